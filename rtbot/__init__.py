@@ -1,0 +1,65 @@
+"""rtbot: deterministic, event-time operator graphs.
+
+    import rtbot
+    graph = rtbot.load("graphs/bollinger.yaml", window=50)
+    result = graph.run({"price": table}, key="symbol")
+
+Importing this package imports nothing else; the names below are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rtbot.api import Graph, load
+    from rtbot.errors import (
+        CheckpointError,
+        DataError,
+        GraphError,
+        QueueFull,
+        ResourceLimit,
+        RtbotError,
+        StateError,
+    )
+    from rtbot.result import Result
+    from rtbot.session import Session
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Graph": "api",
+    "load": "api",
+    "Session": "session",
+    "Result": "result",
+    **dict.fromkeys(
+        (
+            *("CheckpointError", "DataError", "GraphError", "QueueFull"),
+            *("ResourceLimit", "RtbotError", "StateError"),
+        ),
+        "errors",
+    ),
+}
+
+__all__ = [
+    "CheckpointError",
+    "DataError",
+    "Graph",
+    "GraphError",
+    "QueueFull",
+    "ResourceLimit",
+    "Result",
+    "RtbotError",
+    "Session",
+    "StateError",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'rtbot' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"rtbot.{home}"), name)

@@ -1,0 +1,189 @@
+"""The one checker of graph files: from a document to a checked graph, or to every problem."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import rtbot.operators  # noqa: F401 (registers the operators)
+from rtbot.check.context import Context, entries, plain, text_of
+from rtbot.check.drafts import Draft, read_drafts
+from rtbot.check.edge import read_inputs, read_io, read_outputs, read_unit, with_overrides
+from rtbot.check.graph_tests import GraphTest, read_tests
+from rtbot.check.nodes import make_node
+from rtbot.check.parameters import read_parameters
+from rtbot.check.references import ordered, resolve_drafts
+from rtbot.document import Document, Mapping, Scalar
+from rtbot.errors import GraphError, Problems, refused
+from rtbot.graph import Checked, Input, Mark, Node, Ref
+
+if TYPE_CHECKING:
+    from collections import abc
+
+    from rtbot.operator import Type
+
+__all__ = ["GraphTest", "check"]
+
+KEYS = (
+    *("version", "name", "description", "meta", "imports", "params", "inputs", "operators"),
+    *("outputs", "prototypes", "tests", "io"),
+)
+_LATER = ("imports", "prototypes")
+_RTBOT = ("apiVersion", "entryOperator", "connections", "output", "title")
+
+
+def check(
+    document: Document,
+    params: abc.Mapping[str, Any] | None = None,
+    overrides_io: abc.Mapping[str, Any] | None = None,
+) -> Checked:
+    """Check a graph with these parameters; `overrides_io` are keys of `io` given at the call.
+
+    Raises GraphError with every problem, each once, in the order of the file.
+    """
+    problems = Problems()
+    problems.add_all(document.problems.found)
+    try:
+        checked = _Check(document, problems).run(params or {}, overrides_io)
+    except GraphError as error:
+        problems.add_all(error.problems)
+        checked = None
+    found = [document.with_source(problem) for problem in problems.ordered("error")]
+    if found or checked is None:
+        raise GraphError(found)
+    return checked
+
+
+class _Check:
+    def __init__(self, document: Document, problems: Problems) -> None:
+        self.document = document
+        self.problems = problems
+        self.context = Context(problems)
+        self.nodes: dict[str, Node] = {}
+
+    def run(
+        self, params: abc.Mapping[str, Any], overrides: abc.Mapping[str, Any] | None
+    ) -> Checked:
+        context, root = self.context, self.document.root
+        sections = self.sections(root)
+        io_section = with_overrides(sections.get("io"), overrides)
+        context.unit = read_unit(io_section)
+        context.parameters = read_parameters(sections.get("params"), params, context)
+        inputs = read_inputs(sections.get("inputs"), context)
+        taken = {name: sections["inputs"].keys[name] for name in inputs}
+        drafts = read_drafts(sections.get("operators"), taken, context)
+        resolve_drafts(inputs, drafts, context)
+        types = self.type_nodes(inputs, drafts)
+        outputs = read_outputs(sections.get("outputs"), inputs, drafts, context)
+        self.check_complete(sections, inputs, drafts, outputs)
+        io = read_io(io_section, inputs, context)
+        tests = read_tests(sections.get("tests"), inputs, outputs, drafts, types, context)
+        self.warn(inputs, drafts, outputs, tests)
+        return Checked(
+            name=self.name(sections.get("name")),
+            inputs={name: one for name, one in inputs.items() if one is not None},
+            nodes=self.nodes,
+            outputs=outputs,
+            io=io,
+            params={name: p.value for name, p in context.parameters.items()},
+            tests=tuple(tests),
+            description=text_of(sections.get("description"), "description", self.problems),
+            file=self.document.file,
+            meta=self.meta(sections.get("meta")),
+            warnings=tuple(map(self.document.with_source, self.problems.ordered("warning"))),
+        )
+
+    def sections(self, root: Mapping) -> dict[str, Any]:
+        """Return the top-level entries; those of RtBot's own form and of later versions stop."""
+        for key in _RTBOT:
+            if key in root.items:
+                message = f"`{key}` belongs to RtBot's own form, which comes later"
+                raise refused("RT141", root.keys[key], message, "write inputs, operators, outputs")
+        for key in _LATER:
+            if key in root.items:
+                self.problems.add("RT141", root.keys[key], f"`{key}` comes later")
+        sections = entries(root, "a graph file", KEYS, self.problems)
+        version = sections.get("version")
+        if version is not None and not (isinstance(version, Scalar) and version.text == "1"):
+            self.problems.add("RT112", version.mark, "version is 1 for now", "write version: 1")
+        return dict(sections)
+
+    def type_nodes(
+        self, inputs: dict[str, Input | None], drafts: dict[str, Draft]
+    ) -> dict[Ref, Type]:
+        """Make the nodes in dependency order; return the types of all outputs that have one."""
+        types = {Ref(name): one.type for name, one in inputs.items() if one is not None}
+        for draft in ordered(drafts, self.context):
+            node = make_node(draft, types, self.context)
+            if node is not None:
+                self.nodes[draft.id] = node
+                types |= {Ref(draft.id, port): node.types[port] for port in node.outputs}
+        return types
+
+    def check_complete(
+        self,
+        sections: dict[str, Any],
+        inputs: dict[str, Input | None],
+        drafts: dict[str, Draft],
+        outputs: dict[str, Ref],
+    ) -> None:
+        """A graph has an input and an output; a misspelt section is reported as such already."""
+        misspelt = any(p.code == "RT104" and "graph file" in p.message for p in self.problems.found)
+        start = Mark(self.document.file, *((1, 1) if self.document.source else (0, 0)))
+        if not inputs and not misspelt and self.fresh(sections.get("inputs")):
+            hint = "add `inputs: {price: number}`"
+            mark = self.place("inputs", start)
+            self.problems.add("RT110", mark, "the graph has no inputs", hint)
+        if not outputs and not misspelt and self.fresh(sections.get("outputs")):
+            read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+            ends = [name for name in drafts if name not in read]
+            hint = f"add `outputs: [{', '.join(ends[:4])}]`"
+            mark = self.place("outputs", start)
+            self.problems.add("RT110", mark, "the graph has no outputs", hint)
+
+    @staticmethod
+    def fresh(section: Any) -> bool:
+        """Whether an empty section is empty by itself, not by problems that are noted."""
+        return (
+            section is None
+            or (isinstance(section, Scalar) and section.missing)
+            or (not isinstance(section, Scalar) and not section.items)
+        )
+
+    def place(self, key: str, otherwise: Mark) -> Mark:
+        return self.document.root.keys.get(key, otherwise)
+
+    def warn(
+        self,
+        inputs: dict[str, Input | None],
+        drafts: dict[str, Draft],
+        outputs: dict[str, Ref],
+        tests: list[GraphTest],
+    ) -> None:
+        """What nothing reads is no error, but seldom meant."""
+        read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+        read |= {ref.id for ref in outputs.values()}
+        read |= {ref.id for test in tests for ref in test.refs}
+        for name, one in inputs.items():
+            if one is not None and name not in read:
+                self.problems.add("RT190", one.mark, f"nothing reads the input {name}")
+        for name, draft in drafts.items():
+            if name not in read:
+                message = f"nothing reads the operator {name}"
+                hint = f"add it to outputs: {name}"
+                self.problems.add("RT191", draft.mark, message, hint, operator=name)
+        for name, parameter in self.context.parameters.items():
+            if name not in self.context.used:
+                message = f"nothing uses the parameter {name}"
+                self.problems.add("RT192", parameter.mark, message, f"it is used as ${name}")
+
+    def name(self, node: Any) -> str:
+        """Return the graph's name: given, or the file's."""
+        given = text_of(node, "name", self.problems)
+        file = os.fspath(self.document.file)
+        return given or (PurePath(file).stem if not file.startswith("<") else "graph")
+
+    def meta(self, node: Any) -> dict[str, Any]:
+        found = entries(node, "meta", None, self.problems)
+        return {key: plain(item) for key, item in found.items()}

@@ -1,0 +1,123 @@
+"""What every part of the checker shares: problems, parameters, the unit, closed sets of keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rtbot.document import Mapping, Node, Scalar, Sequence
+from rtbot.errors import GraphError, Problems, nearest, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from rtbot.graph import Mark
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
+_REFERENCE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class GraphParameter:
+    """A parameter of the graph: its type in the file and its value; `poisoned` if it is wrong."""
+
+    name: str
+    kind: str
+    value: Any
+    mark: Mark
+    poisoned: bool = False
+
+
+@dataclass
+class Context:
+    """State of one check."""
+
+    problems: Problems
+    parameters: dict[str, GraphParameter] = field(default_factory=dict)
+    unit: str | None = None
+    used: set[str] = field(default_factory=set)
+
+    def parameter(self, name: str, mark: Mark) -> GraphParameter:
+        """Return the parameter `$name`; an unknown one is refused, a wrong one poisons silently."""
+        if name not in self.parameters:
+            known = nearest(name, self.parameters) or f"add it: `params: {{{name}: VALUE}}`"
+            raise refused("RT114", mark, f"unknown parameter ${name}", known)
+        self.used.add(name)
+        if self.parameters[name].poisoned:
+            raise GraphError([])
+        return self.parameters[name]
+
+    def substituted(self, node: Scalar) -> Scalar:
+        """Return the value that `$name` stands for, of its own type; `$$` is a dollar sign."""
+        if not isinstance(node.value, str) or not node.value.startswith("$"):
+            return node
+        if node.value.startswith("$$"):
+            return Scalar(node.value[1:], node.mark, quoted=True)
+        if not _REFERENCE.fullmatch(node.value):
+            hint = "a parameter is $name as the whole value; a dollar sign is $$"
+            raise refused("RT114", node.mark, f"{node.value!r} names no parameter", hint)
+        return Scalar(self.parameter(node.value[1:], node.mark).value, node.mark, quoted=True)
+
+
+def entries(
+    node: Node | None,
+    what: str,
+    allowed: Collection[str] | None,
+    problems: Problems,
+) -> dict[str, Node]:
+    """Return the entries of a mapping whose keys are a closed set; none if it is no mapping."""
+    if node is None:
+        return {}
+    if not isinstance(node, Mapping):
+        if not (isinstance(node, Scalar) and node.missing):
+            problems.add("RT105", node.mark, f"{what} is a mapping, this is {node.form}")
+        return {}
+    if allowed is None:
+        return node.items
+    for key in node.items:
+        if key not in allowed:
+            hint = nearest(key, allowed) or f"there are {', '.join(allowed)}"
+            problems.add("RT104", node.keys[key], f"unknown key {key!r} in {what}", hint)
+    return {key: value for key, value in node.items.items() if key in allowed}
+
+
+def text_of(node: Node | None, what: str, problems: Problems) -> str:
+    """Return free text, such as a description."""
+    if node is None:
+        return ""
+    if not isinstance(node, Scalar):
+        problems.add("RT105", node.mark, f"{what} is text, this is {node.form}")
+        return ""
+    return "" if node.value is None else node.text
+
+
+def plain(node: Node) -> Any:
+    """Return a free part of the file, such as `meta`, as Python values; scalars stay text."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node.items]
+    return {key: plain(item) for key, item in node.items.items()}
+
+
+def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
+    """Note an id that is no id; return whether it is one."""
+    if ID.fullmatch(name):
+        return True
+    hint = "a letter, then letters, digits, _ and -, 64 at most"
+    if "(" in name or ")" in name:
+        hint = "in { }, quote an expression that holds a comma"
+    problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
+    return False
+
+
+def mapping_marks(node: Node | None) -> dict[str, Mark]:
+    """Return the places of a mapping's keys."""
+    return node.keys if isinstance(node, Mapping) else {}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for a message, shortened if there are many."""
+    names = list(names)
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -1,0 +1,199 @@
+"""The edges of a graph: the sections `inputs`, `outputs` and `io`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rtbot.check.context import Context, check_id, entries, listed, text_of
+from rtbot.check.references import resolve
+from rtbot.check.values import Text, convert
+from rtbot.document import Mapping, Node, Scalar, Sequence, from_mapping
+from rtbot.errors import GraphError, nearest, refused
+from rtbot.graph import Input, Io, Ref
+from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
+
+if TYPE_CHECKING:
+    from collections import abc
+
+    from rtbot.check.drafts import Draft
+    from rtbot.graph import Mark
+
+UNITS = ("s", "ms", "us", "ns")
+_MERGING = ("min", "max", "sum")
+_TYPE = re.compile(r"([a-z]+)(\??)")
+_COMMON = {
+    **dict.fromkeys(("float", "float64", "double", "real", "num"), "number"),
+    **dict.fromkeys(("int", "int64", "long"), "integer"),
+    **dict.fromkeys(("bool",), "boolean"),
+    **dict.fromkeys(("string", "str", "symbol"), "text"),
+}
+_IO: dict[str, Parameter] = {
+    "unit": Choice(name="unit", options=UNITS),
+    "time": Text(name="time"),
+    "late": Choice(name="late", options=("error", "drop")),
+    "duplicates": Choice(
+        name="duplicates", options=("error", "first", "last", "min", "max", "sum")
+    ),
+    "lateness": Duration(name="lateness"),
+    "bad": Choice(name="bad", options=("error", "drop")),
+}
+IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl")
+
+
+def read_inputs(node: Node | None, context: Context) -> dict[str, Input | None]:
+    """Return the inputs; None stands for one whose problem is noted."""
+    items = entries(node, "inputs", None, context.problems)
+    result: dict[str, Input | None] = {}
+    for name, item in items.items():
+        assert isinstance(node, Mapping)
+        mark = node.keys[name]
+        valid = check_id(name, mark, "an input", context.problems)
+        try:
+            declared, doc = _input_type(name, item, mark, context)
+            result[name] = Input(name, declared, mark, doc) if valid else None
+        except GraphError as error:
+            context.problems.found += error.problems
+            result[name] = None
+    return result
+
+
+def _input_type(name: str, node: Node, mark: Mark, context: Context) -> tuple[Type, str]:
+    if isinstance(node, Scalar):
+        if node.missing:
+            raise refused("RT105", mark, f"the input {name} has no type", f"write {name}: number")
+        return read_type(node), ""
+    if not isinstance(node, Mapping):
+        message = f"the type of an input is text or a mapping, this is {node.form}"
+        raise refused("RT105", node.mark, message)
+    for key in ("changes", "unique", "scope"):
+        if key in node.items:
+            raise refused("RT141", node.keys[key], f"`{key}` of an input comes later")
+    fields = entries(node, f"the input {name}", ("type", "doc", "meta"), context.problems)
+    doc = text_of(fields.get("doc"), "doc", context.problems)
+    declared = fields.get("type")
+    if declared is None:
+        if "type" not in nearest_keys(node):
+            raise refused("RT110", mark, f"the input {name} has no type", "write {type: number}")
+        raise GraphError([])
+    if not isinstance(declared, Scalar):
+        raise refused("RT105", declared.mark, f"a type is text, this is {declared.form}")
+    return read_type(declared), doc
+
+
+def nearest_keys(node: Mapping) -> set[str]:
+    """Return the names that unknown keys of a mapping were probably meant to be."""
+    return {"type" for key in node.items if nearest(key, ("type",))}
+
+
+def read_type(scalar: Scalar) -> Type:
+    """Return the type that a text such as `number?` names."""
+    text = scalar.text
+    found = _TYPE.fullmatch(text)
+    if found and found.group(1) in KINDS:
+        return Type(found.group(1), nullable=bool(found.group(2)))
+    if re.match(r"(vector|record)\b", text):
+        raise refused("RT141", scalar.mark, f"the type {text[:40]!r} comes later")
+    kind = _COMMON.get(text.lower().rstrip("?"))
+    hint = f"did you mean {kind!r}?" if kind else nearest(text.rstrip("?"), KINDS)
+    hint = hint or f"there are {', '.join(KINDS)}; `?` behind it allows null"
+    raise refused("RT140", scalar.mark, f"unknown type {text[:40]!r}", hint)
+
+
+def read_outputs(
+    node: Node | None,
+    inputs: abc.Collection[str],
+    drafts: abc.Mapping[str, Draft],
+    context: Context,
+) -> dict[str, Ref]:
+    """Return the public outputs: a mapping, or a list of references that name themselves."""
+    result: dict[str, Ref] = {}
+    for name, mark, item in _named_outputs(node, context):
+        try:
+            if not isinstance(item, Scalar):
+                raise refused("RT105", item.mark, f"an output is a reference, this is {item.form}")
+            if item.missing:
+                where = item.mark if name else mark
+                raise refused("RT105", where, "a reference is missing", "write the id of a stream")
+            ref = resolve(item.text, item.mark, inputs, drafts)
+            public = name or (ref.id if "." not in item.text else item.text.replace(".", "_"))
+            if public in result:
+                message = f"the output {public!r} is given twice"
+                raise refused("RT106", mark, message, "name outputs: `outputs: {name: id}`")
+            result[public] = ref
+        except GraphError as error:
+            context.problems.found += error.problems
+    return result
+
+
+def _named_outputs(node: Node | None, context: Context) -> list[tuple[str, Mark, Node]]:
+    """Return (name, place, reference) of every output; the name is "" in a list."""
+    if isinstance(node, Sequence):
+        return [("", item.mark, item) for item in node.items]
+    if isinstance(node, Scalar) and not node.missing:
+        return [("", node.mark, node)]
+    items = entries(node, "outputs", None, context.problems)
+    result = []
+    for name, item in items.items():
+        assert isinstance(node, Mapping)
+        if check_id(name, node.keys[name], "an output", context.problems):
+            result.append((name, node.keys[name], item))
+    return result
+
+
+def with_overrides(node: Node | None, overrides: abc.Mapping[str, Any] | None) -> Node | None:
+    """Return the `io` section with values given at the call in place of its own."""
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    if not given:
+        return node
+    added = from_mapping({"io": given}).root.items["io"]
+    assert isinstance(added, Mapping)
+    if not isinstance(node, Mapping):
+        return added
+    return Mapping(node.items | added.items, node.mark, node.keys | added.keys)
+
+
+def read_unit(node: Node | None) -> str | None:
+    """Return `io.unit` if it is a valid one; durations in parameters need it before all else."""
+    unit = node.items.get("unit") if isinstance(node, Mapping) else None
+    return unit.text if isinstance(unit, Scalar) and unit.text in UNITS else None
+
+
+def read_io(node: Node | None, inputs: abc.Mapping[str, Input | None], context: Context) -> Io:
+    """Return the `io` section."""
+    values: dict[str, Any] = {}
+    fields = entries(node, "io", IO_KEYS, context.problems)
+    for key, item in fields.items():
+        try:
+            if key == "ttl":
+                raise refused("RT141", item.mark, "`ttl` of io comes later")
+            values[key] = (
+                _columns(item, context) if key == "key" else convert(_IO[key], item, context)
+            )
+        except GraphError as error:
+            context.problems.found += error.problems
+    if values.get("duplicates") in _MERGING:
+        for one in inputs.values():
+            if one is not None and one.type.kind not in ("number", "integer"):
+                message = (
+                    f"duplicates: {values['duplicates']} needs numbers, {one.name} is {one.type}"
+                )
+                hint = "error, first and last work for every type"
+                context.problems.add("RT160", fields["duplicates"].mark, message, hint)
+                break
+    return Io(**values)
+
+
+def _columns(node: Node, context: Context) -> tuple[str, ...]:
+    items = node.items if isinstance(node, Sequence) else [node]
+    names: list[str] = []
+    for item in items:
+        if isinstance(item, Mapping):
+            raise refused("RT105", item.mark, "key is a column or a list of columns")
+        name = convert(Text(name="key"), item, context)
+        if name in names:
+            raise refused("RT106", item.mark, f"the key column {name!r} is given twice")
+        names.append(name)
+    if len(names) > 64:
+        raise refused("RT108", node.mark, f"{len(names)} key columns", f"not {listed(names)}")
+    return tuple(names)

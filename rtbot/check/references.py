@@ -1,0 +1,161 @@
+"""References: from `id` and `id.port` to an output port, and the order in which nodes depend."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from rtbot.check.context import Context, listed
+from rtbot.check.wiring import REFERENCE
+from rtbot.errors import GraphError, nearest, refused
+from rtbot.expression import Term, constant
+from rtbot.graph import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from rtbot.check.drafts import Draft
+    from rtbot.graph import Mark
+
+INPUT_PORTS = {"o1": "o1"}
+
+
+def resolve(text: str, mark: Mark, inputs: Collection[str], drafts: Mapping[str, Draft]) -> Ref:
+    """Return the output port that a reference names.
+
+    Raises GraphError, without a problem if the operator it names has one already.
+    """
+    found = REFERENCE.fullmatch(text)
+    if not found:
+        hint = "a reference is `id` or `id.port`; an expression is an operator of its own"
+        raise refused("RT120", mark, f"{text[:80]!r} is no reference", hint)
+    name, port = found.groups()
+    if name in inputs and name not in drafts:
+        names = INPUT_PORTS
+    elif name in drafts:
+        names = drafts[name].outputs
+        if drafts[name].shapeless:
+            raise GraphError([])
+    else:
+        raise refused(
+            "RT120", mark, f"there is no input or operator {name!r}", _like(name, inputs, drafts)
+        )
+    ports = list(dict.fromkeys(names.values()))
+    if port is None:
+        if len(ports) != 1:
+            hint = f"name one of {listed(f'{name}.{p}' for p in ports)}"
+            raise refused("RT121", mark, f"{name} has {len(ports)} outputs", hint)
+        return Ref(name, ports[0])
+    if port not in names:
+        hint = nearest(port, names) or f"there is {listed(f'{name}.{p}' for p in names)}"
+        raise refused("RT121", mark, f"{name} has no output {port!r}", hint)
+    return Ref(name, names[port])
+
+
+def _like(name: str, inputs: Collection[str], drafts: Mapping[str, Draft]) -> str:
+    ids = [*inputs, *drafts]
+    dashed = next((i for i in ids if "-" in i and i.startswith(name + "-")), None)
+    if dashed:
+        return f"in an expression `-` is minus: write {dashed} in backquotes"
+    return nearest(name, ids) or f"there is {listed(ids)}"
+
+
+def resolve_drafts(inputs: Collection[str], drafts: Mapping[str, Draft], context: Context) -> None:
+    """Resolve what feeds every operator; a reference that fails poisons it."""
+    for draft in drafts.values():
+        pairs = [(port, s.text, s.mark) for port, s in draft.feeds.items()]
+        if draft.term is not None:
+            pairs = list(_expression_references(draft, {*inputs, *drafts}))
+        for port, text, mark in pairs:
+            try:
+                draft.inputs[port] = resolve(text, mark, inputs, drafts)
+                draft.marks[port] = mark
+            except GraphError as error:
+                context.problems.add_all(error.problems, operator=draft.id)
+                draft.poisoned = True
+        if draft.term is not None and not draft.poisoned:
+            _number_ports(draft, context)
+
+
+def _expression_references(draft: Draft, known: Collection[str]) -> Iterator[tuple[str, str, Mark]]:
+    """Every distinct name of an expression, in order of appearance, at its first place."""
+    assert draft.term is not None
+    assert draft.scalar is not None
+    seen = set()
+    for term in names_in(draft.term):
+        if term.value in seen or (term.value not in known and constant(term.value)):
+            continue
+        seen.add(term.value)
+        yield term.value, term.value, draft.scalar.place(term.offset, term.length)
+
+
+def names_in(term: Term) -> Iterator[Term]:
+    """Return the names of an expression from left to right."""
+    if term.op == "name":
+        yield term
+    for argument in term.args:
+        yield from names_in(argument)
+
+
+def _number_ports(draft: Draft, context: Context) -> None:
+    """Give the distinct references of an expression the ports i1..iN; names map to ports."""
+    if not draft.inputs:
+        message = "the expression reads no stream, so it has no times"
+        hint = "use a parameter, or combine it with a stream"
+        context.problems.add("RT136", draft.mark, message, hint, operator=draft.id)
+        draft.poisoned = True
+    refs = list(dict.fromkeys(draft.inputs.values()))
+    draft.names = {text: f"i{refs.index(ref) + 1}" for text, ref in draft.inputs.items()}
+    marks = {draft.names[text]: draft.marks[text] for text in reversed(list(draft.inputs))}
+    draft.inputs = {f"i{k}": ref for k, ref in enumerate(refs, start=1)}
+    draft.marks = marks
+
+
+def ordered(drafts: Mapping[str, Draft], context: Context) -> list[Draft]:
+    """Return the drafts in dependency order, as near to the order of the file as can be.
+
+    Drafts on a cycle, or behind one, are left out; every cycle is noted once, as a path.
+    """
+    places = {name: place for place, name in enumerate(drafts)}
+    names = list(drafts)
+    waits = {n: {r.id for r in d.inputs.values() if r.id in drafts} for n, d in drafts.items()}
+    readers: dict[str, list[str]] = {name: [] for name in drafts}
+    for name, sources in waits.items():
+        for source in sources:
+            readers[source].append(name)
+    ready = [places[name] for name, sources in waits.items() if not sources]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        name = names[heapq.heappop(ready)]
+        result.append(drafts[name])
+        for reader in readers[name]:
+            waits[reader].discard(name)
+            if not waits[reader]:
+                heapq.heappush(ready, places[reader])
+    for cycle in _cycles({n: sorted(w, key=places.__getitem__) for n, w in waits.items() if w}):
+        first = min(range(len(cycle)), key=lambda k: places[cycle[k]])
+        _note_cycle([*cycle[first:], *cycle[:first]], drafts, context)
+    return result
+
+
+def _cycles(waits: Mapping[str, list[str]]) -> Iterator[list[str]]:
+    """Disjoint cycles, in the direction of the data, of what is left over by the ordering."""
+    done: set[str] = set()
+    for start in waits:
+        path: dict[str, int] = {}
+        name = start
+        while name not in done and name not in path:
+            path[name] = len(path)
+            name = waits[name][0]
+        if name in path:
+            yield list(reversed(list(path)[path[name] :]))
+        done |= set(path)
+
+
+def _note_cycle(cycle: list[str], drafts: Mapping[str, Draft], context: Context) -> None:
+    draft, source = drafts[cycle[0]], cycle[-1]
+    port = next(port for port, ref in draft.inputs.items() if ref.id == source)
+    path = " -> ".join([*cycle, cycle[0]])
+    hint = "cycles need an operator with a delay, which come later"
+    context.problems.add("RT127", draft.marks[port], f"a cycle: {path}", hint, operator=draft.id)

@@ -1,0 +1,112 @@
+"""The nodes of a graph file: scalars, lists and mappings that know their places."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rtbot.errors import Problem, Problems
+from rtbot.graph import Mark
+
+
+@dataclass(slots=True)
+class Scalar:
+    """A value without children: the text of the file, or a Python value of a mapping."""
+
+    value: Any
+    mark: Mark
+    quoted: bool = False
+    source: str = field(default="", repr=False)
+    start: int = 0
+    end: int = 0
+
+    form = "a scalar"
+
+    @property
+    def text(self) -> str:
+        """The value as text."""
+        return self.value if isinstance(self.value, str) else str(self.value)
+
+    @property
+    def missing(self) -> bool:
+        """True if nothing stands after the colon."""
+        return self.value is None or (self.value == "" and not self.quoted)
+
+    def place(self, offset: int, length: int = 1) -> Mark:
+        """Return the place in the file of the character `offset` of the text.
+
+        Characters that are no white space stand in the file in the order of the text, so the
+        text is walked beside the file; escapes that hide a character leave the place before it.
+        """
+        if not self.source:
+            return replace(self.mark, column=offset + 1, length=length)
+        at = self.start
+        if self.end - at == len(self.value) and "\n" not in self.value:
+            return replace(self.mark, column=self.mark.column + offset, length=length)
+        if self.source[at : at + 1] in ("|", ">") and not self.quoted:
+            at = self.source.find("\n", at)
+        elif self.quoted:
+            at += 1
+        for index, character in enumerate(self.text[: offset + 1]):
+            if character.isspace():
+                continue
+            found = self.source.find(character, at, self.end)
+            if found >= 0:
+                at = found if index == offset else found + 1
+        line_start = self.source.rfind("\n", 0, at) + 1
+        line = self.source.count("\n", 0, at) + 1
+        return Mark(self.mark.file, line, at - line_start + 1, length)
+
+
+@dataclass(slots=True)
+class Sequence:
+    """A list of nodes."""
+
+    items: list[Node]
+    mark: Mark
+
+    form = "a list"
+
+
+@dataclass(slots=True)
+class Mapping:
+    """Nodes by key, and the places of the keys."""
+
+    items: dict[str, Node]
+    mark: Mark
+    keys: dict[str, Mark] = field(default_factory=dict)
+
+    form = "a mapping"
+
+
+Node = Scalar | Sequence | Mapping
+
+
+@dataclass
+class Document:
+    """A graph file that could be read; `problems` are those that do not hinder reading on."""
+
+    root: Mapping
+    file: str
+    source: str = ""
+    problems: Problems = field(default_factory=Problems)
+
+    def with_source(self, problem: Problem) -> Problem:
+        """Return the problem with the line of the file that it is about."""
+        lines = self.source.split("\n") if problem.mark.file == self.file else []
+        if problem.source or not 0 < problem.mark.line <= len(lines):
+            return problem
+        return replace(problem, source=lines[problem.mark.line - 1])
+
+
+def put(parent: Mapping, key: Scalar, node: Node, problems: Problems) -> None:
+    """Add an entry to a mapping; a key that is there already (after NFC) is a problem."""
+    name = unicodedata.normalize("NFC", key.text)
+    if name in parent.items:
+        first = parent.keys[name]
+        message = f"the key {name!r} is given twice, first on line {first.line}"
+        problems.add("RT106", key.mark, message, "keep one of the two")
+        return
+    parent.items[name] = node
+    parent.keys[name] = key.mark

@@ -1,0 +1,75 @@
+"""The bytes of a graph file as clean text: UTF-8, known characters, no tabs in the indentation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rtbot.errors import GraphError, Problems, refused
+from rtbot.graph import Mark
+
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_TAB = re.compile(r"^[ ]*\t[ \t]*(?=[^\s#])", re.MULTILINE)
+_SIGN_FIRST = re.compile(r"(?:^|[:\-,{\[]\s)\s*([*&!%@`>|?])(?=\S)")
+
+
+def decoded(data: bytes, file: str, bytes_max: int) -> str:
+    """Decode a file's bytes as UTF-8; a byte order mark of UTF-8 is allowed."""
+    start = Mark(file, 1, 1)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise refused("RT109", start, "the file is UTF-16", "save it as UTF-8")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if len(data) > bytes_max:
+        raise refused("RT108", start, f"a graph file of more than {bytes_max} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8").replace("\r\n", "\n")
+        byte = data[error.start]
+        message = f"the byte 0x{byte:02x} is not UTF-8"
+        mark = _mark(before, len(before), file)
+        raise refused("RT109", mark, message, "save it as UTF-8") from None
+
+
+def normalised(text: str, file: str, bytes_max: int) -> str:
+    """Return the text with line ends as newlines; raise GraphError for what is no plain text."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    if len(text) > bytes_max or len(text.encode("utf-8", "surrogatepass")) > bytes_max:
+        raise refused("RT108", Mark(file, 1, 1), f"a graph file of more than {bytes_max} bytes")
+    problems = Problems()
+    for found in _FORBIDDEN.finditer(text):
+        message = f"the character U+{ord(found.group()):04X} is not allowed"
+        hint = "remove it, or write it as an escape in quotes"
+        raise refused("RT109", _mark(text, found.start(), file), message, hint)
+    if text.lstrip().startswith("{"):
+        return _TAB.sub(lambda found: " " * len(found.group()), text)
+    for found in _TAB.finditer(text):
+        mark = _mark(text, text.index("\t", found.start()), file)
+        problems.add("RT102", mark, "a tab in the indentation", "indent with spaces")
+    if problems.found:
+        raise GraphError(problems.found)
+    return text
+
+
+def syntax_hint(text: str, error: Any, line: int) -> str:
+    """Say what to try where YAML fails, above all for expressions that YAML cannot read bare."""
+    lines = text.split("\n")
+    places = {line, error.context_mark.line + 1 if error.context_mark else line}
+    shown = [lines[place - 1] for place in sorted(places) if place <= len(lines)]
+    found = next((m for m in map(_SIGN_FIRST.search, shown) if m), None)
+    if found:
+        return f"quote the expression: {found.group(1)!r} has a meaning of its own in YAML"
+    if "mapping values" in (error.problem or ""):
+        return "quote the expression or text: a colon and a space start a mapping; or indent less"
+    if "expected ','" in (error.problem or ""):
+        return "is a bracket or a comma missing?"
+    if "while scanning a quoted scalar" in (error.context or ""):
+        return "is a closing quote missing?"
+    if "expected key" in (error.problem or "") or "expected <block end>" in (error.problem or ""):
+        return "is this line indented like its neighbours?"
+    return ""
+
+
+def _mark(text: str, offset: int, file: str) -> Mark:
+    line_start = text.rfind("\n", 0, offset) + 1
+    return Mark(file, text.count("\n", 0, offset) + 1, offset - line_start + 1)

@@ -1,0 +1,229 @@
+"""From the text of an expression to a tree of terms: own tokenizer, own Pratt parser.
+
+Nothing in here evaluates anything or looks anything up: a term is an operation of a closed set, a
+number, a name, a `$parameter` or a call of a name that the typing rules know or refuse.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbot.errors import refused
+from rtbot.graph import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Place = Callable[[int, int], Mark]
+
+NESTING_MAX = 64
+TREE_MAX = 100
+TERMS_MAX = 1_000
+DIGITS_MAX = 400
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)
+    |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?P<tail>[A-Za-z0-9_.]*))
+    |(?P<name>(?:[A-Za-z_][A-Za-z0-9_]*|`[^`]*`)(?:\.[A-Za-z_][A-Za-z0-9_]*)?)
+    |(?P<parameter>\$[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<sign>\*\*|<=|>=|==|!=|[-+*/%<>(),])
+    |(?P<other>&&|\|\||<>|//|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_HINTS = {
+    "=": "write == to compare",
+    "&&": "write `and`",
+    "&": "write `and`",
+    "||": "write `or`",
+    "|": "write `or`",
+    "!": "write `not`",
+    "^": "write ** for a power",
+    "<>": "write != for unequal",
+    "//": "write floor(a / b)",
+    "?": "write if(condition, a, b)",
+    "'": "an expression has no texts",
+    '"': "an expression has no texts",
+    "`": "a name in backquotes ends with a backquote",
+    "$": "a parameter is $name; letters, digits and _",
+    "[": "an expression has no lists",
+    "{": "a parameter is $name, without brackets",
+}
+_WORDS = {"and", "or", "not", "true", "false"}
+_BINARY = {
+    "or": (1, 2),
+    "and": (3, 4),
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), (7, 8)),
+    "+": (9, 10),
+    "-": (9, 10),
+    "*": (11, 12),
+    "/": (11, 12),
+    "%": (11, 12),
+    "**": (16, 13),
+}
+_NOT, _MINUS, _COMPARISON = 5, 13, 7
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An untyped tree. `op`: constant, name, parameter, call (`value`: the function) or a sign."""
+
+    op: str
+    args: tuple[Term, ...] = ()
+    value: Any = None
+    offset: int = 0
+    length: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    offset: int
+
+
+def parse(text: str, place: Place) -> Term:
+    """Read an expression; `place(offset, length)` is where a part of the text stands.
+
+    Raises GraphError at the first character that does not fit.
+    """
+    return _Parser(text, place).whole()
+
+
+def without_place(offset: int, length: int = 1) -> Mark:
+    """Return the place of a part of a text that stands in no file."""
+    return Mark("<expression>", 0, offset + 1, length)
+
+
+class _Parser:
+    def __init__(self, text: str, place: Place) -> None:
+        self.place = place
+        self.tokens = [*self.tokenized(text), _Token("end", "the end", len(text.rstrip()))]
+        self.at = 0
+        self.nesting = 0
+        self.terms = 0
+
+    def tokenized(self, text: str) -> Iterator[_Token]:
+        for found in _TOKEN.finditer(text):
+            kind, word, offset = str(found.lastgroup), found.group(), found.start()
+            if found.group("number") is not None:
+                kind = "number"
+                self.check_number(found.group("tail"), word, offset)
+            if kind == "other":
+                hint = _HINTS.get(word, "")
+                raise self.wrong(offset, len(word), f"{word!r} is no part of an expression", hint)
+            if kind == "name" and word.lower() in _WORDS:
+                kind = "word" if word in _WORDS else "name"
+            if kind != "space":
+                yield _Token(kind, word, offset)
+
+    def check_number(self, tail: str, word: str, offset: int) -> None:
+        if tail:
+            hint = "a number and a name are joined by an operator, as in 2 * x"
+            raise self.wrong(offset, len(word), f"{word!r} is no number", hint)
+        if len(word) > DIGITS_MAX:
+            raise self.wrong(offset, len(word), f"a number of more than {DIGITS_MAX} digits")
+
+    def wrong(self, offset: int, length: int, message: str, hint: str = "") -> Exception:
+        return refused("RT130", self.place(offset, length), message, hint)
+
+    def whole(self) -> Term:
+        term = self.expression(0)
+        token = self.tokens[self.at]
+        if token.kind != "end":
+            hint = "a ( is missing" if token.text == ")" else "is an operator or a comma missing?"
+            message = f"{token.text!r} is not expected here"
+            raise self.wrong(token.offset, len(token.text), message, hint)
+        return term
+
+    def expression(self, power: int) -> Term:
+        self.nesting += 1
+        if self.nesting > NESTING_MAX:
+            token = self.tokens[self.at]
+            message = f"an expression of more than {NESTING_MAX} levels"
+            raise refused("RT135", self.place(token.offset, 1), message, "split it")
+        left = self.prefix()
+        compared = False
+        while (sign := self.tokens[self.at]).text in _BINARY and sign.kind in ("sign", "word"):
+            own, right = _BINARY[sign.text]
+            if own < power:
+                break
+            if own == _COMPARISON and compared:
+                hint = "write a < b and b < c"
+                raise self.wrong(sign.offset, len(sign.text), "comparisons do not chain", hint)
+            compared = own == _COMPARISON
+            self.at += 1
+            left = self.term(sign.text, (left, self.expression(right)), sign)
+        self.nesting -= 1
+        return left
+
+    def prefix(self) -> Term:
+        token = self.tokens[self.at]
+        self.at += 1
+        match token:
+            case _Token("number", text):
+                digits = text.isdigit()
+                return self.term("constant", (), token, int(text) if digits else float(text))
+            case _Token("word", "true" | "false"):
+                return self.term("constant", (), token, token.text == "true")
+            case _Token("word", "not"):
+                return self.term("not", (self.expression(_NOT),), token)
+            case _Token("parameter", text):
+                return self.term("parameter", (), token, text[1:])
+            case _Token("name", text):
+                if self.tokens[self.at].text == "(":
+                    return self.call(token)
+                return self.term("name", (), token, text.replace("`", ""))
+            case _Token("sign", "-"):
+                return self.negative(token)
+            case _Token("sign", "("):
+                term = self.expression(0)
+                self.expect(")", token)
+                return term
+        if token.kind == "end":
+            hint = "something is missing at the end"
+            raise self.wrong(token.offset, 1, "a value is expected here", hint)
+        message = f"a value is expected, not {token.text!r}"
+        raise self.wrong(token.offset, len(token.text), message)
+
+    def negative(self, token: _Token) -> Term:
+        term = self.expression(_MINUS)
+        if (
+            term.op == "constant"
+            and not isinstance(term.value, bool)
+            and term.offset > token.offset
+        ):
+            return Term("constant", (), -term.value, token.offset, term.length + 1)
+        return self.term("neg", (term,), token)
+
+    def call(self, token: _Token) -> Term:
+        self.at += 1
+        args: list[Term] = []
+        while self.tokens[self.at].text != ")" or args:
+            args.append(self.expression(0))
+            if self.tokens[self.at].text != ",":
+                break
+            self.at += 1
+        self.expect(")", token)
+        return self.term("call", tuple(args), token, token.text)
+
+    def expect(self, sign: str, opened: _Token) -> None:
+        token = self.tokens[self.at]
+        if token.text != sign:
+            end = token.kind == "end"
+            shown = "the expression ends" if end else f"{token.text!r} comes"
+            message = f"{shown} where {sign!r} is expected"
+            hint = "in { } and [ ], quote an expression that holds a comma" if end else ""
+            at = opened if end else token
+            raise self.wrong(at.offset, len(at.text), message, hint)
+        self.at += 1
+
+    def term(self, op: str, args: tuple[Term, ...], token: _Token, value: Any = None) -> Term:
+        self.terms += 1
+        depth = 1 + max((a.depth for a in args), default=0)
+        if self.terms > TERMS_MAX or depth > TREE_MAX:
+            message = f"an expression of more than {TERMS_MAX} parts or {TREE_MAX} levels"
+            raise refused("RT135", self.place(token.offset, 1), message, "split it")
+        return Term(op, args, value, token.offset, len(token.text), depth)

@@ -1,0 +1,156 @@
+"""A stream of bytes cut into chunks of whole CSV records, with what makes CSV dangerous refused.
+
+Refused are NUL, bytes that are not UTF-8, a carriage return that ends a line alone, records that
+are too long, and a quote that is never closed (which would swallow the rest of the file).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbot.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+CHUNK_BYTES = 1 << 22
+LINE_BYTES = 1 << 24
+QUOTED_BYTES = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FOREIGN_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Whole records: their bytes, and the number of the first line (from 1)."""
+
+    data: bytes
+    line: int
+
+    def line_at(self, offset: int) -> int:
+        """Return the number of the line that holds the byte."""
+        return self.line + self.data.count(b"\n", 0, offset)
+
+    def record_starts(self) -> list[int]:
+        """Return where each record starts; empty lines are no records."""
+        starts, at, data = [], 0, self.data
+        while at < len(data):
+            end = record_end(data, at)
+            if data[at:end].strip(b"\r\n"):
+                starts.append(at)
+            at = end
+        return starts
+
+
+def chunks(stream: BinaryIO, file: str, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    """Read the stream to its end; every chunk but the last ends with a line feed."""
+    rest, line, first = b"", 1, True
+    while True:
+        data = _filled(stream, size)
+        last = len(data) < size
+        data = rest + data
+        if first:
+            data, first = _unmarked(data, file), False
+        cut = len(data) if last else last_record_end(data)
+        if last and data.count(b'"') % 2:
+            raise _unclosed(Chunk(data, line), file)
+        if not cut and len(data) > LINE_BYTES:
+            raise DataError(f"a line of more than {LINE_BYTES} bytes", file=file, row=line)
+        whole, rest = Chunk(data[:cut], line), data[cut:]
+        if whole.data:
+            _check(whole, file)
+            yield whole
+        line += whole.data.count(b"\n")
+        if last:
+            return
+        if len(rest) > QUOTED_BYTES and b'"' in rest:
+            _check_open(Chunk(rest, line), file)
+
+
+def record_end(data: bytes, start: int) -> int:
+    """Return where the record ends that starts here: after its line feed, or at the end."""
+    end, quotes = start, 0
+    while True:
+        found = data.find(b"\n", end)
+        if found < 0:
+            return len(data)
+        quotes += data.count(b'"', end, found)
+        end = found + 1
+        if quotes % 2 == 0:
+            return end
+
+
+def last_record_end(data: bytes) -> int:
+    """Return where the last whole record ends, 0 if there is none.
+
+    A line feed ends a record if the number of quotes before it is even.
+    """
+    end = data.rfind(b"\n") + 1
+    odd = data.count(b'"', 0, end) % 2
+    while odd and end:
+        before = data.rfind(b"\n", 0, end - 1) + 1
+        odd = (odd + data.count(b'"', before, end)) % 2
+        end = before
+    return end
+
+
+def _filled(stream: BinaryIO, size: int) -> bytes:
+    """Read until `size` bytes are there or the stream ends: a pipe gives less at a time."""
+    parts, missing = [], size
+    while missing:
+        part = stream.read(missing)
+        if not part:
+            break
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def _unmarked(data: bytes, file: str) -> bytes:
+    for mark, name in FOREIGN_MARKS.items():
+        if data.startswith(mark):
+            raise DataError(f"the file is {name}; save it as UTF-8", file=file)
+    return data.removeprefix(BYTE_ORDER_MARK)
+
+
+def _check(chunk: Chunk, file: str) -> None:
+    data = chunk.data
+    at = data.find(b"\0")
+    if at >= 0:
+        raise DataError("a NUL byte; CSV is UTF-8 text", file=file, row=chunk.line_at(at))
+    if b"\r" in data and b'"' not in data and data.count(b"\r") != data.count(b"\r\n"):
+        at = next(
+            at for at, byte in enumerate(data) if byte == 13 and data[at + 1 : at + 2] != b"\n"
+        )
+        message = "a carriage return without a line feed; lines end with LF or CR LF"
+        raise DataError(message, file=file, row=chunk.line_at(at))
+
+
+def check_text(chunk: Chunk, file: str) -> None:
+    """Raise DataError if the chunk is not UTF-8."""
+    try:
+        chunk.data.decode()
+    except UnicodeDecodeError as error:
+        byte = chunk.data[error.start]
+        message = f"the byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
+        raise DataError(message, file=file, row=chunk.line_at(error.start)) from None
+
+
+def _check_open(chunk: Chunk, file: str) -> None:
+    """Raise DataError if a quoted cell goes on for too long."""
+    end = record_end(chunk.data, 0)
+    if end > QUOTED_BYTES and b"\n" in chunk.data[: end - 1]:
+        raise _unclosed(chunk, file)
+
+
+def _unclosed(chunk: Chunk, file: str) -> DataError:
+    """Return the error for a quote without end, at the first quoted cell that spans lines."""
+    data, at = chunk.data, 0
+    while at < len(data):
+        end = record_end(data, at)
+        if b"\n" in data[at : end - 1] or data.count(b'"', at, end) % 2:
+            break
+        at = end
+    return DataError("a quote that is not closed", file=file, row=chunk.line_at(at))

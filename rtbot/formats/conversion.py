@@ -1,0 +1,232 @@
+"""A block of a file as the arrays of one push."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rtbot import times
+from rtbot.errors import DataError, nearest
+from rtbot.formats import cells
+from rtbot.formats.blocks import Block, Fault, Judge, error_at
+from rtbot.formats.wiring import INPUT, Feed, Reading
+from rtbot.tables import Columns, Text
+from rtbot.tables.convert import FILLERS, key, values
+from rtbot.tables.numbers import times as typed_times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rtbot.tables.convert import Key
+    from rtbot.times import Style
+
+    Value = tuple[Sequence[int] | np.ndarray, np.ndarray | Text, np.ndarray | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows for one push, by input; `rows` tell where each stands in the block."""
+
+    columns: Mapping[str, Columns]
+    rows: Mapping[str, Sequence[int] | np.ndarray]
+    block: Block
+
+    def located(self, error: DataError) -> DataError:
+        """Return the error of a session with the place in the file instead of that in the push."""
+        where = dict(error.where)
+        name, row = where.get("input"), where.pop("row", None)
+        if name in self.rows and row is not None and row < len(self.rows[name]):
+            where["row"] = self.block.line(int(self.rows[name][row]))
+        where = {"file": self.block.file} | where
+        return DataError(error.message, output=error.output, **where)
+
+    def part(self, start: int, stop: int) -> Piece:
+        """Keep the rows of the block from start to stop."""
+        columns, rows = {}, {}
+        for name, whole in self.columns.items():
+            places = self.rows[name]
+            if isinstance(places, range):
+                cut = slice(start, stop)
+            else:
+                cut = slice(*np.searchsorted(places, [start, stop]).tolist())
+            columns[name], rows[name] = _taken(whole, cut, start == 0), places[cut]
+        return Piece(columns, rows, self.block)
+
+
+class Converter:
+    """Makes pieces of the blocks of one file.
+
+    `integer_keys` says of every key column whether it holds integers; `timed` whether times are
+    text or timestamps. `style` is how text times are written, from the first row on; `last` the
+    latest time so far.
+    """
+
+    def __init__(
+        self, reading: Reading, unit: str, timed: bool, integer_keys: Sequence[bool], judge: Judge
+    ) -> None:
+        self.reading, self.unit, self.timed = reading, unit, timed
+        self.integer_keys = integer_keys
+        self.judge = judge
+        self.style: Style | None = None
+        self.last = times.INT64_MIN
+
+    def wanted(self) -> dict[str, str]:
+        """Return the kind to read every column as."""
+        reading = self.reading
+        found = dict.fromkeys(reading.key, "key")
+        found[reading.time] = "raw" if self.timed else "integer"
+        for feed in reading.feeds:
+            long = feed.selector is not None
+            found[feed.column] = "raw" if long else feed.input.type.kind
+            if long:
+                found[INPUT] = "text"
+        return found
+
+    def piece(self, block: Block) -> Piece:
+        """Convert a block; bad cells are judged when all of them are known."""
+        faults = list(block.faults)
+        time = self._times(block, faults)
+        keys = tuple(
+            self._key(block, name, integer, faults)
+            for name, integer in zip(self.reading.key, self.integer_keys, strict=True)
+        )
+        found = {feed: self._value(block, feed, faults) for feed in self.reading.feeds}
+        faults += _strangers(block, self.reading.feeds)
+        dropped = self.judge.judge(block, faults)
+        keep = None
+        if dropped:
+            keep = np.ones(block.count, np.bool_)
+            keep[list(dropped)] = False
+        seen = time if keep is None else time[keep]
+        self.last = max(self.last, int(seen.max(initial=times.INT64_MIN)))
+        columns, rows = {}, {}
+        for feed, value in found.items():
+            name = feed.input.name
+            columns[name], rows[name] = _assembled(
+                feed, Columns(time, time, None, keys), value, keep
+            )
+        return Piece(columns, rows, block)
+
+    def _times(self, block: Block, faults: list[Fault]) -> np.ndarray:
+        """Convert the times of a block; where one is bad, the array holds 0."""
+        name = self.reading.time
+        column = block.columns[name]
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if is_text and self.style is None and column.null_count < len(column):
+            self.style = times.style_of(column.drop_null()[0].as_py())
+        try:
+            if is_text:
+                return times.parse(column, self.unit, self.style)[0]
+            return typed_times(column, self.unit)
+        except DataError as error:
+            if error.row is None:
+                raise DataError(error.message, file=block.file, column=name) from None
+        time, bad = self._times_of_each(column)
+        faults += bad
+        return time
+
+    def _times_of_each(self, column: pa.Array) -> tuple[np.ndarray, list[Fault]]:
+        time, faults = np.zeros(len(column), np.int64), []
+        zoned = self.style is not None and bool(self.style.offset)
+        for row in range(len(column)):
+            value = column[row].as_py()
+            try:
+                if isinstance(value, str):
+                    time[row] = times.parse_one(value, self.unit, offset=zoned)
+                else:
+                    time[row] = typed_times(column.slice(row, 1), self.unit)[0]
+            except DataError as error:
+                told = None if value is None else str(value)
+                faults.append(Fault(row, self.reading.time, error.message, told))
+        return time, faults
+
+    def _key(self, block: Block, name: str, integer: bool, faults: list[Fault]) -> Key:
+        column = block.columns[name]
+        if integer and not pa.types.is_integer(column.type):
+            column, bad = cells.integer_keys(column, name)
+            faults += bad
+        found: Key = _told(block, name, lambda: key(column))
+        return found
+
+    def _value(self, block: Block, feed: Feed, faults: list[Fault]) -> Value:
+        """Convert the rows for one input: their places, values and the mask of what is not null."""
+        column, kind = block.columns[feed.column], feed.input.type.kind
+        rows: Sequence[int] | np.ndarray = range(block.count)
+        if feed.selector is not None:
+            chosen = pc.fill_null(pc.equal(_plain(block.columns[INPUT]), feed.selector), False)
+            rows = np.flatnonzero(chosen.to_numpy(zero_copy_only=False))
+            column = column.take(pa.array(rows))
+            if pa.types.is_string(column.type):
+                column, bad = cells.convert(column, kind, feed.column)
+                faults += [Fault(int(rows[f.row]), f.column, f.message, f.value) for f in bad]
+        value, valid = _told(block, feed.column, lambda: values(column, kind))
+        return rows, value, valid
+
+
+def _assembled(
+    feed: Feed, frame: Columns, found: Value, keep: np.ndarray | None
+) -> tuple[Columns, Sequence[int] | np.ndarray]:
+    """Put time, keys and values together, without rows that were dropped or bring no message."""
+    rows, value, valid = found
+    whole = isinstance(rows, range)
+    if valid is not None and valid.all():
+        valid = None
+    if whole and keep is None and valid is None:
+        return Columns(frame.time, value, None, frame.keys), rows
+    rows = np.asarray(rows, np.int64)
+    good = np.ones(len(rows), np.bool_) if keep is None else keep[rows]
+    nulls = 0
+    if valid is not None and (feed.sparse or not feed.input.type.nullable):
+        nulls = 0 if feed.sparse else int((good & ~valid).sum())
+        good, valid = good & valid, None
+    elif valid is not None and isinstance(value, np.ndarray):
+        value = np.where(valid, value, FILLERS[feed.input.type.kind])
+    chosen = rows[good]
+    heads = _taken(frame, chosen, first=False)
+    valid = None if valid is None else valid[good]
+    return Columns(heads.time, value[good], valid, heads.keys, nulls), chosen
+
+
+def _taken(whole: Columns, rows: slice | np.ndarray, first: bool) -> Columns:
+    """Keep some rows; the count of nulls goes with the first."""
+    keys = tuple(
+        (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
+        for part in whole.keys
+    )
+    valid = None if whole.valid is None else whole.valid[rows]
+    nulls = whole.nulls if first else 0
+    return Columns(whole.time[rows], whole.value[rows], valid, keys, nulls)
+
+
+def _strangers(block: Block, feeds: Sequence[Feed]) -> list[Fault]:
+    """Find rows of the long form that are for no input."""
+    known = [feed.selector for feed in feeds if feed.selector is not None]
+    if not known or not block.count:
+        return []
+    texts = _plain(block.columns[INPUT])
+    strange = pc.invert(pc.is_in(texts, pa.array(known))).to_numpy(zero_copy_only=False)
+    broken = {fault.row for fault in block.faults if fault.column is None}
+    found = []
+    for row in np.flatnonzero(strange).tolist():
+        name = texts[row].as_py()
+        hint = nearest(name or "", known) or f"the inputs are {', '.join(known)}"
+        if row not in broken:
+            found.append(Fault(row, INPUT, f"the graph has no such input; {hint}", name))
+    return found
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _told(block: Block, column: str, convert: Callable[[], Any]) -> Any:
+    """Convert, and tell the place in the file if it fails."""
+    try:
+        return convert()
+    except DataError as error:
+        fault = Fault(error.row or 0, column, error.message, error.value)
+        raise error_at(block, fault) from None

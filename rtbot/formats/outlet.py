@@ -1,0 +1,146 @@
+"""Results of a run put in order and sent to files.
+
+Unkeyed results go out by t: a row when every output is past it. Keyed ones go to files by (key, t)
+at the end, or block by block in the order of release.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rtbot.formats.writing import open_writer
+from rtbot.tables.wide import long, order, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbot.files import Files
+    from rtbot.formats.writing import Clock, Writer
+
+    Table = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file (`-` is stdout), its format, and the outputs that go there, wide or long."""
+
+    path: str
+    form: str
+    outputs: tuple[str, ...]
+    layout: str = "wide"
+
+
+class Gathered:
+    """Rows of each output that wait for their turn."""
+
+    def __init__(self, outputs: Sequence[str], key: Sequence[str]) -> None:
+        self.outputs, self.key = outputs, tuple(key)
+        self._parts: dict[str, list[Table]] = {name: [] for name in outputs}
+
+    def add(self, result: Mapping[str, Table]) -> None:
+        """Take the rows of one push."""
+        for name, parts in self._parts.items():
+            if len(result[name]["t"]) or not parts:
+                parts.append(result[name])
+
+    def all(self) -> dict[str, Table]:
+        """Give everything, by (key, t)."""
+        whole = {name: _joined(parts) for name, parts in self._parts.items()}
+        for name, parts in self._parts.items():
+            parts[:] = [{column: array[:0] for column, array in whole[name].items()}]
+        return {name: _sorted(table, self.key) for name, table in whole.items()}
+
+    def until(self, frontier: int) -> dict[str, Table]:
+        """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
+        given: dict[str, Table] = {}
+        for name, parts in self._parts.items():
+            table = _joined(parts)
+            cut = int(np.searchsorted(table["t"], frontier, side="right"))
+            given[name] = {column: array[:cut] for column, array in table.items()}
+            parts[:] = [{column: array[cut:] for column, array in table.items()}]
+        return given
+
+
+class Outlet:
+    """The files of a run. They appear when it ends well; after an error, only what streams does."""
+
+    def __init__(
+        self, files: Files, targets: Sequence[Target], key: Sequence[str], *, stream: bool
+    ) -> None:
+        self._files, self._key = files, tuple(key)
+        self._holds = bool(key) and not stream
+        self._stack = ExitStack()
+        self._routes = [_Route(target, Gathered(target.outputs, key)) for target in targets]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._stack.__exit__(*error)
+
+    def open(self, clock: Clock) -> None:
+        """Open the files, when it is known how times are written."""
+        for route in self._routes:
+            target = route.target
+            stream = self._stack.enter_context(self._files.replacing(target.path))
+            route.writer = open_writer(stream, target.path, target.form, clock)
+
+    def add(self, result: Mapping[str, Table]) -> None:
+        """Take what a push released."""
+        for route in self._routes:
+            route.waiting.add(result)
+
+    def end_block(self, frontier: int | None) -> None:
+        """Write what is ready: keyed, all of the block; unkeyed, what is not after the frontier."""
+        if self._holds or (not self._key and frontier is None):
+            return
+        for route in self._routes:
+            waiting = route.waiting
+            route.write(waiting.all() if frontier is None else waiting.until(frontier), self._key)
+
+    def finish(self) -> None:
+        """Write all that is left."""
+        for route in self._routes:
+            route.write(route.waiting.all(), self._key, last=True)
+
+
+@dataclass
+class _Route:
+    """A target with its writer and the rows that wait for it."""
+
+    target: Target
+    waiting: Gathered
+    writer: Writer | None = None
+    began: bool = False
+
+    def write(self, tables: Mapping[str, Table], key: Sequence[str], *, last: bool = False) -> None:
+        """Write rows, if there are any; at the end there is at least a header."""
+        assert self.writer is not None
+        shape = wide if self.target.layout == "wide" else long
+        rows = any(len(table["t"]) for table in tables.values())
+        if rows or (last and not self.began):
+            self.writer.write(shape(tables, key))
+            self.began = True
+        if last:
+            self.writer.close()
+
+
+def _joined(parts: Sequence[Table]) -> Table:
+    parts = [part for part in parts if len(part["t"])] or parts[-1:]
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _sorted(table: Table, key: Sequence[str]) -> Table:
+    """Put a keyed table in order; an unkeyed one comes so."""
+    if not key:
+        return table
+    places = order(table, key)
+    if bool(np.all(places[1:] > places[:-1])):
+        return table
+    return {name: column[places] for name, column in table.items()}

@@ -1,0 +1,211 @@
+"""CSV files in blocks: pyarrow reads whole chunks of records, typed by what the graph asks for.
+
+Where pyarrow refuses a chunk, or could take what we do not, the chunk is read again as text and
+every cell is judged by the strict patterns of `cells`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from rtbot.errors import DataError
+from rtbot.formats.blocks import Block, Fault
+from rtbot.formats.cells import convert
+from rtbot.formats.chunks import Chunk, check_text, chunks, record_end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import BinaryIO
+
+CODED = pa.dictionary(pa.int32(), pa.string())
+TYPES = {
+    "number": pa.float64(),
+    "integer": pa.int64(),
+    "boolean": pa.bool_(),
+    "text": CODED,
+    "key": CODED,
+    "raw": pa.string(),
+}
+AHEAD = 2
+"""Chunks that are parsed in another thread while one is worked on."""
+
+
+class Records:
+    """A CSV file, opened: `names` are its columns; none if it has no header."""
+
+    def __init__(self, stream: BinaryIO, file: str) -> None:
+        self.file = file
+        self._chunks = _guarded(stream, file)
+        self._first = _without_header(next(self._chunks, Chunk(b"", 1)), file)
+        self.names = self._first[0]
+        twice = [name for name in self.names if name and self.names.count(name) > 1]
+        if twice:
+            raise DataError(f"two columns are named {twice[0]!r}", file=file, row=1)
+
+    def sample(self, column: str) -> pa.Array:
+        """Return the column of the first chunk, as text."""
+        chunk = self._first[1]
+        if not chunk.data.strip():
+            return pa.array([], pa.string())
+        return self._as_text(chunk, [column])[0][column]
+
+    def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
+        """Read the wanted columns; `key` is text or, if all of it is so in the sample, integer."""
+        rest = chain([self._first[1]], self._chunks)
+        with ThreadPoolExecutor(1) as pool:
+            parsing: deque[Any] = deque()
+            for chunk in rest:
+                if not chunk.data.strip(b"\r\n"):
+                    continue
+                parsing.append(pool.submit(self._block, chunk, wanted))
+                if len(parsing) > AHEAD:
+                    yield parsing.popleft().result()
+            while parsing:
+                yield parsing.popleft().result()
+
+    def _block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
+        if not _is_deceptive(chunk.data, wanted):
+            try:
+                table = self._read(chunk, {name: TYPES[kind] for name, kind in wanted.items()})
+            except pa.ArrowInvalid:
+                return self._strict_block(chunk, wanted)
+            columns = {name: table.column(name).combine_chunks() for name in wanted}
+            return self._located(chunk, columns, table.num_rows)
+        return self._strict_block(chunk, wanted)
+
+    def _strict_block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
+        check_text(chunk, self.file)
+        texts, broken, count = self._as_text(chunk, list(wanted))
+        columns, faults = {}, []
+        for name, kind in wanted.items():
+            columns[name], bad = convert(texts[name], "text" if kind == "key" else kind, name)
+            faults += bad
+        return self._located(chunk, columns, count, broken, faults)
+
+    def _as_text(
+        self, chunk: Chunk, names: list[str]
+    ) -> tuple[dict[str, pa.Array], list[Fault], int]:
+        """Read columns as text; also the rows that have too few or too many cells, left out."""
+        broken: list[Fault] = []
+
+        def skip(row: pacsv.InvalidRow) -> str:
+            message = f"{row.actual_columns} cells where the header has {row.expected_columns}"
+            broken.append(Fault(row.number - 1, None, message))
+            return "skip"
+
+        try:
+            table = self._read(chunk, dict.fromkeys(names, pa.string()), skip)
+        except pa.ArrowInvalid as error:
+            raise DataError(f"not CSV: {error}", file=self.file, row=chunk.line) from None
+        return (
+            {name: table.column(name).combine_chunks() for name in names},
+            broken,
+            table.num_rows,
+        )
+
+    def _read(self, chunk: Chunk, types: Mapping[str, pa.DataType], skip: Any = None) -> pa.Table:
+        quoted = b'"' in chunk.data
+        return pacsv.read_csv(
+            pa.BufferReader(chunk.data),
+            read_options=pacsv.ReadOptions(
+                column_names=self.names, block_size=len(chunk.data) + 1, use_threads=False
+            ),
+            parse_options=pacsv.ParseOptions(newlines_in_values=quoted, invalid_row_handler=skip),
+            convert_options=pacsv.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=[""],
+                true_values=["true", "True", "TRUE", "1"],
+                false_values=["false", "False", "FALSE", "0"],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+
+    def _located(
+        self,
+        chunk: Chunk,
+        columns: dict[str, pa.Array],
+        count: int,
+        broken: list[Fault] | None = None,
+        faults: list[Fault] | None = None,
+    ) -> Block:
+        """Put together a block whose rows can tell where in the file they stand."""
+        broken = broken or []
+        starts: list[int] = []
+        if broken:
+            columns, faults = _with_gaps(columns, count, broken, faults or [])
+            count += len(broken)
+
+        def start(row: int) -> int:
+            if not starts:
+                starts.extend(chunk.record_starts())
+            return starts[row]
+
+        def line(row: int) -> int:
+            return chunk.line_at(start(row))
+
+        def text(row: int) -> str:
+            at = start(row)
+            record = chunk.data[at : record_end(chunk.data, at)]
+            return record.decode(errors="backslashreplace").rstrip("\r\n")
+
+        return Block(self.file, count, columns, line, text, tuple(faults or ()))
+
+
+def _guarded(stream: BinaryIO, file: str) -> Iterator[Chunk]:
+    """Cut the stream, unpacked if it is gzip, into chunks; damaged gzip is a DataError."""
+    if file.endswith(".gz"):
+        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
+    lines = 0
+    try:
+        for chunk in chunks(stream, file):
+            lines = chunk.line + chunk.data.count(b"\n")
+            yield chunk
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        message = f"damaged gzip data after {lines} good lines: {error}"
+        raise DataError(message, file=file) from None
+
+
+def _without_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
+    """Split the header from the first chunk."""
+    data = chunk.data
+    skipped = len(data) - len(data.lstrip(b"\r\n"))
+    end = record_end(data, skipped)
+    header = Chunk(data[skipped:end], chunk.line_at(skipped))
+    check_text(header, file)
+    row = next(csv.reader(io.StringIO(header.data.decode(), newline="")), [])
+    return row, Chunk(data[end:], chunk.line_at(end))
+
+
+def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:
+    """Whether pyarrow might read as a number what is none: 0x1F, nan(1)."""
+    kinds = set(wanted.values())
+    if "integer" in kinds and (b"0x" in data or b"0X" in data):
+        return True
+    return "number" in kinds and b"(" in data and b"nan(" in data.lower()
+
+
+def _with_gaps(
+    columns: dict[str, pa.Array], count: int, broken: list[Fault], faults: list[Fault]
+) -> tuple[dict[str, pa.Array], list[Fault]]:
+    """Put rows of nulls where broken rows were left out, so that rows count as in the file."""
+    places = np.ones(count + len(broken), np.bool_)
+    places[[fault.row for fault in broken]] = False
+    where = np.flatnonzero(places)
+    source = np.zeros(len(places), np.int64)
+    source[where] = np.arange(count)
+    indices = pa.array(source, mask=~places)
+    moved = [Fault(int(where[f.row]), f.column, f.message, f.value) for f in faults]
+    return {name: array.take(indices) for name, array in columns.items()}, [*broken, *moved]

@@ -1,0 +1,179 @@
+"""From a typed expression to Python text that numba compiles and plain Python runs, to the same bits.
+
+An expression becomes up to three texts: its value, whether it is valid (not null), and whether it is
+in its domain (no integer overflow). `always` flags are None, so that an ordinary expression stays one
+readable line. Null in, null out; a fault counts only where its value is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbot import functions, ieee
+
+if TYPE_CHECKING:
+    from rtbot.expression import Expression
+
+Functions = dict[str, Callable[..., Any]]
+
+CHECKED: Mapping[str, Callable[..., Any]] = {
+    "+": ieee.add_checked,
+    "-": ieee.subtract_checked,
+    "*": ieee.multiply_checked,
+    "%": ieee.modulo_checked,
+    "**": functions.power_checked,
+    "neg": functions.negate_checked,
+    "abs": functions.absolute_checked,
+}
+NUMBER: Mapping[str, Callable[..., Any]] = {
+    "/": ieee.divide,
+    "%": ieee.modulo,
+    "**": ieee.power,
+    "sqrt": ieee.square_root,
+    "exp": ieee.exponential,
+    "log": ieee.logarithm,
+    "log10": ieee.logarithm10,
+    "sin": ieee.sine,
+    "cos": ieee.cosine,
+    "tan": ieee.tangent,
+    "floor": ieee.floor_,
+    "ceil": ieee.ceil_,
+    "round": ieee.round_half_away,
+    "sign": ieee.sign,
+    "min": functions.minimum,
+    "max": functions.maximum,
+}
+INTEGER: Mapping[str, Callable[..., Any]] = {
+    "sign": functions.sign_integer,
+    "min": functions.minimum_integer,
+    "max": functions.maximum_integer,
+}
+INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Texts of a value and of its flags; a flag that is always true is None."""
+
+    value: str
+    valid: str | None = None
+    fine: str | None = None
+
+
+def both(*flags: str | None) -> str | None:
+    """The conjunction of flags."""
+    named = list(dict.fromkeys(f for f in flags if f is not None))
+    return " and ".join(named) if named else None
+
+
+class Writer:
+    """Writes one expression after another; `lines` are the statements to put before its use."""
+
+    def __init__(self, names: Mapping[str, Code], prefix: str) -> None:
+        self.names = names
+        self.prefix = prefix
+        self.lines: list[str] = []
+        self.functions: Functions = {}
+        self.temporaries = 0
+
+    def write(self, tree: Expression) -> Code:
+        """The texts of the tree; helper functions used are noted in `functions`."""
+        special = getattr(self, f"_{tree.op}", None)
+        if special is not None:
+            return special(tree)  # type: ignore[no-any-return]
+        args = [self.write(a) for a in tree.args]
+        valid, fine = both(*(a.valid for a in args)), both(*(a.fine for a in args))
+        texts = [a.value for a in args]
+        integer = bool(tree.args) and tree.type.kind == "integer" == tree.args[0].type.kind
+        if integer and tree.op in CHECKED:
+            return self._checked(tree.op, texts, valid, fine)
+        return Code(self._plain(tree.op, texts, integer=integer), valid, fine)
+
+    def _plain(self, op: str, texts: list[str], *, integer: bool) -> str:
+        if op in INFIX:
+            return f"({texts[0]} {op} {texts[1]})"
+        if op in ("floor", "ceil", "round") and integer:
+            return texts[0]
+        if op == "neg":
+            return f"(-{texts[0]})"
+        if op == "abs":
+            return f"abs({texts[0]})"
+        if op in ("and", "or"):
+            return f"({texts[0]} {op} {texts[1]})"
+        if op == "not":
+            return f"(not {texts[0]})"
+        if op == "widen":
+            return f"float({texts[0]})"
+        if op == "isnan":
+            return f"({texts[0]} != {texts[0]})"
+        function = (INTEGER if integer else NUMBER)[op]
+        text = texts[0]
+        if len(texts) == 1:
+            return self._call(function, text)
+        for other in texts[1:]:
+            text = self._call(function, text, other)
+        return text
+
+    def _call(self, function: Callable[..., Any], *texts: str) -> str:
+        self.functions[function.__name__] = function
+        return f"{function.__name__}({', '.join(texts)})"
+
+    def _checked(self, op: str, texts: list[str], valid: str | None, fine: str | None) -> Code:
+        value, ok = self._temporary(), self._temporary()
+        self.lines.append(f"{ok}, {value} = {self._call(CHECKED[op], *texts)}")
+        return Code(value, valid, both(fine, ok))
+
+    def _temporary(self) -> str:
+        self.temporaries += 1
+        return f"{self.prefix}_{self.temporaries}"
+
+    def _constant(self, tree: Expression) -> Code:
+        value = tree.value
+        if tree.type.kind == "number":
+            value = float(value)
+            if not math.isfinite(value):
+                return Code("math.nan" if value != value else f"math.copysign(math.inf, {value > 0:d} - 0.5)")
+        return Code(f"({value!r})" if not isinstance(value, bool) and value < 0 else repr(value))
+
+    def _port(self, tree: Expression) -> Code:
+        return self.names[tree.value]
+
+    def _value(self, tree: Expression) -> Code:
+        return self.names[tree.value]
+
+    def _if(self, tree: Expression) -> Code:
+        choice, yes, no = (self.write(a) for a in tree.args)
+        condition = f"({choice.value})"
+        fine = self._chosen(condition, yes.fine, no.fine)
+        valid = self._chosen(condition, yes.valid, no.valid)
+        return Code(
+            f"({yes.value} if {condition} else {no.value})",
+            both(choice.valid, valid),
+            both(choice.fine, fine),
+        )
+
+    @staticmethod
+    def _chosen(condition: str, yes: str | None, no: str | None) -> str | None:
+        if yes is None and no is None:
+            return None
+        return f"(({yes or 'True'}) if {condition} else ({no or 'True'}))"
+
+    def _coalesce(self, tree: Expression) -> Code:
+        *firsts, last = (self.write(a) for a in tree.args)
+        result = last
+        for code in reversed(firsts):
+            if code.valid is None:
+                result = code
+                continue
+            fine = self._chosen(code.valid, code.fine, result.fine)
+            valid = None if result.valid is None else f"(({code.valid}) or ({result.valid}))"
+            value = f"({code.value} if ({code.valid}) else {result.value})"
+            result = Code(value, valid, fine)
+        return result
+
+    def _present(self, tree: Expression) -> Code:
+        code = self.write(tree.args[0])
+        return Code("True" if code.valid is None else f"({code.valid})", None, None)

@@ -1,0 +1,81 @@
+"""Functions of expressions beyond `ieee`: extremes, and integers that never wrap."""
+
+import math
+
+from rtbot.ieee import INTEGER_MIN, multiply_checked
+from rtbot.operator import step
+
+
+@step
+def minimum(a, b):
+    """The lesser; NaN if either is, and -0.0 before 0.0."""
+    if a != a or b != b:
+        return math.nan
+    if a == b:
+        return a if math.copysign(1.0, a) < 0.0 else b
+    return a if a < b else b
+
+
+@step
+def maximum(a, b):
+    """The greater; NaN if either is, and 0.0 before -0.0."""
+    if a != a or b != b:
+        return math.nan
+    if a == b:
+        return b if math.copysign(1.0, a) < 0.0 else a
+    return a if a > b else b
+
+
+@step
+def minimum_integer(a, b):
+    """The lesser of two integers."""
+    return a if a < b else b
+
+
+@step
+def maximum_integer(a, b):
+    """The greater of two integers."""
+    return a if a > b else b
+
+
+@step
+def sign_integer(a):
+    """-1, 0 or 1."""
+    if a > 0:
+        return 1
+    return -1 if a < 0 else 0
+
+
+@step
+def negate_checked(a):
+    """(whether -a fits into int64, -a)."""
+    if a == INTEGER_MIN:
+        return False, 0
+    return True, -a
+
+
+@step
+def absolute_checked(a):
+    """(whether abs(a) fits into int64, abs(a))."""
+    if a == INTEGER_MIN:
+        return False, 0
+    return True, a if a >= 0 else -a
+
+
+@step
+def power_checked(a, b):
+    """(whether a ** b is an integer that fits into int64, a ** b)."""
+    if b < 0:
+        return False, 0
+    if a == 0 or a == 1:
+        return True, a if b > 0 else 1
+    if a == -1:
+        return True, 1 if b % 2 == 0 else -1
+    if b > 64:
+        return False, 0
+    result = 1
+    for _ in range(b):
+        fits, result = multiply_checked(result, a)
+        if not fits:
+            return False, 0
+    return True, result

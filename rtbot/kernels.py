@@ -1,0 +1,349 @@
+"""Loops of the runtime over columns: keys to slots, rows to runs, order checks, wake-ups.
+
+This file is compiled as one generated module (see `modules`), so it must stay self-contained. All
+arrays are allocated by the caller. Slots of rows are int32, everything else int64 unless said.
+"""
+
+import math  # noqa: F401 (every generated module has it)
+
+FIRST = -(2**63)
+LAST = 2**63 - 1
+
+
+# ---- keys: open addressing, linear probing; `table` holds slots, -1 where empty
+
+
+def mix(word):
+    """Spread the bits of a word; the result is not negative."""
+    word = word ^ (word >> 32)
+    word = word * 0x5851F42D4C957F2D
+    word = word ^ (word >> 29)
+    return word & LAST
+
+
+def find_1(words, count, table, mask, known, slots):
+    """Slots of one-word keys, -1 where unknown; how many are unknown. `known[slot]` is its key."""
+    missing = 0
+    for row in range(count):
+        word = words[row]
+        place = mix(word) & mask
+        slot = table[place]
+        while slot >= 0 and known[slot] != word:
+            place = (place + 1) & mask
+            slot = table[place]
+        slots[row] = slot
+        missing += slot < 0
+    return missing
+
+
+def hash_of(words, first, width):
+    """Hash of a key of `width` words."""
+    value = 0
+    for part in range(width):
+        value = mix(value * 31 + words[first + part])
+    return value
+
+
+def same(words, first, known, slot, width):
+    """Whether the key at `first` is that of the slot."""
+    for part in range(width):
+        if words[first + part] != known[slot * width + part]:
+            return False
+    return True
+
+
+def find_many(words, count, width, table, mask, known, slots):
+    """As `find_1` for keys of several words, row after row in one flat array."""
+    missing = 0
+    for row in range(count):
+        place = hash_of(words, row * width, width) & mask
+        slot = table[place]
+        while slot >= 0 and not same(words, row * width, known, slot, width):
+            place = (place + 1) & mask
+            slot = table[place]
+        slots[row] = slot
+        missing += slot < 0
+    return missing
+
+
+def place_of(slot, width, table, mask, known):
+    """Where the table holds the slot's key, or the empty place where it belongs."""
+    if width == 1:
+        place = mix(known[slot]) & mask
+    else:
+        place = hash_of(known, slot * width, width) & mask
+    while table[place] >= 0 and table[place] != slot:
+        place = (place + 1) & mask
+    return place
+
+
+def insert(slots, count, width, table, mask, known):
+    """Put slots whose keys are in `known`, and not yet in the table, into it."""
+    for row in range(count):
+        table[place_of(slots[row], width, table, mask, known)] = slots[row]
+
+
+def remove(slot, width, table, mask, known):
+    """Take a slot out and move later ones up, so that no search breaks off."""
+    hole = place_of(slot, width, table, mask, known)
+    table[hole] = -1
+    place = (hole + 1) & mask
+    while table[place] >= 0:
+        moved = table[place]
+        table[place] = -1
+        table[place_of(moved, width, table, mask, known)] = moved
+        place = (place + 1) & mask
+
+
+# ---- rows to runs: one run per key, keys in order, rows of a key in the order they came
+
+
+def mark(slots, count, place, distinct, found):
+    """Append to `distinct` the slots not marked yet; `place` is -1 for those. New length."""
+    for row in range(count):
+        slot = slots[row]
+        if place[slot] < 0:
+            place[slot] = found
+            distinct[found] = slot
+            found += 1
+    return found
+
+
+def arrange(distinct, count, place):
+    """Number the distinct slots in their final order."""
+    for index in range(count):
+        place[distinct[index]] = index
+
+
+def forget(distinct, count, place):
+    """Undo `mark`."""
+    for index in range(count):
+        place[distinct[index]] = -1
+
+
+def tally(slots, count, place, runs, starts, ends):
+    """Rows per run as starts; `ends` is left at the starts. Whether rows are in order already."""
+    for run in range(runs + 1):
+        starts[run] = 0
+    ordered = True
+    before = 0
+    for row in range(count):
+        run = place[slots[row]]
+        starts[run + 1] += 1
+        ordered = ordered and run >= before
+        before = run
+    for run in range(runs):
+        starts[run + 1] += starts[run]
+        ends[run] = starts[run]
+    return ordered
+
+
+def scatter(slots, count, place, ends, time, value, out_time, out_value):
+    """Move rows into their runs; `ends` moves on by one for each."""
+    for row in range(count):
+        run = place[slots[row]]
+        to = ends[run]
+        ends[run] = to + 1
+        out_time[to] = time[row]
+        out_value[to] = value[row]
+
+
+def scatter_valid(slots, count, place, ends, valid, out_valid):
+    """As `scatter`, for one more column."""
+    for row in range(count):
+        run = place[slots[row]]
+        to = ends[run]
+        ends[run] = to + 1
+        out_valid[to] = valid[row]
+
+
+# ---- order within a key
+
+
+def first_unordered(slots, runs, starts, time, last, floor):
+    """The first row whose time is not after the one before it and the frontier, or -1."""
+    for run in range(runs):
+        before = max(last[slots[run]], floor)
+        for row in range(starts[run], starts[run + 1]):
+            if time[row] <= before:
+                return row
+            before = time[row]
+    return -1
+
+
+def admit(slots, runs, starts, time, last, floor, keep, out_starts, counts):
+    """Sort rows into kept (1), late (0, counted in counts[0]) and duplicate (0, counts[1]).
+
+    counts[2], counts[3]: the first late and the first duplicate row, or -1. Rows kept.
+    """
+    kept = 0
+    out_starts[0] = 0
+    for run in range(runs):
+        before = last[slots[run]]
+        for row in range(starts[run], starts[run + 1]):
+            late = time[row] < before or time[row] <= floor
+            duplicate = time[row] == before and not late
+            if late:
+                counts[0] += 1
+                if counts[2] < 0:
+                    counts[2] = row
+            elif duplicate:
+                counts[1] += 1
+                if counts[3] < 0:
+                    counts[3] = row
+            else:
+                before = time[row]
+                kept += 1
+            keep[row] = not (late or duplicate)
+        out_starts[run + 1] = kept
+    return kept
+
+
+def accept(slots, runs, starts, time, last):
+    """Remember the newest time of every key."""
+    for run in range(runs):
+        if starts[run] < starts[run + 1]:
+            last[slots[run]] = time[starts[run + 1] - 1]
+
+
+# ---- progress
+
+
+def settle(slots, runs, known, frontier, pinned, floor, shift, out_frontier, out_pinned):
+    """Frontiers behind an operator that keeps its own: `known`, or its source's where that is FIRST."""
+    for run in range(runs):
+        slot = slots[run]
+        if known[slot] != FIRST:
+            out_frontier[slot] = known[slot]
+            out_pinned[slot] = 1
+            continue
+        before = frontier[slot]
+        if pinned[slot] == 0 and floor > before:
+            before = floor
+        if before != FIRST and before != LAST:
+            if shift > 0 and before > LAST - shift:
+                before = LAST
+            elif shift < 0 and before < FIRST - shift:
+                before = FIRST
+            else:
+                before += shift
+        out_frontier[slot] = before
+        out_pinned[slot] = pinned[slot]
+
+
+def wake(heap_time, heap_slot, watched, size, until, out):
+    """Take the keys that wait for a time up to `until` off a heap. (new size, keys taken)."""
+    taken = 0
+    while size > 0 and heap_time[0] <= until:
+        time, slot = heap_time[0], heap_slot[0]
+        size -= 1
+        sift(heap_time, heap_slot, size)
+        if watched[slot] == time:
+            watched[slot] = LAST
+            out[taken] = slot
+            taken += 1
+    return size, taken
+
+
+def sift(heap_time, heap_slot, size):
+    """Fill the root of a heap with its last entry, which stands at `size`."""
+    time, slot = heap_time[size], heap_slot[size]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap_time[child + 1] < heap_time[child]:
+            child += 1
+        if heap_time[child] >= time:
+            break
+        heap_time[place], heap_slot[place] = heap_time[child], heap_slot[child]
+        place = child
+    heap_time[place], heap_slot[place] = time, slot
+
+
+# ---- rows that are sorted before they are let in: one heap per key, nodes in one pool
+
+
+def older(time, order, a, b):
+    """Whether node a comes before node b: by time, then by arrival."""
+    return time[a] < time[b] or (time[a] == time[b] and order[a] < order[b])
+
+
+def meld(time, order, child, sibling, a, b):
+    """Join two pairing heaps (Fredman et al. 1986); -1 is the empty one."""
+    if a < 0:
+        return b
+    if b < 0:
+        return a
+    if older(time, order, b, a):
+        a, b = b, a
+    sibling[b] = child[a]
+    child[a] = b
+    return a
+
+
+def pop_root(time, order, child, sibling, root):
+    """The heap without its root: its children melded in pairs, then from the back."""
+    pairs = -1
+    node = child[root]
+    while node >= 0:
+        other = sibling[node]
+        following = sibling[other] if other >= 0 else -1
+        sibling[node] = -1
+        if other >= 0:
+            sibling[other] = -1
+        joined = meld(time, order, child, sibling, node, other)
+        sibling[joined] = pairs
+        pairs = joined
+        node = following
+    heap = -1
+    while pairs >= 0:
+        following = sibling[pairs]
+        sibling[pairs] = -1
+        heap = meld(time, order, child, sibling, heap, pairs)
+        pairs = following
+    return heap
+
+
+def hold(slots, runs, starts, time, nodes, roots, node_time, node_order, child, sibling, order):
+    """Put rows into the heaps of their keys; `nodes` has a free node for every row."""
+    for run in range(runs):
+        slot = slots[run]
+        for row in range(starts[run], starts[run + 1]):
+            node = nodes[row]
+            if node < 0:
+                continue
+            node_time[node] = time[row]
+            node_order[node] = order + row
+            child[node] = -1
+            sibling[node] = -1
+            roots[slot] = meld(node_time, node_order, child, sibling, roots[slot], node)
+
+
+def release(slots, runs, until, roots, node_time, node_order, child, sibling, out, out_starts):
+    """Take rows up to each run's `until` off the heaps, oldest first. How many."""
+    taken = 0
+    out_starts[0] = 0
+    for run in range(runs):
+        root = roots[slots[run]]
+        while root >= 0 and node_time[root] <= until[run]:
+            out[taken] = root
+            taken += 1
+            root = pop_root(node_time, node_order, child, sibling, root)
+        roots[slots[run]] = root
+        out_starts[run + 1] = taken
+    return taken
+
+
+def judge(slots, runs, starts, time, largest, lateness, floor, late):
+    """Under a lateness: whether each row is late. How many are; `largest` is not changed."""
+    count = 0
+    for run in range(runs):
+        newest = largest[slots[run]]
+        for row in range(starts[run], starts[run + 1]):
+            bound = newest - lateness if newest >= FIRST + lateness else FIRST
+            late[row] = time[row] < bound or time[row] <= floor
+            count += late[row]
+            newest = max(newest, time[row])
+    return count

@@ -1,0 +1,306 @@
+"""Keys of a session: any number of columns of integers or text, null allowed, to slots and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.errors import DataError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rtbot.tables import Text
+
+NULL_TEXT = -1
+SMALLEST = 16
+
+
+class Texts:
+    """Text to int64 codes, in order of arrival; codes never show outside. Null is -1."""
+
+    def __init__(self, values: Sequence[str] = ()) -> None:
+        self.values = list(values)
+        self.codes = {text: code for code, text in enumerate(self.values)}
+        self._ranks = np.zeros(0, np.int64)
+        self._objects = np.zeros(0, object)
+        self._decoded = 0
+
+    def code(self, text: str | None) -> int:
+        """The code of one text."""
+        if text is None:
+            return NULL_TEXT
+        found = self.codes.get(text)
+        if found is None:
+            found = self.codes[text] = len(self.values)
+            self.values.append(text)
+        return found
+
+    def encode(self, column: Text) -> np.ndarray:
+        """Codes of a column that comes with a dictionary of its own."""
+        table = np.fromiter(
+            (*map(self.code, column.values), NULL_TEXT), np.int64, len(column.values) + 1
+        )
+        return table[column.codes]
+
+    def shrink(self, length: int) -> None:
+        """Forget texts beyond the first `length`."""
+        for text in self.values[length:]:
+            del self.codes[text]
+        del self.values[length:]
+        self._objects = np.zeros(0, object)
+        self._ranks = np.zeros(0, np.int64)
+
+    def decode(self, codes: np.ndarray) -> np.ndarray:
+        """Texts as an object array; None for null."""
+        if len(self._objects) <= len(self.values):
+            self._objects = np.full(2 * len(self.values) + 1, None)
+            self._decoded = 0
+        self._objects[self._decoded : len(self.values)] = self.values[self._decoded :]
+        self._decoded = len(self.values)
+        return self._objects[codes]
+
+    def ranks(self, codes: np.ndarray) -> np.ndarray:
+        """Numbers in the order of the texts (code points), null last."""
+        if len(codes) * 8 < len(self.values):
+            texts = [self.values[c] if c >= 0 else None for c in codes]
+            order = {t: k for k, t in enumerate(sorted({t for t in texts if t is not None}))}
+            return np.array([order.get(t, len(order)) for t in texts], np.int64)
+        if len(self._ranks) != len(self.values) + 1:
+            self._ranks = np.empty(len(self.values) + 1, np.int64)
+            order = sorted(range(len(self.values)), key=self.values.__getitem__)
+            self._ranks[order] = np.arange(len(self.values))
+            self._ranks[-1] = len(self.values)
+        return self._ranks[codes]
+
+
+class Keys:
+    """The table of keys. A slot is a small integer; slots of closed keys are used again."""
+
+    def __init__(self, names: Sequence[str], kernels: ModuleType) -> None:
+        self.names = tuple(names)
+        self.kernels = kernels
+        self.kinds: list[str] | None = None
+        self.nulls = False
+        self.texts = [Texts() for _ in self.names]
+        self.words = np.zeros(SMALLEST, np.int64)
+        self.table = np.full(2 * SMALLEST, -1, np.int64)
+        self.count = 0
+        self.free: list[int] = []
+        self.closed: set[int] = set()
+        self.ordered = True
+        self._scalar: dict[Any, int] = {}
+
+    @property
+    def width(self) -> int:
+        """Words per key: one per column, and a mask of null integers where there are any."""
+        return len(self.names) + self.nulls
+
+    @property
+    def live(self) -> int:
+        """Keys that have a slot."""
+        return self.count - len(self.free)
+
+    # ---- lookup
+
+    def encode(self, columns: Sequence[Any]) -> np.ndarray:
+        """Words of a table's key columns, flat, `width` per row."""
+        kinds = ["text" if hasattr(c, "values") else "integer" for c in columns]
+        if self.kinds is None:
+            self.kinds = kinds
+        for name, kind, known in zip(self.names, kinds, self.kinds, strict=True):
+            if kind != known:
+                raise DataError(f"key column {name} holds {kind}, but {known} before")
+        if not self.nulls and any(isinstance(c, tuple) and not c[1].all() for c in columns):
+            self._allow_nulls()
+        parts, mask = [], 0
+        for place, column in enumerate(columns):
+            if kinds[place] == "text":
+                parts.append(self.texts[place].encode(column))
+            elif isinstance(column, tuple):
+                parts.append(np.where(column[1], column[0], 0))
+                mask = mask + (~column[1]).astype(np.int64) * (1 << place)
+            else:
+                parts.append(column)
+        if self.nulls:
+            parts.append(np.broadcast_to(np.asarray(mask, np.int64), parts[0].shape))
+        return parts[0] if len(parts) == 1 else np.ascontiguousarray(np.stack(parts, 1)).ravel()
+
+    def _allow_nulls(self) -> None:
+        width = self.width
+        old = self.words[: self.count * width].reshape(-1, width)
+        self.nulls = True
+        self.words = np.zeros((max(self.count, SMALLEST), width + 1), np.int64)
+        self.words[: self.count, :width] = old
+        self.words = self.words.ravel()
+        self._rebuild(len(self.table))
+
+    def find(self, words: np.ndarray) -> tuple[np.ndarray, int]:
+        """Slots (int32) of the keys, -1 where unknown, and how many are unknown."""
+        width = self.width
+        rows = len(words) // width
+        slots = np.empty(rows, np.int32)
+        mask = len(self.table) - 1
+        if width == 1:
+            missing = self.kernels.find_1(words, rows, self.table, mask, self.words, slots)
+        else:
+            missing = self.kernels.find_many(
+                words, rows, width, self.table, mask, self.words, slots
+            )
+        return slots, int(missing)
+
+    def add(self, words: np.ndarray) -> np.ndarray:
+        """Give slots to new keys (words of rows, repeated or not); returns the new slots."""
+        width = self.width
+        if width == 1 and self.kinds == ["integer"]:
+            new = np.unique(words)[:, None]
+        else:
+            new = np.unique(words.reshape(-1, width), axis=0)
+            new = new[self._order(new)]
+        slots = self._take_slots(len(new))
+        known = self.words.reshape(-1, width)
+        before = known[self.count - 1] if self.count else None
+        reused = bool(len(slots)) and int(slots[0]) < self.count
+        known[slots] = new
+        if self.ordered and len(slots):
+            self.ordered = not reused and self._follows(before, new[:1])
+        self.count = max(self.count, int(slots.max(initial=-1)) + 1)
+        self.kernels.insert(
+            slots, len(slots), width, self.table, len(self.table) - 1, self.words
+        )
+        return slots
+
+    def _follows(self, before: Any, first: np.ndarray) -> bool:
+        if before is None:
+            return True
+        if self.kinds == ["integer"] and self.width == 1:
+            return bool(before[0] < first[0][0])
+        return list(self._order(np.stack([before, first[0]]))) == [0, 1]
+
+    def _take_slots(self, wanted: int) -> np.ndarray:
+        reuse = [self.free.pop() for _ in range(min(wanted, len(self.free)))]
+        self.closed.difference_update(reuse)
+        fresh = np.arange(self.count, self.count + wanted - len(reuse))
+        slots = np.concatenate([np.array(sorted(reuse), np.int64), fresh])
+        total = self.count + len(fresh)
+        width = self.width
+        if total * width > len(self.words):
+            self.words = np.resize(self.words, max(total, 2 * self.count) * width)
+        if 2 * total > len(self.table):
+            self._rebuild(1 << (4 * total - 1).bit_length())
+        return slots
+
+    def _rebuild(self, size: int) -> None:
+        self.table = np.full(size, -1, np.int64)
+        slots = np.setdiff1d(np.arange(self.count), np.array(sorted(self.closed), np.int64))
+        self.kernels.insert(slots, len(slots), self.width, self.table, size - 1, self.words)
+
+    def rebuild(self) -> None:
+        """Make the table anew from the words."""
+        total = max(self.count, SMALLEST)
+        if len(self.words) < total * self.width:
+            self.words = np.resize(self.words, total * self.width) if self.count else np.zeros(
+                total * self.width, np.int64
+            )
+        self._rebuild(1 << (4 * total - 1).bit_length())
+
+    def drop(self, slots: Sequence[int]) -> None:
+        """Take keys out; their slots may be used again."""
+        mask = len(self.table) - 1
+        for slot in slots:
+            self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
+            self.free.append(int(slot))
+            self.closed.add(int(slot))
+        self._scalar.clear()
+
+    # ---- one key
+
+    def words_of(self, key: Any) -> np.ndarray:
+        """Words of one key given by value, a tuple where there are several columns."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) != len(self.names):
+            raise DataError(f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}")
+        return self.encode([self._column(part, place) for place, part in enumerate(parts)])
+
+    def _column(self, part: Any, place: int) -> Any:
+        from rtbot.tables import Text
+
+        if isinstance(part, str):
+            return Text(np.zeros(1, np.int64), [part])
+        if part is None and self.kinds is not None and self.kinds[place] == "text":
+            return Text(np.array([NULL_TEXT]), [])
+        if part is None:
+            return np.zeros(1, np.int64), np.zeros(1, bool)
+        if isinstance(part, bool) or not hasattr(part, "__index__"):
+            raise DataError(f"a key is an integer or text, not {part!r}")
+        value = part.__index__()
+        if not -(2**63) <= value < 2**63:
+            raise DataError(f"a key does not fit into 64 bits: {part!r}")
+        return np.array([value], np.int64)
+
+    def slot(self, key: Any, *, create: bool) -> int:
+        """The slot of one key, -1 if it is unknown and not to be created."""
+        found = self._scalar.get(key, -1)
+        if found < 0:
+            words = self.words_of(key)
+            slots, missing = self.find(words)
+            if missing and not create:
+                return -1
+            found = int(self.add(words)[0]) if missing else int(slots[0])
+            self._scalar[key] = found
+        return found
+
+    # ---- order and output
+
+    def sort(self, slots: np.ndarray) -> np.ndarray:
+        """The slots in the order of their keys: columns left to right, null last."""
+        if self.ordered:
+            return np.sort(slots)
+        if self.width == 1 and self.kinds == ["integer"]:
+            return slots[np.argsort(self.words[slots])]
+        return slots[self._order(self.words.reshape(-1, self.width)[slots])]
+
+    def _order(self, words: np.ndarray) -> np.ndarray:
+        assert self.kinds is not None
+        columns: list[np.ndarray] = []
+        for place, kind in enumerate(self.kinds):
+            column = words[:, place]
+            if kind == "text":
+                columns.append(self.texts[place].ranks(column))
+            else:
+                if self.nulls:
+                    columns.append(words[:, -1] >> place & 1)
+                columns.append(column)
+        return np.lexsort(columns[::-1])
+
+    def columns(self, slots: np.ndarray) -> dict[str, np.ndarray]:
+        """The key columns of these slots: int64, or objects where text or null."""
+        if self.kinds is None:
+            return {name: np.zeros(0, np.int64) for name in self.names}
+        words = self.words.reshape(-1, self.width)[slots]
+        result = {}
+        for place, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            column = words[:, place]
+            if kind == "text":
+                column = self.texts[place].decode(column)
+            elif self.nulls and (words[:, -1] >> place & 1).any():
+                absent = words[:, -1] >> place & 1 == 1
+                column = column.astype(object)
+                column[absent] = None
+            result[name] = np.ascontiguousarray(column)
+        return result
+
+    def value(self, slot: int) -> Any:
+        """The key of a slot, a tuple where there are several columns."""
+        parts = tuple(c[0] for c in self.columns(np.array([slot])).values())
+        parts = tuple(p.item() if isinstance(p, np.generic) else p for p in parts)
+        return parts if len(parts) > 1 else parts[0]
+
+    def open_slots(self) -> np.ndarray:
+        """The slots of all keys, in the order of the keys."""
+        slots = np.arange(self.count)
+        if self.closed:
+            slots = np.setdiff1d(slots, np.array(sorted(self.closed), np.int64))
+        return self.sort(slots)

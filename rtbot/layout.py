@@ -1,0 +1,88 @@
+"""Where everything a plan remembers lies: one header, then one 64-byte-aligned row per key.
+
+Both are 8-byte words of one buffer that is seen as float64 (`F`) and as int64 (`I`). The header holds
+what may differ between two runs of one generated text (parameters, sizes, offsets) and the counters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LINE = 8
+"""Words in a cache line."""
+
+
+class Layout:
+    """Hands out places; `finish` fixes the offsets of arrays, which depend on parameters."""
+
+    def __init__(self) -> None:
+        self.header: list[tuple[str, float | int]] = [("integer", 0), ("integer", 0)]
+        self.counters: list[int] = []
+        self.scalars: list[tuple[str, float | int]] = []
+        self.arrays: list[tuple[int, int, str, float | int]] = []
+        self.scratches: dict[int, int] = {}
+
+    def put(self, kind: str, value: float) -> int:
+        """A word of the header with this value; its index."""
+        self.header.append((kind, value))
+        return len(self.header) - 1
+
+    def counter(self) -> int:
+        """A counter in the header; its index."""
+        self.counters.append(self.put("integer", 0))
+        return self.counters[-1]
+
+    def scratch(self, size: int) -> int:
+        """The first of `size` header words that any call may use; the same ones for all."""
+        if size not in self.scratches:
+            self.scratches[size] = len(self.header)
+            self.header += [("integer", 0)] * size
+        return self.scratches[size]
+
+    def scalar(self, kind: str, start: float) -> int:
+        """A word of each key's row; its offset."""
+        self.scalars.append((kind, start))
+        return len(self.scalars) - 1
+
+    def array(self, kind: str, size: int, start: float = 0) -> int:
+        """`size` words of each key's row; the index of the header word that holds their offset."""
+        place = self.put("integer", 0)
+        self.arrays.append((place, size, kind, start))
+        return place
+
+    def finish(self) -> None:
+        """Fix the sizes. After this nothing is handed out any more."""
+        offset = len(self.scalars)
+        self.template_parts: list[tuple[int, int, str, float | int]] = []
+        for place, size, kind, start in self.arrays:
+            self.header[place] = ("integer", offset)
+            self.template_parts.append((offset, size, kind, start))
+            offset += size
+        self.width = -(-max(offset, 1) // LINE) * LINE
+        self.length = -(-len(self.header) // LINE) * LINE
+        self.header[0] = ("integer", self.length)
+        self.header[1] = ("integer", self.width)
+
+    def first_header(self) -> np.ndarray[Any, Any]:
+        """The header of a new session, float64 words."""
+        return _words(self.header, self.length)
+
+    def template(self) -> np.ndarray[Any, Any]:
+        """The row of a new key, float64 words."""
+        row = _words(self.scalars, self.width)
+        for offset, size, kind, start in self.template_parts:
+            part = row[offset : offset + size]
+            (part if kind == "number" else part.view("int64"))[:] = start
+        return row
+
+
+def _words(items: list[tuple[str, float | int]], length: int) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    words = np.zeros(length)
+    for index, (kind, value) in enumerate(items):
+        (words if kind == "number" else words.view("int64"))[index] = value
+    return words

@@ -1,0 +1,184 @@
+"""Comparisons: a boolean message for every number, or for every pair of one time.
+
+NaN compares false with everything, also in the operators that ask for a difference. Integer ports
+are compared exactly where no tolerance is given.
+"""
+
+from __future__ import annotations
+
+from rtbot.operator import Example, In, Number, Operator, Out
+
+EQUAL = "({a} == {b}) or (tolerance > 0 and abs(1.0 * {a} - 1.0 * {b}) <= tolerance)"
+DIFFERENT = (
+    "(({a} < {b}) or ({a} > {b})) and (tolerance == 0 or abs(1.0 * {a} - 1.0 * {b}) > tolerance)"
+)
+
+
+class CompareGT(Operator):
+    """True where the value is greater than a constant."""
+
+    value = Number(doc="what is compared with")
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="i1 > value")
+    formula = "i1 > value"
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, False), (2, False), (3, True)]},
+    )
+
+
+class CompareLT(Operator):
+    """True where the value is less than a constant."""
+
+    value = Number(doc="what is compared with")
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="i1 < value")
+    formula = "i1 < value"
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, True), (2, False), (3, False)]},
+    )
+
+
+class CompareGTE(Operator):
+    """True where the value is greater than a constant or equal to it."""
+
+    value = Number(doc="what is compared with")
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="i1 >= value")
+    formula = "i1 >= value"
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, False), (2, True), (3, True)]},
+    )
+
+
+class CompareLTE(Operator):
+    """True where the value is less than a constant or equal to it."""
+
+    value = Number(doc="what is compared with")
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="i1 <= value")
+    formula = "i1 <= value"
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, True), (2, True), (3, False)]},
+    )
+
+
+class CompareEQ(Operator):
+    """True where the value is within `tolerance` of a constant; an infinity equals itself."""
+
+    value = Number(doc="what is compared with")
+    tolerance = Number(
+        required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"
+    )
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="abs(i1 - value) <= tolerance")
+    formula = EQUAL.format(a="i1", b="value")
+    example = Example(
+        parameters={"value": 1.0, "tolerance": 0.5},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, True), (2, True), (3, False)]},
+    )
+
+
+class CompareNEQ(Operator):
+    """True where the value is more than `tolerance` away from a constant; false for NaN."""
+
+    value = Number(doc="what is compared with")
+    tolerance = Number(
+        required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"
+    )
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="abs(i1 - value) > tolerance")
+    formula = DIFFERENT.format(a="i1", b="value")
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, float("nan"))]},
+        outputs={"o1": [(1, True), (2, False), (3, False)]},
+    )
+
+
+class Comparison(Operator, abstract=True):
+    """Two ports of one kind, compared where both have a message of the same time."""
+
+    i1 = In("N", doc="left side")
+    i2 = In("N", doc="right side")
+
+
+class CompareSyncGT(Comparison):
+    """True where the first port is greater than the second."""
+
+    o1 = Out("boolean", doc="i1 > i2")
+    formula = "i1 > i2"
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 3.0)]},
+        outputs={"o1": [(2, False), (4, True)]},
+    )
+
+
+class CompareSyncLT(Comparison):
+    """True where the first port is less than the second."""
+
+    o1 = Out("boolean", doc="i1 < i2")
+    formula = "i1 < i2"
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 9.0)]},
+        outputs={"o1": [(2, False), (4, True)]},
+    )
+
+
+class CompareSyncGTE(Comparison):
+    """True where the first port is greater than the second or equal to it."""
+
+    o1 = Out("boolean", doc="i1 >= i2")
+    formula = "i1 >= i2"
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 9.0)]},
+        outputs={"o1": [(2, True), (4, False)]},
+    )
+
+
+class CompareSyncLTE(Comparison):
+    """True where the first port is less than the second or equal to it."""
+
+    o1 = Out("boolean", doc="i1 <= i2")
+    formula = "i1 <= i2"
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 3.0)]},
+        outputs={"o1": [(2, True), (4, False)]},
+    )
+
+
+class CompareSyncEQ(Comparison):
+    """True where the ports are within `tolerance` of each other; an infinity equals itself."""
+
+    tolerance = Number(
+        required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"
+    )
+    o1 = Out("boolean", doc="abs(i1 - i2) <= tolerance")
+    formula = EQUAL.format(a="i1", b="i2")
+    example = Example(
+        parameters={"tolerance": 1.0},
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 3.0), (4, 9.0)]},
+        outputs={"o1": [(2, True), (4, False)]},
+    )
+
+
+class CompareSyncNEQ(Comparison):
+    """True where the ports are more than `tolerance` apart; false where one is NaN."""
+
+    tolerance = Number(
+        required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"
+    )
+    o1 = Out("boolean", doc="abs(i1 - i2) > tolerance")
+    formula = DIFFERENT.format(a="i1", b="i2")
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 9.0)]},
+        outputs={"o1": [(2, False), (4, True)]},
+    )

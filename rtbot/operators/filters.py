@@ -1,0 +1,143 @@
+"""Filters: a message passes unchanged or not at all.
+
+What a filter takes is consumed, not lost. NaN passes none of them.
+"""
+
+from __future__ import annotations
+
+from rtbot.operator import Example, In, Number, Operator, Out
+from rtbot.operators.synchronised import SynchronisedNumbers, first_against_others
+
+EPSILON = 1e-10
+
+
+class GreaterThan(Operator):
+    """Passes values that are greater than a constant."""
+
+    value = Number(doc="the bound, not passed itself")
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="those above the bound")
+    formula = "i1"
+    keep = "i1 > value"
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(3, 2.0)]},
+    )
+
+
+class LessThan(Operator):
+    """Passes values that are less than a constant."""
+
+    value = Number(doc="the bound, not passed itself")
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="those below the bound")
+    formula = "i1"
+    keep = "i1 < value"
+    example = Example(
+        parameters={"value": 1.0},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, 0.5)]},
+    )
+
+
+class EqualTo(Operator):
+    """Passes values within `epsilon` of a constant; an infinity equals itself."""
+
+    value = Number(doc="what is compared with")
+    epsilon = Number(
+        required=False,
+        default=EPSILON,
+        minimum=0.0,
+        aliases=("tolerance",),
+        doc="the largest difference that counts as equal",
+    )
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="those that equal the constant")
+    formula = "i1"
+    keep = "i1 == value or abs(i1 - value) <= epsilon"
+    example = Example(
+        parameters={"value": 1.0, "epsilon": 0.5},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(1, 0.5), (2, 1.0)]},
+    )
+
+
+class NotEqualTo(Operator):
+    """Passes values more than `epsilon` away from a constant."""
+
+    value = Number(doc="what is compared with")
+    epsilon = Number(
+        required=False,
+        default=EPSILON,
+        minimum=0.0,
+        aliases=("tolerance",),
+        doc="the largest difference that counts as equal",
+    )
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="those that differ from the constant")
+    formula = "i1"
+    keep = "abs(i1 - value) > epsilon"
+    example = Example(
+        parameters={"value": 1.0, "epsilon": 0.5},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
+        outputs={"o1": [(3, 2.0)]},
+    )
+
+
+class SyncGreaterThan(SynchronisedNumbers):
+    """Passes the first port's value where it is greater than that of every other port."""
+
+    o1 = Out("N", doc="i1 where it is greatest")
+    formula = "i1"
+    keep = staticmethod(first_against_others("{first} > {other}"))
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 3.0)]},
+        outputs={"o1": [(4, 4.0)]},
+    )
+
+
+class SyncLessThan(SynchronisedNumbers):
+    """Passes the first port's value where it is less than that of every other port."""
+
+    o1 = Out("N", doc="i1 where it is least")
+    formula = "i1"
+    keep = staticmethod(first_against_others("{first} < {other}"))
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 9.0)]},
+        outputs={"o1": [(4, 4.0)]},
+    )
+
+
+class SyncEqual(SynchronisedNumbers):
+    """Passes the first port's value where every other port is less than `epsilon` away."""
+
+    epsilon = Number(
+        required=False, default=EPSILON, above=0.0, doc="the least difference that counts"
+    )
+    o1 = Out("N", doc="i1 where all ports are equal to it")
+    formula = "i1"
+    keep = staticmethod(
+        first_against_others("{first} == {other} or abs(1.0 * {first} - 1.0 * {other}) < epsilon")
+    )
+    example = Example(
+        parameters={"epsilon": 2.0},
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 3.0), (4, 6.0)]},
+        outputs={"o1": [(2, 2.0)]},
+    )
+
+
+class SyncNotEqual(SynchronisedNumbers):
+    """Passes the first port's value where every other port is at least `epsilon` away."""
+
+    epsilon = Number(
+        required=False, default=EPSILON, above=0.0, doc="the least difference that counts"
+    )
+    o1 = Out("N", doc="i1 where all ports differ from it")
+    formula = "i1"
+    keep = staticmethod(first_against_others("abs(1.0 * {first} - 1.0 * {other}) >= epsilon"))
+    example = Example(
+        parameters={"epsilon": 2.0},
+        inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 3.0), (4, 6.0)]},
+        outputs={"o1": [(4, 4.0)]},
+    )

@@ -1,0 +1,127 @@
+"""Operators that move messages in time or find them by their neighbours."""
+
+from __future__ import annotations
+
+from rtbot.ieee import INTEGER_MIN, add_checked
+from rtbot.operator import (
+    DOMAIN,
+    EMIT,
+    SILENT,
+    Cells,
+    Duration,
+    Example,
+    In,
+    Integer,
+    Operator,
+    Out,
+    Ring,
+    Scalar,
+    step,
+)
+from rtbot.operators.windows import slide_extreme
+
+
+class Lag(Operator):
+    """The value `n` messages earlier, at the time of the newest; silent for the first `n`."""
+
+    n = Integer(minimum=1, doc="how many messages back")
+    i1 = In("T", doc="values")
+    o1 = Out("T", doc="earlier values")
+    values = Ring("i1", size="n")
+    silent = True
+    example = Example(
+        parameters={"n": 1},
+        inputs={"i1": [(1, 1.0), (4, 2.0), (5, 3.0)]},
+        outputs={"o1": [(4, 1.0), (5, 2.0)]},
+    )
+
+    @step
+    def step(values_leaving, values_evicts):
+        return EMIT if values_evicts else SILENT, values_leaving
+
+
+class TimeShift(Operator):
+    """The same value at a time `shift` later, or earlier if it is negative.
+
+    A time outside int64 gives no message, counted under `domain`.
+    """
+
+    shift = Duration(minimum=None, doc="what is added to the time")
+    i1 = In("T", doc="values")
+    o1 = Out("T", doc="the same values, moved")
+    own_time = True
+    frontier = "shift"
+    causal = False
+    example = Example(
+        parameters={"shift": 5},
+        inputs={"i1": [(1, 10.5), (7, 9.0)]},
+        outputs={"o1": [(6, 10.5), (12, 9.0)]},
+    )
+
+    @step
+    def step(i1, time, shift):
+        fits, later = add_checked(time, shift)
+        return EMIT if fits else DOMAIN, later, i1
+
+
+@step
+def find_peak(
+    i1, time, window, cells, cells_first, place, wrapped, extreme, highest, candidate,
+    candidate_time, missing, frontier,
+):  # fmt: skip
+    """The step of PeakDetector, for numbers and for integers.
+
+    A value greater than the half window before it is a candidate, and each greater one replaces
+    it, so there is never more than one; it is a peak once as many smaller ones have followed.
+    """
+    half = window // 2
+    code = SILENT
+    peak, peak_time = candidate, candidate_time
+    if missing > 0:
+        missing = missing - 1 if i1 < candidate else 0
+        if missing == 0 and i1 < candidate:
+            code = EMIT
+    if wrapped and i1 > highest:
+        candidate = i1
+        candidate_time = time
+        missing = half
+    highest, place, wrapped, extreme = slide_extreme(
+        i1, half, True, cells, cells_first, place, wrapped, extreme
+    )
+    frontier = candidate_time - 1 if missing > 0 else time
+    return (
+        code, peak_time, peak, place, wrapped, extreme, highest, candidate,
+        candidate_time, missing, frontier,
+    )  # fmt: skip
+
+
+class PeakDetector(Operator):
+    """A value strictly greater than all others of a window around it, at its own time.
+
+    The window is `window` messages, as many before as after. A plateau has no peak, nor have the
+    ends of the data; NaN is no peak, and nothing is greater than a NaN beside it. A peak is known
+    half a window later.
+    """
+
+    window = Integer(minimum=3, odd=True, aliases=("window_size",), doc="messages in the window")
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="peaks, at their own times")
+    cells = Cells("N", size="window")
+    place = Scalar("integer", 0)
+    wrapped = Scalar("boolean", False)
+    extreme = Scalar("N", 0)
+    highest = Scalar("N", 0)
+    candidate = Scalar("N", 0)
+    candidate_time = Scalar("integer", 0)
+    missing = Scalar("integer", 0)
+    frontier = Scalar("integer", INTEGER_MIN)
+    silent = True
+    own_time = True
+    causal = False
+    step = find_peak
+    integer_step = find_peak
+    example = Example(
+        parameters={"window": 3},
+        inputs={"i1": [(1, 1.0), (2, 3.0), (3, 3.0), (4, 1.0), (6, 2.0), (7, 1.0)]},
+        outputs={"o1": [(6, 2.0)]},
+    )

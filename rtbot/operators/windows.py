@@ -1,0 +1,220 @@
+"""Windows of the last messages: sums, means, deviations, extremes.
+
+A window emits nothing until it holds `window` messages, or from the first message on with
+`partial`. Its result is a function of the values it holds, whatever came before: a NaN makes it NaN
+while it is inside, and leaves with it; so do infinities.
+"""
+
+from __future__ import annotations
+
+from rtbot.exact import moving_mean as exact_moving_mean
+from rtbot.exact import moving_sum as exact_moving_sum
+from rtbot.exact import standard_deviation as exact_standard_deviation
+from rtbot.exact_digits import SCRATCH_DIGITS
+from rtbot.operator import (
+    EMIT,
+    SILENT,
+    Boolean,
+    Cells,
+    Choice,
+    Example,
+    In,
+    Integer,
+    Operator,
+    Out,
+    Ring,
+    Scalar,
+    Scratch,
+    step,
+)
+
+
+class Window(Operator, abstract=True):
+    """A result over the last `window` messages."""
+
+    window = Integer(minimum=1, aliases=("window_size",), doc="messages in the window")
+    partial = Boolean(
+        required=False, default=False, doc="emit from the first message on, over what there is"
+    )
+    silent = True
+
+
+class ExactWindow(Window, abstract=True):
+    """A window of numbers whose result is exact and rounded once."""
+
+    i1 = In("number", doc="values")
+    values = Ring("i1", size="window")
+    scratch = Scratch(SCRATCH_DIGITS)
+
+
+class MovingSum(ExactWindow):
+    """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
+
+    Infinities of both signs in one window give NaN; a sum beyond the range is an infinity and
+    leaves no trace afterwards.
+    """
+
+    o1 = Out("number", doc="sums")
+    high = Scalar("number", 0.0)
+    low = Scalar("number", 0.0)
+    slack = Scalar("number", 0.0)
+    specials = Scalar("integer", 0)
+    example = Example(
+        parameters={"window": 2},
+        inputs={"i1": [(1, 1.0), (4, 2.5), (5, -1.0)]},
+        outputs={"o1": [(4, 3.5), (5, 1.5)]},
+    )
+
+    @step
+    def step(
+        window, partial, values, values_first, values_count, values_entering, values_leaving,
+        values_evicts, scratch, scratch_first, high, low, slack, specials,
+    ):  # fmt: skip
+        total, high, low, slack, specials = exact_moving_sum(
+            values_entering, values_leaving, values_evicts, values_count, values, values_first,
+            scratch, scratch_first, high, low, slack, specials,
+        )  # fmt: skip
+        code = EMIT if partial or values_count == window else SILENT
+        return code, total, high, low, slack, specials
+
+
+class MovingAverage(ExactWindow):
+    """The mean of the last `window` values: the exact mean rounded once.
+
+    It never lies outside the values of its window, and is finite where they are. Infinities of both
+    signs in one window give NaN.
+    """
+
+    o1 = Out("number", doc="means")
+    high = Scalar("number", 0.0)
+    low = Scalar("number", 0.0)
+    slack = Scalar("number", 0.0)
+    specials = Scalar("integer", 0)
+    example = Example(
+        parameters={"window": 3},
+        inputs={"i1": [(1, 2.0), (4, 4.0), (5, 9.0), (7, 5.0)]},
+        outputs={"o1": [(5, 5.0), (7, 6.0)]},
+    )
+
+    @step
+    def step(
+        window, partial, values, values_first, values_count, values_entering, values_leaving,
+        values_evicts, scratch, scratch_first, high, low, slack, specials,
+    ):  # fmt: skip
+        mean, high, low, slack, specials = exact_moving_mean(
+            values_entering, values_leaving, values_evicts, values_count, values, values_first,
+            scratch, scratch_first, high, low, slack, specials,
+        )  # fmt: skip
+        code = EMIT if partial or values_count == window else SILENT
+        return code, mean, high, low, slack, specials
+
+
+class StandardDeviation(ExactWindow):
+    """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
+
+    The variance (n - 1 in the denominator) is exact and rounded once. One value alone deviates by
+    0; an infinity in the window gives NaN.
+    """
+
+    o1 = Out("number", doc="deviations")
+    center = Scalar("number", 0.0)
+    sum_high = Scalar("number", 0.0)
+    sum_low = Scalar("number", 0.0)
+    sum_slack = Scalar("number", 0.0)
+    square_high = Scalar("number", 0.0)
+    square_low = Scalar("number", 0.0)
+    square_slack = Scalar("number", 0.0)
+    specials = Scalar("integer", 0)
+    example = Example(
+        parameters={"window": 2},
+        inputs={"i1": [(1, 8.0), (2, 5.0), (3, 9.0)]},
+        outputs={"o1": [(2, 2.1213203435596424), (3, 2.8284271247461903)]},
+    )
+
+    @step
+    def step(
+        window, partial, values, values_first, values_count, values_entering, values_leaving,
+        values_evicts, scratch, scratch_first, center, sum_high, sum_low, sum_slack,
+        square_high, square_low, square_slack, specials,
+    ):  # fmt: skip
+        (
+            deviation, center, sum_high, sum_low, sum_slack,
+            square_high, square_low, square_slack, specials,
+        ) = exact_standard_deviation(
+            values_entering, values_leaving, values_evicts, values_count, values, values_first,
+            scratch, scratch_first, center, sum_high, sum_low, sum_slack,
+            square_high, square_low, square_slack, specials,
+        )  # fmt: skip
+        code = EMIT if partial or values_count == window else SILENT
+        return (
+            code, deviation, center, sum_high, sum_low, sum_slack,
+            square_high, square_low, square_slack, specials,
+        )  # fmt: skip
+
+
+@step
+def prefer(earlier, later, largest):
+    """The smaller value, or the larger if `largest`; the earlier of equal ones; NaN before all."""
+    if earlier != earlier:
+        return earlier
+    if later != later or (later > earlier if largest else later < earlier):
+        return later
+    return earlier
+
+
+@step
+def slide_extreme(value, size, largest, cells, cells_first, place, wrapped, extreme):
+    """The extreme of the last `size` values, at constant cost per value on average.
+
+    Values are counted in laps of `size`. Before `place` the cells hold values of this lap, from
+    `place` on the extremes of what followed in the last lap, up to its end; `extreme` is that of
+    this lap so far. So a window is one stored extreme and one running one. At the end of a lap its
+    cells become such extremes, from the back. (van Herk, A fast algorithm for local minimum and
+    maximum filters, 1992; Gil and Werman, Computing 2-D min, median and max filters, 1993.)
+    """
+    extreme = value if place == 0 else prefer(extreme, value, largest)
+    result = extreme
+    if wrapped and place + 1 < size:
+        result = prefer(cells[cells_first + place + 1], extreme, largest)
+    cells[cells_first + place] = value
+    place += 1
+    if place == size:
+        place = 0
+        wrapped = True
+        following = value
+        for back in range(2, size + 1):
+            at = cells_first + size - back
+            following = prefer(cells[at], following, largest)
+            cells[at] = following
+    return result, place, wrapped, extreme
+
+
+@step
+def window_extreme(i1, window, partial, mode, cells, cells_first, place, wrapped, extreme):
+    """The step of WindowMinMax, for numbers and for integers."""
+    result, place, wrapped, extreme = slide_extreme(
+        i1, window, mode == 1, cells, cells_first, place, wrapped, extreme
+    )
+    return EMIT if partial or wrapped else SILENT, result, place, wrapped, extreme
+
+
+class WindowMinMax(Window):
+    """The smallest or the largest of the last `window` values.
+
+    Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
+    """
+
+    mode = Choice(options=("min", "max"), doc="which extreme")
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="extremes")
+    cells = Cells("N", size="window")
+    place = Scalar("integer", 0)
+    wrapped = Scalar("boolean", False)
+    extreme = Scalar("N", 0)
+    step = window_extreme
+    integer_step = window_extreme
+    example = Example(
+        parameters={"window": 3, "mode": "min"},
+        inputs={"i1": [(1, 5.0), (2, 2.0), (3, 4.0), (4, 6.0), (5, 7.0)]},
+        outputs={"o1": [(3, 2.0), (4, 2.0), (5, 4.0)]},
+    )

@@ -1,0 +1,167 @@
+"""One input's table, of whatever kind, as checked arrays.
+
+A table is a mapping of columns (numpy arrays, lists, Arrow arrays, series), a list of rows, an
+Arrow table or batch, or a frame of pandas, polars or anything that speaks Arrow's PyCapsule
+protocol. Nothing is copied that already has the right type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.errors import DataError
+from rtbot.tables import numbers, texts
+from rtbot.tables.forms import Column, Form, named
+
+if TYPE_CHECKING:
+    from rtbot.tables.texts import Text
+
+    Key = np.ndarray | Text | tuple[np.ndarray, np.ndarray]
+
+TIME_NAMES = ("t", "time", "timestamp", "ts", "date")
+FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What an input's table has to hold.
+
+    `name` is the input's, `kind` and `nullable` its type, `key` the key columns, `unit` that of
+    times. `time` and `value` name columns; by default the time is the first of `TIME_NAMES` that
+    is there, and the value is in `value`, else in a column named like the input.
+    """
+
+    name: str
+    kind: str
+    nullable: bool = False
+    key: tuple[str, ...] = ()
+    unit: str | None = None
+    time: str | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """One input's rows: equally long, C-contiguous arrays.
+
+    `time` is int64; `value` is float64, int64, bool or `Text` by the kind of the input; `valid`
+    is None where no value is null. A key column is int64, `Text`, or int64 with a mask of what is
+    not null. `nulls` counts rows left out because their value was null on a port that takes none;
+    `rows` are then the places of the others in the table.
+    """
+
+    time: np.ndarray
+    value: np.ndarray | Text
+    valid: np.ndarray | None = None
+    keys: tuple[Key, ...] = ()
+    nulls: int = 0
+    rows: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+
+def columns(table: Any, spec: Spec) -> Columns:
+    """Turn a table into arrays, or raise DataError with input, row (from 0), column and value."""
+    if isinstance(table, Columns):
+        return table
+    form = named(table, spec)
+    time_name, value_name = find_time(form, spec), find_value(form, spec)
+    time = _part(spec, time_name, form, lambda column: numbers.times(column, spec.unit))
+    value, valid = _part(spec, value_name, form, lambda column: values(column, spec.kind))
+    if f"{value_name}_valid" in form:
+        given, _ = _part(spec, f"{value_name}_valid", form, numbers.booleans)
+        valid = given if valid is None else valid & given
+    keys = tuple(_part(spec, name, form, key) for name in spec.key)
+    lengths = {time_name: len(time), value_name: len(value)}
+    lengths |= {name: _length(part) for name, part in zip(spec.key, keys, strict=True)}
+    if len(set(lengths.values())) > 1 or (valid is not None and len(valid) != len(time)):
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DataError(f"columns differ in length: {told}", input=spec.name)
+    return settled(Columns(time, value, valid, keys), spec)
+
+
+def settled(whole: Columns, spec: Spec) -> Columns:
+    """Leave null rows out if the port takes none; else give every null value the same filler."""
+    valid = whole.valid
+    if valid is None or valid.all():
+        return Columns(whole.time, whole.value, None, whole.keys)
+    if not spec.nullable:
+        return taken(whole, np.flatnonzero(valid))
+    value = whole.value
+    if isinstance(value, np.ndarray):
+        value = np.where(valid, value, FILLERS[spec.kind])
+    return Columns(whole.time, value, valid, whole.keys)
+
+
+def taken(whole: Columns, rows: np.ndarray) -> Columns:
+    """Keep only these rows, whose values are valid; the others count as nulls."""
+    keys = tuple(
+        (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
+        for part in whole.keys
+    )
+    nulls = len(whole.time) - len(rows)
+    return Columns(whole.time[rows], whole.value[rows], None, keys, nulls, rows)
+
+
+def values(column: Column, kind: str) -> tuple[np.ndarray | Text, np.ndarray | None]:
+    """Convert a column to a kind of value; also the mask of what is not null, or None."""
+    if kind == "text":
+        text = texts.encode(column)
+        return text, (text.codes >= 0 if (text.codes < 0).any() else None)
+    return {
+        "number": numbers.floats,
+        "integer": numbers.integers,
+        "boolean": numbers.booleans,
+    }[kind](column)
+
+
+def key(column: Column) -> Key:
+    """Convert a key column: integers or text, either with nulls."""
+    if texts.is_text(column):
+        return texts.encode(column)
+    array, valid = numbers.integers(column)
+    return array if valid is None else (np.where(valid, array, 0), valid)
+
+
+def find_time(form: Form, spec: Spec) -> str:
+    """Name of the column of times."""
+    if spec.time is not None:
+        return _wanted(form, spec.time, spec)
+    candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
+    candidates = [name for name in candidates if name not in (spec.value, spec.name)] or candidates
+    if not candidates:
+        raise DataError(f"there is no column of times ({', '.join(TIME_NAMES)})", input=spec.name)
+    return candidates[0]
+
+
+def find_value(form: Form, spec: Spec) -> str:
+    """Name of the column of values."""
+    if spec.value is not None:
+        return _wanted(form, spec.value, spec)
+    if "value" not in form and spec.name in form:
+        return spec.name
+    return _wanted(form, "value", spec)
+
+
+def _wanted(form: Form, name: str, spec: Spec) -> str:
+    if name not in form:
+        there = ", ".join(map(repr, form)) or "none"
+        raise DataError(f"there is no column {name!r}; there are {there}", input=spec.name)
+    return name
+
+
+def _part(spec: Spec, name: str, form: Form, convert: Any) -> Any:
+    _wanted(form, name, spec)
+    try:
+        return convert(form[name]())
+    except DataError as error:
+        where = {"input": spec.name, "column": name} | error.where
+        raise DataError(error.message, **where) from None
+
+
+def _length(part: Key) -> int:
+    return len(part[0]) if isinstance(part, tuple) else len(part)

@@ -1,0 +1,150 @@
+"""The kinds of tables and columns, reduced to few: arrays, lists, and Arrow arrays.
+
+No frame library is imported: pandas is told by its shape, all others by Arrow's PyCapsule protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.errors import DataError
+
+if TYPE_CHECKING:
+    from rtbot.tables.convert import Spec
+
+Column = Any
+"""A numpy array (not of objects), a list, or a pyarrow Array in one piece."""
+
+Form = Mapping[str, Callable[[], Column]]
+"""The columns of a table by name; each is converted when it is asked for."""
+
+
+def named(table: Any, spec: Spec) -> Form:
+    """Return the columns of a table of any kind."""
+    if isinstance(table, Mapping):
+        return {str(name): _later(column, table[name]) for name in table}
+    if isinstance(table, list | tuple):
+        return _of_rows(table, spec)
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return {str(name): _later(_of_frame, table, name) for name in table.columns}
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
+        return _of_arrow(table)
+    if isinstance(table, np.ndarray) and table.dtype.names:
+        return {name: _later(column, table[name]) for name in table.dtype.names}
+    raise DataError(
+        f"a table cannot be a {type(table).__name__}: give a dict of columns, a list of rows, or "
+        "an Arrow, pandas or polars table",
+        input=spec.name,
+    )
+
+
+def column(given: Any) -> Column:
+    """Reduce one column to an array, a list or an Arrow array."""
+    if isinstance(given, np.ndarray):
+        return _of_masked(given) if isinstance(given, np.ma.MaskedArray) else _of_array(given)
+    if isinstance(given, list):
+        return given
+    if hasattr(given, "iloc") and hasattr(given, "dtype"):
+        return _of_series(given)
+    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+        return _of_capsule(given)
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes | bytearray):
+        return list(given)
+    return _of_array(np.asarray(given))
+
+
+def _later(function: Callable[..., Column], *arguments: Any) -> Callable[[], Column]:
+    return lambda: function(*arguments)
+
+
+def _of_array(array: np.ndarray) -> Column:
+    if array.ndim != 1:
+        raise DataError(f"a column has one dimension, this array has {array.ndim}")
+    return array.tolist() if array.dtype.kind in "OUT" else array
+
+
+def _of_masked(array: Any) -> Column:
+    if not np.ma.is_masked(array):
+        return _of_array(np.ma.getdata(array))
+    if array.ndim != 1:
+        raise DataError(f"a column has one dimension, this array has {array.ndim}")
+    import pyarrow as pa
+
+    return pa.array(np.ma.getdata(array), mask=np.ma.getmaskarray(array))
+
+
+def _of_series(series: Any) -> Column:
+    if isinstance(series.dtype, np.dtype):
+        return _of_array(series.to_numpy())
+    import pyarrow as pa
+
+    return _in_one_piece(pa.array(series.array))
+
+
+def _of_frame(frame: Any, name: Any) -> Column:
+    found = frame[name]
+    if not hasattr(found, "dtype"):
+        raise DataError("the frame has several columns of this name")
+    return _of_series(found)
+
+
+def _of_arrow(given: Any) -> Form:
+    import pyarrow as pa
+
+    table = given if isinstance(given, pa.Table) else pa.table(given)
+    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
+    if twice:
+        raise DataError(f"the table has several columns named {min(twice)!r}")
+    return {
+        name: _later(_in_one_piece, table.column(place))
+        for place, name in enumerate(table.column_names)
+    }
+
+
+def _of_capsule(given: Any) -> Column:
+    import pyarrow as pa
+
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        return _in_one_piece(given)
+    stream = hasattr(given, "__arrow_c_stream__")
+    return _in_one_piece(pa.chunked_array(given) if stream else pa.array(given))
+
+
+def _in_one_piece(array: Any) -> Column:
+    import pyarrow as pa
+
+    if isinstance(array, pa.ChunkedArray):
+        if pa.types.is_dictionary(array.type) and array.num_chunks > 1:
+            array = array.unify_dictionaries()
+        array = array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # pyarrow keeps an array of no or very large chunks
+        array = pa.concat_arrays(array.chunks) if array.chunks else pa.array([], array.type)
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    return array
+
+
+def _of_rows(rows: Sequence[Any], spec: Spec) -> Form:
+    """Rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be one tuple."""
+    names = [*spec.key, "t", "value"]
+    count = len(spec.key)
+    flat = []
+    for place, row in enumerate(rows):
+        if isinstance(row, str | bytes) or not isinstance(row, Sequence):
+            form = f"[{', '.join(names)}]"
+            raise DataError(f"a row is a list {form}", input=spec.name, row=place, value=row)
+        nested = count > 1 and len(row) == 3 and isinstance(row[0], tuple | list)
+        cells = [*row[0], *row[1:]] if nested else row
+        if len(cells) != len(names):
+            raise DataError(
+                f"a row has {len(names)} values ({', '.join(names)}), not {len(cells)}",
+                input=spec.name,
+                row=place,
+                value=row,
+            )
+        flat.append(cells)
+    lists = [list(cells) for cells in zip(*flat, strict=True)] or [[] for _ in names]
+    return {name: _later(list, cells) for name, cells in zip(names, lists, strict=True)}

@@ -1,0 +1,169 @@
+"""What must hold of every case: each check raises Mismatch with what differs."""
+
+import dataclasses
+import math
+from collections import Counter
+
+from tests.harness import Feeder, Mismatch, as_bits, compare, events, expected, is_prefix, load
+from tests.oracles.streams import bits
+from tests.oracles.whole import answer_for_key
+
+
+class Checked:
+    """A case with its graph and the oracle's answer; counts what it has met."""
+
+    def __init__(self, case, coverage=None):
+        self.case = case
+        self.coverage = Counter() if coverage is None else coverage
+        self.graph = load(case.document)
+        self.evaluations = expected(case)
+        self.right = as_bits(self.evaluations, case.document["outputs"])
+
+    def schedules(self, *, compiled=False, watched=True):
+        """Every schedule gives the oracle's bytes and an account that adds up."""
+        for number, steps in enumerate(self.case.schedules):
+            self.run(steps, f"schedule {number}", compiled=compiled, watched=watched)
+
+    def run(self, steps, what, *, compiled=False, watched=False, tap=None):
+        """One session over the steps."""
+        feeder = Feeder(self.graph, self.case, compiled=compiled, tap=tap)
+        for place, step in enumerate(steps):
+            feeder.step(step)
+            if watched and step[0] != "dump" and (place % 3 == 2 or place == len(steps) - 1):
+                self.so_far(feeder, steps[: place + 1], f"{what} after step {place} {step}")
+        feeder.run([])
+        compare(feeder.outputs(), self.right, what)
+        self.account(feeder.session.account(), what)
+        self.coverage += feeder.coverage
+        return feeder
+
+    def so_far(self, feeder, steps, what):
+        """What has been released is a beginning of the answer, and all that is certain by now."""
+        released = feeder.outputs()
+        if not is_prefix(released, self.right):
+            compare(released, self.right, f"{what}: released is no prefix of the answer")
+        certain = self.certain(steps)
+        if not is_prefix(certain, released):
+            compare(released, certain, f"{what}: held back although certain")
+
+    def certain(self, steps):
+        """What is sure after some steps: with the frontiers the rows so far give."""
+        closed = {args[0] for kind, *args in steps if kind == "close"}
+        given = events(self.case, steps)
+        evaluations = {
+            key: answer_for_key(self.case.document, own, ended=key in closed)
+            for key, own in given.items()
+        }
+        return as_bits(evaluations, self.case.document["outputs"])
+
+    def account(self, account, what):
+        """in = consumed + held + lost at every port; rows and losses are the oracle's."""
+        places = {"inputs": account["inputs"]}
+        places |= account["operators"]
+        for place, ports in places.items():
+            for port, entry in ports.items():
+                if entry["in"] != entry["consumed"] + entry["held"] + sum(entry["lost"].values()):
+                    raise Mismatch(f"{what}: account of {place}.{port} does not add up: {entry}")
+                if entry["held"]:
+                    raise Mismatch(f"{what}: {place}.{port} holds rows after finish: {entry}")
+        self._account_of_inputs(account["inputs"], what)
+        for name, ports in account["operators"].items():
+            self._account_of_operator(name, ports, what)
+        for name, count in account["outputs"].items():
+            rows = sum(len(rows) for rows in self.right[name].values())
+            if count != rows:
+                raise Mismatch(f"{what}: account of output {name}: {count}, released {rows}")
+
+    def _account_of_inputs(self, inputs, what):
+        arrived = Counter(row.input for row in self.case.rows)
+        for name, entry in inputs.items():
+            lost = Counter()
+            for evaluation in self.evaluations.values():
+                lost += Counter(evaluation.ports[name]["o1"].lost)
+            if entry["in"] != arrived[name] or entry["lost"] != dict(lost):
+                raise Mismatch(
+                    f"{what}: account of input {name} is {entry}, right is in {arrived[name]}, "
+                    f"lost {dict(lost)}"
+                )
+
+    def _account_of_operator(self, name, ports, what):
+        losses = [e.losses[name] for e in self.evaluations.values() if name in e.losses]
+        if len(losses) < len(self.evaluations):
+            return  # nobody reads it
+        for port, entry in ports.items():
+            rows = sum(loss.rows[port] for loss in losses)
+            lost = {
+                "unmatched": sum(loss.unmatched.get(port, 0) for loss in losses),
+                "domain": sum(loss.domain for loss in losses),
+                "tied": sum(loss.tied.get(port, 0) for loss in losses),
+            }
+            lost = {reason: count for reason, count in lost.items() if count}
+            if entry["in"] != rows or entry["lost"] != lost:
+                raise Mismatch(
+                    f"{what}: account of {name}.{port} is {entry}, right is in {rows}, lost {lost}"
+                )
+
+    def keyed_is_alone(self):
+        """Every key gives what it gives in a run of its own, without key columns."""
+        if not self.case.keys:
+            return
+        for key in {row.key for row in self.case.rows}:
+            rows = [row._replace(key=()) for row in self.case.rows if row.key == key]
+            alone = dataclasses.replace(self.case, keys=(), rows=rows)
+            feeder = Feeder(self.graph, alone).run([("push", list(range(len(rows))))])
+            own = {
+                name: {(): keys[key]} if key in keys else {} for name, keys in self.right.items()
+            }
+            compare(feeder.outputs(), own, f"key {key} alone")
+
+    def tap(self):
+        """Tapped operators appear in the result, and nothing else changes."""
+        names = list(self.case.document["operators"])
+        self.run(self.case.schedules[0], "tapped", tap=names)
+
+    def meet(self):
+        """Count what the case contains."""
+        for name, spec in self.case.document["operators"].items():
+            kind = "expression" if isinstance(spec, str) else spec["type"]
+            self.coverage[f"operator {kind}"] += 1
+            self._meet_streams(name, spec, kind)
+        for key, value in self.case.document.get("io", {}).items():
+            self.coverage[f"{key} {value}"] += 1
+        self.coverage[f"{len(self.case.keys)} key columns"] += 1
+        self.coverage["null key"] += any(None in row.key for row in self.case.rows)
+        for evaluation in self.evaluations.values():
+            self.coverage["domain"] += any(loss.domain for loss in evaluation.losses.values())
+            self.coverage["unmatched"] += any(
+                any(loss.unmatched.values()) for loss in evaluation.losses.values()
+            )
+            for name in self.case.document["inputs"]:
+                for reason in evaluation.ports[name]["o1"].lost:
+                    self.coverage[f"lost {reason}"] += 1
+        for steps in self.case.schedules:
+            self.coverage.update(f"step {step[0]}" for step in steps)
+
+    def _meet_streams(self, name, spec, kind):
+        for evaluation in self.evaluations.values():
+            rows = [
+                row for stream in evaluation.ports.get(name, {}).values() for row in stream.rows
+            ]
+            self.coverage["message"] += len(rows)
+            self.coverage["null message"] += any(value is None for _, value in rows)
+            nan = any(isinstance(value, float) and math.isnan(value) for _, value in rows)
+            self.coverage["NaN in a window"] += nan and "window" in spec
+            self.coverage["negative zero"] += any(bits(value) == "-0x0.0p+0" for _, value in rows)
+        if isinstance(spec, dict):
+            for ref in _refs(spec):
+                source = self.case.document["operators"].get(ref.partition(".")[0])
+                if isinstance(source, dict):
+                    self.coverage[f"edge {source['type']} to {kind}"] += 1
+
+
+def _refs(spec):
+    for group in ("in", "control"):
+        given = spec.get(group, [])
+        yield from (
+            [given]
+            if isinstance(given, str)
+            else list(given.values() if isinstance(given, dict) else given)
+        )

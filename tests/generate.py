@@ -1,0 +1,291 @@
+"""Random cases, drawn from the registry: a graph, data for it, and schedules that feed it."""
+
+import random
+from dataclasses import dataclass
+
+from rtbot import operators as _operators  # noqa: F401 (fills the registry)
+from rtbot.operator import (
+    REGISTRY,
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Number,
+    Numbers,
+    Type,
+)
+from tests import data
+from tests.expression_texts import Writer
+from tests.oracles.expressions import parse
+from tests.schedules import STYLES, schedule, whole
+
+NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.0]
+KINDS = ["number", "number", "number", "integer", "integer", "boolean", "text"]
+NUMERIC = ["number", "integer"]
+NUMERIC_TIES = ("min", "max", "sum", "mean")
+"""Rules for equal times that only numbers have."""
+PARAMS = {
+    "level": {"type": "number", "default": 1.5},
+    "whole": {"type": "integer", "default": 2},
+}
+
+
+@dataclass
+class Case:
+    """A graph file, the key columns, the rows in order of arrival per input and key, schedules."""
+
+    document: dict
+    keys: tuple
+    rows: list
+    schedules: list
+
+
+def catalogue():
+    """Every registered operator class by its own name."""
+    classes = {cls for cls in REGISTRY.values() if not cls.abstract}
+    named = {cls.__name__: cls for cls in classes if cls.__module__.startswith("rtbot.operators")}
+    return dict(sorted(named.items()))
+
+
+def topics(pool):
+    """The classes of a catalogue by the module they are in."""
+    modules = {}
+    for cls in pool.values():
+        modules.setdefault(cls.__module__, []).append(cls)
+    return list(modules.values())
+
+
+def case(seed, *, schedules=2):
+    """The case of a seed."""
+    rng = random.Random(seed)  # noqa: S311 (a seed gives one case for ever)
+    times = data.base_times(rng, rng.randint(1, 16))
+    graph = Grower(rng, span=times[-1] - times[0] + 1)
+    graph.grow(rng.randint(1, 12))
+    styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
+    return fed(rng, graph, times, styles)
+
+
+def case_of(seed, classes, styles):
+    """A case whose graph has one operator of each class, and what they need."""
+    rng = random.Random(seed)  # noqa: S311 (a seed gives one case for ever)
+    times = data.base_times(rng, rng.randint(8, 24))
+    graph = Grower(rng, span=times[-1] - times[0] + 1)
+    for cls in classes:
+        graph.add(cls)
+    return fed(rng, graph, times, styles)
+
+
+def fed(rng, graph, times, styles):
+    """The grown graph with data and schedules."""
+    rules = data.policies(rng)
+    if any(type_.kind not in NUMERIC for type_ in graph.inputs.values()):
+        rules.duplicates = rules.duplicates.replace("sum", "first").replace("min", "last")
+        rules.duplicates = rules.duplicates.replace("max", "error")
+    columns, run_keys = data.keys(rng)
+    rows = []
+    for key in run_keys:
+        for name, type_ in graph.inputs.items():
+            source = data.values(rng, type_.kind, type_.nullable)
+            rows += data.arrivals(rng, name, key, source, times, allowed(rules, type_))
+    plans = [
+        whole(rows) if style == "whole" else schedule(rng, rows, style, rules) for style in styles
+    ]
+    return Case(graph.document(rules), columns, rows, plans)
+
+
+def allowed(rules, type_):
+    """What happens to equal times of nulls under a rule for numbers is not put to the test."""
+    if not type_.nullable or rules.duplicates in ("first", "last"):
+        return rules
+    return data.Policies(rules.late, "error", rules.lateness)
+
+
+class Grower:
+    """Grows a graph operator by operator; every new one is fed from what is already there."""
+
+    def __init__(self, rng, span, pool=None):
+        self.rng, self.span = rng, span
+        self.topics = topics(pool or catalogue())
+        self.inputs, self.operators, self.types, self.used = {}, {}, {}, set()
+        for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
+            self._add_input(rng.choice(KINDS), nullable=rng.random() < 0.2)
+
+    def grow(self, count):
+        """Add `count` operators."""
+        for _ in range(count):
+            if self.rng.random() < 0.25:
+                self.add_expression()
+            else:
+                self.add(self.rng.choice(self.rng.choice(self.topics)))
+
+    def add(self, cls, required=()):
+        """Add one operator of the class; `required` parameters override the drawn ones."""
+        for _ in range(20):
+            values = {n: v for n, p in cls.parameters.items() if (v := self._draw(p)) is not None}
+            values |= dict(required)
+            complete = {name: parameter.default for name, parameter in cls.parameters.items()}
+            complete |= {name: _resolved(value) for name, value in values.items()}
+            arity = self._arity(cls, complete)
+            if not cls.check(complete, arity):
+                return self._wire(cls, values, complete, arity)
+        return None
+
+    def _wire(self, cls, values, complete, arity):
+        feeds = self._feeds(cls, arity, numeric=complete.get("ties") in NUMERIC_TIES)
+        spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
+        name = self._fresh("n")
+        self.operators[name] = spec
+        roles = cls.roles(complete, list(feeds))
+        types = {
+            port: Type(t.kind, t.nullable or roles[port] != "must")
+            for port, t in ((port, self.types[ref]) for port, ref in feeds.items())
+        }
+        self._declare(name, cls.output_types(complete, types))
+        return name
+
+    def add_expression(self):
+        """Add one expression of a random kind."""
+        refs = [item for item in self.types.items() if self.rng.random() < 0.6]
+        params = {"number": ["level"], "integer": ["whole"]}
+        kind = self.rng.choice(["number", "number", "integer", "boolean", "text"])
+        try:
+            written = Writer(self.rng, refs, params).top(kind, self.rng.randint(1, 3))
+        except LookupError:
+            return
+        if written:
+            name = self._fresh("x")
+            self.operators[name] = written[0]
+            kinds = {ref: type_.kind for ref, type_ in refs}
+            values = {param: spec["default"] for param, spec in PARAMS.items()}
+            kind = parse(written[0], kinds, values)[0].kind  # whole numbers may stay integer
+            self._declare(name, {"o1": Type(kind, written[1].nullable)}, bare=True)
+            self.used |= {ref for ref, _ in refs}
+
+    def document(self, rules):
+        """The graph file: every stream that nobody reads is an output, and some that are read."""
+        shown = [ref for ref in self.types if ref not in self.used or self.rng.random() < 0.2]
+        document = {
+            "params": PARAMS,
+            "inputs": {name: str(type_) for name, type_ in self.inputs.items()},
+            "operators": self.operators,
+            "outputs": {f"out{number}": ref for number, ref in enumerate(shown)},
+        }
+        return document | ({"io": rules.io()} if rules.io() else {})
+
+    def _feeds(self, cls, arity, *, numeric):
+        feeds, shared = {}, {}
+        for port in cls.ports(arity):
+            declared = cls.port(port)
+            anything = NUMERIC if numeric else KINDS
+            kinds = {"N": NUMERIC, "T": anything}.get(declared.kind, [declared.kind])
+            generic = declared.kind in ("T", "N") and not cls.mixed
+            if generic and declared.kind in shared:
+                kinds = [shared[declared.kind]]
+            feeds[port] = self._source(kinds, declared.nullable)
+            shared.setdefault(declared.kind, self.types[feeds[port]].kind)
+        self.used |= set(feeds.values())
+        return feeds
+
+    def _source(self, kinds, nullable):
+        fitting = [
+            ref
+            for ref, type_ in self.types.items()
+            if type_.kind in kinds and (nullable or not type_.nullable)
+        ]
+        fresh = [ref for ref in fitting if ref not in self.used]
+        if fresh and self.rng.random() < 0.5:
+            return self.rng.choice(fresh)
+        if fitting and (len(self.inputs) > 3 or self.rng.random() < 0.9):
+            return self.rng.choice(fitting)
+        return self._add_input(
+            self.rng.choice(list(kinds)), nullable=nullable and self.rng.random() < 0.3
+        )
+
+    def _wiring(self, feeds):
+        wiring = {}
+        for group, letter in (("in", "i"), ("control", "c")):
+            own = {port: ref for port, ref in feeds.items() if port[0] == letter}
+            if not own:
+                continue
+            refs = list(own.values())
+            forms = [refs, own] + ([refs[0]] if len(refs) == 1 else [])
+            wiring[group] = self.rng.choice(forms)
+        return wiring
+
+    def _arity(self, cls, values):
+        variadic = [port for port in cls.inputs.values() if port.variadic]
+        if not variadic:
+            return 1
+        lists = [v for n, v in values.items() if isinstance(cls.parameters[n], Numbers)]
+        sizes = [len(item) for item in lists] + [values.get("num_ports")]
+        sizes = [size for size in sizes if size]
+        return (
+            sizes[0] if sizes else self.rng.randint(variadic[0].shortest, variadic[0].shortest + 2)
+        )
+
+    def _draw(self, parameter):
+        if not parameter.required and self.rng.random() < 0.4:
+            return None
+        match parameter:
+            case Integer():
+                low = parameter.minimum if parameter.minimum is not None else -2
+                high = parameter.maximum if parameter.maximum is not None else low + 5
+                value = self.rng.randint(low, min(high, low + 5))
+                if parameter.odd:
+                    return value | 1
+                return "$whole" if low <= 2 <= high and self.rng.random() < 0.1 else value
+            case Number():
+                return self._draw_number(parameter)
+            case Boolean():
+                return self.rng.random() < 0.5
+            case Choice():
+                return self.rng.choice(parameter.options)
+            case Duration():
+                return self._draw_duration(parameter)
+            case Numbers():
+                count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
+                return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
+        raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
+
+    def _draw_number(self, parameter):
+        low = -2e16 if parameter.minimum is None else parameter.minimum
+        high = 2e16 if parameter.maximum is None else parameter.maximum
+        fitting = [value for value in NUMBER_VALUES if low <= value <= high]
+        if parameter.above is not None:
+            fitting = [value for value in fitting if value > parameter.above]
+        if parameter.minimum is None and parameter.maximum is None and self.rng.random() < 0.1:
+            return "$level"
+        return self.rng.choice(fitting)
+
+    def _draw_duration(self, parameter):
+        share = max(1, self.span // self.rng.randint(3, 40))
+        if parameter.minimum is not None and parameter.minimum >= 1:
+            return max(parameter.minimum, min(share, data.INT64_MOST))
+        choices = [0, 1, 2, 5, min(share, data.INT64_MOST)]
+        if parameter.minimum is None:
+            choices += [-1, -3, -min(share, data.INT64_MOST), data.INT64_MOST]
+        return self.rng.choice(choices)
+
+    def _add_input(self, kind, *, nullable):
+        name = self._fresh("in")
+        self.inputs[name] = Type(kind, nullable)
+        self.types[name] = self.inputs[name]
+        return name
+
+    def _fresh(self, prefix):
+        dash = self.rng.choice(["", "", "-", "_"])
+        return f"{prefix}{dash}{len(self.inputs) + len(self.operators)}"
+
+    def _declare(self, name, outputs, *, bare=False):
+        for port, type_ in outputs.items():
+            alone = len(outputs) == 1 and (bare or self.rng.random() < 0.5)
+            self.types[name if alone else f"{name}.{port}"] = type_
+
+
+def _names(cls):
+    return [cls.__name__, *cls.aliases]
+
+
+def _resolved(value):
+    named = isinstance(value, str) and value.startswith("$")
+    return PARAMS[value[1:]]["default"] if named else value

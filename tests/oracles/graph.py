@@ -1,0 +1,169 @@
+"""A whole graph over complete streams, as a mapping of a graph file says it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from rtbot.operator import REGISTRY, Duration, Number, Numbers, Type
+from tests.oracles.expressions import evaluate, parse
+from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
+from tests.oracles.streams import Stream, pair
+
+
+@dataclass
+class Losses:
+    """What happened to the rows at the ports of one operator."""
+
+    rows: dict
+    unmatched: dict
+    held: dict
+    domain: int = 0
+    tied: dict = field(default_factory=dict)
+
+
+class Evaluation:
+    """Streams of every port of a graph, and the losses of every operator, computed on demand."""
+
+    def __init__(self, document, streams):
+        self.operators = document.get("operators", {})
+        self.params = {
+            name: spec["default"] if isinstance(spec, dict) else spec
+            for name, spec in document.get("params", {}).items()
+        }
+        self.ports = {name: {"o1": stream} for name, stream in streams.items()}
+        self.losses = {}
+        self.outputs = {public: self.stream(ref) for public, ref in document["outputs"].items()}
+
+    def stream(self, ref):
+        """The stream of `id`, `id.port` or `id.readable_name`."""
+        name, _, port = ref.partition(".")
+        if name not in self.ports:
+            self._run(name)
+        ports = self.ports[name]
+        if port and port not in ports:
+            declared = REGISTRY[self.operators[name]["type"]].outputs
+            port = next(out.name for out in declared.values() if out.alias == port)
+        return ports[port or "o1"]
+
+    def _run(self, name):
+        spec = self.operators[name]
+        if isinstance(spec, str):
+            self._run_expression(name, spec)
+            return
+        operator = REGISTRY[spec["type"]]
+        oracle = ORACLES[operator.__name__]
+        values = settings(operator, spec, self.params)
+        streams = {
+            port: self._fitting(operator, port, ref) for port, ref in wiring(operator, spec).items()
+        }
+        roles = (
+            oracle.roles(list(streams), **values)
+            if oracle.roles
+            else dict.fromkeys(streams, "must")
+        )
+        paired = pair(streams, roles, values.get("tolerance"), ABSENT)
+        answer = list(oracle.function(_rows_for(oracle, paired), **settings_for(oracle, values)))
+        frontier = paired.frontier
+        if oracle.frontier:
+            frontier = oracle.frontier(_rows_for(oracle, paired), frontier, **values)
+        tied = Counter()
+        if oracle.tied:
+            for _, row in paired.rows:
+                tied.update(oracle.tied(row, values["ties"]))
+        types = operator.output_types(
+            values,
+            {p: Type(s.kind, s.nullable or roles[p] != "must") for p, s in streams.items()},
+        )
+        self._keep(name, streams, paired, answer, {p: t.kind for p, t in types.items()}, frontier)
+        self.losses[name].tied = tied
+
+    def _fitting(self, operator, port, ref):
+        stream = self.stream(ref)
+        if operator.port(port).kind == "number" and stream.kind == "integer":
+            rows = [(t, value if value is None else float(value)) for t, value in stream.rows]
+            return Stream(rows, "number", stream.nullable, stream.frontier)
+        return stream
+
+    def _run_expression(self, name, text):
+        kinds = References(self)
+        term, refs = parse(text, kinds, self.params)
+        streams = {ref: self.stream(ref) for ref in refs}
+        paired = pair(streams, dict.fromkeys(streams, "must"))
+        answer = [(time, evaluate(term, row)) for time, row in paired.rows]
+        ports = {f"i{number}": stream for number, stream in enumerate(streams.values(), 1)}
+        for table in (paired.unmatched, paired.held):
+            for port, ref in zip(ports, refs, strict=True):
+                table[port] = table.pop(ref)
+        self._keep(name, ports, paired, answer, {"o1": term.kind}, paired.frontier)
+
+    def _keep(self, name, streams, paired, answer, kinds, frontier):
+        rows = {port: len(stream.rows) for port, stream in streams.items()}
+        faults = sum(value is FAULT for _, value in answer)
+        self.losses[name] = Losses(rows, paired.unmatched, paired.held, faults)
+        messages = [(time, value) for time, value in answer if value is not FAULT]
+        self.ports[name] = {}
+        for place, (port, kind) in enumerate(kinds.items()):
+            own = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
+            self.ports[name][port] = Stream(own, kind, frontier=frontier)
+
+
+class References(dict):
+    """Kinds of references, looked up in an evaluation."""
+
+    def __init__(self, evaluation):
+        super().__init__()
+        self.evaluation = evaluation
+
+    def __missing__(self, ref):
+        return self.evaluation.stream(ref).kind
+
+
+def _rows_for(oracle: Oracle, paired):
+    if oracle.ports:
+        return paired.rows
+    return [(time, *values.values()) for time, values in paired.rows]
+
+
+def settings_for(oracle, values):
+    """The parameters an oracle names; the pairing has used up the others."""
+    code = getattr(oracle.function, "__code__", None)
+    takes_all = code is None or code.co_flags & 0x08
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
+    given = {name: value for name, value in values.items() if name != "num_ports"}
+    return {name: value for name, value in given.items() if takes_all or name in names}
+
+
+def settings(operator, spec, params):
+    """Every declared parameter by its declared name, with defaults and `$p` replaced."""
+    values = {}
+    for name, parameter in operator.parameters.items():
+        given = [spec[key] for key in (name, *parameter.aliases) if key in spec]
+        value = given[0] if given else parameter.default
+        if isinstance(value, str) and value.startswith("$"):
+            value = params[value[1:]]
+        values[name] = value if value is None else _converted(parameter, value)
+    return values
+
+
+def _converted(parameter, value):
+    match parameter:
+        case Number():
+            return float(value)
+        case Numbers():
+            return [float(item) for item in value]
+        case Duration():
+            return int(str(value).rstrip("nsmhd"))  # the cases write spans in their own unit
+    return value
+
+
+def wiring(operator, spec):
+    """Port to reference, in the order of the ports."""
+    feeds = {}
+    for group, letter in (("in", "i"), ("control", "c")):
+        given = spec.get(group, [])
+        if isinstance(given, dict):
+            aliases = {port.alias: name for name, port in operator.inputs.items() if port.alias}
+            feeds |= {aliases.get(port, port): ref for port, ref in given.items()}
+            continue
+        refs = [given] if isinstance(given, str) else given
+        feeds |= {f"{letter}{place}": ref for place, ref in enumerate(refs, 1)}
+    return dict(sorted(feeds.items(), key=lambda item: (item[0][0] == "c", int(item[0][1:]))))

@@ -1,0 +1,191 @@
+"""Oracles of operators without memory."""
+
+import math
+
+from tests.oracles import expressions as ieee
+from tests.oracles.registry import (
+    ABSENT,
+    FAULT,
+    attempt,
+    filters,
+    oracle,
+    scalar,
+    synchronised,
+    synchronised_filters,
+)
+from tests.oracles.streams import (
+    Domain,
+    exact_mean,
+    exact_sum,
+    fits,
+    folded,
+    greatest,
+    least,
+)
+
+
+def checked(number):
+    """Integers must fit int64; floats are what they are."""
+    return fits(number) if type(number) is int else number
+
+
+def divided(left, right):
+    """Division of the operator: by exactly zero there is no message."""
+    if right == 0:
+        raise Domain
+    return left / right
+
+
+def trigonometric(function):
+    """NaN where the function has no value."""
+    return lambda x: function(x) if math.isfinite(x) else math.nan
+
+
+def distance(left, right):
+    """How far apart; exact between integers."""
+    if type(left) is type(right) is int:
+        return abs(left - right)
+    return abs(float(left) - float(right))
+
+
+def near(left, right, tolerance):
+    """Equal, or not farther apart than `tolerance`; false if either is NaN."""
+    return left == right or (tolerance > 0 and abs(float(left) - float(right)) <= tolerance)
+
+
+def apart(left, right, tolerance):
+    """Neither equal nor near; false if either is NaN."""
+    return (left < right or left > right) and not near(left, right, tolerance)
+
+
+def against(function):
+    """Compare with a number: the value is widened first."""
+    return lambda x, **settings: function(float(x), **settings)
+
+
+scalar(
+    Identity=lambda x: x,
+    Add=lambda x, value: checked(x + value),
+    Scale=lambda x, value: checked(x * value),
+    Power=lambda x, value: ieee.power(x, b=value),
+    Sin=trigonometric(math.sin),
+    Cos=trigonometric(math.cos),
+    Tan=trigonometric(math.tan),
+    Exp=ieee.exponential,
+    Log=lambda x: ieee.logarithm(math.log, x),
+    Log10=lambda x: ieee.logarithm(math.log10, x),
+    Abs=lambda x: checked(abs(x)),
+    Sign=lambda x: ieee.sign(x) if isinstance(x, float) else (x > 0) - (x < 0),
+    Floor=lambda x: ieee.rounding(math.floor, x) if isinstance(x, float) else x,
+    Ceil=lambda x: ieee.rounding(math.ceil, x) if isinstance(x, float) else x,
+    Round=lambda x: ieee.half_away(x) if isinstance(x, float) else x,
+    CompareGT=against(lambda x, value: x > value),
+    CompareLT=against(lambda x, value: x < value),
+    CompareGTE=against(lambda x, value: x >= value),
+    CompareLTE=against(lambda x, value: x <= value),
+    CompareEQ=against(lambda x, value, tolerance: near(x, value, tolerance=tolerance)),
+    CompareNEQ=against(lambda x, value, tolerance: apart(x, value, tolerance=tolerance)),
+    ConstantNumber=lambda _, value: value,
+    ConstantBoolean=lambda _, value: value,
+    ConstantNumberToBoolean=lambda _, value: value,
+    ConstantBooleanToNumber=lambda _, value: value,
+    BooleanToNumber=float,
+    LogicalNot=lambda x: not x,
+)
+
+filters(
+    GreaterThan=against(lambda x, value: x > value),
+    LessThan=against(lambda x, value: x < value),
+    EqualTo=against(lambda x, value, epsilon: near(x, value, tolerance=epsilon)),
+    NotEqualTo=against(lambda x, value, epsilon: apart(x, value, tolerance=epsilon)),
+)
+
+synchronised(
+    Addition=lambda *x: folded(lambda a, b: checked(a + b), x),
+    Subtraction=lambda *x: folded(lambda a, b: checked(a - b), x),
+    Multiplication=lambda *x: folded(lambda a, b: checked(a * b), x),
+    Division=lambda *x: folded(divided, x),
+    Linear=lambda *x, coefficients: folded(
+        lambda a, b: a + b, [weight * value for weight, value in zip(coefficients, x, strict=True)]
+    ),
+    LogicalAnd=lambda *x: all(x),
+    LogicalOr=lambda *x: any(x),
+    LogicalXor=lambda *x: sum(x) % 2 == 1,
+    LogicalNand=lambda *x: not all(x),
+    LogicalNor=lambda *x: not any(x),
+    LogicalXnor=lambda *x: sum(x) % 2 == 0,
+    LogicalImplication=lambda *x: folded(lambda a, b: not a or b, (True, *x)),
+    CompareSyncGT=lambda a, b: a > b,
+    CompareSyncLT=lambda a, b: a < b,
+    CompareSyncGTE=lambda a, b: a >= b,
+    CompareSyncLTE=lambda a, b: a <= b,
+    CompareSyncEQ=lambda a, b, tolerance: near(a, b, tolerance=tolerance),
+    CompareSyncNEQ=lambda a, b, tolerance: apart(a, b, tolerance=tolerance),
+)
+
+synchronised_filters(
+    SyncGreaterThan=lambda a, others: all(a > b for b in others),
+    SyncLessThan=lambda a, others: all(a < b for b in others),
+    SyncEqual=lambda a, others, epsilon: all(a == b or distance(a, b) < epsilon for b in others),
+    SyncNotEqual=lambda a, others, epsilon: all(distance(a, b) >= epsilon for b in others),
+)
+
+
+@oracle("LessThanOrEqualToReplace")
+def less_than_or_equal_to_replace(rows, value, replace_by):
+    for time, x in rows:
+        if math.isfinite(x):
+            yield time, replace_by if x <= value else x
+
+
+@oracle("TimeShift", frontier=lambda _, frontier, shift: frontier + shift)
+def time_shift(rows, shift):
+    for time, value in rows:
+        later = attempt(fits, time + shift)
+        yield (time, FAULT) if later is FAULT else (later, value)
+
+
+def join_roles(ports, how, **_):
+    """Which port must have a row, by kind of join."""
+    first, last = ports[0], ports[-1]
+    other = {"inner": "must", "left": "may", "right": "may", "outer": "may", "asof": "last"}[how]
+    must = {"left": first, "asof": first, "right": last}.get(how)
+    return {port: "must" if port == must else other for port in ports}
+
+
+@oracle("Join", roles=join_roles, ports=True)
+def join(rows, **_):
+    for time, values in rows:
+        yield time, tuple(None if value is ABSENT else value for value in values.values())
+
+
+def merge_losers(values, ties):
+    """The ports whose message gives way to another of the same time."""
+    present = [port for port, value in values.items() if value is not ABSENT]
+    return {"first": present[1:], "last": present[:-1]}.get(ties, [])
+
+
+@oracle(
+    "Merge",
+    roles=lambda ports, **_: dict.fromkeys(ports, "may"),
+    ports=True,
+    tied=merge_losers,
+)
+def merge(rows, ties):
+    choose = {
+        "first": lambda values: values[0],
+        "last": lambda values: values[-1],
+        "min": least,
+        "max": greatest,
+        "sum": exact_sum,
+        "mean": exact_mean,
+    }[ties]
+    for time, values in rows:
+        present = [value for value in values.values() if value is not ABSENT]
+        yield time, present[0] if len(present) == 1 else attempt(choose, present)
+
+
+@oracle("Variable", roles=lambda *_, **__: {"i1": "last", "c1": "must"}, ports=True)
+def variable(rows, default_value):
+    for time, values in rows:
+        yield time, default_value if values["i1"] is ABSENT else values["i1"]

@@ -1,0 +1,243 @@
+"""Random graphs, data and schedules against the oracles: `python -m tests.torture --help`."""
+
+import argparse
+import itertools
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests import generate
+from tests.checks import Checked
+from tests.shrink import shrink
+
+REGRESSIONS = Path(__file__).parent / "regressions.txt"
+CHUNK = 50
+SHRINK_SECONDS = 60
+FLOORS = {
+    "message": 20.0,
+    "operator expression": 0.5,
+    "step dump": 0.5,
+    "step advance": 0.2,
+    "step close": 0.05,
+    "step one": 0.5,
+    "step refused": 0.1,
+    "restore with rows waiting": 0.05,
+    "restore with nothing waiting": 0.05,
+    "late drop": 0.05,
+    "duplicates first": 0.01,
+    "duplicates last": 0.01,
+    "duplicates min": 0.01,
+    "duplicates max": 0.01,
+    "duplicates sum": 0.01,
+    "lateness 0": 0.01,
+    "lateness 3": 0.01,
+    "lost late": 0.03,
+    "lost duplicate": 0.03,
+    "0 key columns": 0.2,
+    "1 key columns": 0.2,
+    "2 key columns": 0.05,
+    "null key": 0.02,
+    "null message": 0.1,
+    "NaN in a window": 0.02,
+    "negative zero": 0.05,
+    "domain": 0.05,
+    "unmatched": 0.2,
+}
+"""How often, per graph, each thing must at least have been met, on average."""
+OPERATOR_FLOOR = 0.01
+
+
+def run_case(name, *, compiled=False, coverage=None):
+    """Check the case of a name such as "7/123"; raises Mismatch or what the engine raised."""
+    case = generate.case(name, schedules=3 if compiled else 2)
+    check(case, compiled=compiled, coverage=coverage)
+
+
+def check(case, *, compiled=False, coverage=None):
+    """Check a case."""
+    checked = Checked(case, coverage)
+    checked.meet()
+    checked.schedules(compiled=compiled)
+
+
+def run_chunk(names, *, compiled):
+    """Check some cases: what they met, and the names of those that failed."""
+    coverage, failures = Counter(), []
+    for name in names:
+        try:
+            run_case(name, compiled=compiled, coverage=coverage)
+        except Exception:  # noqa: BLE001 (whatever goes wrong is a finding)
+            failures.append(name)
+    return coverage, failures
+
+
+def report(name, *, compiled):
+    """The case as it failed and as small as it gets, as text."""
+    deadline = time.monotonic() + SHRINK_SECONDS
+
+    def fails(case):
+        if time.monotonic() > deadline:
+            return False
+        try:
+            check(case, compiled=compiled)
+        except Exception as error:  # noqa: BLE001 (compared with the first failure)
+            return type(error) is type(first)
+        return False
+
+    case = generate.case(name, schedules=3 if compiled else 2)
+    try:
+        check(case, compiled=compiled)
+    except Exception as error:  # noqa: BLE001 (it is reported)
+        first = error
+    else:
+        return f"case {name} passes when it is run alone"
+    small = shrink(case, fails)
+    try:
+        check(small, compiled=compiled)
+    except Exception as error:  # noqa: BLE001 (it is reported)
+        last = error
+    text = "".join(traceback.format_exception(last)[-4:])
+    return f"{_told(small)}\n{text}"
+
+
+def _told(case):
+    lines = [f"inputs {case.document['inputs']}  io {case.document.get('io', {})}"]
+    lines += [f"  {name}: {spec}" for name, spec in case.document["operators"].items()]
+    lines += [f"outputs {case.document['outputs']}  key columns {case.keys}"]
+    lines += [f"  row {n}: {row}" for n, row in enumerate(map(tuple, case.rows))]
+    lines += [f"schedule {steps}" for steps in case.schedules]
+    return "\n".join(lines)
+
+
+def names_of(options):
+    """Names of the cases, endless if the time is limited instead of the number."""
+    if options.case is not None:
+        return [options.case if "/" in options.case else f"{options.seed}/{options.case}"]
+    numbers = itertools.count() if options.minutes else range(options.graphs)
+    return (f"{options.seed}/{number}" for number in numbers)
+
+
+def remembered():
+    """Names of cases that have failed once."""
+    lines = REGRESSIONS.read_text().splitlines()
+    return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+
+
+def chunks(names, size):
+    """Lists of `size` names."""
+    names = iter(names)
+    while chunk := list(itertools.islice(names, size)):
+        yield chunk
+
+
+def run_all(names, options, *, compiled, deadline):
+    """Check all names on all workers; what they met, how many there were, which failed."""
+    coverage, failures, done = Counter(), [], 0
+    size = 3 if compiled else min(CHUNK, max(1, options.graphs // options.workers))
+    with ProcessPoolExecutor(options.workers) as pool:
+        waiting, queue = set(), chunks(names, size)
+        while True:
+            for chunk in itertools.islice(queue, options.workers * 2 - len(waiting)):
+                future = pool.submit(run_chunk, chunk, compiled=compiled)
+                future.size = len(chunk)
+                waiting.add(future)
+            if not waiting:
+                return coverage, done, failures
+            future = next(iter(waiting))
+            met, failed = future.result()
+            waiting.remove(future)
+            coverage += met
+            failures += failed
+            done += future.size
+            _say(
+                f"\r{'compiled' if compiled else 'interpreted'}: {done} graphs, "
+                f"{len(failures)} failed",
+                end="",
+            )
+            if time.monotonic() > deadline or len(failures) > options.failures:
+                queue = iter(())
+
+
+def _say(text, end="\n"):
+    sys.stderr.write(text + end)
+    sys.stderr.flush()
+
+
+def missing(coverage, graphs, pool):
+    """What was met less often than its floor."""
+    floors = FLOORS | {f"operator {name}": OPERATOR_FLOOR for name in pool}
+    names = {alias: name for name, cls in pool.items() for alias in cls.aliases}
+    for alias, name in names.items():
+        coverage[f"operator {name}"] += coverage.pop(f"operator {alias}", 0)
+    return {
+        name: (coverage[name], round(floor * graphs))
+        for name, floor in floors.items()
+        if coverage[name] < round(floor * graphs)
+    }
+
+
+def arguments(given=None):
+    """The options of the command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    parser.add_argument("--graphs", type=int, default=10_000, help="graphs run interpreted")
+    parser.add_argument("--compiled", type=int, default=300, help="graphs run compiled")
+    parser.add_argument("--seed", default="1", help="where the numbers come from")
+    parser.add_argument("--case", help="run one case only: its number, or seed/number")
+    parser.add_argument("--minutes", type=float, default=0, help="run that long instead")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--failures", type=int, default=5, help="stop after more than these")
+    parser.add_argument("--no-shrink", action="store_true", help="only name what fails")
+    parser.add_argument("--no-floors", action="store_true", help="do not ask for coverage")
+    parser.add_argument("--coverage", action="store_true", help="print every counter")
+    return parser.parse_args(given)
+
+
+def main(given=None):
+    """Run the torture; the number of failures and of unmet floors is the exit code."""
+    options = arguments(given)
+    started = time.monotonic()
+    deadline = started + options.minutes * 60 if options.minutes else float("inf")
+    cache = tempfile.TemporaryDirectory(prefix="rtbot-torture-")
+    os.environ["XDG_CACHE_HOME"] = cache.name
+    old = [] if options.case else remembered()
+    names = itertools.chain(old, names_of(options))
+    coverage, done, failed = run_all(names, options, compiled=False, deadline=deadline)
+    seconds = time.monotonic() - started
+    _say(f"\n{done} interpreted in {seconds:.0f} s")
+    number = 1 if options.case and options.compiled else 0 if options.case else options.compiled
+    own = names_of(options) if options.case else (f"{options.seed}/c{n}" for n in range(number))
+    more, compiled_done, compiled_failed = run_all(own, options, compiled=True, deadline=deadline)
+    _say(f"\n{compiled_done} compiled in {time.monotonic() - started - seconds:.0f} s")
+    coverage += more
+    for name, compiled in [(n, False) for n in failed] + [(n, True) for n in compiled_failed]:
+        _say(f"\nFAILED, replay: python -m tests.torture --case {name} --compiled {compiled:d}")
+        if not options.no_shrink:
+            _say(report(name, compiled=compiled))
+    unmet = (
+        {}
+        if options.case or options.no_floors
+        else missing(coverage, done + compiled_done, generate.catalogue())
+    )
+    tell(coverage, unmet, all_counters=options.coverage)
+    cache.cleanup()
+    return min(len(failed) + len(compiled_failed) + len(unmet), 100)
+
+
+def tell(coverage, unmet, *, all_counters):
+    """Print the counters."""
+    edges = [name for name in coverage if name.startswith("edge")]
+    _say(f"{len(edges)} kinds of edges between operators")
+    for name, count in sorted(coverage.items()):
+        if all_counters or not name.startswith(("edge", "operator")):
+            _say(f"  {name}: {count}")
+    for name, (count, floor) in unmet.items():
+        _say(f"UNMET {name}: {count}, at least {floor} wanted")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
