@@ -5,7 +5,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 LOCKED := pyproject.toml requirements-ci.lock
 
-.PHONY: demo test lint bench torture lock clean
+.PHONY: demo test lint bench torture sabotage lock clean
 
 demo: .venv/ready-to-run
 	@mkdir -p out
@@ -24,10 +24,15 @@ lint: .venv/ready-to-develop
 	$(BIN)/mypy
 
 bench: .venv/ready-to-develop
-	$(BIN)/python -m benchmarks
+	@for each in benchmarks/bench_*.py; do \
+		$(BIN)/python -m benchmarks.$$(basename $$each .py) || exit 1; \
+	done
 
 torture: .venv/ready-to-develop
 	$(BIN)/python -m tests.torture
+
+sabotage: .venv/ready-to-develop
+	$(BIN)/python -m tests.sabotage
 
 # What the program needs, and what its developers need: both at the versions of the lock.
 .venv/ready-to-run: $(LOCKED)

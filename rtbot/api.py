@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.check import check
 from rtbot.document import load as load_document
 from rtbot.errors import DataError
+from rtbot.formats.pushes import push_all
 from rtbot.plan import Plan
 
 if TYPE_CHECKING:
@@ -64,15 +65,17 @@ class Graph:
     def run(self, data: Any, key: str | Sequence[str] | None = None, **options: Any) -> Result:
         """Run over whole tables, {input: table}; a single input's table may stand alone.
 
+        A path stands for the table in a file; alone, it is a file of all inputs, wide or long.
         Options are those of `start`.
         """
         session = self.start(key, **options)
-        if len(self.checked.inputs) == 1:
+        is_path = isinstance(data, str | os.PathLike)
+        if len(self.checked.inputs) == 1 and not is_path:
             only = next(iter(self.checked.inputs))
             if not isinstance(data, Mapping) or not set(data) <= {only}:
                 data = {only: data}
-        first = session.push(data)
-        return joined([first, session.finish()])
+        parts = push_all(session.push, data, self.checked.inputs, session.io, session.key)
+        return joined([*parts, session.finish()])
 
     def start(
         self,

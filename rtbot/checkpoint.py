@@ -155,6 +155,7 @@ def _fields(session: Session) -> Iterable[tuple[str, Any, Any, int | None]]:
         yield from _heap_fields(name, pool)
     for name, feed in session.feeds.items():
         yield f"feed/{name}/last", feed, "last", slots
+        yield f"feed/{name}/begun", feed, "begun", slots
         if feed.holds:
             for field in ("frontier", "roots", "watched"):
                 yield f"feed/{name}/{field}", feed, field, slots

@@ -63,6 +63,12 @@ CODES = {
 }
 """Stable codes of graph problems; RT190 and above are warnings."""
 
+HINTS, HINTS_NAMES = 100, 2_000
+"""How many unknown names are compared with known ones, and with how many."""
+
+EXCERPT = 100
+"""How many characters of a source line are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -91,8 +97,8 @@ class Problem:
         text = f"{self.place}: {self.severity}[{self.code}]: {self.message}"
         if self.source:
             number = f"{self.mark.line:>4}" if self.mark.line else " " * 4
-            text += f"\n{number} | {_shown(self.source)}"
-            text += f"\n     | {_caret(self)} {self.hint}".rstrip()
+            line, caret = _excerpt(self.source, self.mark)
+            text += f"\n{number} | {line}\n     | {caret} {self.hint}".rstrip()
         elif self.hint:
             text += f"\n     {self.hint}"
         return text
@@ -174,6 +180,7 @@ class Problems:
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
+        self.hints = 0
 
     def add(self, code: str, mark: Mark, message: str, hint: str = "", **where: str) -> None:
         """Note a problem; `where` is `operator` and `port`."""
@@ -183,6 +190,11 @@ class Problems:
     def add_all(self, problems: Iterable[Problem], operator: str = "") -> None:
         """Note problems that were raised, as problems of the operator."""
         self.found += [replace(p, operator=p.operator or operator) for p in problems]
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str:
+        """Return a hint as `nearest` does, for the first problems only: it costs time."""
+        self.hints += 1
+        return nearest(name, list(candidates)[:HINTS_NAMES]) if self.hints <= HINTS else ""
 
     def ordered(self, severity: str) -> list[Problem]:
         """The distinct problems of a severity, in the order of the file."""
@@ -214,12 +226,14 @@ def _quoted(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _shown(line: str) -> str:
-    """Make a source line safe to print: no tabs, no control characters, same columns."""
-    return "".join(c if c.isprintable() else " " for c in line)
-
-
-def _caret(problem: Problem) -> str:
-    column = max(problem.mark.column, 1)
-    length = max(min(problem.mark.length, len(problem.source) - column + 1), 1)
-    return " " * (column - 1) + "^" * length
+def _excerpt(line: str, mark: Mark) -> tuple[str, str]:
+    """Return a line that is safe to print, cut around the mark if it is long, and its caret."""
+    line = "".join(c if c.isprintable() else " " for c in line)
+    start = max(mark.column, 1) - 1
+    length = max(min(mark.length, len(line) - start, EXCERPT // 2), 1)
+    if len(line) > EXCERPT:
+        cut = max(min(start - EXCERPT // 3, len(line) - EXCERPT), 0)
+        line, start = line[cut : cut + EXCERPT], start - cut
+        if cut:
+            line = "..." + line[3:]
+    return line, " " * start + "^" * length

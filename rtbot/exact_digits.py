@@ -146,7 +146,7 @@ def divide_digits(divisor, cut, digits, first, length):
 
 @step
 def any_below(position, digits, first):
-    """Is any bit below `position` set?"""
+    """Whether any bit below `position` is set."""
     index = position // DIGIT_BITS
     if digits[first + index] % (1 << (position % DIGIT_BITS)) != 0:
         return True
@@ -173,9 +173,9 @@ def round_digits(digits, first, length, base, more):
     for index in range(bottom + 1, top + 1):
         magnitude += digits[first + index] << (DIGIT_BITS * (index - bottom) - offset)
     half = position - 1
-    if (digits[first + half // DIGIT_BITS] >> (half % DIGIT_BITS)) % 2 == 1:
-        if magnitude % 2 == 1 or more or any_below(half, digits, first):
-            magnitude += 1
+    at_least_half = (digits[first + half // DIGIT_BITS] >> (half % DIGIT_BITS)) % 2 == 1
+    if at_least_half and (magnitude % 2 == 1 or more or any_below(half, digits, first)):
+        magnitude += 1
     if exponent > HIGHEST_EXPONENT:
         return math.inf
     if exponent == HIGHEST_EXPONENT and magnitude == 1 << FRACTION_BITS:

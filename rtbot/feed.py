@@ -51,6 +51,7 @@ class Feed:
         self.last = np.full(capacity, FIRST)
         self.view = memoryview(self.last)
         self.pinned = np.zeros(capacity, np.uint8)
+        self.begun = np.zeros(capacity, np.uint8)
         self.counts = {"arrived": 0, "held": 0}
         self.lost: dict[str, int] = {}
         self.frontier = self.last
@@ -75,6 +76,7 @@ class Feed:
         self.last = grown(self.last, capacity, FIRST)
         self.view = memoryview(self.last)
         self.pinned = grown(self.pinned, capacity, 0)
+        self.begun = grown(self.begun, capacity, 0)
         if self.lateness is None:
             self.frontier = self.last
             return
@@ -85,6 +87,7 @@ class Feed:
     def clear(self, slot: int) -> None:
         """Make the slot as new."""
         self.last[slot] = FIRST
+        self.begun[slot] = 0
         if self.lateness is not None:
             self.frontier[slot] = FIRST
 
@@ -95,9 +98,6 @@ class Feed:
         prepared = Prepared(batch, arrived=len(batch))
         if not len(batch):
             return prepared
-        if int(batch.time.min()) == FIRST:
-            row = int(np.argmin(batch.time))
-            raise DataError("the time -2**63 means none", input=self.name, **tell(row))
         if self.lateness is None:
             self._prepare_direct(prepared, slots, tell)
         else:
@@ -118,7 +118,8 @@ class Feed:
         starts = np.empty(runs + 1, np.int64)
         counts = np.array([0, 0, -1, -1])
         self.kernels.admit(
-            slots, runs, batch.starts, batch.time, self.last, self.floor, keep, starts, counts
+            slots, runs, batch.starts, batch.time, self.last, self.begun,
+            self.floor, keep, starts, counts,
         )
         for reason, policy, place in (("late", self.io.late, 0), ("duplicate", self.io.duplicates, 1)):
             if counts[place] and policy == "error":
@@ -192,7 +193,9 @@ class Feed:
             self.lost[reason] = self.lost.get(reason, 0) + count
         batch = prepared.batch
         if self.lateness is None:
-            self.kernels.accept(slots, len(slots), batch.starts, batch.time, self.last)
+            self.kernels.accept(
+                slots, len(slots), batch.starts, batch.time, self.last, self.begun
+            )
             return batch
         if len(batch):
             self._hold(prepared, slots)
@@ -340,7 +343,7 @@ def exact_sum(values: list[Any]) -> Any:
         try:
             return float(total)
         except OverflowError:
-            return math.copysign(math.inf, total)
+            return math.inf if total > 0 else -math.inf
 
 
 def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:

@@ -171,14 +171,8 @@ def logarithm10(x):
 
 @step
 def is_odd(y):
-    """Is this finite float an odd whole number?"""
-    return math.fmod(y, 2.0) == 1.0 or math.fmod(y, 2.0) == -1.0
-
-
-@step
-def is_whole(y):
-    """Is this finite float a whole number?"""
-    return math.fmod(y, 1.0) == 0.0
+    """Whether this finite float is an odd whole number."""
+    return abs(y) % 2.0 == 1.0
 
 
 @step
@@ -186,8 +180,10 @@ def power_of_positive(x, y):
     """x**y for 0 < x < inf and finite y, as the C library computes it, without OverflowError.
 
     Within 1e-9 of the end of the range, where only the library itself knows whether it overflows,
-    the answer is the square of x**(y / 2).
+    the answer is the square of x**(y / 2). Adding zeros keeps compilers from replacing pow of a
+    constant base or exponent by exp2, sqrt or a product, which have other bits.
     """
+    x, y = x + 0.0 * (y - 1.0), y + 0.0 * (x - 1.0)
     doublings = y * (math.log(x) * 1.4426950408889634)
     if doublings > 1024.0 + POWER_DOUBTFUL:
         return math.inf
@@ -199,24 +195,18 @@ def power_of_positive(x, y):
 
 @step
 def power(x, y):
-    """C99 pow. The exponents 2, 1, 0.5 and -1 are written out: compilers replace pow there."""
+    """C99 pow."""
     if y == 0.0 or x == 1.0:
         return 1.0
     if x != x or y != y:
         return math.nan
-    if y == 2.0:
-        return x * x
     if y == 1.0:
         return x
-    if y == -1.0:
-        return divide(1.0, x)
-    if y == 0.5:
-        return math.sqrt(abs(x)) if x >= 0.0 or x == -math.inf else math.nan
     if x == 0.0 or abs(x) == math.inf or abs(y) == math.inf:
         return power_at_limits(x, y)
     if x > 0.0:
         return power_of_positive(x, y)
-    if not is_whole(y):
+    if abs(y) % 1.0 != 0.0:
         return math.nan
     size = power_of_positive(-x, y)
     return -size if is_odd(y) else size
@@ -238,7 +228,7 @@ def modulo(x, y):
     """Python's x % y: the sign of y; NaN for y == 0 or infinite x."""
     if x != x or y != y or y == 0.0 or abs(x) == math.inf:
         return math.nan
-    remainder = math.fmod(x, y)
+    remainder = math.copysign(abs(x) % abs(y), x)
     if remainder == 0.0:
         return math.copysign(0.0, y)
     if (y < 0.0) != (remainder < 0.0):

@@ -171,18 +171,21 @@ def first_unordered(slots, runs, starts, time, last, floor):
     return -1
 
 
-def admit(slots, runs, starts, time, last, floor, keep, out_starts, counts):
+def admit(slots, runs, starts, time, last, begun, floor, keep, out_starts, counts):
     """Sort rows into kept (1), late (0, counted in counts[0]) and duplicate (0, counts[1]).
 
-    counts[2], counts[3]: the first late and the first duplicate row, or -1. Rows kept.
+    counts[2], counts[3]: the first late and the first duplicate row, or -1. Rows kept. A frontier of
+    FIRST means none yet; `begun` tells keys that have had a row at that very time.
     """
     kept = 0
     out_starts[0] = 0
     for run in range(runs):
         before = last[slots[run]]
+        some = before != FIRST or begun[slots[run]] != 0
         for row in range(starts[run], starts[run + 1]):
-            late = time[row] < before or time[row] <= floor
-            duplicate = time[row] == before and not late
+            late = time[row] < before or (time[row] <= floor and floor != FIRST)
+            duplicate = some and time[row] == before and not late
+            some = some or not late
             if late:
                 counts[0] += 1
                 if counts[2] < 0:
@@ -199,11 +202,12 @@ def admit(slots, runs, starts, time, last, floor, keep, out_starts, counts):
     return kept
 
 
-def accept(slots, runs, starts, time, last):
+def accept(slots, runs, starts, time, last, begun):
     """Remember the newest time of every key."""
     for run in range(runs):
         if starts[run] < starts[run + 1]:
             last[slots[run]] = time[starts[run + 1] - 1]
+            begun[slots[run]] = 1
 
 
 # ---- progress
@@ -327,7 +331,7 @@ def release(slots, runs, until, roots, node_time, node_order, child, sibling, ou
     out_starts[0] = 0
     for run in range(runs):
         root = roots[slots[run]]
-        while root >= 0 and node_time[root] <= until[run]:
+        while root >= 0 and until[run] != FIRST and node_time[root] <= until[run]:
             out[taken] = root
             taken += 1
             root = pop_root(node_time, node_order, child, sibling, root)
@@ -343,7 +347,7 @@ def judge(slots, runs, starts, time, largest, lateness, floor, late):
         newest = largest[slots[run]]
         for row in range(starts[run], starts[run + 1]):
             bound = newest - lateness if newest >= FIRST + lateness else FIRST
-            late[row] = time[row] < bound or time[row] <= floor
+            late[row] = time[row] < bound or (time[row] <= floor and floor != FIRST)
             count += late[row]
             newest = max(newest, time[row])
     return count

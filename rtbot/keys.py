@@ -76,13 +76,30 @@ class Texts:
         return self._ranks[codes]
 
 
+def kind_of(column: Any) -> str | None:
+    """integer or text; None for a column that holds nothing but nulls, or nothing."""
+    if isinstance(column, tuple):
+        return "integer" if column[1].any() else None
+    if isinstance(column, np.ndarray):
+        return "integer"
+    return "text" if len(column.values) else None
+
+
+def null_rows(column: Any) -> np.ndarray | None:
+    """Which rows of a key column are null, or None."""
+    if isinstance(column, np.ndarray):
+        return None
+    absent = ~column[1] if isinstance(column, tuple) else column.codes < 0
+    return absent if absent.any() else None
+
+
 class Keys:
     """The table of keys. A slot is a small integer; slots of closed keys are used again."""
 
     def __init__(self, names: Sequence[str], kernels: ModuleType) -> None:
         self.names = tuple(names)
         self.kernels = kernels
-        self.kinds: list[str] | None = None
+        self.kinds: list[str | None] | None = None
         self.nulls = False
         self.texts = [Texts() for _ in self.names]
         self.words = np.zeros(SMALLEST, np.int64)
@@ -106,26 +123,28 @@ class Keys:
     # ---- lookup
 
     def encode(self, columns: Sequence[Any]) -> np.ndarray:
-        """Words of a table's key columns, flat, `width` per row."""
-        kinds = ["text" if hasattr(c, "values") else "integer" for c in columns]
-        if self.kinds is None:
-            self.kinds = kinds
-        for name, kind, known in zip(self.names, kinds, self.kinds, strict=True):
-            if kind != known:
-                raise DataError(f"key column {name} holds {kind}, but {known} before")
-        if not self.nulls and any(isinstance(c, tuple) and not c[1].all() for c in columns):
+        """Words of a table's key columns, flat, `width` per row; null is 0 and a bit of the mask."""
+        kinds = [kind_of(c) for c in columns]
+        known = self.kinds or [None] * len(kinds)
+        for name, kind, before in zip(self.names, kinds, known, strict=True):
+            if kind != before and kind is not None and before is not None:
+                raise DataError(f"key column {name} holds {kind}, but {before} before")
+        self.kinds = [b or k for k, b in zip(kinds, known, strict=True)]
+        nulls = [null_rows(c) for c in columns]
+        if not self.nulls and any(n is not None for n in nulls):
             self._allow_nulls()
-        parts, mask = [], 0
-        for place, column in enumerate(columns):
-            if kinds[place] == "text":
-                parts.append(self.texts[place].encode(column))
-            elif isinstance(column, tuple):
-                parts.append(np.where(column[1], column[0], 0))
-                mask = mask + (~column[1]).astype(np.int64) * (1 << place)
-            else:
-                parts.append(column)
+        parts = []
+        mask = np.zeros(len(columns[0][0] if isinstance(columns[0], tuple) else columns[0]), np.int64)
+        for place, (column, absent) in enumerate(zip(columns, nulls, strict=True)):
+            part = column[0] if isinstance(column, tuple) else column
+            if not isinstance(part, np.ndarray):
+                part = self.texts[place].encode(part)
+            if absent is not None:
+                part = np.where(absent, 0, part)
+                mask |= absent.astype(np.int64) << place
+            parts.append(part)
         if self.nulls:
-            parts.append(np.broadcast_to(np.asarray(mask, np.int64), parts[0].shape))
+            parts.append(mask)
         return parts[0] if len(parts) == 1 else np.ascontiguousarray(np.stack(parts, 1)).ravel()
 
     def _allow_nulls(self) -> None:
@@ -222,15 +241,14 @@ class Keys:
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) != len(self.names):
             raise DataError(f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}")
-        return self.encode([self._column(part, place) for place, part in enumerate(parts)])
+        return self.encode([self._column(part) for part in parts])
 
-    def _column(self, part: Any, place: int) -> Any:
+    @staticmethod
+    def _column(part: Any) -> Any:
         from rtbot.tables import Text
 
         if isinstance(part, str):
             return Text(np.zeros(1, np.int64), [part])
-        if part is None and self.kinds is not None and self.kinds[place] == "text":
-            return Text(np.array([NULL_TEXT]), [])
         if part is None:
             return np.zeros(1, np.int64), np.zeros(1, bool)
         if isinstance(part, bool) or not hasattr(part, "__index__"):
@@ -267,12 +285,9 @@ class Keys:
         columns: list[np.ndarray] = []
         for place, kind in enumerate(self.kinds):
             column = words[:, place]
-            if kind == "text":
-                columns.append(self.texts[place].ranks(column))
-            else:
-                if self.nulls:
-                    columns.append(words[:, -1] >> place & 1)
-                columns.append(column)
+            if self.nulls:
+                columns.append(words[:, -1] >> place & 1)
+            columns.append(self.texts[place].ranks(column) if kind == "text" else column)
         return np.lexsort(columns[::-1])
 
     def columns(self, slots: np.ndarray) -> dict[str, np.ndarray]:
@@ -283,10 +298,10 @@ class Keys:
         result = {}
         for place, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
             column = words[:, place]
+            absent = words[:, -1] >> place & 1 == 1 if self.nulls else np.zeros(len(words), bool)
             if kind == "text":
-                column = self.texts[place].decode(column)
-            elif self.nulls and (words[:, -1] >> place & 1).any():
-                absent = words[:, -1] >> place & 1 == 1
+                column = self.texts[place].decode(np.where(absent, NULL_TEXT, column))
+            elif absent.any():
                 column = column.astype(object)
                 column[absent] = None
             result[name] = np.ascontiguousarray(column)

@@ -239,7 +239,8 @@ class Operator:
     faults: ClassVar[bool] = False
     own_time: ClassVar[bool] = False
     frontier: ClassVar[str] = "copy"
-    """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state)."""
+    """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state, and
+    the frontier of its source where that is the smallest int64)."""
     causal: ClassVar[bool] = True
     example: ClassVar[Example | None] = None
 
@@ -311,6 +312,11 @@ class Operator:
         chosen = cls.integer_step if cls.integer_step and "integer" in kinds else cls.step
         assert chosen is not None, f"{cls.__name__} has no step"
         return chosen
+
+    @classmethod
+    def reach(cls, values: Mapping[str, Any]) -> int:  # noqa: ARG003 (for overriding)
+        """How far before the next row it may emit while its scalar `frontier` names no time."""
+        return 0
 
     @classmethod
     def lost(

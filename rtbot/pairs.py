@@ -202,7 +202,7 @@ class Pair:
     def _decide(self) -> list[str]:
         lines = self._candidate() if self.must else self._earliest()
         for k in self.others:
-            lines += [f"if f{k} < t:", *indent(self._watch(k, "t"), 1), "    break"]
+            lines += [f"if f{k} < t or (f{k} == {FIRST} and not has{k}):", *indent(self._watch(k, "t"), 1), "    break"]
         lines += ["out_time[m] = t"]
         for k in range(len(self.ports)):
             lines += self._emit(k)
@@ -217,7 +217,7 @@ class Pair:
                 f"    t = max(t, t{k})",
                 f"elif f{k} == {LAST}:",
                 "    over = True",
-                f"elif f{k} >= t:",
+                f"elif f{k} >= t and f{k} > {FIRST}:",
                 f"    t = f{k} + 1",
             ]
         lines += ["moved = False"]
@@ -343,7 +343,7 @@ class Pair:
             for k in self.must:
                 lines += [
                     f"if left{k} > 0:",
-                    f"    t = max(t, t{k} - 1)",
+                    f"    t = max(t, max(t{k}, {FIRST + 1}) - 1)",
                     f"elif f{k} > t:",
                     f"    t = f{k}",
                 ]
@@ -353,7 +353,7 @@ class Pair:
             for k in range(len(self.ports)):
                 lines += [
                     f"if left{k} > 0:",
-                    f"    t = min(t, t{k} - 1)",
+                    f"    t = min(t, max(t{k}, {FIRST + 1}) - 1)",
                     f"elif f{k} < t:",
                     f"    t = f{k}",
                 ]

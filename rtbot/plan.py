@@ -49,6 +49,7 @@ class OwnCall:
     """Runs an operator with its own times; `columns` of the source stream go in."""
 
     name: str
+    node: str
     source: int
     columns: list[int]
     target: int
@@ -205,7 +206,8 @@ class Plan:
         if node.operator.frontier == "shift":
             progress = (index, shift + int(node.values["shift"]))
         elif node.operator.frontier == "state":
-            progress = (self._progress("own", (index, shift)), 0)
+            before = node.operator.reach(node.values)
+            progress = (self._progress("own", (index, shift - before)), 0)
         else:
             progress = (index, shift)
         clock = self._clock(node.id, outputs, types, progress)
@@ -277,6 +279,7 @@ class Plan:
         self._finish(segment)
         call = OwnCall(
             segment.name,
+            node.id,
             stream.pop(),
             columns,
             clock.stream.index,

@@ -51,3 +51,14 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
                 for name, column in zip(table.column_names, table.columns, strict=True)
             }
         )
+
+
+def joined(parts: Sequence[Result]) -> Result:
+    """Return results that follow one another as one, every output in the order of (key, t)."""
+    from rtbot.tables.wide import in_order, put_together
+
+    key = parts[0].key
+    return Result(
+        {name: in_order(put_together([part[name] for part in parts]), key) for name in parts[0]},
+        key,
+    )

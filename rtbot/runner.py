@@ -284,7 +284,7 @@ class Runner:
             if total > OWN_ROWS_LIMIT:
                 raise ResourceLimit(f"{call.name} released over {OWN_ROWS_LIMIT} rows in one push")
         batches[call.target] = joined(starts, parts, stream.types)
-        self.own_rows[call.name] = self.own_rows.get(call.name, 0) + total
+        self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         if call.keeps_frontier:
             index, shift = self.plan.progress[call.progress][1]
             frontier, pinned = self.progress(index)

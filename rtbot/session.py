@@ -99,7 +99,7 @@ class Session:
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self._check_queues({n for n, t in tables.items() if len(t)})
-        texts = len(self.texts.values)
+        before = self._mark()
         added: list[int] = []
         try:
             found = self._slots(tables, added)
@@ -112,7 +112,7 @@ class Session:
             if added:
                 assert self.keys is not None
                 self.keys.drop(added)
-            self.texts.shrink(texts)
+            self._back_to(before)
             raise
         for name, table in tables.items():
             if table.nulls:
@@ -120,6 +120,19 @@ class Session:
                 lost["null"] = lost.get("null", 0) + table.nulls
                 prepared[name].arrived += table.nulls
         return self._commit(slots, prepared)
+
+    def _mark(self) -> tuple[Any, ...]:
+        """What a refused push must leave as it was: the sizes of dictionaries, the kinds of keys."""
+        if self.keys is None:
+            return len(self.texts.values), None, ()
+        return len(self.texts.values), self.keys.kinds, [len(t.values) for t in self.keys.texts]
+
+    def _back_to(self, mark: tuple[Any, ...]) -> None:
+        self.texts.shrink(mark[0])
+        if self.keys is not None:
+            self.keys.kinds = mark[1]
+            for texts, length in zip(self.keys.texts, mark[2], strict=True):
+                texts.shrink(length)
 
     def _commit(self, slots: np.ndarray, prepared: Mapping[str, Prepared]) -> Result:
         self.broken = True
@@ -470,8 +483,6 @@ class Direct:
             checked = columns({"t": [time], "value": [value]}, plain)
         if not len(checked):
             raise DataError("a null for an input that takes none", input=self.name, time=time)
-        if int(checked.time[0]) == FIRST:
-            raise DataError("the time -2**63 means none", input=self.name)
         return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
 
     def _first(self, time: int, value: Any, key: Any) -> dict[str, Any]:

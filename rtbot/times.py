@@ -54,6 +54,10 @@ class Style:
         return _offset_seconds(self.offset)
 
 
+BARE = Style("", 0, 0, "integer")
+"""The style of times that are no text but integers in the unit."""
+
+
 def style_of(text: str) -> Style | None:
     """Return how this time is written; None if it is no time."""
     found = FORM.fullmatch(text)

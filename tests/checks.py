@@ -24,12 +24,12 @@ class Checked:
         for number, steps in enumerate(self.case.schedules):
             self.run(steps, f"schedule {number}", compiled=compiled, watched=watched)
 
-    def run(self, steps, what, *, compiled=False, watched=False, tap=None):
+    def run(self, steps, what, *, compiled=False, watched=False, tap=()):
         """One session over the steps."""
         feeder = Feeder(self.graph, self.case, compiled=compiled, tap=tap)
         for place, step in enumerate(steps):
             feeder.step(step)
-            if watched and step[0] != "dump" and (place % 3 == 2 or place == len(steps) - 1):
+            if watched and step[0] != "dump" and (place % 6 == 5 or place == len(steps) - 1):
                 self.so_far(feeder, steps[: place + 1], f"{what} after step {place} {step}")
         feeder.run([])
         compare(feeder.outputs(), self.right, what)

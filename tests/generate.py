@@ -57,7 +57,7 @@ def topics(pool):
 
 def case(seed, *, schedules=2):
     """The case of a seed."""
-    rng = random.Random(seed)  # noqa: S311 (a seed gives one case for ever)
+    rng = random.Random(seed)
     times = data.base_times(rng, rng.randint(1, 16))
     graph = Grower(rng, span=times[-1] - times[0] + 1)
     graph.grow(rng.randint(1, 12))
@@ -67,7 +67,7 @@ def case(seed, *, schedules=2):
 
 def case_of(seed, classes, styles):
     """A case whose graph has one operator of each class, and what they need."""
-    rng = random.Random(seed)  # noqa: S311 (a seed gives one case for ever)
+    rng = random.Random(seed)
     times = data.base_times(rng, rng.randint(8, 24))
     graph = Grower(rng, span=times[-1] - times[0] + 1)
     for cls in classes:

@@ -1,6 +1,5 @@
 """Feeds a case to the engine step by step, and compares what comes out with the oracles."""
 
-import os
 from collections import Counter, defaultdict
 
 import rtbot
@@ -16,8 +15,8 @@ class Mismatch(AssertionError):  # noqa: N818 (it names what was found)
 class Feeder:
     """A session under test; collects what it releases, by output and key."""
 
-    def __init__(self, graph, case, *, compiled=False, tap=None):
-        self.graph, self.case, self.compiled = graph, case, compiled
+    def __init__(self, graph, case, *, compiled=False, tap=()):
+        self.graph, self.case, self.compiled, self.tap = graph, case, compiled, tap
         self.session = graph.start(key=case.keys or None, tap=tap, compiled=compiled)
         self.released = {name: defaultdict(list) for name in case.document["outputs"]}
         self.coverage = Counter()
@@ -87,14 +86,8 @@ class Feeder:
     def _dump(self):
         held = sum(self.session.held().values())
         self.coverage["restore with rows waiting" if held else "restore with nothing waiting"] += 1
-        environment = os.environ.get("RTBOT_INTERPRET")
-        if not self.compiled:
-            os.environ["RTBOT_INTERPRET"] = "1"
-        try:
-            self.session = self.graph.resume(self.session.dump())
-        finally:
-            if not self.compiled and environment is None:
-                del os.environ["RTBOT_INTERPRET"]
+        blob = self.session.dump()
+        self.session = self.graph.resume(blob, tap=self.tap, compiled=self.compiled)
 
     def _collect(self, result):
         for name in self.released:

@@ -48,8 +48,9 @@ def operators_dropped(case):
         if not any(name in str(spec) for spec in (document["operators"], document["outputs"])):
             inputs = {key: kind for key, kind in document["inputs"].items() if key != name}
             chosen = {number for number, row in enumerate(case.rows) if row.input != name}
-            fewer = dataclasses.replace(case, document=document | {"inputs": inputs})
-            yield with_rows(fewer, chosen)
+            plans = [[step for step in steps if step[-1] != name] for steps in case.schedules]
+            fewer = document | {"inputs": inputs}
+            yield with_rows(dataclasses.replace(case, document=fewer, schedules=plans), chosen)
     if "io" in document:
         yield dataclasses.replace(case, document={k: v for k, v in document.items() if k != "io"})
 
@@ -66,6 +67,7 @@ def rows_dropped(case):
 
 def with_rows(case, chosen):
     """The case with the chosen rows only, renumbered in every schedule."""
+    keys = {case.rows[old].key for old in chosen}
     number_of = {old: new for new, old in enumerate(sorted(chosen))}
     schedules = []
     for steps in case.schedules:
@@ -74,9 +76,10 @@ def with_rows(case, chosen):
             if kind == "push":
                 kept.append((kind, [number_of[old] for old in args[0] if old in number_of]))
             elif kind == "refused":
-                kept.append(
-                    (kind, [number_of[old] for old in args[0] if old in number_of], args[1])
-                )
+                batch = [number_of[old] for old in args[0] if old in number_of]
+                kept.append((kind, batch, args[1]))
+            elif kind == "close" and args[0] not in keys:
+                continue
             elif kind != "one":
                 kept.append((kind, *args))
             elif args[0] in number_of:

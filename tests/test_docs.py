@@ -2,8 +2,8 @@
 
 A fenced block is tested by its language: `python` blocks of a page run in order in one namespace
 (with `>>>` as doctests), a `yaml` block loads as a graph, a `console` block shows `rtbot` commands
-with their output, in which `...` stands for any text and, alone on a line, for any lines.
-Everything runs in a copy of the folder `graphs`.
+with their output (stdout, then stderr), in which `...` stands for any text and, alone on a line,
+for any lines. Everything runs in a copy of the folder `graphs`.
 """
 
 import doctest
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
 
 import rtbot
+from rtbot.cli import main
 
 ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```(python|yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -86,9 +86,11 @@ def test_yaml_samples_load(block):
 
 
 @pytest.mark.parametrize("block", of_language("console"))
-def test_console_samples_show_what_they_say(block):
+def test_console_samples_show_what_they_say(block, capsys):
     for command, expected in commands(block.text):
-        shown = run_command(command)
+        with pytest.raises(SystemExit):
+            main(shlex.split(command))
+        shown = "".join(capsys.readouterr())
         assert matches(expected, shown), f"{block.page}:{block.line}: $ {command}\n{shown}"
 
 
@@ -100,13 +102,6 @@ def commands(text: str) -> list[tuple[str, str]]:
         command, _, expected = part.partition("\n")
         found.append((command, expected))
     return found
-
-
-def run_command(command: str) -> str:
-    """What a terminal shows: stdout and stderr as they come."""
-    from rtbot.cli import main
-
-    return CliRunner().invoke(main, shlex.split(command)).output
 
 
 def matches(expected: str, shown: str) -> bool:

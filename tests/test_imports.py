@@ -3,52 +3,59 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import rtbot
+import rtbot.operators
+from rtbot.operator import REGISTRY
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "rtbot"
+MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# From the bottom up. A module may import what stands below its row, and its own family.
+# From the bottom up; a module may import what stands in a row below, and its own family.
 LAYERS = [
     {"errors"},
-    {"batch", "files"},
-    {"pairing", "kernels"},
-    {"operator"},
-    {"expression", "operators", "relations", "datalog"},
-    {"graph"},
-    {"loader", "check"},
-    {"segment", "plan"},
-    {"feed", "session", "checkpoint"},
-    {"tables", "describe", "draw", "report"},
+    {"batch", "files", "graph", "kernels", "layout", "modules", "operator", "times"},
+    {"document", "exact_digits", "expression", "feed", "ieee", "pairs", "report", "tables"},
+    {"account", "exact_sums", "formats", "functions", "keys", "result"},
+    {"exact_deviations", "exact_running", "formulas"},
+    {"exact", "segments"},
+    {"loops", "operators"},
+    {"check", "plan"},
+    {"runner"},
+    {"checkpoint"},
+    {"session"},
+    {"api"},
     {"cli"},
 ]
-RUNTIME = {"batch", "pairing", "kernels", "plan", "segment", "session", "feed", "checkpoint"}
+STEPS = {"exact", "exact_deviations", "exact_digits", "exact_running", "exact_sums"}
+STEPS |= {"functions", "ieee", "operators"}
+CODE = {"formulas", "layout", "loops", "modules", "pairs", "plan", "segments"}
+RUNTIME = CODE | {"batch", "checkpoint", "feed", "kernels", "keys", "runner", "session"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
-
-MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def family(path: Path) -> str:
     """The first name below the package: `rtbot/operators/windows.py` belongs to `operators`."""
-    first = path.relative_to(PACKAGE).parts[0]
-    return first.removesuffix(".py")
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(path: Path) -> set[str]:
     """Families that a module imports, wherever the import stands, but not only for its types."""
+    found = set()
     for node in running(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
-            tails = [alias.name for alias in node.names] if node.module == "rtbot" else [""]
-            names = [f"{node.module}.{tail}".rstrip(".") for tail in tails]
-        else:
-            continue
-        yield from (name.split(".")[1] for name in names if name.startswith("rtbot."))
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    families = {name.split(".")[1] for name in found if name.startswith("rtbot.")}
+    return families - {family(path), "__version__"}
 
 
 def running(node: ast.AST) -> Iterator[ast.AST]:
@@ -61,50 +68,53 @@ def running(node: ast.AST) -> Iterator[ast.AST]:
         yield from running(child)
 
 
-def layer(name: str) -> int:
-    return next(height for height, names in enumerate(LAYERS) if name in names)
+def of(families: set[str]) -> list[pytest.param]:
+    chosen = [path for path in MODULES if family(path) in families]
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in chosen]
 
 
 def test_every_module_has_a_layer():
-    placed = set().union(*LAYERS) | {"__init__", "__main__"}
-    assert {family(path) for path in MODULES} - placed == set()
+    families = {family(path) for path in MODULES} - {"__init__", "__main__"}
+    assert families == set().union(*LAYERS)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", of(set().union(*LAYERS)))
 def test_imports_point_down(path):
-    own = family(path)
-    if own in {"__init__", "__main__"}:
-        return
-    upwards = {name for name in imported(path) if name != own and layer(name) >= layer(own)}
-    assert upwards == set()
+    own = next(height for height, row in enumerate(LAYERS) if family(path) in row)
+    assert imported(path) - set().union(*LAYERS[:own]) == set()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in MODULES if family(path) in RUNTIME],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("path", of(STEPS))
+def test_no_step_imports_the_runtime(path):
+    assert imported(path) & RUNTIME == set()
+
+
+@pytest.mark.parametrize("path", of(RUNTIME))
 def test_the_runtime_names_no_operator(path):
-    import rtbot.operators  # noqa: F401
-    from rtbot.operator import REGISTRY
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert texts & set(REGISTRY) == set()
+    assert "operators" not in imported(path)
 
-    named = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
-                named.add(name)
-    assert named & set(REGISTRY) == set()
+
+@pytest.mark.parametrize("path", of({"cli"}))
+def test_the_command_line_uses_what_everybody_may(path):
+    assert imported(path) & (RUNTIME | {"api", "check", "document"}) == set()
+
+
+def heavy_after(statement: str) -> str:
+    code = f"import sys; {statement}; print(*[name for name in {HEAVY} if name in sys.modules])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return done.stdout.strip()
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    code = f"import sys, rtbot; print([name for name in {HEAVY} if name in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert done.stdout.strip() == "[]"
+    assert heavy_after("import rtbot") == ""
+    assert heavy_after("import rtbot; rtbot.GraphError") == ""
+    assert heavy_after("import numpy") == "numpy"
 
 
-def test_the_guard_sees_a_heavy_import():
-    code = f"import sys, numpy; print([name for name in {HEAVY} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['numpy']"
+def test_the_version_is_that_of_the_distribution():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert rtbot.__version__ == project["version"]

@@ -203,12 +203,12 @@ def main(given=None):
     started = time.monotonic()
     deadline = started + options.minutes * 60 if options.minutes else float("inf")
     cache = tempfile.TemporaryDirectory(prefix="rtbot-torture-")
-    os.environ["XDG_CACHE_HOME"] = cache.name
     old = [] if options.case else remembered()
     names = itertools.chain(old, names_of(options))
     coverage, done, failed = run_all(names, options, compiled=False, deadline=deadline)
     seconds = time.monotonic() - started
     _say(f"\n{done} interpreted in {seconds:.0f} s")
+    os.environ["RTBOT_CACHE_DIR"] = cache.name
     number = 1 if options.case and options.compiled else 0 if options.case else options.compiled
     own = names_of(options) if options.case else (f"{options.seed}/c{n}" for n in range(number))
     more, compiled_done, compiled_failed = run_all(own, options, compiled=True, deadline=deadline)

@@ -17,24 +17,30 @@ import tempfile
 from array import array
 from fractions import Fraction
 
-import numpy
+import numpy as np
 
-from rtbot import exact, exact_digits, ieee
+from rtbot import exact_deviations, exact_digits, exact_running, exact_sums, ieee
 
-MODULES = (ieee, exact_digits, exact)
+MODULES = (ieee, exact_digits, exact_sums, exact_deviations, exact_running)
 MAX_FLOAT = sys.float_info.max
 
 
-def compiled_module(modules=MODULES, extra=""):
-    """One generated module with every constant and @step function, compiled by numba."""
+def compiled_module(modules=MODULES, extra="", inline=False):
+    """One generated module with every constant and @step function, compiled by numba.
+
+    With `inline` the fast paths are inlined into their callers; the slow ones never are.
+    """
     lines = ["import math", "import numba", "step = numba.njit(error_model='numpy', cache=True)"]
+    lines.append("fast_step = numba.njit(error_model='numpy', cache=True, forceinline=True)")
     for module in modules:
         for name, value in vars(module).items():
             if name.isupper() and isinstance(value, (int, float)):
                 lines.append(f"{name} = {value!r}")
         for value in vars(module).values():
             if getattr(value, "is_step", False) and value.__module__ == module.__name__:
-                lines.append(inspect.getsource(value))
+                fast = inline and module is not exact_digits and "again" not in value.__name__
+                source = inspect.getsource(value)
+                lines.append(source.replace("@step", "@fast_step") if fast else source)
     text = "\n".join([*lines, inspect.cleandoc(extra), ""])
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     folder = pathlib.Path(tempfile.gettempdir()) / "rtbot_windows_proof"
@@ -159,6 +165,20 @@ def repeating_ties(generator, rows):
     return values[:rows]
 
 
+def broken_ties(generator, rows):
+    """Ties that a value far below the last bit pushes to one side."""
+    values = []
+    while len(values) < rows:
+        size = generator.choice([2.0**27, 2.0**53, 2.0**54])
+        count = generator.randint(1, 6)
+        base = [size + 2.0 * generator.randint(-(2**24), 2**24) for _ in range(count)]
+        base += [float(generator.randint(-9, 9)) for _ in range(generator.randint(0, 2))]
+        for _ in range(generator.randint(1, 6)):
+            tiny = math.ldexp(generator.choice([-1.0, 1.0, 0.0]), -generator.randint(1, 1074))
+            values += [*base, tiny]
+    return values[:rows]
+
+
 def special_values(generator, rows, kinds):
     """Prices with NaN or infinities in between."""
     prices = walk(generator, rows)
@@ -208,6 +228,7 @@ KINDS = {
     "plateaus": plateaus,
     "exact ties": ties,
     "repeating ties": repeating_ties,
+    "ties barely broken": broken_ties,
     "NaN": lambda generator, rows: special_values(generator, rows, [math.nan]),
     "infinities": lambda generator, rows: special_values(generator, rows, [math.inf, -math.inf]),
     "all specials": lambda generator, rows: special_values(
@@ -253,6 +274,23 @@ def run_windows(
              ) = standard_deviation(
                 x, leaving, evicts, count, values, 0, scratch, 0,
                 center, s_high, s_low, s_slack, q_high, q_low, q_slack, specials)
+
+
+@step
+def run_sums(series, digits, sums):
+    """The running sum of a series."""
+    high, low, slack, specials = 0.0, 0.0, 0.0, 0
+    for row in range(len(series)):
+        sums[row], high, low, slack, specials = running_sum(
+            series[row], digits, 3, high, low, slack, specials)
+
+
+@step
+def run_integer_sums(series, fits, sums):
+    """The running sum of whole numbers."""
+    high, low = 0, 0
+    for row in range(len(series)):
+        fits[row], sums[row], high, low = running_integer_sum(series[row], high, low)
 '''
 
 AGAIN = ("sum_again", "mean_again", "deviation_again")
@@ -299,10 +337,10 @@ def run_interpreted(interpreted, series, window):
 
 def run_compiled(module, series, window, only=0):
     """Arrays of sums, means and deviations from the compiled loop."""
-    buffers = [numpy.zeros(len(series)) for _ in range(3)]
-    scratch = numpy.full(exact_digits.SCRATCH_DIGITS, -77, dtype=numpy.int64)
+    buffers = [np.zeros(len(series)) for _ in range(3)]
+    scratch = np.full(exact_digits.SCRATCH_DIGITS, -77, dtype=np.int64)
     module.run_windows(
-        numpy.array(series, dtype=float), window, numpy.zeros(window), scratch, *buffers, only
+        np.array(series, dtype=float), window, np.zeros(window), scratch, *buffers, only
     )
     return [list(buffer) for buffer in buffers]
 
@@ -335,7 +373,8 @@ def prove(rows=2400, seed=1):
             series = make(generator, rows)
             answers = run_compiled(module, series, window)
             twins = run_interpreted(interpreted, series, window)
-            different = [list(map(bits, a)) != list(map(bits, b)) for a, b in zip(answers, twins, strict=True)]
+            pairs = zip(answers, twins, strict=True)
+            different = [list(map(bits, a)) != list(map(bits, b)) for a, b in pairs]
             found = wrong_rows(series, window, answers)
             wrong = [a + b + c for a, b, c in zip(wrong, found, different, strict=True)]
             windows += rows

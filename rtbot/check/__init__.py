@@ -13,7 +13,7 @@ from rtbot.check.edge import read_inputs, read_io, read_outputs, read_unit, with
 from rtbot.check.graph_tests import GraphTest, read_tests
 from rtbot.check.nodes import make_node
 from rtbot.check.parameters import read_parameters
-from rtbot.check.references import ordered, resolve_drafts
+from rtbot.check.references import Names, ordered, resolve_drafts
 from rtbot.document import Document, Mapping, Scalar
 from rtbot.errors import GraphError, Problems, refused
 from rtbot.graph import Checked, Input, Mark, Node, Ref
@@ -69,22 +69,25 @@ class _Check:
         sections = self.sections(root)
         io_section = with_overrides(sections.get("io"), overrides)
         context.unit = read_unit(io_section)
-        context.parameters = read_parameters(sections.get("params"), params, context)
+        parameters = sections.get("params")
+        context.blind = self.misspelt or not (is_empty(parameters) or is_mapping(parameters))
+        context.parameters = read_parameters(parameters, params, context)
         inputs = read_inputs(sections.get("inputs"), context)
         taken = {name: sections["inputs"].keys[name] for name in inputs}
         drafts = read_drafts(sections.get("operators"), taken, context)
-        resolve_drafts(inputs, drafts, context)
+        names = Names(inputs, drafts, self.problems, blind=self.is_blind(sections, inputs))
+        resolve_drafts(names, context)
         types = self.type_nodes(inputs, drafts)
-        outputs = read_outputs(sections.get("outputs"), inputs, drafts, context)
+        outputs = read_outputs(sections.get("outputs"), names, context)
         self.check_complete(sections, inputs, drafts, outputs)
         io = read_io(io_section, inputs, context)
-        tests = read_tests(sections.get("tests"), inputs, outputs, drafts, types, context)
+        tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
         self.warn(inputs, drafts, outputs, tests)
         return Checked(
             name=self.name(sections.get("name")),
             inputs={name: one for name, one in inputs.items() if one is not None},
             nodes=self.nodes,
-            outputs=outputs,
+            outputs={name: ref for name, ref in outputs.items() if ref is not None},
             io=io,
             params={name: p.value for name, p in context.parameters.items()},
             tests=tuple(tests),
@@ -126,44 +129,42 @@ class _Check:
         sections: dict[str, Any],
         inputs: dict[str, Input | None],
         drafts: dict[str, Draft],
-        outputs: dict[str, Ref],
+        outputs: dict[str, Ref | None],
     ) -> None:
-        """A graph has an input and an output; a misspelt section is reported as such already."""
-        misspelt = any(p.code == "RT104" and "graph file" in p.message for p in self.problems.found)
+        """A graph has an input and an output; a section that is wrong is reported as such."""
         start = Mark(self.document.file, *((1, 1) if self.document.source else (0, 0)))
-        if not inputs and not misspelt and self.fresh(sections.get("inputs")):
-            hint = "add `inputs: {price: number}`"
-            mark = self.place("inputs", start)
-            self.problems.add("RT110", mark, "the graph has no inputs", hint)
-        if not outputs and not misspelt and self.fresh(sections.get("outputs")):
-            read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
-            ends = [name for name in drafts if name not in read]
-            hint = f"add `outputs: [{', '.join(ends[:4])}]`"
-            mark = self.place("outputs", start)
-            self.problems.add("RT110", mark, "the graph has no outputs", hint)
+        read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+        ends = [name for name in drafts if name not in read]
+        hints = {
+            "inputs": "add `inputs: {price: number}`",
+            "outputs": f"add `outputs: [{', '.join(ends[:4])}]`",
+        }
+        for key, found in (("inputs", inputs), ("outputs", outputs)):
+            if not found and not self.misspelt and is_empty(sections.get(key)):
+                mark = self.document.root.keys.get(key, start)
+                self.problems.add("RT110", mark, f"the graph has no {key}", hints[key])
 
-    @staticmethod
-    def fresh(section: Any) -> bool:
-        """Whether an empty section is empty by itself, not by problems that are noted."""
-        return (
-            section is None
-            or (isinstance(section, Scalar) and section.missing)
-            or (not isinstance(section, Scalar) and not section.items)
-        )
+    @property
+    def misspelt(self) -> bool:
+        """Whether a key of the file is unknown: it may have meant any section."""
+        return not self.document.root.items.keys() <= set(KEYS)
 
-    def place(self, key: str, otherwise: Mark) -> Mark:
-        return self.document.root.keys.get(key, otherwise)
+    def is_blind(self, sections: dict[str, Any], inputs: dict[str, Input | None]) -> bool:
+        """Whether names are missing that the file meant to give."""
+        operators = sections.get("operators")
+        odd = not (is_empty(operators) or is_mapping(operators))
+        return not inputs or self.misspelt or odd
 
     def warn(
         self,
         inputs: dict[str, Input | None],
         drafts: dict[str, Draft],
-        outputs: dict[str, Ref],
+        outputs: dict[str, Ref | None],
         tests: list[GraphTest],
     ) -> None:
         """What nothing reads is no error, but seldom meant."""
         read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
-        read |= {ref.id for ref in outputs.values()}
+        read |= {ref.id for ref in outputs.values() if ref is not None}
         read |= {ref.id for test in tests for ref in test.refs}
         for name, one in inputs.items():
             if one is not None and name not in read:
@@ -187,3 +188,15 @@ class _Check:
     def meta(self, node: Any) -> dict[str, Any]:
         found = entries(node, "meta", None, self.problems)
         return {key: plain(item) for key, item in found.items()}
+
+
+def is_empty(section: Any) -> bool:
+    """Whether a section has nothing in it, as opposed to something wrong."""
+    if section is None or isinstance(section, Scalar):
+        return section is None or section.missing
+    return not section.items
+
+
+def is_mapping(section: Any) -> bool:
+    """Whether a section has the form of a mapping."""
+    return isinstance(section, Mapping)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.document import Mapping, Node, Scalar, Sequence
-from rtbot.errors import GraphError, Problems, nearest, refused
+from rtbot.errors import GraphError, Problems, refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -37,12 +37,19 @@ class Context:
     parameters: dict[str, GraphParameter] = field(default_factory=dict)
     unit: str | None = None
     used: set[str] = field(default_factory=set)
+    blind: bool = False
+    """Parameters may be missing that the file meant to give: an unknown one is no mistake."""
 
     def parameter(self, name: str, mark: Mark) -> GraphParameter:
         """Return the parameter `$name`; an unknown one is refused, a wrong one poisons silently."""
+        if name not in self.parameters and self.blind:
+            raise GraphError([])
         if name not in self.parameters:
-            known = nearest(name, self.parameters) or f"add it: `params: {{{name}: VALUE}}`"
-            raise refused("RT114", mark, f"unknown parameter ${name}", known)
+            hint = (
+                self.problems.nearest(name, self.parameters)
+                or f"add it: `params: {{{name}: VALUE}}`"
+            )
+            raise refused("RT114", mark, f"unknown parameter ${name}", hint)
         self.used.add(name)
         if self.parameters[name].poisoned:
             raise GraphError([])
@@ -77,7 +84,7 @@ def entries(
         return node.items
     for key in node.items:
         if key not in allowed:
-            hint = nearest(key, allowed) or f"there are {', '.join(allowed)}"
+            hint = problems.nearest(key, allowed) or known(allowed)
             problems.add("RT104", node.keys[key], f"unknown key {key!r} in {what}", hint)
     return {key: value for key, value in node.items.items() if key in allowed}
 
@@ -106,8 +113,6 @@ def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
     if ID.fullmatch(name):
         return True
     hint = "a letter, then letters, digits, _ and -, 64 at most"
-    if "(" in name or ")" in name:
-        hint = "in { }, quote an expression that holds a comma"
     problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
     return False
 
@@ -120,4 +125,11 @@ def mapping_marks(node: Node | None) -> dict[str, Mark]:
 def listed(names: Iterable[str]) -> str:
     """Return names for a message, shortened if there are many."""
     names = list(names)
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def known(names: Collection[str]) -> str:
+    """Return a hint that says which names there are."""
+    if len(names) < 2:
+        return f"there is only {next(iter(names))}" if names else "there is none"
+    return f"there are {listed(names)}"

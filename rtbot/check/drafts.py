@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.check.context import Context, check_id, entries, plain, text_of
+from rtbot.check.context import Context, check_id, entries, known, plain, text_of
 from rtbot.check.values import convert, duration
 from rtbot.check.wiring import arity_of, fed, output_names
 from rtbot.document import Mapping, Node, Scalar, Sequence
@@ -56,9 +56,15 @@ def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> d
     if len(items) > OPERATORS_MAX:
         assert node is not None
         raise refused("RT108", node.mark, f"more than {OPERATORS_MAX} operators")
-    drafts = {}
+    drafts: dict[str, Draft] = {}
+    open_brackets = 0
     for name, item in items.items():
         assert isinstance(node, Mapping)
+        if open_brackets > 0 and isinstance(item, Scalar) and item.missing:
+            open_brackets += _opened(name)
+            continue
+        bare = isinstance(item, Scalar) and not item.quoted
+        open_brackets = _opened(item.text) if bare and isinstance(item, Scalar) else 0
         draft = drafts[name] = Draft(name, node.keys[name])
         if not check_id(name, draft.mark, "an operator", context.problems):
             draft.poisoned = True
@@ -68,6 +74,11 @@ def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> d
             draft.poisoned = True
         _read(draft, item, context)
     return drafts
+
+
+def _opened(text: str) -> int:
+    """How many brackets stay open: in { } a comma cuts an expression into what look like keys."""
+    return text.count("(") - text.count(")")
 
 
 def _read(draft: Draft, node: Node, context: Context) -> None:
@@ -102,7 +113,7 @@ def _read_operator(draft: Draft, node: Mapping, context: Context) -> None:
     for key in _LATER:
         if key in items:
             raise refused("RT141", node.keys[key], f"`{key}` of an operator comes later")
-    draft.operator = _class_of(draft, node)
+    draft.operator = _class_of(draft, node, context)
     found = len(context.problems.found)
     draft.doc = text_of(items.get("doc"), "doc", context.problems)
     if "meta" in items:
@@ -120,15 +131,19 @@ def _read_operator(draft: Draft, node: Mapping, context: Context) -> None:
             draft.poisoned = True
 
 
-def _class_of(draft: Draft, node: Mapping) -> type[Operator]:
+def _class_of(draft: Draft, node: Mapping, context: Context) -> type[Operator]:
     named = node.items.get("type")
     if named is None:
-        hint = nearest("type", node.items) or "write {type: NAME, in: ...}; there is `rtbot ops`"
+        for key, mark in node.keys.items():
+            if nearest(key, ("type",)):
+                message = f"unknown key {key!r} of the operator {draft.id}"
+                raise refused("RT104", mark, message, "did you mean 'type'?")
+        hint = "write {type: NAME, in: ...}; `rtbot ops` lists the names"
         raise refused("RT110", draft.mark, f"the operator {draft.id} has no type", hint)
     if not isinstance(named, Scalar):
         raise refused("RT105", named.mark, f"type is the name of an operator, this is {named.form}")
     if named.text not in REGISTRY:
-        hint = nearest(named.text, REGISTRY) or "`rtbot ops` lists all operators"
+        hint = context.problems.nearest(named.text, REGISTRY) or "`rtbot ops` lists all operators"
         raise refused("RT103", named.mark, f"unknown operator type {named.text!r}", hint)
     return REGISTRY[named.text]
 
@@ -144,9 +159,9 @@ def _read_values(draft: Draft, node: Mapping, context: Context) -> None:
         if key in _RESERVED or (key in counts and key not in names):
             continue
         if key not in names:
-            hint = nearest(key, {*names, *_RESERVED})
+            hint = context.problems.nearest(key, sorted({*names, *_RESERVED}))
             suspects.append(hint)
-            hint = hint or f"there are {', '.join([*declared, *_RESERVED])}"
+            hint = hint or known([*declared, *_RESERVED])
             message = f"{draft.operator.__name__} has no parameter {key!r}"
             context.problems.add("RT104", node.keys[key], message, hint, operator=draft.id)
             continue

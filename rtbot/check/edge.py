@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check.context import Context, check_id, entries, listed, text_of
-from rtbot.check.references import resolve
 from rtbot.check.values import Text, convert
 from rtbot.document import Mapping, Node, Scalar, Sequence, from_mapping
 from rtbot.errors import GraphError, nearest, refused
@@ -16,7 +15,7 @@ from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
 if TYPE_CHECKING:
     from collections import abc
 
-    from rtbot.check.drafts import Draft
+    from rtbot.check.references import Names
     from rtbot.graph import Mark
 
 UNITS = ("s", "ms", "us", "ns")
@@ -73,17 +72,12 @@ def _input_type(name: str, node: Node, mark: Mark, context: Context) -> tuple[Ty
     doc = text_of(fields.get("doc"), "doc", context.problems)
     declared = fields.get("type")
     if declared is None:
-        if "type" not in nearest_keys(node):
-            raise refused("RT110", mark, f"the input {name} has no type", "write {type: number}")
-        raise GraphError([])
+        if any(nearest(key, ("type",)) for key in node.items):
+            raise GraphError([])
+        raise refused("RT110", mark, f"the input {name} has no type", "write {type: number}")
     if not isinstance(declared, Scalar):
         raise refused("RT105", declared.mark, f"a type is text, this is {declared.form}")
     return read_type(declared), doc
-
-
-def nearest_keys(node: Mapping) -> set[str]:
-    """Return the names that unknown keys of a mapping were probably meant to be."""
-    return {"type" for key in node.items if nearest(key, ("type",))}
 
 
 def read_type(scalar: Scalar) -> Type:
@@ -102,28 +96,37 @@ def read_type(scalar: Scalar) -> Type:
 
 def read_outputs(
     node: Node | None,
-    inputs: abc.Collection[str],
-    drafts: abc.Mapping[str, Draft],
+    names: Names,
     context: Context,
-) -> dict[str, Ref]:
-    """Return the public outputs: a mapping, or a list of references that name themselves."""
-    result: dict[str, Ref] = {}
+) -> dict[str, Ref | None]:
+    """Return the public outputs: a mapping, or a list of references that name themselves.
+
+    None stands for one whose problem is noted.
+    """
+    result: dict[str, Ref | None] = {}
     for name, mark, item in _named_outputs(node, context):
         try:
-            if not isinstance(item, Scalar):
-                raise refused("RT105", item.mark, f"an output is a reference, this is {item.form}")
-            if item.missing:
-                where = item.mark if name else mark
-                raise refused("RT105", where, "a reference is missing", "write the id of a stream")
-            ref = resolve(item.text, item.mark, inputs, drafts)
-            public = name or (ref.id if "." not in item.text else item.text.replace(".", "_"))
+            public, ref = _output(name, mark, item, names)
             if public in result:
                 message = f"the output {public!r} is given twice"
                 raise refused("RT106", mark, message, "name outputs: `outputs: {name: id}`")
             result[public] = ref
         except GraphError as error:
             context.problems.found += error.problems
+            if name:
+                result[name] = None
     return result
+
+
+def _output(name: str, mark: Mark, item: Node, names: Names) -> tuple[str, Ref]:
+    """Return an output's public name and what it shows."""
+    if not isinstance(item, Scalar):
+        raise refused("RT105", item.mark, f"an output is a reference, this is {item.form}")
+    if item.missing:
+        where = item.mark if name else mark
+        raise refused("RT105", where, "a reference is missing", "write the id of a stream")
+    ref = names.resolve(item.text, item.mark)
+    return name or item.text.replace(".", "_"), ref
 
 
 def _named_outputs(node: Node | None, context: Context) -> list[tuple[str, Mark, Node]]:

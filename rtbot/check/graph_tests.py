@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check.context import Context, entries, text_of
-from rtbot.check.references import resolve
 from rtbot.check.values import INT64_MAX, INT64_MIN, boolean, convert, integer, number
 from rtbot.document import Mapping as MappingNode
 from rtbot.document import Node, Scalar, Sequence
-from rtbot.errors import GraphError, nearest, refused
+from rtbot.errors import GraphError, refused
 from rtbot.graph import Input, Mark, Ref
 from rtbot.operator import Number, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rtbot.check.drafts import Draft
+    from rtbot.check.references import Names
 
 KEYS = (
     *("name", "params", "key", "given", "expect", "emits_nothing", "tolerance", "error", "doc"),
@@ -59,8 +58,8 @@ class GraphTest:
 @dataclass
 class _Graph:
     inputs: Mapping[str, Input | None]
-    outputs: Mapping[str, Ref]
-    drafts: Mapping[str, Draft]
+    outputs: Mapping[str, Ref | None]
+    names: Names
     types: Mapping[Ref, Type]
     context: Context
 
@@ -68,8 +67,8 @@ class _Graph:
 def read_tests(
     node: Node | None,
     inputs: Mapping[str, Input | None],
-    outputs: Mapping[str, Ref],
-    drafts: Mapping[str, Draft],
+    outputs: Mapping[str, Ref | None],
+    names: Names,
     types: Mapping[Ref, Type],
     context: Context,
 ) -> list[GraphTest]:
@@ -79,7 +78,7 @@ def read_tests(
     if not isinstance(node, Sequence):
         context.problems.add("RT105", node.mark, f"tests is a list, this is {node.form}")
         return []
-    graph = _Graph(inputs, outputs, drafts, types, context)
+    graph = _Graph(inputs, outputs, names, types, context)
     return [_Reader(graph, item, index).read() for index, item in enumerate(node.items, start=1)]
 
 
@@ -95,9 +94,9 @@ class _Reader:
 
     def read(self) -> GraphTest:
         fields = self.fields
-        if isinstance(self.node, MappingNode) and not {"expect", "emits_nothing", "error"} & set(
-            fields
-        ):
+        expectations = {"expect", "emits_nothing", "error"} & set(fields)
+        whole = isinstance(self.node, MappingNode) and len(self.node.items) == len(fields)
+        if whole and not expectations:
             message = f"the test {self.name!r} expects nothing"
             hint = "add expect, emits_nothing or error"
             self.problems.add("RT150", self.node.mark, message, hint)
@@ -138,7 +137,7 @@ class _Reader:
         for name, item in entries(node, "params of a test", None, self.problems).items():
             assert isinstance(node, MappingNode)
             if name not in known:
-                hint = nearest(name, known)
+                hint = self.problems.nearest(name, known)
                 self.problems.add("RT114", node.keys[name], f"unknown parameter {name!r}", hint)
             elif isinstance(item, Scalar):
                 result[name] = item.value
@@ -168,15 +167,17 @@ class _Reader:
 
     def input_type(self, name: str, mark: Mark) -> Type | None:
         if name not in self.graph.inputs:
-            hint = nearest(name, self.graph.inputs)
+            hint = self.problems.nearest(name, self.graph.inputs)
             raise refused("RT120", mark, f"there is no input {name!r}", hint)
         one = self.graph.inputs[name]
         return one.type if one else None
 
     def output_type(self, name: str, mark: Mark) -> Type | None:
         """Return the type of a public output, or of any output port of the graph."""
+        if name in self.graph.outputs and self.graph.outputs[name] is None:
+            return None
         ref = self.graph.outputs.get(name)
-        ref = ref or resolve(name, mark, self.graph.inputs, self.graph.drafts)
+        ref = ref or self.graph.names.resolve(name, mark)
         self.targets[name] = ref
         return self.graph.types.get(ref)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.check.context import Context, GraphParameter, entries, text_of
+from rtbot.check.context import Context, GraphParameter, entries, known, text_of
 from rtbot.check.values import INTEGER, NUMBER, Text, convert
 from rtbot.document import Mapping, Node, Scalar, Sequence
+from rtbot.document.mapping import plain_scalar
 from rtbot.errors import GraphError, nearest, refused
 from rtbot.graph import Mark
 from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Parameter
@@ -42,8 +43,8 @@ def read_parameters(
             context.problems.found += error.problems
             result[name] = poisoned
     for name in given:
-        if name not in result:
-            hint = nearest(name, result) or f"the graph has {', '.join(result) or 'none'}"
+        if name not in result and not context.blind:
+            hint = context.problems.nearest(name, result) or known(result)
             message = f"unknown parameter {name!r}"
             context.problems.add("RT114", Mark("<parameters>"), message, hint)
     return result
@@ -155,7 +156,7 @@ def _given(name: str, value: Any) -> Node:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return Sequence([Scalar(item, mark, quoted=True) for item in value], mark)
-    if not isinstance(value, str | bool | int | float):
-        raise refused("RT113", mark, f"{name} is a {type(value).__name__}, no value of a parameter")
-    return Scalar(value, mark, quoted=True)
+        return Sequence([Scalar(plain_scalar(v, mark), mark, quoted=True) for v in value], mark)
+    if value is None:
+        raise refused("RT113", mark, f"{name} is None, no value of a parameter")
+    return Scalar(plain_scalar(value, mark), mark, quoted=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rtbot.check.context import Context, listed
+from rtbot.check.context import Context, known, listed
 from rtbot.check.wiring import REFERENCE
 from rtbot.errors import GraphError, nearest, refused
 from rtbot.expression import Term, constant
@@ -15,60 +17,92 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from rtbot.check.drafts import Draft
+    from rtbot.errors import Problems
     from rtbot.graph import Mark
 
 INPUT_PORTS = {"o1": "o1"}
 
 
-def resolve(text: str, mark: Mark, inputs: Collection[str], drafts: Mapping[str, Draft]) -> Ref:
-    """Return the output port that a reference names.
+@dataclass
+class Names:
+    """What a reference can name: the inputs and operators of the graph.
 
-    Raises GraphError, without a problem if the operator it names has one already.
+    `blind` says that some of them could not be read: then an unknown name is no mistake of its own.
     """
-    found = REFERENCE.fullmatch(text)
-    if not found:
-        hint = "a reference is `id` or `id.port`; an expression is an operator of its own"
-        raise refused("RT120", mark, f"{text[:80]!r} is no reference", hint)
-    name, port = found.groups()
-    if name in inputs and name not in drafts:
-        names = INPUT_PORTS
-    elif name in drafts:
-        names = drafts[name].outputs
-        if drafts[name].shapeless:
+
+    inputs: Collection[str]
+    drafts: Mapping[str, Draft]
+    problems: Problems
+    blind: bool = False
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.drafts or name in self.inputs
+
+    def resolve(self, text: str, mark: Mark) -> Ref:
+        """Return the output port that a reference names.
+
+        Raises GraphError, without a problem if what it names has one already.
+        """
+        found = REFERENCE.fullmatch(text)
+        if not found and (self.blind or text.split(".", maxsplit=1)[0] in self):
             raise GraphError([])
-    else:
-        raise refused(
-            "RT120", mark, f"there is no input or operator {name!r}", _like(name, inputs, drafts)
-        )
-    ports = list(dict.fromkeys(names.values()))
-    if port is None:
-        if len(ports) != 1:
+        if not found:
+            hint = "a reference is `id` or `id.port`; an expression is an operator of its own"
+            raise refused("RT120", mark, f"{text[:80]!r} is no reference", hint)
+        name, port = found.groups()
+        names = self.outputs(name, mark)
+        ports = list(dict.fromkeys(names.values()))
+        if port is None and len(ports) == 1:
+            return Ref(name, ports[0])
+        if port is None:
             hint = f"name one of {listed(f'{name}.{p}' for p in ports)}"
             raise refused("RT121", mark, f"{name} has {len(ports)} outputs", hint)
-        return Ref(name, ports[0])
-    if port not in names:
-        hint = nearest(port, names) or f"there is {listed(f'{name}.{p}' for p in names)}"
-        raise refused("RT121", mark, f"{name} has no output {port!r}", hint)
-    return Ref(name, names[port])
+        if port not in names:
+            hint = nearest(port, names) or known([f"{name}.{p}" for p in names])
+            raise refused("RT121", mark, f"{name} has no output {port!r}", hint)
+        return Ref(name, names[port])
+
+    def outputs(self, name: str, mark: Mark) -> Mapping[str, str]:
+        """Return the outputs of an input or operator: the port by each of its names."""
+        if name in self.drafts:
+            if self.drafts[name].shapeless:
+                raise GraphError([])
+            return self.drafts[name].outputs
+        if name in self.inputs:
+            return INPUT_PORTS
+        if self.blind:
+            raise GraphError([])
+        ids = [*self.inputs, *self.drafts]
+        dashed = self.dashed(name)
+        hint = self.problems.nearest(name, ids) or known(ids)
+        if dashed:
+            hint = f"in an expression `-` is minus: write `{dashed}` in backquotes"
+        raise refused("RT120", mark, f"there is no input or operator {name!r}", hint)
+
+    def dashed(self, name: str) -> str:
+        """Return the id with `-` that begins with the name, as an expression would split it."""
+        return "" if name in self else self.prefixes.get(name, "")
+
+    @cached_property
+    def prefixes(self) -> dict[str, str]:
+        """The ids that have a `-`, by every beginning that ends before one."""
+        result: dict[str, str] = {}
+        for id_ in (*self.inputs, *self.drafts):
+            parts = id_.split("-")
+            for count in range(1, len(parts)):
+                result.setdefault("-".join(parts[:count]), id_)
+        return result
 
 
-def _like(name: str, inputs: Collection[str], drafts: Mapping[str, Draft]) -> str:
-    ids = [*inputs, *drafts]
-    dashed = next((i for i in ids if "-" in i and i.startswith(name + "-")), None)
-    if dashed:
-        return f"in an expression `-` is minus: write {dashed} in backquotes"
-    return nearest(name, ids) or f"there is {listed(ids)}"
-
-
-def resolve_drafts(inputs: Collection[str], drafts: Mapping[str, Draft], context: Context) -> None:
+def resolve_drafts(names: Names, context: Context) -> None:
     """Resolve what feeds every operator; a reference that fails poisons it."""
-    for draft in drafts.values():
+    for draft in names.drafts.values():
         pairs = [(port, s.text, s.mark) for port, s in draft.feeds.items()]
         if draft.term is not None:
-            pairs = list(_expression_references(draft, {*inputs, *drafts}))
+            pairs = list(_expression_references(draft, names))
         for port, text, mark in pairs:
             try:
-                draft.inputs[port] = resolve(text, mark, inputs, drafts)
+                draft.inputs[port] = names.resolve(text, mark)
                 draft.marks[port] = mark
             except GraphError as error:
                 context.problems.add_all(error.problems, operator=draft.id)
@@ -77,15 +111,15 @@ def resolve_drafts(inputs: Collection[str], drafts: Mapping[str, Draft], context
             _number_ports(draft, context)
 
 
-def _expression_references(draft: Draft, known: Collection[str]) -> Iterator[tuple[str, str, Mark]]:
+def _expression_references(draft: Draft, names: Names) -> Iterator[tuple[str, str, Mark]]:
     """Every distinct name of an expression, in order of appearance, at its first place."""
     assert draft.term is not None
     assert draft.scalar is not None
-    seen = set()
+    seen: set[str] = set()
     for term in names_in(draft.term):
-        if term.value in seen or (term.value not in known and constant(term.value)):
+        if term.value in seen or (term.value not in names and constant(term.value)):
             continue
-        seen.add(term.value)
+        seen |= {term.value, *names.dashed(term.value).split("-")}
         yield term.value, term.value, draft.scalar.place(term.offset, term.length)
 
 

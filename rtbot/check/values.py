@@ -142,7 +142,7 @@ def _read_boolean(parameter: Boolean, scalar: Scalar, _context: Context) -> bool
 def _read_choice(parameter: Choice, scalar: Scalar, _context: Context) -> str:
     text = scalar.text if not isinstance(scalar.value, bool) else scalar.text.lower()
     if text not in parameter.options:
-        hint = nearest(text, parameter.options) or f"there are {listed(parameter.options)}"
+        hint = nearest(text, parameter.options)
         raise _unfit(parameter, scalar, hint, "RT112")
     return text
 
@@ -211,7 +211,8 @@ def _unfit(parameter: Parameter, scalar: Scalar, hint: str = "", code: str = "RT
 
 
 def _cut(text: str) -> str:
-    return repr(text) if len(text) <= 40 else repr(text[:37] + "...")
+    short = text if len(text) <= 40 else text[:37] + "..."
+    return short if NUMBER.fullmatch(text) or text.isalnum() else repr(short)
 
 
 def _described(parameter: Parameter) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbot.check.context import listed
+from rtbot.check.context import known
 from rtbot.document import Mapping, Node, Scalar, Sequence
 from rtbot.errors import refused
 
@@ -51,13 +51,11 @@ def _assigned(
         pairs = [(_port(cls, owner, k, node, named), v) for k, v in node.items.items()]
     else:
         items: list[Node] = node.items if isinstance(node, Sequence) else [node]
-        pairs = list(zip(_positions(cls, owner, items, group), items, strict=True))
+        pairs = list(zip(_positions(cls, items, group), items, strict=True))
     return [(port, _reference(item)) for port, item in pairs]
 
 
-def _positions(
-    cls: type[Operator], owner: str, items: list[Node], group: dict[str, In]
-) -> list[str]:
+def _positions(cls: type[Operator], items: list[Node], group: dict[str, In]) -> list[str]:
     """Return port names by position: single ports take one each, a variadic one takes the rest."""
     single = [name for name, port in group.items() if not port.variadic]
     rest = max(len(items) - len(single), 0)
@@ -66,11 +64,10 @@ def _positions(
         names += [f"{name}{k + 1}" for k in range(rest)] if port.variadic else [name]
     if len(items) > len(names):
         plural = "s" if len(names) > 1 else ""
-        message = (
-            f"{owner} ({cls.__name__}) has {len(names)} such port{plural}, {len(items)} are fed"
-        )
+        kind = "control" if is_control(names[0]) else "data"
+        message = f"{cls.__name__} has {len(names)} {kind} port{plural}, {len(items)} are fed"
         extra = items[len(names)]
-        raise refused("RT122", extra.mark, message, f"there is {listed(names)}")
+        raise refused("RT122", extra.mark, message, known(names))
     return names[: len(items)]
 
 
@@ -85,7 +82,7 @@ def _port(cls: type[Operator], owner: str, key: str, node: Mapping, group: dict[
             return f"{name}{numbered.group(2)}"
     shown = [f"{n}1, {n}2, ..." if p.variadic else _both(n, p.alias) for n, p in group.items()]
     message = f"{owner} ({cls.__name__}) has no input port {key!r}"
-    raise refused("RT122", node.keys[key], message, f"there are {', '.join(shown)}")
+    raise refused("RT122", node.keys[key], message, known(shown))
 
 
 def _both(name: str, alias: str) -> str:

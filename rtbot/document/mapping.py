@@ -10,6 +10,8 @@ from rtbot.document.reader import DEPTH_MAX, NODES_MAX, SCALAR_MAX
 from rtbot.errors import refused
 from rtbot.graph import Mark
 
+INTEGER_BITS = 1_000
+
 
 def from_mapping(source: abc.Mapping[str, Any]) -> Document:
     """Make a document of a mapping of str, int, float, bool, None, lists and mappings."""
@@ -39,7 +41,7 @@ def from_mapping(source: abc.Mapping[str, Any]) -> Document:
         if isinstance(value, list | tuple):
             items = [converted(v, f"{path}[{k}]", depth + 1) for k, v in enumerate(value)]
             return Sequence(items, mark)
-        return Scalar(_plain(value, mark), mark)
+        return Scalar(plain_scalar(value, mark), mark)
 
     root = converted(source, "", 0)
     assert isinstance(root, Mapping)
@@ -47,12 +49,14 @@ def from_mapping(source: abc.Mapping[str, Any]) -> Document:
     return document
 
 
-def _plain(value: Any, mark: Mark) -> Any:
+def plain_scalar(value: Any, mark: Mark) -> Any:
     """Return a Python scalar as one of str, bool, int, float, None."""
-    if hasattr(value, "dtype") and hasattr(value, "item"):
+    if hasattr(value, "dtype") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if value is not None and not isinstance(value, str | bool | int | float):
         raise refused("RT105", mark, f"a {type(value).__name__} is no value of a graph file")
+    if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
+        raise refused("RT134", mark, "an integer far beyond 64 bits")
     if isinstance(value, str) and len(value) > SCALAR_MAX:
         raise refused("RT108", mark, f"a text of more than {SCALAR_MAX} characters")
     return value

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from rtbot.errors import Problem, Problems
 from rtbot.graph import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(slots=True)
@@ -20,6 +24,7 @@ class Scalar:
     source: str = field(default="", repr=False)
     start: int = 0
     end: int = 0
+    walked: list[int] = field(default_factory=list, repr=False, compare=False)
 
     form = "a scalar"
 
@@ -34,29 +39,31 @@ class Scalar:
         return self.value is None or (self.value == "" and not self.quoted)
 
     def place(self, offset: int, length: int = 1) -> Mark:
-        """Return the place in the file of the character `offset` of the text.
-
-        Characters that are no white space stand in the file in the order of the text, so the
-        text is walked beside the file; escapes that hide a character leave the place before it.
-        """
+        """Return the place in the file of the character `offset` of the text."""
         if not self.source:
             return replace(self.mark, column=offset + 1, length=length)
+        if not self.walked:
+            self.walked = [*self._walk(), self.end]
+        at = self.walked[min(offset, len(self.walked) - 1)]
+        line = self.mark.line + self.source.count("\n", self.start, at)
+        column = at - self.source.rfind("\n", 0, at)
+        return Mark(self.mark.file, line, column, length)
+
+    def _walk(self) -> Iterator[int]:
+        """Yield the offset in the file of every character.
+
+        Characters that are no white space stand in the file in the order of the text; an escape
+        that hides a character leaves the place before it.
+        """
         at = self.start
-        if self.end - at == len(self.value) and "\n" not in self.value:
-            return replace(self.mark, column=self.mark.column + offset, length=length)
         if self.source[at : at + 1] in ("|", ">") and not self.quoted:
             at = self.source.find("\n", at)
         elif self.quoted:
             at += 1
-        for index, character in enumerate(self.text[: offset + 1]):
-            if character.isspace():
-                continue
-            found = self.source.find(character, at, self.end)
-            if found >= 0:
-                at = found if index == offset else found + 1
-        line_start = self.source.rfind("\n", 0, at) + 1
-        line = self.source.count("\n", 0, at) + 1
-        return Mark(self.mark.file, line, at - line_start + 1, length)
+        for character in self.value:
+            found = -1 if character.isspace() else self.source.find(character, at, self.end)
+            yield at if found < 0 else found
+            at = at if found < 0 else found + 1
 
 
 @dataclass(slots=True)
@@ -94,10 +101,15 @@ class Document:
 
     def with_source(self, problem: Problem) -> Problem:
         """Return the problem with the line of the file that it is about."""
-        lines = self.source.split("\n") if problem.mark.file == self.file else []
-        if problem.source or not 0 < problem.mark.line <= len(lines):
+        line = problem.mark.line
+        if problem.source or problem.mark.file != self.file or not 0 < line <= len(self.lines):
             return problem
-        return replace(problem, source=lines[problem.mark.line - 1])
+        return replace(problem, source=self.lines[line - 1])
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        return self.source.split("\n")
 
 
 def put(parent: Mapping, key: Scalar, node: Node, problems: Problems) -> None:

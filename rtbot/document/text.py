@@ -9,6 +9,9 @@ from rtbot.errors import GraphError, Problems, refused
 from rtbot.graph import Mark
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_PAIR = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
 _TAB = re.compile(r"^[ ]*\t[ \t]*(?=[^\s#])", re.MULTILINE)
 _SIGN_FIRST = re.compile(r"(?:^|[:\-,{\[]\s)\s*([*&!%@`>|?])(?=\S)")
 
@@ -42,6 +45,7 @@ def normalised(text: str, file: str, bytes_max: int) -> str:
         hint = "remove it, or write it as an escape in quotes"
         raise refused("RT109", _mark(text, found.start(), file), message, hint)
     if text.lstrip().startswith("{"):
+        text = _PAIR.sub(_joined, text)
         return _TAB.sub(lambda found: " " * len(found.group()), text)
     for found in _TAB.finditer(text):
         mark = _mark(text, text.index("\t", found.start()), file)
@@ -68,6 +72,12 @@ def syntax_hint(text: str, error: Any, line: int) -> str:
     if "expected key" in (error.problem or "") or "expected <block end>" in (error.problem or ""):
         return "is this line indented like its neighbours?"
     return ""
+
+
+def _joined(pair: re.Match[str]) -> str:
+    """Write a character that JSON escapes as two halves as YAML escapes it."""
+    units = bytes.fromhex(pair.group(2) + pair.group(3))
+    return f"{pair.group(1)}\\U{ord(units.decode('utf-16-be')):08X}"
 
 
 def _mark(text: str, offset: int, file: str) -> Mark:

@@ -28,8 +28,9 @@ _TOKEN = re.compile(
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?P<tail>[A-Za-z0-9_.]*))
     |(?P<name>(?:[A-Za-z_][A-Za-z0-9_]*|`[^`]*`)(?:\.[A-Za-z_][A-Za-z0-9_]*)?)
     |(?P<parameter>\$[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<foreign>&&|\|\||<>|//)
     |(?P<sign>\*\*|<=|>=|==|!=|[-+*/%<>(),])
-    |(?P<other>&&|\|\||<>|//|.)""",
+    |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
 _HINTS = {
@@ -111,7 +112,7 @@ class _Parser:
             if found.group("number") is not None:
                 kind = "number"
                 self.check_number(found.group("tail"), word, offset)
-            if kind == "other":
+            if kind in ("foreign", "other"):
                 hint = _HINTS.get(word, "")
                 raise self.wrong(offset, len(word), f"{word!r} is no part of an expression", hint)
             if kind == "name" and word.lower() in _WORDS:

@@ -61,12 +61,13 @@ class Source(Protocol):
 class Judge:
     """Decides on bad cells: the first is an error, or all are left out, counted and kept.
 
-    The kept ones go to `rejects` as CSV: file, line, column, problem and the row.
+    `counts` has their number by file. The kept ones go to `rejects` as CSV: file, line, column,
+    problem and the row.
     """
 
     drop: bool = False
     rejects: BinaryIO | None = None
-    count: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
     _began: bool = field(default=False, repr=False)
 
     def judge(self, block: Block, faults: list[Fault]) -> set[int]:
@@ -74,9 +75,10 @@ class Judge:
         if not faults:
             return set()
         if not self.drop:
-            raise error_at(block, min(faults, key=lambda fault: fault.row))
-        first = {fault.row: fault for fault in reversed(faults)}
-        self.count += len(first)
+            raise error_at(block, min(faults, key=_place(block)))
+        ordered = sorted(faults, key=_place(block), reverse=True)
+        first = {fault.row: fault for fault in ordered}
+        self.counts[block.file] = self.counts.get(block.file, 0) + len(first)
         if self.rejects is not None:
             self._keep(block, [first[row] for row in sorted(first)])
         return set(first)
@@ -92,6 +94,12 @@ class Judge:
             where = [block.file, block.line(fault.row), fault.column or ""]
             writer.writerow([*where, fault.message, block.text(fault.row)])
         self.rejects.write(buffer.getvalue().encode())
+
+
+def _place(block: Block) -> Callable[[Fault], tuple[int, int]]:
+    """Return the order of faults: by row, whole rows first, then by the place of the column."""
+    places = {None: -1} | {name: place for place, name in enumerate(block.columns)}
+    return lambda fault: (fault.row, places.get(fault.column, -1))
 
 
 def error_at(block: Block, fault: Fault, **where: Any) -> DataError:

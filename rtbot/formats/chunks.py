@@ -44,8 +44,9 @@ class Chunk:
         return starts
 
 
-def chunks(stream: BinaryIO, file: str, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+def chunks(stream: BinaryIO, file: str) -> Iterator[Chunk]:
     """Read the stream to its end; every chunk but the last ends with a line feed."""
+    size = CHUNK_BYTES
     rest, line, first = b"", 1, True
     while True:
         data = _filled(stream, size)

@@ -17,6 +17,7 @@ from rtbot.formats.wiring import INPUT, Feed, Reading
 from rtbot.tables import Columns, Text
 from rtbot.tables.convert import FILLERS, key, values
 from rtbot.tables.numbers import times as typed_times
+from rtbot.times import BARE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,10 +40,16 @@ class Piece:
         """Return the error of a session with the place in the file instead of that in the push."""
         where = dict(error.where)
         name, row = where.get("input"), where.pop("row", None)
-        if name in self.rows and row is not None and row < len(self.rows[name]):
-            where["row"] = self.block.line(int(self.rows[name][row]))
+        places = self.rows.get(str(name), ())
+        if row is not None and row < len(places):
+            where["row"] = self.block.line(int(places[row]))
         where = {"file": self.block.file} | where
         return DataError(error.message, output=error.output, **where)
+
+    def last(self) -> int:
+        """Return the latest time of all rows."""
+        ends = [int(whole.time.max(initial=times.INT64_MIN)) for whole in self.columns.values()]
+        return max(ends)
 
     def part(self, start: int, stop: int) -> Piece:
         """Keep the rows of the block from start to stop."""
@@ -60,31 +67,34 @@ class Piece:
 class Converter:
     """Makes pieces of the blocks of one file.
 
-    `integer_keys` says of every key column whether it holds integers; `timed` whether times are
-    text or timestamps. `style` is how text times are written, from the first row on; `last` the
-    latest time so far.
+    `integer_keys` says of every key column whether it holds integers; `style` is how times are
+    written, `BARE` if as integers, None if that is not known.
     """
 
     def __init__(
-        self, reading: Reading, unit: str, timed: bool, integer_keys: Sequence[bool], judge: Judge
+        self,
+        reading: Reading,
+        unit: str,
+        style: Style | None,
+        integer_keys: Sequence[bool],
+        judge: Judge,
     ) -> None:
-        self.reading, self.unit, self.timed = reading, unit, timed
+        self.reading, self.unit = reading, unit
+        self.style = None if style == BARE else style
         self.integer_keys = integer_keys
         self.judge = judge
-        self.style: Style | None = None
-        self.last = times.INT64_MIN
 
     def wanted(self) -> dict[str, str]:
         """Return the kind to read every column as."""
         reading = self.reading
-        found = dict.fromkeys(reading.key, "key")
-        found[reading.time] = "raw" if self.timed else "integer"
+        found: dict[str, str] = dict.fromkeys(reading.key, "key")
+        found[reading.time] = "raw" if self.style is not None else "integer"
         for feed in reading.feeds:
             long = feed.selector is not None
             found[feed.column] = "raw" if long else feed.input.type.kind
             if long:
                 found[INPUT] = "text"
-        return found
+        return {name: found[name] for name in reading.source.names if name in found}
 
     def piece(self, block: Block) -> Piece:
         """Convert a block; bad cells are judged when all of them are known."""
@@ -101,8 +111,6 @@ class Converter:
         if dropped:
             keep = np.ones(block.count, np.bool_)
             keep[list(dropped)] = False
-        seen = time if keep is None else time[keep]
-        self.last = max(self.last, int(seen.max(initial=times.INT64_MIN)))
         columns, rows = {}, {}
         for feed, value in found.items():
             name = feed.input.name
@@ -116,8 +124,6 @@ class Converter:
         name = self.reading.time
         column = block.columns[name]
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if is_text and self.style is None and column.null_count < len(column):
-            self.style = times.style_of(column.drop_null()[0].as_py())
         try:
             if is_text:
                 return times.parse(column, self.unit, self.style)[0]

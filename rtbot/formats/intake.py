@@ -10,23 +10,28 @@ from rtbot import times
 from rtbot.errors import DataError
 from rtbot.formats import cells
 from rtbot.formats.conversion import Converter, Piece
+from rtbot.times import BARE, Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rtbot.formats.blocks import Judge
     from rtbot.formats.wiring import Reading
-    from rtbot.times import Style
 
 BLOCK_ROWS = 65_536
 """Rows of a file that make a block: outputs are put in order and written after each."""
 
 
 class Intake:
-    """Readings in progress; `unit` is that of the times, None if they are bare integers."""
+    """Readings in progress.
+
+    `unit` is that of the times, None if they are integers without one; `style` is how the first
+    file with times as text writes them, None if there is none.
+    """
 
     def __init__(self, readings: Sequence[Reading], unit: str | None, judge: Judge) -> None:
-        timed = [_is_timed(reading) for reading in readings]
+        styles = [_style(reading) for reading in readings]
+        timed = [None if style is None else style != BARE for style in styles]
         if unit is None and True in timed:
             if False in timed:
                 file = readings[timed.index(False)].source.file
@@ -36,28 +41,34 @@ class Intake:
         self.unit = unit
         count = len(readings[0].key) if readings else 0
         integer = [_are_integers(readings, place) for place in range(count)]
+        written = [style for style in styles if style not in (None, BARE)]
+        self.style: Style | None = written[0] if written else None
         self.converters = [
-            Converter(reading, unit or times.DEFAULT_UNIT, bool(stamped), integer, judge)
-            for reading, stamped in zip(readings, timed, strict=True)
+            Converter(reading, unit or times.DEFAULT_UNIT, style, integer, judge)
+            for reading, style in zip(readings, styles, strict=True)
         ]
 
-    @property
-    def style(self) -> Style | None:
-        """How the times of the first file with text are written; None if all are integers."""
-        return next((c.style for c in self.converters if c.style is not None), None)
+    def naive(self) -> Iterator[str]:
+        """Yield the files whose times are text without an offset, other than dates alone."""
+        for converter in self.converters:
+            style = converter.style
+            if style is not None and style.separator and not style.offset:
+                yield converter.reading.source.file
 
     def turns(self) -> Iterator[tuple[list[Piece], list[str]]]:
         """Yield the pieces of a block of the file that lags; also the inputs that end with it."""
-        running = [(converter, _blocks(converter)) for converter in self.converters]
-        while running:
-            turn = min(running, key=lambda pair: pair[0].last)
-            pieces = next(turn[1], None)
+        last = dict.fromkeys(self.converters, times.INT64_MIN)
+        blocks = {converter: _blocks(converter) for converter in self.converters}
+        while last:
+            behind = min(last, key=last.__getitem__)
+            pieces = next(blocks[behind], None)
             if pieces is not None:
+                last[behind] = max(last[behind], *(piece.last() for piece in pieces))
                 yield pieces, []
                 continue
-            running.remove(turn)
-            if running:
-                yield [], [feed.input.name for feed in turn[0].reading.feeds]
+            del last[behind]
+            if last:
+                yield [], [feed.input.name for feed in behind.reading.feeds]
 
 
 def _blocks(converter: Converter) -> Iterator[list[Piece]]:
@@ -76,15 +87,20 @@ def _blocks(converter: Converter) -> Iterator[list[Piece]]:
         yield gathered
 
 
-def _is_timed(reading: Reading) -> bool | None:
-    """Whether the times are text or timestamps; None if there are no rows to tell by."""
+def _style(reading: Reading) -> Style | None:
+    """How the times of a file are written; `BARE` if as integers, None if there are no rows."""
     if not reading.source.names:
         return None
     sample = reading.source.sample(reading.time)
-    if pa.types.is_string(sample.type):
+    if pa.types.is_string(sample.type) or pa.types.is_large_string(sample.type):
         known = sample.drop_null()
-        return not cells.looks_integer(known[0].as_py()) if len(known) else None
-    return not pa.types.is_integer(sample.type)
+        if not len(known):
+            return None
+        text = known[0].as_py()
+        return BARE if cells.looks_integer(text) else times.style_of(text) or Style(separator="")
+    if pa.types.is_timestamp(sample.type):
+        return Style(offset="Z" if sample.type.tz else "")
+    return Style(separator="", parts=0) if pa.types.is_date(sample.type) else BARE
 
 
 def _are_integers(readings: Sequence[Reading], place: int) -> bool:

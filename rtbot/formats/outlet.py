@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from rtbot.formats.writing import open_writer
-from rtbot.tables.wide import long, order, wide
+from rtbot.tables.wide import in_order, long, put_together, wide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A file (`-` is stdout), its format, and the outputs that go there, wide or long."""
+    """A file (`-` is stdout), its format, and the outputs that go there, wide or long.
+
+    `stream`: keyed rows go out block by block, and not at the end.
+    """
 
     path: str
     form: str
     outputs: tuple[str, ...]
     layout: str = "wide"
+    stream: bool = False
 
 
 class Gathered:
@@ -49,16 +53,16 @@ class Gathered:
 
     def all(self) -> dict[str, Table]:
         """Give everything, by (key, t)."""
-        whole = {name: _joined(parts) for name, parts in self._parts.items()}
+        whole = {name: put_together(parts) for name, parts in self._parts.items()}
         for name, parts in self._parts.items():
             parts[:] = [{column: array[:0] for column, array in whole[name].items()}]
-        return {name: _sorted(table, self.key) for name, table in whole.items()}
+        return {name: in_order(table, self.key) for name, table in whole.items()}
 
     def until(self, frontier: int) -> dict[str, Table]:
         """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
         given: dict[str, Table] = {}
         for name, parts in self._parts.items():
-            table = _joined(parts)
+            table = put_together(parts)
             cut = int(np.searchsorted(table["t"], frontier, side="right"))
             given[name] = {column: array[:cut] for column, array in table.items()}
             parts[:] = [{column: array[cut:] for column, array in table.items()}]
@@ -68,19 +72,16 @@ class Gathered:
 class Outlet:
     """The files of a run. They appear when it ends well; after an error, only what streams does."""
 
-    def __init__(
-        self, files: Files, targets: Sequence[Target], key: Sequence[str], *, stream: bool
-    ) -> None:
+    def __init__(self, files: Files, targets: Sequence[Target], key: Sequence[str]) -> None:
         self._files, self._key = files, tuple(key)
-        self._holds = bool(key) and not stream
         self._stack = ExitStack()
         self._routes = [_Route(target, Gathered(target.outputs, key)) for target in targets]
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> bool | None:
-        return self._stack.__exit__(*error)
+    def __exit__(self, *error: object) -> bool | None:
+        return self._stack.__exit__(*error)  # type: ignore[arg-type]
 
     def open(self, clock: Clock) -> None:
         """Open the files, when it is known how times are written."""
@@ -96,11 +97,11 @@ class Outlet:
 
     def end_block(self, frontier: int | None) -> None:
         """Write what is ready: keyed, all of the block; unkeyed, what is not after the frontier."""
-        if self._holds or (not self._key and frontier is None):
-            return
         for route in self._routes:
-            waiting = route.waiting
-            route.write(waiting.all() if frontier is None else waiting.until(frontier), self._key)
+            if self._key and route.target.stream:
+                route.write(route.waiting.all(), self._key)
+            elif frontier is not None:
+                route.write(route.waiting.until(frontier), self._key)
 
     def finish(self) -> None:
         """Write all that is left."""
@@ -127,20 +128,3 @@ class _Route:
             self.began = True
         if last:
             self.writer.close()
-
-
-def _joined(parts: Sequence[Table]) -> Table:
-    parts = [part for part in parts if len(part["t"])] or parts[-1:]
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _sorted(table: Table, key: Sequence[str]) -> Table:
-    """Put a keyed table in order; an unkeyed one comes so."""
-    if not key:
-        return table
-    places = order(table, key)
-    if bool(np.all(places[1:] > places[:-1])):
-        return table
-    return {name: column[places] for name, column in table.items()}

@@ -80,7 +80,7 @@ class Records:
                 table = self._read(chunk, {name: TYPES[kind] for name, kind in wanted.items()})
             except pa.ArrowInvalid:
                 return self._strict_block(chunk, wanted)
-            columns = {name: table.column(name).combine_chunks() for name in wanted}
+            columns = {name: _whole(table, name) for name in wanted}
             return self._located(chunk, columns, table.num_rows)
         return self._strict_block(chunk, wanted)
 
@@ -109,7 +109,7 @@ class Records:
         except pa.ArrowInvalid as error:
             raise DataError(f"not CSV: {error}", file=self.file, row=chunk.line) from None
         return (
-            {name: table.column(name).combine_chunks() for name in names},
+            {name: _whole(table, name) for name in names},
             broken,
             table.num_rows,
         )
@@ -162,6 +162,12 @@ class Records:
             return record.decode(errors="backslashreplace").rstrip("\r\n")
 
         return Block(self.file, count, columns, line, text, tuple(faults or ()))
+
+
+def _whole(table: pa.Table, name: str) -> pa.Array:
+    """Return a column in one piece, without a copy where it is."""
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _guarded(stream: BinaryIO, file: str) -> Iterator[Chunk]:

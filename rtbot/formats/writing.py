@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from rtbot import times
+from rtbot.report import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import BinaryIO
 
     from rtbot.times import Style
@@ -148,18 +148,6 @@ def open_writer(stream: BinaryIO, path: str, form: str, clock: Clock) -> Writer:
     if form in ("parquet", "arrow"):
         return ColumnWriter(stream, clock, form)
     return GzipWriter(stream, clock) if path.endswith(".gz") else CsvWriter(stream, clock)
-
-
-def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
-    """Return rows of cells as lines in which the columns are aligned; some of them at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if at_right else cell.ljust(width)
-            for cell, width, at_right in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:

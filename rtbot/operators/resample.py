@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from rtbot.ieee import INTEGER_MAX, INTEGER_MIN
 from rtbot.operator import (
     EMIT,
@@ -17,6 +19,9 @@ from rtbot.operator import (
     Scalar,
     step,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ON_FIRST_MESSAGE = INTEGER_MIN
 """The `t0` that means: the grid is that of the first message."""
@@ -77,6 +82,11 @@ class ResamplerConstant(Operator):
         inputs={"i1": [(3, 1.0), (4, 2.0), (10, 3.0), (16, 4.0)]},
         outputs={"o1": [(5, 2.0), (10, 3.0), (15, 3.0)]},
     )
+
+    @classmethod
+    def reach(cls, values: Mapping[str, Any]) -> int:
+        """A grid that snaps to the first message may begin almost an interval before it."""
+        return values["interval"] if values["snap_first"] else 0
 
     @step
     def step(i1, time, interval, t0, snap_first, started, ended, due, held, frontier):

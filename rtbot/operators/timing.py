@@ -88,7 +88,7 @@ def find_peak(
     highest, place, wrapped, extreme = slide_extreme(
         i1, half, True, cells, cells_first, place, wrapped, extreme
     )
-    frontier = candidate_time - 1 if missing > 0 else time
+    frontier = candidate_time - 1 if missing > 0 else INTEGER_MIN
     return (
         code, peak_time, peak, place, wrapped, extreme, highest, candidate,
         candidate_time, missing, frontier,

@@ -116,7 +116,9 @@ def _of_capsule(given: Any) -> Column:
 def _in_one_piece(array: Any) -> Column:
     import pyarrow as pa
 
-    if isinstance(array, pa.ChunkedArray):
+    if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
+        array = array.chunk(0)  # combine_chunks would copy it
+    elif isinstance(array, pa.ChunkedArray):
         if pa.types.is_dictionary(array.type) and array.num_chunks > 1:
             array = array.unify_dictionaries()
         array = array.combine_chunks()

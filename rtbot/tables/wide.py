@@ -73,9 +73,22 @@ def spread(table: Table, places: np.ndarray | None, count: int) -> pa.Array:
     return pa.array(full, kind, mask=absent)
 
 
-def order(table: Table, key: Sequence[str]) -> np.ndarray:
-    """Return the order of the rows by (key, t)."""
-    return np.lexsort((table["t"], *reversed([rank(table[name]) for name in key])))
+def put_together(parts: Sequence[Table]) -> Table:
+    """Return tables of the same columns as one."""
+    parts = [part for part in parts if len(part["t"])] or parts[-1:]
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def in_order(table: Table, key: Sequence[str]) -> Table:
+    """Return a keyed table by (key, t); an unkeyed one is so already."""
+    if not key:
+        return table
+    places = np.lexsort((table["t"], *reversed([rank(table[name]) for name in key])))
+    if bool(np.all(places[1:] > places[:-1])):
+        return table
+    return {name: column[places] for name, column in table.items()}
 
 
 def rank(column: np.ndarray) -> np.ndarray:

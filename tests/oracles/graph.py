@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rtbot.operator import REGISTRY, Duration, Number, Numbers, Type
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
-from tests.oracles.streams import Stream, pair
+from tests.oracles.streams import ALWAYS, Stream, pair
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Evaluation:
         paired = pair(streams, roles, values.get("tolerance"), ABSENT)
         answer = list(oracle.function(_rows_for(oracle, paired), **settings_for(oracle, values)))
         frontier = paired.frontier
-        if oracle.frontier:
+        if oracle.frontier and frontier != ALWAYS:
             frontier = oracle.frontier(_rows_for(oracle, paired), frontier, **values)
         tied = Counter()
         if oracle.tied:

@@ -142,7 +142,7 @@ def least(values):
 
 def greatest(values):
     """The greatest of the values; NaN if there is one; 0.0 is greater than -0.0."""
-    poison = [value for value in values if value != value]  # noqa: PLR0124 (only NaN differs from itself)
+    poison = [value for value in values if value != value]
     return poison[0] if poison else max(values, key=order)
 
 

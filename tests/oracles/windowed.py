@@ -23,7 +23,10 @@ def windows(rows, window, partial):
 
 
 def deviation(values):
-    """`math.sqrt(statistics.variance(values))`, 0 for one value, NaN with NaN or an infinity."""
+    """`math.sqrt(statistics.variance(values))`, 0 for one value, NaN with NaN or an infinity.
+
+    A variance beyond the floats has a root within them: the exact root, rounded once.
+    """
     if not all(map(math.isfinite, values)):
         return math.nan
     if len(values) == 1:
@@ -31,8 +34,15 @@ def deviation(values):
     try:
         return math.sqrt(statistics.variance(values))
     except OverflowError:
-        scaled = [Fraction(value) / 2**600 for value in values]
-        return math.sqrt(statistics.variance(scaled)) * 2.0**600
+        return _root_of_huge([Fraction(value) for value in values])
+
+
+def _root_of_huge(values):
+    """`statistics.stdev` of a part of the values, scaled back; it rounds the exact root once."""
+    try:
+        return statistics.stdev([value / 2**4 for value in values]) * 2.0**4
+    except OverflowError:
+        return math.inf
 
 
 @oracle("MovingSum")
@@ -56,7 +66,7 @@ def standard_deviation(rows, window, partial):
 @oracle("WindowMinMax")
 def window_min_max(rows, window, mode, partial):
     for time, values in windows(rows, window, partial):
-        if any(value != value for value in values):  # noqa: PLR0124 (only NaN differs from itself)
+        if any(value != value for value in values):
             yield time, math.nan
         else:
             yield time, min(values) if mode == "min" else max(values)  # the first of equal ones
@@ -71,13 +81,13 @@ def cumulative_sum(rows):
 @oracle("MinTracker")
 def min_tracker(rows):
     for time, values in windows(rows, len(rows), partial=True):
-        yield time, min((v for v in values if v == v), default=math.inf)  # noqa: PLR0124 (no NaN)
+        yield time, min((v for v in values if v == v), default=math.inf)
 
 
 @oracle("MaxTracker")
 def max_tracker(rows):
     for time, values in windows(rows, len(rows), partial=True):
-        yield time, max((v for v in values if v == v), default=-math.inf)  # noqa: PLR0124 (no NaN)
+        yield time, max((v for v in values if v == v), default=-math.inf)
 
 
 @oracle("Count")
@@ -99,21 +109,26 @@ def lag(rows, n):
         yield time, value
 
 
+def faded(average, value, weight):
+    """The average moved towards the value; apart where the difference is no finite float."""
+    if weight == 1:
+        return value
+    if math.isfinite(value - average):
+        return average + weight * (value - average)
+    return weight * value + (1 - weight) * average
+
+
 @oracle("EMA")
 def exponential_average(rows, window, seed, partial):
-    alpha = 2 / (window + 1)
     seen, average = [], math.nan
-    for time, value in rows:
-        if math.isnan(value):
-            if partial or len(seen) >= window:
-                yield time, value
-            continue
-        seen.append(value)
-        average = value if len(seen) == 1 else average + alpha * (value - average)
-        if seed == "mean" and len(seen) <= window:
-            average = exact_mean(seen)
-        if partial or len(seen) >= window:
-            yield time, average
+    for number, (time, value) in enumerate(rows, 1):
+        if not math.isnan(value):
+            seen.append(value)
+            average = value if len(seen) == 1 else faded(average, value, 2 / (window + 1))
+            if seed == "mean" and len(seen) <= window:
+                average = exact_mean(seen)
+        if partial or number >= window:
+            yield time, math.nan if math.isnan(value) else average
 
 
 def peak_frontier(rows, frontier, window):

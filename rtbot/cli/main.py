@@ -1,0 +1,99 @@
+"""The program: its verbs, loaded when they are used, and the way from an error to an exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from rtbot import __version__
+from rtbot.cli.exits import Terminated, exit_code
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERBS = {
+    "run": "run a graph on files",
+    "validate": "report every problem of graph files",
+    "explain": "show the operators of a graph, its generated code, or the meaning of an error code",
+    "ops": "list the operators",
+    "doc": "show an operator: ports, parameters and an example",
+}
+"""Verbs and what they do; verb `x` is `command` in `rtbot.cli.x_verb`."""
+
+
+class Verbs(click.Group):
+    """Imports the module of a verb when the verb is used; listing them imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the verbs in the order in which a newcomer meets them."""
+        return list(VERBS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        cmd_name: str,
+    ) -> click.Command | None:
+        """Import a verb."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f"rtbot.cli.{cmd_name}_verb").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the verb, or hint at the nearest one."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from rtbot.errors import nearest
+
+            hint = nearest(args[0], VERBS) or f"the verbs are {', '.join(VERBS)}"
+            ctx.fail(f"there is no verb {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """List the verbs without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rtbot")
+def program() -> None:
+    """Deterministic streams by event time: one graph file, the same bits everywhere.
+
+    Data goes to stdout, everything else to stderr. `rtbot VERB --help` tells more.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the program with these arguments (default: those of the process) and exit."""
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the program; returns the exit code."""
+    debug = "--debug" in arguments
+    before = None
+    with suppress(ValueError):  # a thread that is not the main one receives no signals
+        before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        with program.make_context("rtbot", arguments) as context:
+            code = program.invoke(context) or 0
+        sys.stdout.flush()
+    except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
+        return exit_code(error, debug=debug)
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+    return int(code)
+
+
+def _terminate(number: int, frame: Any) -> NoReturn:  # noqa: ARG001
+    raise Terminated

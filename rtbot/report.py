@@ -1,0 +1,77 @@
+"""The account of a run as a table: what came in at every port, and where it went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+HEADER = ("", "in", "consumed", "held", "lost")
+LOSSES = ("late", "duplicate", "tied", "domain", "null")
+"""Reasons that fail a run under --strict, as bad rows do; `unmatched` does under --strict=all."""
+
+
+def show_account(account: Mapping[str, Any], stream: TextIO) -> None:
+    """Print the account; in colour where the stream is a terminal."""
+    rows = list(account_rows(account))
+    if stream.isatty():
+        _show_rich(rows, stream)
+    else:
+        right = [False, True, True, True, False]
+        stream.write("\n".join(aligned([HEADER, *rows], right)) + "\n")
+    totals = ", ".join(f"{name} {rows:,}" for name, rows in account["outputs"].items())
+    stream.write(f"rows out: {totals}\n")
+    bad = account.get("bad", {}).items()
+    stream.writelines(f"bad rows left out: {count:,} of {file}\n" for file, count in bad)
+
+
+def account_rows(account: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield a row of cells per input and per port of an operator."""
+    for name, entry in account["inputs"].items():
+        yield _row(name, entry)
+    for operator, ports in account["operators"].items():
+        for port, entry in ports.items():
+            yield _row(f"{operator}.{port}", entry)
+
+
+def losses(account: Mapping[str, Any], *, unmatched: bool) -> dict[str, int]:
+    """Sum up what was lost, by reason; only what --strict forbids."""
+    bad = sum(account.get("bad", {}).values())
+    found = {"bad": bad} if bad else {}
+    entries = list(account["inputs"].values())
+    entries += [entry for ports in account["operators"].values() for entry in ports.values()]
+    for entry in entries:
+        for reason, count in entry["lost"].items():
+            if reason in LOSSES or (unmatched and reason == "unmatched"):
+                found[reason] = found.get(reason, 0) + count
+    return found
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
+    """Return rows of cells as lines in which the columns are aligned; some of them at the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if at_right else cell.ljust(width)
+            for cell, width, at_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    lost = ", ".join(f"{reason} {count:,}" for reason, count in entry["lost"].items())
+    return name, *(f"{entry[column]:,}" for column in HEADER[1:4]), lost
+
+
+def _show_rich(rows: Sequence[Sequence[str]], stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for title in HEADER:
+        table.add_column(title, justify="right" if title in HEADER[1:4] else "left")
+    for *cells, lost in rows:
+        table.add_row(*cells, f"[yellow]{lost}[/yellow]" if lost else "")
+    Console(file=stream).print(table)

@@ -1,0 +1,301 @@
+"""Tables of every kind become the same arrays, or an error that names the row."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from rtbot.errors import DataError
+from rtbot.result import Result, joined
+from rtbot.tables import Columns, Spec, Text, columns
+
+NAN = float("nan")
+PRICE = Spec("price", "number", key=("symbol",))
+
+
+def plain(found: Columns) -> dict:
+    """Arrays as lists, text as str, null as None."""
+    keys = []
+    for part in found.keys:
+        if isinstance(part, Text):
+            keys.append(part.objects().tolist())
+        elif isinstance(part, tuple):
+            pairs = zip(part[0].tolist(), part[1], strict=True)
+            keys.append([value if valid else None for value, valid in pairs])
+        else:
+            keys.append(part.tolist())
+    value = found.value.objects() if isinstance(found.value, Text) else found.value
+    values = value.tolist()
+    if found.valid is not None:
+        values = [v if ok else None for v, ok in zip(values, found.valid, strict=True)]
+    return {"t": found.time.tolist(), "value": values, "keys": keys, "nulls": found.nulls}
+
+
+SYMBOLS, TIMES, PRICES = ["A", "B", "A"], [1, 1, 2], [1.5, NAN, -0.0]
+FORMS = {
+    "lists": {"symbol": SYMBOLS, "t": TIMES, "value": PRICES},
+    "arrays": {
+        "symbol": np.array(SYMBOLS),
+        "t": np.array(TIMES, np.int32),
+        "price": np.array(PRICES, ">f8"),
+    },
+    "objects": {
+        "symbol": np.array(SYMBOLS, object),
+        "time": np.array(TIMES, object),
+        "price": np.array(PRICES, object),
+    },
+    "rows": [list(row) for row in zip(SYMBOLS, TIMES, PRICES, strict=True)],
+    "records": np.array(
+        list(zip(SYMBOLS, TIMES, PRICES, strict=True)),
+        [("symbol", "U4"), ("t", "i8"), ("price", "f8")],
+    ),
+    "arrow": pa.table({"symbol": SYMBOLS, "t": TIMES, "price": PRICES}),
+    "batch": pa.record_batch({"symbol": SYMBOLS, "t": TIMES, "price": PRICES}),
+    "dictionary": pa.table(
+        {"symbol": pa.array(SYMBOLS).dictionary_encode(), "t": TIMES, "price": PRICES}
+    ),
+    "chunks": pa.concat_tables(
+        [
+            pa.table(
+                {
+                    "symbol": pa.array([symbol]).dictionary_encode(),
+                    "t": [time],
+                    "price": [price],
+                }
+            )
+            for symbol, time, price in zip(SYMBOLS, TIMES, PRICES, strict=True)
+        ]
+    ),
+    "pandas": pd.DataFrame({"symbol": SYMBOLS, "t": TIMES, "price": PRICES}),
+    "categories": pd.DataFrame(
+        {"symbol": pd.Categorical(SYMBOLS), "t": TIMES, "price": PRICES}, index=[5, 6, 7]
+    ),
+    "polars": pl.DataFrame({"symbol": SYMBOLS, "t": TIMES, "price": PRICES}),
+    "series": {
+        "symbol": pd.Series(SYMBOLS),
+        "t": pl.Series(TIMES),
+        "price": pa.chunked_array([PRICES]),
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_columns(form):
+    found = columns(FORMS[form], PRICE)
+    assert found.time.dtype == np.int64
+    assert found.value.dtype == np.float64
+    told = plain(found)
+    assert (told["t"], told["keys"], told["nulls"]) == (TIMES, [SYMBOLS], 0)
+    assert np.array(told["value"]).tobytes() == np.array(PRICES).tobytes()
+    assert found.valid is None
+
+
+def test_arrays_that_fit_are_not_copied():
+    time, value = np.arange(4), np.ones(4)
+    found = columns({"t": time, "value": value}, Spec("x", "number"))
+    assert np.shares_memory(found.time, time)
+    assert np.shares_memory(found.value, value)
+    table = pa.table({"t": time, "value": value})
+    found = columns(table, Spec("x", "number"))
+    assert found.value.ctypes.data == table.column("value").chunk(0).buffers()[1].address
+
+
+def test_strided_arrays_become_contiguous():
+    wide = np.arange(12).reshape(4, 3)
+    found = columns({"t": wide[:, 0], "value": wide[:, 1]}, Spec("x", "integer"))
+    assert plain(found) == {"t": [0, 3, 6, 9], "value": [1, 4, 7, 10], "keys": [], "nulls": 0}
+    assert found.time.flags.c_contiguous
+    assert found.value.flags.c_contiguous
+
+
+NULLS = {
+    "lists": {"t": [1, 2, 3], "value": [1, None, 3]},
+    "rows": [[1, 1], [2, None], [3, 3]],
+    "arrow": pa.table({"t": [1, 2, 3], "value": [1, None, 3]}),
+    "pandas": pd.DataFrame({"t": [1, 2, 3], "value": pd.array([1, None, 3], dtype="Int64")}),
+    "objects": pd.DataFrame({"t": [1, 2, 3], "value": pd.Series([1, pd.NA, 3], dtype=object)}),
+    "polars": pl.DataFrame({"t": [1, 2, 3], "value": [1, None, 3]}),
+    "masked": {"t": [1, 2, 3], "value": np.ma.masked_array([1, 2, 3], [False, True, False])},
+    "flags": {"t": [1, 2, 3], "value": [1, 2, 3], "value_valid": [True, False, True]},
+}
+
+
+@pytest.mark.parametrize("form", NULLS)
+def test_a_null_is_a_message_only_where_the_port_takes_it(form):
+    found = plain(columns(NULLS[form], Spec("x", "integer", nullable=True)))
+    assert found == {"t": [1, 2, 3], "value": [1, None, 3], "keys": [], "nulls": 0}
+    found = columns(NULLS[form], Spec("x", "integer"))
+    assert plain(found) == {"t": [1, 3], "value": [1, 3], "keys": [], "nulls": 1}
+    assert found.rows.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(("kind", "filler"), [("number", NAN), ("integer", 0), ("boolean", False)])
+def test_the_value_of_a_null_is_always_the_same(kind, filler):
+    given = {"number": 2.5, "integer": 7, "boolean": True}[kind]
+    table = {"t": [1], "value": [given], "value_valid": [False]}
+    found = columns(table, Spec("x", kind, nullable=True))
+    assert np.array_equal(found.value, [filler], equal_nan=kind == "number")
+
+
+def test_nan_in_a_frame_is_a_value():
+    frame = pd.DataFrame({"t": [1, 2], "value": [NAN, 1.0]})
+    found = columns(frame, Spec("x", "number", nullable=True))
+    assert found.valid is None
+    assert np.isnan(found.value[0])
+
+
+def test_text_keeps_null_apart_from_empty():
+    found = columns({"t": [1, 2, 3], "value": ["", None, "é"]}, Spec("x", "text", nullable=True))
+    assert plain(found)["value"] == ["", None, "é"]
+
+
+def test_keys_are_integers_or_text_and_may_be_null():
+    table = {"a": [1, None], "b": [None, "x"], "t": [1, 2], "value": [True, False]}
+    found = plain(columns(table, Spec("x", "boolean", key=("a", "b"))))
+    assert found["keys"] == [[1, None], [None, "x"]]
+    nested = columns([[("p", 4), 1, True]], Spec("x", "boolean", key=("a", "b")))
+    assert plain(nested)["keys"] == [["p"], [4]]
+
+
+@pytest.mark.parametrize(
+    ("times", "unit", "counts"),
+    [
+        (np.array(["1970-01-01T00:00:01"], "M8[s]"), None, [1_000_000]),
+        (pd.date_range("1970-01-02", periods=1, tz="Europe/Berlin"), "s", [82_800]),
+        (pa.array([5], pa.timestamp("ms")), "us", [5000]),
+        (pa.array([1], pa.date32()), "s", [86_400]),
+        (["1970-01-01T00:00:00.001Z"], "ms", [1]),
+        ([pd.Timestamp("1970-01-02")], "s", [86_400]),
+        (np.array([2**63 - 1], np.uint64), None, [2**63 - 1]),
+        (np.array([], np.float64), None, []),
+    ],
+)
+def test_times_become_int64_in_the_unit(times, unit, counts):
+    table = {"t": times, "value": [1.0] * len(counts)}
+    assert columns(table, Spec("x", "number", unit=unit)).time.tolist() == counts
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "row", "message"),
+    [
+        ({"t": [1.0], "value": [1]}, "number", 0, "not an integer"),
+        ({"t": np.array([1.5]), "value": [1]}, "number", 0, "not an integer but float64"),
+        ({"t": [True], "value": [1]}, "number", 0, "not an integer"),
+        ({"t": [1, None], "value": [1, 2]}, "number", 1, "without a time"),
+        ({"t": [1, 2**63], "value": [1, 2]}, "number", 1, "beyond 64 bits"),
+        ({"t": np.array([2**63], np.uint64), "value": [1]}, "number", 0, "beyond 64 bits"),
+        ({"t": ["2004-01-02", 3], "value": [1, 2]}, "number", 1, "text in some rows"),
+        ({"t": ["yesterday"], "value": [1]}, "number", 0, "ISO 8601"),
+        ({"t": np.array(["1970", "NaT"], "M8[s]"), "value": [1, 2]}, "number", 1, "without a time"),
+        ({"t": [1, 2], "value": [1, "2"]}, "number", 1, "not a number"),
+        ({"t": [1, 2], "value": [1, True]}, "number", 1, "not a number"),
+        ({"t": [1], "value": np.array([True])}, "number", 0, "not a number but bool"),
+        ({"t": [1], "value": [1 + 0j]}, "number", 0, "not a number"),
+        ({"t": [1], "value": [10**400]}, "number", 0, "beyond the range"),
+        ({"t": [1, 2], "value": [1, 2.0]}, "integer", 1, "not an integer"),
+        ({"t": [1], "value": np.array([1.0])}, "integer", 0, "not an integer but float64"),
+        ({"t": [1, 2], "value": [0, -(2**63) - 1]}, "integer", 1, "beyond 64 bits"),
+        ({"t": [1], "value": [1]}, "boolean", 0, "not a boolean"),
+        ({"t": [1, 2], "value": ["a", 2]}, "text", 1, "not text"),
+        ({"t": [1], "value": np.array([2])}, "text", 0, "not text but int64"),
+        ({"t": [1], "value": ["\ud800"]}, "text", 0, "Unicode"),
+        ({"t": [1], "value": [b"a"]}, "text", 0, "not text"),
+        ({"t": [1, 2], "value": [1]}, "number", None, "differ in length: t 2, value 1"),
+        ({"t": [1]}, "number", None, "no column 'value'"),
+        ({"value": [1]}, "number", None, "no column of times"),
+        ({"t": [[1]], "value": [1]}, "number", 0, "not an integer"),
+        ({"t": np.ones((1, 1), int), "value": [1]}, "number", None, "one dimension"),
+        ([[1, 2, 3]], "number", 0, "a row has 2 values"),
+        ([[1, 2], 3], "number", 1, "a row is a list"),
+        (17, "number", None, "a table cannot be a int"),
+        (pa.table({"t": [1], "value": [[1]]}), "number", None, "type list"),
+        (pa.table({"t": [1], "value": ["x"]}), "number", None, "type string"),
+    ],
+)
+def test_bad_tables_are_refused_with_input_and_row(table, kind, row, message):
+    with pytest.raises(DataError) as caught:
+        columns(table, Spec("price", kind))
+    assert message in str(caught.value)
+    assert caught.value.input == "price"
+    assert caught.value.row == row
+
+
+@pytest.mark.parametrize("key", [[1.5], ["a", 1], [True], [b"a"], np.array([1.0])])
+def test_bad_keys_are_refused(key):
+    count = len(key)
+    table = {"symbol": key, "t": [1] * count, "value": [1] * count}
+    with pytest.raises(DataError) as caught:
+        columns(table, PRICE)
+    assert caught.value.column == "symbol"
+
+
+def test_rows_of_no_kind_are_zero_rows():
+    for table in ([], {"t": [], "value": []}, pa.table({"t": pa.nulls(0), "value": pa.nulls(0)})):
+        for kind in ("number", "integer", "boolean", "text"):
+            assert len(columns(table, Spec("x", kind))) == 0
+
+
+# ---- the way out
+
+
+def table(rows, *, key=True, kind=float):
+    """A result's table of rows (key, t, value)."""
+    keys, times, values = zip(*rows, strict=True) if rows else ((), (), ())
+    valid = np.array([value is not None for value in values], bool)
+    filled = np.array([kind() if value is None else value for value in values], kind)
+    made = {"t": np.array(times, np.int64), "value": filled, "value_valid": valid}
+    return {"k": np.array(keys, object)} | made if key else made
+
+
+def test_wide_has_a_row_for_every_key_and_time():
+    result = Result(
+        {
+            "a": table([("x", 1, 1.5), ("x", 3, NAN), ("y", 1, 0.0)]),
+            "b": table([("x", 2, 4), ("y", 1, None), (None, 9, 5)], kind=int),
+        },
+        ("k",),
+    )
+    wide = result.to_arrow()
+    assert wide.column_names == ["t", "k", "a", "b"]
+    assert [str(row) for row in zip(*wide.to_pydict().values(), strict=True)] == [
+        "(1, 'x', 1.5, None)",
+        "(2, 'x', None, 4)",
+        "(3, 'x', nan, None)",
+        "(1, 'y', 0.0, None)",
+        "(9, None, None, 5)",
+    ]
+    frame = result.to_pandas()
+    assert frame.dtypes.astype(str).tolist()[2:] == ["float64", "Int64"]
+    assert frame["b"].tolist() == [pd.NA, 4, pd.NA, pd.NA, 5]
+
+
+def test_wide_of_nothing_has_its_columns():
+    wide = Result({"a": table([], key=False), "b": table([], key=False, kind=bool)}).to_arrow()
+    assert wide.schema.names == ["t", "a", "b"]
+    assert wide.schema.types == [pa.int64(), pa.float64(), pa.bool_()]
+    assert wide.num_rows == 0
+
+
+def test_keys_are_ordered_by_value_and_null_is_last():
+    rows = [(key, 1, 1.0) for key in ["b", "é", None, "a", "B", "aa", "\U0001f600", "\uffff"]]
+    for order in itertools.islice(itertools.permutations(rows), 0, 5000, 97):
+        merged = joined([Result({"a": table([row])}, ("k",)) for row in order])
+        expected = ["B", "a", "aa", "b", "é", "\uffff", "\U0001f600", None]
+        assert merged["a"]["k"].tolist() == expected
+
+
+def test_joined_results_are_in_order():
+    parts = [
+        Result({"a": {"k": np.array([2, 1]), "t": np.array([1, 5]), "value": np.ones(2)}}, ("k",)),
+        Result({"a": {"k": np.array([1, 2]), "t": np.array([4, 7]), "value": np.zeros(2)}}, ("k",)),
+    ]
+    found = joined(parts)["a"]
+    assert list(zip(found["k"].tolist(), found["t"].tolist(), strict=True)) == [
+        (1, 4),
+        (1, 5),
+        (2, 1),
+        (2, 7),
+    ]
