@@ -16,7 +16,7 @@ from rtbot.exact_digits import (
 )
 from rtbot.exact_sums import CORRECTION_ROUNDING, SLACK_FACTOR, special_code
 from rtbot.ieee import plain_product, split, two_sum
-from rtbot.operator import step
+from rtbot.operator import rarely, step
 
 SQUARE_LIMIT = 2.0**960
 SQUARE_LOWEST = 2.0**-900
@@ -164,7 +164,7 @@ def standard_deviation(
     )
 
 
-@step
+@rarely
 def deviation_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,

@@ -14,7 +14,7 @@ from rtbot.exact_digits import (
     exact_sum,
 )
 from rtbot.ieee import split, two_sum
-from rtbot.operator import step
+from rtbot.operator import rarely, step
 
 NEGATIVE_SPECIAL = 2**31
 SUM_LIMIT = 2.0**1020
@@ -64,7 +64,7 @@ def sum_of_window(count, values, first):
 
 @step
 def settle_sum(high, low, slack):
-    """(settled, sum): do all sums within the slack round to the same float?"""
+    """(settled, sum): settled if all sums within the slack round to the same float."""
     if slack == 0.0:
         return True, high + low
     bound = SLACK_FACTOR * slack + ROUNDING * abs(low)
@@ -120,7 +120,7 @@ def moving_sum(
     )
 
 
-@step
+@rarely
 def sum_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first, specials
 ):
@@ -163,7 +163,7 @@ def moving_mean(
     )
 
 
-@step
+@rarely
 def mean_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     high, low, slack, specials,

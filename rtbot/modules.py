@@ -49,6 +49,7 @@ def needs(function: Callable[..., Any]) -> dict[str, Any]:
 def collect(functions: Iterable[tuple[str, Callable[..., Any]]]) -> tuple[list[str], list[str]]:
     """Constants and function texts for the given (name, step) pairs, helpers before their users."""
     constants: dict[str, str] = {}
+    rare: list[str] = []
     texts: dict[str, str] = {}
     owners: dict[str, Any] = {}
 
@@ -65,9 +66,13 @@ def collect(functions: Iterable[tuple[str, Callable[..., Any]]]) -> tuple[list[s
             else:
                 raise TypeError(f"step {name} uses {used}, which is no step and no number")
         texts[name] = function_source(function, name)
+        if getattr(function, "is_rare", False):
+            rare.append(name)
 
     for name, function in functions:
         add(name, function)
+    if rare:
+        constants["RARELY_CALLED"] = f"{tuple(sorted(rare))}"
     return [f"{name} = {value}" for name, value in sorted(constants.items())], list(texts.values())
 
 
@@ -171,20 +176,24 @@ def compiled(text: str) -> types.ModuleType:
     module = load(text, "rtbot_compiled")
     functions = [f for f in vars(module).values() if inspect.isfunction(f)]
     called = {name for f in functions for name in f.__code__.co_names}
+    apart = getattr(module, "RARELY_CALLED", ())
     for function in functions:
-        entry = function.__name__ not in called
-        setattr(module, function.__name__, jit(function, entry=entry))
+        name = function.__name__
+        setattr(module, name, jit(function, entry=name not in called, inline=name not in apart))
     return module
 
 
-def jit(function: Callable[..., Any], *, entry: bool) -> Any:
-    """numba's dispatcher of the function; entries are cached on disk where a folder is writable."""
+def jit(function: Callable[..., Any], *, entry: bool, inline: bool) -> Any:
+    """numba's dispatcher of the function; entries are cached on disk where a folder is writable.
+
+    Nothing here makes arrays, so that reference counting (four atomic operations a row) is left out.
+    """
     import numba
     from numba.core.errors import NumbaError
 
-    options = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
+    options = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
     if not entry:
-        return numba.njit(no_cpython_wrapper=True, **options)(function)
+        return numba.njit(no_cpython_wrapper=True, forceinline=inline, **options)(function)
     try:
         return numba.njit(cache=True, **options)(function)
     except (RuntimeError, OSError, NumbaError):

@@ -58,6 +58,12 @@ def step(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def rarely(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a step that few rows reach: it is called, where other steps are copied into their callers."""
+    function.is_rare = True  # type: ignore[attr-defined]
+    return step(function)
+
+
 @dataclass(kw_only=True)
 class Parameter:
     """A parameter of an operator; the subclass is its type in the graph file."""

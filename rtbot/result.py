@@ -58,7 +58,4 @@ def joined(parts: Sequence[Result]) -> Result:
     from rtbot.tables.wide import in_order, put_together
 
     key = parts[0].key
-    return Result(
-        {name: in_order(put_together([part[name] for part in parts]), key) for name in parts[0]},
-        key,
-    )
+    return Result(in_order(put_together(parts), key), key)

@@ -21,6 +21,8 @@ from tests.schedules import STYLES, schedule, whole
 
 NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.0]
 KINDS = ["number", "number", "number", "integer", "integer", "boolean", "text"]
+TANGLED = 0.3
+"""Share of graphs that are about pairing: few kinds of operators, everything joined with all."""
 NUMERIC = ["number", "integer"]
 NUMERIC_TIES = ("min", "max", "sum", "mean")
 """Rules for equal times that only numbers have."""
@@ -47,6 +49,17 @@ def catalogue():
     return dict(sorted(named.items()))
 
 
+def pairing_pool():
+    """The operators that wait for several streams or change times, and a few that thin them out."""
+    chosen = {}
+    for name, cls in catalogue().items():
+        complete = {key: parameter.default for key, parameter in cls.parameters.items()}
+        waits = {cls.role(port, complete) for port in cls.ports(2)} != {"must"} or cls.mixed
+        if waits or cls.own_time or (cls.keep is not None and len(cls.ports(2)) == 1):
+            chosen[name] = cls
+    return chosen
+
+
 def topics(pool):
     """The classes of a catalogue by the module they are in."""
     modules = {}
@@ -59,7 +72,8 @@ def case(seed, *, schedules=2):
     """The case of a seed."""
     rng = random.Random(seed)
     times = data.base_times(rng, rng.randint(1, 16))
-    graph = Grower(rng, span=times[-1] - times[0] + 1)
+    tangled = rng.random() < TANGLED
+    graph = Grower(rng, times[-1] - times[0] + 1, pairing_pool() if tangled else None)
     graph.grow(rng.randint(1, 12))
     styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
     return fed(rng, graph, times, styles)

@@ -215,9 +215,9 @@ def test_running_integer_sum(series, sums):
 
 
 def test_running_integer_sum_of_random_values():
-    generator, series = random.Random(1), []
-    for _ in range(3000):
-        series.append(generator.randint(-(2**63), 2**63 - 1) >> generator.choice([0, 0, 20, 60]))
+    generator = random.Random(1)
+    shifts = generator.choices([0, 0, 20, 60], k=3000)
+    series = [generator.randint(-(2**63), 2**63 - 1) >> shift for shift in shifts]
     fits, found = np.zeros(3000, dtype=bool), np.zeros(3000, dtype=np.int64)
     compiled().run_integer_sums(np.array(series, dtype=np.int64), fits, found)
     total = 0

@@ -134,7 +134,7 @@ STYLES = [
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("unit", UNITS)
 def test_writing_and_reading_are_inverse(unit, style):
-    generator = random.Random(f"{unit}{style}")  # noqa: S311
+    generator = random.Random(f"{unit}{style}")
     scale = 10 ** UNITS[unit]
     years = 60 * 10**9 if unit != "ns" else 9 * 10**9
     counts = [
@@ -147,7 +147,7 @@ def test_writing_and_reading_are_inverse(unit, style):
 
 
 def test_reading_agrees_with_datetime():
-    generator = random.Random(7)  # noqa: S311
+    generator = random.Random(7)
     start = datetime(1, 1, 1, tzinfo=UTC)
     for _ in range(300):
         when = start + timedelta(microseconds=generator.randrange(3 * 10**17))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from rtbot.formats.writing import open_writer
-from rtbot.tables.wide import in_order, long, put_together, wide
+from rtbot.formats.writing import Behind, open_writer
+from rtbot.tables.wide import long, put_together, wide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,33 +39,35 @@ class Target:
 
 
 class Gathered:
-    """Rows of each output that wait for their turn."""
+    """Rows of some outputs that wait for their turn."""
 
-    def __init__(self, outputs: Sequence[str], key: Sequence[str]) -> None:
-        self.outputs, self.key = outputs, tuple(key)
-        self._parts: dict[str, list[Table]] = {name: [] for name in outputs}
+    def __init__(self, outputs: Sequence[str]) -> None:
+        self.outputs = outputs
+        self._results: list[Mapping[str, Table]] = []
 
     def add(self, result: Mapping[str, Table]) -> None:
         """Take the rows of one push."""
-        for name, parts in self._parts.items():
-            if len(result[name]["t"]) or not parts:
-                parts.append(result[name])
+        self._results.append({name: result[name] for name in self.outputs})
 
-    def all(self) -> dict[str, Table]:
-        """Give everything, by (key, t)."""
-        whole = {name: put_together(parts) for name, parts in self._parts.items()}
-        for name, parts in self._parts.items():
-            parts[:] = [{column: array[:0] for column, array in whole[name].items()}]
-        return {name: in_order(table, self.key) for name, table in whole.items()}
+    def all(self) -> Mapping[str, Table]:
+        """Give everything."""
+        return self._given(put_together(self._results), None)
 
-    def until(self, frontier: int) -> dict[str, Table]:
+    def until(self, frontier: int) -> Mapping[str, Table]:
         """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
+        return self._given(put_together(self._results), frontier)
+
+    def _given(self, whole: Mapping[str, Table], frontier: int | None) -> Mapping[str, Table]:
         given: dict[str, Table] = {}
-        for name, parts in self._parts.items():
-            table = put_together(parts)
-            cut = int(np.searchsorted(table["t"], frontier, side="right"))
-            given[name] = {column: array[:cut] for column, array in table.items()}
-            parts[:] = [{column: array[cut:] for column, array in table.items()}]
+        rest: dict[str, Table] = {}
+        for name, table in whole.items():
+            cut = len(table["t"])
+            if frontier is not None and cut and table["t"][-1] > frontier:
+                cut = int(np.searchsorted(table["t"], frontier, side="right"))
+            whole_table = cut == len(table["t"])
+            given[name] = table if whole_table else {n: array[:cut] for n, array in table.items()}
+            rest[name] = {column: array[cut:] for column, array in table.items()}
+        self._results = [rest]
         return given
 
 
@@ -75,7 +77,7 @@ class Outlet:
     def __init__(self, files: Files, targets: Sequence[Target], key: Sequence[str]) -> None:
         self._files, self._key = files, tuple(key)
         self._stack = ExitStack()
-        self._routes = [_Route(target, Gathered(target.outputs, key)) for target in targets]
+        self._routes = [_Route(target, Gathered(target.outputs)) for target in targets]
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +90,9 @@ class Outlet:
         for route in self._routes:
             target = route.target
             stream = self._stack.enter_context(self._files.replacing(target.path))
-            route.writer = open_writer(stream, target.path, target.form, clock)
+            writer = Behind(open_writer(stream, target.path, target.form, clock))
+            self._stack.callback(writer.stop)
+            route.writer = writer
 
     def add(self, result: Mapping[str, Table]) -> None:
         """Take what a push released."""

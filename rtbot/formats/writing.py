@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 SPECIAL = r'[",\r\n]|^$'
 """Text that CSV has to quote; empty text is quoted to tell it from null."""
+
+
+SLICE_ROWS = 65_536
 
 
 class Writer(Protocol):
@@ -69,16 +74,18 @@ class CsvWriter:
         if not self._began:
             self._began = True
             self._stream.write((",".join(map(_quoted, table.column_names)) + "\n").encode())
+        special = any(map(_is_special, table.columns))
+        for start in range(0, table.num_rows, SLICE_ROWS):
+            self._stream.write(self._text(table.slice(start, SLICE_ROWS), special=special))
+
+    def _text(self, table: pa.Table, *, special: bool) -> bytes | memoryview:
         table = self._clock.told(table)
-        if not table.num_rows:
-            return
-        if any(_is_special(column) for column in table.columns):
-            self._stream.write(_joined(table))
-            return
+        if special:
+            return _joined(table)
         options = pacsv.WriteOptions(include_header=False, quoting_style="none", batch_size=8192)
         sink = io.BytesIO()
         pacsv.write_csv(table, sink, options)
-        self._stream.write(sink.getbuffer())
+        return sink.getbuffer()
 
     def close(self) -> None:
         """Nothing comes at the end of CSV."""
@@ -139,6 +146,31 @@ class GzipWriter(CsvWriter):
     def close(self) -> None:
         """Write the check sum."""
         self._packed.close()
+
+
+class Behind:
+    """Writes in a thread of its own, in order; an error arrives with the next call."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._pool = ThreadPoolExecutor(1)
+        self._pending: deque[Future[None]] = deque()
+
+    def write(self, table: pa.Table) -> None:
+        """Hand rows over; waits if much has been handed over already."""
+        if len(self._pending) > 2:
+            self._pending.popleft().result()
+        self._pending.append(self._pool.submit(self._writer.write, table))
+
+    def close(self) -> None:
+        """Wait for what is being written, and end."""
+        while self._pending:
+            self._pending.popleft().result()
+        self._writer.close()
+
+    def stop(self) -> None:
+        """Wait for what is being written, so that the file may be closed whatever happened."""
+        self._pool.shutdown()
 
 
 def open_writer(stream: BinaryIO, path: str, form: str, clock: Clock) -> Writer:

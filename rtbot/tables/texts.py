@@ -80,7 +80,7 @@ def _of_mixed(column: list[Any]) -> tuple[np.ndarray, dict[str, int]]:
     for row, value in enumerate(column):
         if isinstance(value, str):
             codes[row] = places.setdefault(str(value), len(places))
-        elif type(value).__name__ not in NULL_TYPES and value == value:  # noqa: PLR0124 (NaN)
+        elif type(value).__name__ not in NULL_TYPES and value == value:
             raise DataError("not text", row=row, value=value)
     return codes, places
 

@@ -1,4 +1,4 @@
-"""Tables of several outputs joined by key and time into one wide Arrow table."""
+"""Tables of several outputs put together: one after the other, or joined by key and time."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     Table = Mapping[str, np.ndarray]
 
+    Coded = tuple[np.ndarray, pa.Array | None]
+    """A column as int64 in the order of its values, and the values that they index, if any."""
+
 
 def wide(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
     """Return `t`, the key columns, then a column per output, sorted by (key, t).
@@ -26,17 +29,21 @@ def wide(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
         raise DataError(f"two columns of the wide table are named {name!r}: rename an output")
-    tables = list(outputs.values())
-    first = tables[0] if tables else {"t": np.empty(0, np.int64)}
-    if all(_same_rows(first, table, key) for table in tables[1:]):
-        places: list[Any] = [None] * len(tables)
-        heads = [first[name] for name in names[: len(key) + 1]]
-    else:
-        heads, places = _union(tables, key)
+    heads = ["t", *key]
+    tables = list(outputs.values()) or [{name: np.empty(0, np.int64) for name in heads}]
+    if all(_same_rows(tables[0], table, heads) for table in tables[1:]):
+        coded = [_coded(tables[0][name]) for name in heads]
+        places = _sorting([codes for codes, _ in coded])
+        cells = [_column(table, places) for table in outputs.values()]
+        return pa.table([*(_decoded(one, places) for one in coded), *cells], names=names)
+    coded = [_coded(np.concatenate([table[name] for table in tables])) for name in heads]
+    chosen, spots = _union([codes for codes, _ in coded])
+    cuts = np.cumsum([len(table["t"]) for table in tables])[:-1]
     cells = [
-        spread(table, place, len(heads[0])) for table, place in zip(tables, places, strict=True)
+        _spread(table, rows, len(chosen))
+        for table, rows in zip(tables, np.split(spots, cuts), strict=True)
     ]
-    return pa.table([*map(_array, heads), *cells], names=names)
+    return pa.table([*(_decoded(one, chosen) for one in coded), *cells], names=names)
 
 
 def long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
@@ -44,93 +51,130 @@ def long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
 
     Values of different kinds become text.
     """
-    names = list(outputs)
     tables = list(outputs.values())
-    values = [spread(table, None, len(table["t"])) for table in tables]
+    values = [_column(table, None) for table in tables]
     if len({value.type for value in values}) > 1:
         values = [pc.cast(value, pa.string()) for value in values]
-    heads = [np.concatenate([table[name] for table in tables]) for name in ["t", *key]]
-    which = np.repeat(np.arange(len(names)), [len(table["t"]) for table in tables])
-    places = np.lexsort((which, heads[0], *reversed([rank(column) for column in heads[1:]])))
+    coded = [_coded(np.concatenate([table[name] for table in tables])) for name in ["t", *key]]
+    which = np.repeat(np.arange(len(tables)), [len(table["t"]) for table in tables])
+    places = np.lexsort((which, *_significant([codes for codes, _ in coded])))
     columns = [
-        *(_array(column[places]) for column in heads),
-        pa.array(names, pa.string()).take(pa.array(which[places])),
+        *(_decoded(one, places) for one in coded),
+        pa.array(list(outputs), pa.string()).take(pa.array(which[places])),
         pa.concat_arrays(values).take(pa.array(places)),
     ]
     return pa.table(columns, names=["t", *key, "output", "value"])
 
 
-def spread(table: Table, places: np.ndarray | None, count: int) -> pa.Array:
-    """Put an output's values at these places of a column of `count` rows, null elsewhere."""
-    value, valid = table["value"], table.get("value_valid")
-    kind = pa.string() if value.dtype == object else pa.from_numpy_dtype(value.dtype)
-    if places is None:
-        return pa.array(value, kind, mask=None if valid is None else ~valid)
-    absent = np.ones(count, np.bool_)
-    absent[places] = False if valid is None else ~valid
-    full = np.zeros(count, value.dtype) if value.dtype != object else np.full(count, None, object)
-    full[places] = value
-    return pa.array(full, kind, mask=absent)
+def put_together(results: Sequence[Mapping[str, Table]]) -> dict[str, dict[str, np.ndarray]]:
+    """Return results that follow one another as one; outputs that share columns still do."""
+    made: dict[tuple[int, ...], np.ndarray] = {}
+    whole: dict[str, dict[str, np.ndarray]] = {}
+    for output in results[-1]:
+        parts = [result[output] for result in results if len(result[output]["t"])]
+        parts = parts or [results[-1][output]]
+        whole[output] = {}
+        for name in parts[0]:
+            arrays = [part[name] for part in parts]
+            same = tuple(map(id, arrays))
+            if same not in made:
+                made[same] = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+            whole[output][name] = made[same]
+    return whole
 
 
-def put_together(parts: Sequence[Table]) -> Table:
-    """Return tables of the same columns as one."""
-    parts = [part for part in parts if len(part["t"])] or parts[-1:]
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def in_order(table: Table, key: Sequence[str]) -> Table:
-    """Return a keyed table by (key, t); an unkeyed one is so already."""
+def in_order(
+    outputs: Mapping[str, Mapping[str, np.ndarray]], key: Sequence[str]
+) -> dict[str, Table]:
+    """Return keyed tables by (key, t); unkeyed ones are so already."""
     if not key:
-        return table
-    places = np.lexsort((table["t"], *reversed([rank(table[name]) for name in key])))
-    if bool(np.all(places[1:] > places[:-1])):
-        return table
-    return {name: column[places] for name, column in table.items()}
+        return dict(outputs)
+    sortings: dict[tuple[int, ...], np.ndarray | None] = {}
+    found: dict[str, Table] = {}
+    for output, table in outputs.items():
+        heads = [table[name] for name in ["t", *key]]
+        same = tuple(map(id, heads))
+        if same not in sortings:
+            sortings[same] = _sorting([_coded(head)[0] for head in heads])
+        places = sortings[same]
+        found[output] = table if places is None else {n: c[places] for n, c in table.items()}
+    return found
 
 
-def rank(column: np.ndarray) -> np.ndarray:
-    """Return int64 in the order of keys: integers by value, text by code point, null last.
-
-    Equal keys have equal ranks.
-    """
+def _coded(column: np.ndarray) -> Coded:
+    """Return numbers that order the rows: integers by value, text by code point, null last."""
     if column.dtype != object:
-        return column
-    encoded = _array(column).dictionary_encode()
+        return column, None
+    encoded = pa.array(column).dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
     ranks = np.empty(len(distinct) + 1, np.int64)
-    ranks[sorted(range(len(distinct)), key=distinct.__getitem__)] = np.arange(len(distinct))
+    ranks[order] = np.arange(len(distinct))
     ranks[-1] = len(distinct)
+    kind = encoded.dictionary.type if distinct else pa.string()
     codes: np.ndarray = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return ranks.take(codes)
+    values = pa.array([*(distinct[place] for place in order), None], kind)
+    return ranks.take(codes), values
 
 
-def _array(column: np.ndarray) -> pa.Array:
-    """Convert a column of times or keys; objects are integers or text, whichever pyarrow finds."""
-    array = pa.array(column)
-    return array.cast(pa.string()) if pa.types.is_null(array.type) else array
+def _decoded(coded: Coded, places: np.ndarray | None) -> pa.Array:
+    """Return the column of these rows, or of all."""
+    codes, values = coded
+    chosen = pa.array(codes if places is None else codes[places])
+    return chosen if values is None else values.take(chosen)
 
 
-def _same_rows(left: Table, right: Table, key: Sequence[str]) -> bool:
+def _significant(heads: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return time and keys as numpy sorts by them: the last is the most significant."""
+    return [heads[0], *reversed(heads[1:])]
+
+
+def _sorting(heads: Sequence[np.ndarray]) -> np.ndarray | None:
+    """Return the order of rows by (key, t), None if they have it."""
+    ordered = np.ones(max(len(heads[0]) - 1, 0), np.bool_)
+    for head in _significant(heads):
+        ordered = (head[1:] > head[:-1]) | ((head[1:] == head[:-1]) & ordered)
+    return None if ordered.all() else np.lexsort(_significant(heads))
+
+
+def _same_rows(left: Table, right: Table, heads: Sequence[str]) -> bool:
     return all(
-        left[name] is right[name] or np.array_equal(left[name], right[name]) for name in ["t", *key]
+        left[name] is right[name] or np.array_equal(left[name], right[name]) for name in heads
     )
 
 
-def _union(tables: list[Table], key: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return `t` and the key columns of all rows, and the places of each table's rows in them."""
-    columns = [np.concatenate([table[name] for table in tables]) for name in ["t", *key]]
-    ranks = [columns[0], *reversed([rank(column) for column in columns[1:]])]
-    sorting = np.lexsort(ranks)
+def _union(heads: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return a row for every distinct (key, t), in order; and the place of every row among them."""
+    sorting = np.lexsort(_significant(heads))
     starts = np.zeros(len(sorting), np.bool_)
     starts[:1] = True
-    for ranked in ranks:
-        inside = ranked[sorting]
+    for head in heads:
+        inside = head[sorting]
         starts[1:] |= inside[1:] != inside[:-1]
-    places = np.empty(len(sorting), np.int64)
-    places[sorting] = np.cumsum(starts) - 1
-    cuts = np.cumsum([len(table["t"]) for table in tables])[:-1]
-    chosen = sorting[starts]
-    return [column[chosen] for column in columns], np.split(places, cuts)
+    spots = np.empty(len(sorting), np.int64)
+    spots[sorting] = np.cumsum(starts) - 1
+    return sorting[starts], spots
+
+
+def _column(table: Table, places: np.ndarray | None) -> pa.Array:
+    """Return an output's values at these rows, or at all; null where they are not valid."""
+    value, valid = table["value"], table.get("value_valid")
+    if places is not None:
+        value, valid = value[places], None if valid is None else valid[places]
+    return pa.array(value, _kind(value), mask=None if valid is None else ~valid)
+
+
+def _spread(table: Table, rows: np.ndarray, count: int) -> pa.Array:
+    """Put an output's values at these rows of a column of `count`, null elsewhere."""
+    value, valid = table["value"], table.get("value_valid")
+    absent = np.ones(count, np.bool_)
+    absent[rows] = False if valid is None else ~valid
+    full: Any = (
+        np.full(count, None, object) if value.dtype == object else np.zeros(count, value.dtype)
+    )
+    full[rows] = value
+    return pa.array(full, _kind(value), mask=absent)
+
+
+def _kind(value: np.ndarray) -> pa.DataType:
+    return pa.string() if value.dtype == object else pa.from_numpy_dtype(value.dtype)

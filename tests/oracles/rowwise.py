@@ -182,8 +182,8 @@ def merge(rows, ties):
     }[ties]
     for time, values in rows:
         present = [value for value in values.values() if value is not ABSENT]
-        alone = len(present) == 1 and ties != "mean"
-        yield time, present[0] if alone else attempt(choose, present)
+        chosen = present[0] if len(present) == 1 else attempt(choose, present)
+        yield time, float(chosen) if ties == "mean" else chosen
 
 
 @oracle("Variable", roles=lambda *_, **__: {"i1": "last", "c1": "must"}, ports=True)

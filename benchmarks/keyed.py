@@ -1,0 +1,84 @@
+"""Bollinger bands (50, 2 deviations) with many interleaved keys, in random order.
+
+Inside the clock: one `push` of rows whose keys are random, into a session where every key's windows are
+full: keys found, rows sorted by key and time, checks, kernel, complete result arrays with the keys.
+Before the clock: 51 rows of every key, input arrays, compilation. polars: `over` the key of the same
+rows as one table, without state, so its first 49 rows of a key are empty. M rows per second.
+"""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.measure import Contestant, Report
+from benchmarks.setups import SEED, WIDTH, WINDOW, bollinger, walk
+
+FILL = WINDOW + 1
+ROWS_FILLING = 2_000_000
+
+
+class Keyed:
+    """A session with full windows for many keys, and tables with random ones."""
+
+    def __init__(self, names: np.ndarray, values: np.ndarray) -> None:
+        self.names, self.values = names, values
+        self.generator = np.random.default_rng(SEED)
+        self.session = bollinger().start(key="k")
+        self.time = 0
+        self.fill()
+
+    def fill(self) -> None:
+        """Push FILL rows of every key."""
+        left, most = FILL, max(1, ROWS_FILLING // len(self.names))
+        while left:
+            laps = min(left, most)
+            rows = laps * len(self.names)
+            keys = np.tile(self.names, laps)
+            times = np.repeat(np.arange(self.time, self.time + laps), len(self.names))
+            self.session.push({"price": {"k": keys, "t": times, "value": np.resize(self.values, rows)}})
+            left, self.time = left - laps, self.time + laps
+
+    def prepare(self) -> tuple[Any]:
+        """Return the next table."""
+        rows = len(self.values)
+        keys = self.names[self.generator.integers(0, len(self.names), rows)]
+        times = np.arange(self.time, self.time + rows)
+        self.time += rows
+        return ({"price": {"k": keys, "t": times, "value": self.values}},)
+
+
+def by_polars(names: np.ndarray, values: np.ndarray) -> Contestant:
+    """Return polars as a contestant."""
+    keys = names[np.random.default_rng(SEED).integers(0, len(names), len(values))]
+    lazy = pl.LazyFrame({"k": keys, "t": np.arange(len(values)), "price": values})
+    mean = pl.col("price").rolling_mean(WINDOW).over("k")
+    spread = WIDTH * pl.col("price").rolling_std(WINDOW).over("k")
+    bands = {"upper": mean + spread, "middle": mean, "lower": mean - spread}
+    return Contestant("polars", lambda: lazy.select("k", "t", **bands).collect(), remark="over, no state")
+
+
+def main() -> None:
+    """Measure and print."""
+    report = Report(__doc__)
+    values = walk(report.rows)
+    for count, kind, target in (
+        (1_000, "integer", 9),
+        (1_000, "text", 0),
+        (100_000, "integer", 3),
+        (1_000_000, "integer", 2.5),
+    ):
+        names = np.arange(count)
+        if kind == "text":
+            names = np.array([f"key {number}" for number in names], dtype=object)
+        ours = Keyed(names, values)
+        contestants = [Contestant("rtbot", ours.session.push, ours.prepare)]
+        if count == 1_000:
+            contestants.append(by_polars(names, values))
+        report.compare(f"{count:,} {kind} keys", contestants, target)
+        del ours, contestants
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""A push of one row costs the same whether nothing waits in a queue or a million rows do.
+
+A join whose first input is ahead: by nothing, or by a million rows that wait for the second. By turns,
+one more row goes to the first input (and waits) and one to the second (and releases the row that has
+waited longest), so that as many wait all the time.
+Inside the clock: one `push` of one row, with its result. The median of all pushes of a kind, in CPU
+and wall time, both queues by turns; `worst` in CPU time. Microseconds.
+"""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Line, Report
+from benchmarks.setups import join, walk
+
+PUSHES = 2_000
+TOLERATED = 1.25
+
+
+class Queue:
+    """A join whose first input is ahead of the second by `waiting` rows, and what its pushes took."""
+
+    def __init__(self, kind: str, waiting: int) -> None:
+        self.session = join(kind).start(queue_limit=10 * waiting + 10)
+        self.waiting = waiting
+        self.seconds: dict[str, list[tuple[float, float]]] = {"a": [], "b": []}
+        if waiting:
+            self.session.push({"a": {"t": np.arange(waiting), "value": walk(waiting)}})
+        held = sum(self.session.held().values())
+        assert held == waiting, held
+
+    def push(self, place: int) -> None:
+        """Push the next row of each input, each with a clock of its own."""
+        for name, at in (("a", place + self.waiting), ("b", place)):
+            table = {name: {"t": np.array([at]), "value": np.array([1.0])}}
+            wall, cpu = time.perf_counter(), time.process_time()
+            result = self.session.push(table)
+            cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+            self.seconds[name].append((cpu, wall))
+            assert len(result["x"]["t"]) == (name == "b")
+
+    def took(self, name: str) -> Any:
+        """Median CPU, median wall and worst CPU microseconds of a push to this input."""
+        found = np.array(self.seconds[name][PUSHES // 10 :]) * 1e6
+        return *np.median(found, axis=0), found[:, 0].max()
+
+
+def main() -> None:
+    """Measure and print."""
+    report = Report(__doc__)
+    names = {"a": "a row that waits", "b": "a row that releases one"}
+    for kind in ("inner", "left"):
+        queues = [Queue(kind, waiting) for waiting in (0, report.rows)]
+        for place in range(PUSHES):
+            for queue in queues:
+                queue.push(place)
+        for name, meaning in names.items():
+            without = queues[0].took(name)
+            for queue in queues:
+                cpu, wall, worst = queue.took(name)
+                line = Line(f"{kind} join, {meaning}", f"{queue.waiting:,} waiting", cpu, wall, "us")
+                line.remark = f"worst {worst:.0f} us"
+                if queue.waiting:
+                    line.target = f"<= {TOLERATED} x"
+                    line.remark = f"{cpu / without[0]:.2f} x the cost with none, {line.remark}"
+                report.lines.append(line)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
