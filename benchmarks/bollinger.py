@@ -1,9 +1,10 @@
 """Bollinger bands (50, 2 deviations), three outputs: over one stream, and over a join of two.
 
-The joined streams have half of their times in common; the bands are around the mean of both prices.
-Inside the clock: rtbot, one `push` into a running session whose windows are full (checks, queues,
-complete result arrays of three outputs). pandas, polars: the whole tables anew. csp: one run, its graph
-built. Before the clock: input arrays and frames, compilation. M rows per input and second.
+The joined streams have half of their times in common; the bands are around the mean of both
+prices. Inside the clock: rtbot, one `push` into a running session whose windows are full (checks,
+queues, complete result arrays of three outputs). pandas, polars: the whole tables anew. csp: one
+run, its graph built. Before the clock: input arrays and frames, compilation. M rows per input and
+second.
 """
 
 from typing import Any
@@ -21,7 +22,9 @@ def pandas_bands(times: Any, price: pd.Series) -> pd.DataFrame:
     """Bands as pandas computes them."""
     rolling = price.rolling(WINDOW)
     mean, spread = rolling.mean(), WIDTH * rolling.std()
-    return pd.DataFrame({"t": times, "upper": mean + spread, "middle": mean, "lower": mean - spread})
+    return pd.DataFrame(
+        {"t": times, "upper": mean + spread, "middle": mean, "lower": mean - spread}
+    )
 
 
 def polars_bands(frame: pl.LazyFrame) -> pl.DataFrame:
@@ -42,7 +45,7 @@ def over_one(times: np.ndarray, values: np.ndarray) -> list[Contestant]:
     ours = Pushing(bollinger(), {"price": {"t": times, "value": values}})
     price, lazy = pd.Series(values), pl.LazyFrame({"t": times, "price": values})
     return [
-        Contestant("rtbot", ours.session.push, ours.prepare, lambda r: r["upper"]["value"], ours.remark),
+        ours.contestant(lambda r: r["upper"]["value"]),
         Contestant("pandas", lambda: pandas_bands(times, price), values=upper_of_frame),
         Contestant("polars", lambda: polars_bands(lazy), values=upper_of_frame),
         peers_csp.contestant("bollinger", (times, values), remark="csp.stats"),
@@ -66,7 +69,7 @@ def over_join(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> list
 
     curves = [(first, values), (second, values)]
     return [
-        Contestant("rtbot", ours.session.push, ours.prepare, lambda r: r["upper"]["value"], ours.remark),
+        ours.contestant(lambda r: r["upper"]["value"]),
         Contestant("pandas", by_pandas, values=upper_of_frame),
         Contestant("polars", by_polars, values=upper_of_frame),
         peers_csp.contestant("bollinger of join", *curves, remark="join in a Python node"),

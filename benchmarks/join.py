@@ -1,9 +1,10 @@
 """Join of two streams by time, inner, both sides put out.
 
 Inside the clock: rtbot, one `push` of both tables into a running session (checks, queues, complete
-result arrays, with keys sorted by key and time). numpy, pandas, polars: the join of whole tables that
-lie ready; the keyed results of pandas and polars stay in the order of the left table. csp: one run,
-its graph built. Before the clock: input arrays and frames, compilation. M rows per input and second.
+result arrays, with keys sorted by key and time). numpy, pandas, polars: the join of whole tables
+that lie ready; the keyed results of pandas and polars stay in the order of the left table. csp:
+one run, its graph built. Before the clock: input arrays and frames, compilation. M rows per input
+and second.
 """
 
 from typing import Any
@@ -45,15 +46,24 @@ def contestants(left: Table, right: Table, keyed: bool) -> list[Contestant]:
     how = {"key": "k"} if keyed else {}
     order = np.sort if keyed else np.asarray
     ours = Pushing(join(), {"a": left, "b": right}, **how)
-    a, b = (pd.DataFrame(table).rename(columns={"value": n}) for table, n in ((left, "x"), (right, "y")))
+    a, b = (
+        pd.DataFrame(table).rename(columns={"value": n}) for table, n in ((left, "x"), (right, "y"))
+    )
     c, d = pl.DataFrame(a.to_dict("series")), pl.DataFrame(b.to_dict("series"))
     if not keyed:
         c, d = c.with_columns(pl.col("t").set_sorted()), d.with_columns(pl.col("t").set_sorted())
     numpy_join = by_numpy_keyed if keyed else by_numpy
     found = [
-        Contestant("rtbot", ours.session.push, ours.prepare, lambda r: order(r["x"]["value"]), ours.remark),
-        Contestant("numpy", lambda: numpy_join(left, right), values=lambda r: order(r[-2]), remark="searchsorted"),
-        Contestant("pandas", lambda: a.merge(b, on=on), values=lambda r: order(r["x"]), remark="merge"),
+        ours.contestant(lambda r: order(r["x"]["value"])),
+        Contestant(
+            "numpy",
+            lambda: numpy_join(left, right),
+            values=lambda r: order(r[-2]),
+            remark="searchsorted",
+        ),
+        Contestant(
+            "pandas", lambda: a.merge(b, on=on), values=lambda r: order(r["x"]), remark="merge"
+        ),
         Contestant(
             "polars",
             lambda: c.join(d, on=on, maintain_order="left"),

@@ -1,9 +1,10 @@
 """Bollinger bands (50, 2 deviations) with many interleaved keys, in random order.
 
-Inside the clock: one `push` of rows whose keys are random, into a session where every key's windows are
-full: keys found, rows sorted by key and time, checks, kernel, complete result arrays with the keys.
-Before the clock: 51 rows of every key, input arrays, compilation. polars: `over` the key of the same
-rows as one table, without state, so its first 49 rows of a key are empty. M rows per second.
+Inside the clock: one `push` of rows whose keys are random, into a session where every key's
+windows are full: keys found, rows sorted by key and time, checks, kernel, complete result arrays
+with the keys. Before the clock: 51 rows of every key, input arrays, compilation. polars: `over`
+the key of the same rows as one table, without state, so its first 49 rows of a key are empty. M
+rows per second.
 """
 
 from typing import Any
@@ -36,7 +37,9 @@ class Keyed:
             rows = laps * len(self.names)
             keys = np.tile(self.names, laps)
             times = np.repeat(np.arange(self.time, self.time + laps), len(self.names))
-            self.session.push({"price": {"k": keys, "t": times, "value": np.resize(self.values, rows)}})
+            self.session.push(
+                {"price": {"k": keys, "t": times, "value": np.resize(self.values, rows)}}
+            )
             left, self.time = left - laps, self.time + laps
 
     def prepare(self) -> tuple[Any]:
@@ -55,7 +58,9 @@ def by_polars(names: np.ndarray, values: np.ndarray) -> Contestant:
     mean = pl.col("price").rolling_mean(WINDOW).over("k")
     spread = WIDTH * pl.col("price").rolling_std(WINDOW).over("k")
     bands = {"upper": mean + spread, "middle": mean, "lower": mean - spread}
-    return Contestant("polars", lambda: lazy.select("k", "t", **bands).collect(), remark="over, no state")
+    return Contestant(
+        "polars", lambda: lazy.select("k", "t", **bands).collect(), remark="over, no state"
+    )
 
 
 def main() -> None:

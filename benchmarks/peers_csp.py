@@ -1,7 +1,8 @@
 """The same jobs in csp (https://github.com/Point72/csp), if it is installed.
 
-`available` says so. Every function returns a callable whose run builds the graph, feeds it from numpy
-arrays and collects numpy arrays. The exact join is a node in Python: csp has none of its own.
+`available` says so. Every function returns a callable whose run builds the graph, feeds it from
+numpy arrays and collects numpy arrays. The exact join is a node in Python: csp has none of its
+own.
 """
 
 from collections.abc import Callable
@@ -51,7 +52,7 @@ if csp is not None:
         if csp.ticked(a) and csp.ticked(b):
             csp.output(x=a, y=b)
 
-    @csp.node
+    @csp.node  # noqa: RET503 (without a return a node does not tick)
     def exact_middle(a: ts[float], b: ts[float]) -> ts[float]:
         """Pass on the mean of what ticks at the same time."""
         if csp.ticked(a) and csp.ticked(b):
@@ -72,29 +73,29 @@ if csp is not None:
         csp.add_graph_output("second", middle)
         csp.add_graph_output("third", middle - WIDTH * spread)
 
-    @csp.graph
+    @csp.graph(memoize=False)
     def join_graph(curves: object):
         """Put out both sides of the join."""
         joined = exact_join(*(csp.curve(float, curve) for curve in curves))
         csp.add_graph_output("first", joined.x)
         csp.add_graph_output("second", joined.y)
 
-    @csp.graph
+    @csp.graph(memoize=False)
     def mean_graph(curves: object):
         """Put out the moving average."""
         csp.add_graph_output("first", mean(csp.curve(float, curves[0])))
 
-    @csp.graph
+    @csp.graph(memoize=False)
     def deviation_graph(curves: object):
         """Put out the moving standard deviation."""
         csp.add_graph_output("first", deviation(csp.curve(float, curves[0])))
 
-    @csp.graph
+    @csp.graph(memoize=False)
     def bands_graph(curves: object):
         """Put out the bands of one stream."""
         put_out_bands(csp.curve(float, curves[0]))
 
-    @csp.graph
+    @csp.graph(memoize=False)
     def joined_bands_graph(curves: object):
         """Put out the bands of two joined streams."""
         put_out_bands(exact_middle(*(csp.curve(float, curve) for curve in curves)))

@@ -1,11 +1,13 @@
 """Data and graphs of the benchmarks."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import rtbot
+from benchmarks.measure import Contestant
 
 WINDOW, WIDTH = 50, 2
 SEED = 7
@@ -78,7 +80,7 @@ class Pushing:
         base, self.base = self.base, self.base + self.span
         return ({n: table | {"t": table["t"] + base} for n, table in self.tables.items()},)
 
-    @property
-    def remark(self) -> str:
-        """CPU seconds of the first push, which compiles or reads what was compiled."""
-        return f"start and first push {self.seconds_first:.1f} s"
+    def contestant(self, values: Callable[[Any], np.ndarray]) -> Contestant:
+        """Return rtbot as a contestant; its first push compiles or reads what was compiled."""
+        remark = f"start and first push {self.seconds_first:.1f} s"
+        return Contestant("rtbot", self.session.push, self.prepare, values, remark)

@@ -1,8 +1,8 @@
 """One message at a time through `push_one`, and small batches through `push`.
 
 Inside the clock: a Python loop over messages that lie ready, each with the call and the result it
-returns. Windows are full before the clock starts. Messages of a join go to its inputs by turns. Before
-the clock: input lists and arrays, compilation. Millions of messages (rows) per second.
+returns. Windows are full before the clock starts. Messages of a join go to its inputs by turns.
+Before the clock: input lists and arrays, compilation. Millions of messages (rows) per second.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """How long it takes to start: CPU time of whole processes, children's children included.
 
-Inside the clock: a process from start to end (getrusage). `first run` has an empty
-cache, `second run` what the first one left there; both run graphs/bollinger.yaml over 30 rows, so that
-next to nothing is computed. The best of several. Seconds.
+Inside the clock: a process from start to end (getrusage). `first run` has an empty cache, `second
+run` what the first one left there; both run graphs/bollinger.yaml over 30 rows, so that next to
+nothing is computed. The best of several. Seconds.
 """
 
 import os

@@ -1,10 +1,10 @@
 """A push of one row costs the same whether nothing waits in a queue or a million rows do.
 
-A join whose first input is ahead: by nothing, or by a million rows that wait for the second. By turns,
-one more row goes to the first input (and waits) and one to the second (and releases the row that has
-waited longest), so that as many wait all the time.
-Inside the clock: one `push` of one row, with its result. The median of all pushes of a kind, in CPU
-and wall time, both queues by turns; `worst` in CPU time. Microseconds.
+A join whose first input is ahead: by nothing, or by a million rows that wait for the second. By
+turns, one more row goes to the first input (and waits) and one to the second (and releases the row
+that has waited longest), so that as many wait all the time. Inside the clock: one `push` of one
+row, with its result. The median of all pushes of a kind, in CPU and wall time, both queues by
+turns; `worst` in CPU time. Microseconds.
 """
 
 import time
@@ -20,7 +20,7 @@ TOLERATED = 1.25
 
 
 class Queue:
-    """A join whose first input is ahead of the second by `waiting` rows, and what its pushes took."""
+    """A join whose first input is `waiting` rows ahead of the second, and what pushes took."""
 
     def __init__(self, kind: str, waiting: int) -> None:
         self.session = join(kind).start(queue_limit=10 * waiting + 10)
@@ -60,7 +60,9 @@ def main() -> None:
             without = queues[0].took(name)
             for queue in queues:
                 cpu, wall, worst = queue.took(name)
-                line = Line(f"{kind} join, {meaning}", f"{queue.waiting:,} waiting", cpu, wall, "us")
+                line = Line(
+                    f"{kind} join, {meaning}", f"{queue.waiting:,} waiting", cpu, wall, "us"
+                )
                 line.remark = f"worst {worst:.0f} us"
                 if queue.waiting:
                     line.target = f"<= {TOLERATED} x"

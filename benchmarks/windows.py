@@ -1,9 +1,9 @@
 """One moving operator over one stream, window 50.
 
 Inside the clock: rtbot, one `push` into a running session whose window is full (checks, complete
-result arrays). numpy, pandas, polars: the whole column anew. csp: one run, its graph built. Before the
-clock: input arrays, compilation. M rows per second. `differs`: largest relative distance from rtbot's
-result, which is exact, rounded once.
+result arrays). numpy, pandas, polars: the whole column anew. csp: one run, its graph built. Before
+the clock: input arrays, compilation. M rows per second. `differs`: largest relative distance from
+rtbot's result, which is exact, rounded once.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def contestants(kind: str, values: np.ndarray) -> list[Contestant]:
     by_numpy = numpy_mean if average else numpy_deviation
     rolling, method = ("mean", "rolling_mean") if average else ("std", "rolling_std")
     return [
-        Contestant("rtbot", ours.session.push, ours.prepare, lambda r: r["m"]["value"], ours.remark),
+        ours.contestant(lambda r: r["m"]["value"]),
         Contestant(
             "numpy",
             lambda: by_numpy(values),
@@ -46,7 +46,7 @@ def contestants(kind: str, values: np.ndarray) -> list[Contestant]:
         ),
         Contestant(
             "pandas",
-            lambda: getattr(frame.rolling(WINDOW), rolling)(),
+            getattr(frame.rolling(WINDOW), rolling),
             values=lambda r: r.to_numpy()[WINDOW - 1 :],
         ),
         Contestant(

@@ -334,6 +334,9 @@ def exact_sum(values: list[Any]) -> Any:
         return sum(values)
     if any(v != v for v in values) or {math.inf, -math.inf} <= set(values):
         return math.nan
+    infinite = [v for v in values if v in (math.inf, -math.inf)]
+    if infinite:
+        return infinite[0]
     try:
         return math.fsum(values)
     except OverflowError:

@@ -214,10 +214,10 @@ def accept(slots, runs, starts, time, last, begun):
 
 
 def settle(slots, runs, known, frontier, pinned, floor, shift, out_frontier, out_pinned):
-    """Frontiers behind an operator that keeps its own: `known`, or its source's where that is FIRST."""
+    """Frontiers behind an operator that keeps its own: `known`, or its source's where that is LAST."""
     for run in range(runs):
         slot = slots[run]
-        if known[slot] != FIRST:
+        if known[slot] != LAST:
             out_frontier[slot] = known[slot]
             out_pinned[slot] = 1
             continue

@@ -244,9 +244,9 @@ class Operator:
     silent: ClassVar[bool] = False
     faults: ClassVar[bool] = False
     own_time: ClassVar[bool] = False
-    frontier: ClassVar[str] = "copy"
+    frontier: ClassVar[str | Scalar] = "copy"
     """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state, and
-    the frontier of its source where that is the smallest int64)."""
+    the frontier of its source where that is the greatest int64)."""
     causal: ClassVar[bool] = True
     example: ClassVar[Example | None] = None
 
@@ -346,7 +346,7 @@ class Operator:
     ) -> dict[str, Type]:
         """Types of the outputs; `inputs` has the types after pairing (may and last are nullable)."""
         generic = next((t for p, t in inputs.items() if cls.port(p).kind in ("T", "N")), None)
-        result = {}
+        result: dict[str, Type] = {}
         for name, out in cls.outputs.items():
             if out.variadic:
                 result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}

@@ -347,7 +347,7 @@ class Pair:
                     f"elif f{k} > t:",
                     f"    t = f{k}",
                 ]
-            waiting = " or ".join(f"left{k} > 0" for k in self.must)
+            decisive = self.must
         else:
             lines = [f"t = {LAST}"]
             for k in range(len(self.ports)):
@@ -357,7 +357,8 @@ class Pair:
                     f"elif f{k} < t:",
                     f"    t = f{k}",
                 ]
-            waiting = " or ".join(f"left{k} > 0" for k in range(len(self.ports)))
+            decisive = list(range(len(self.ports)))
+        waiting = " or ".join(f"left{k} > 0 or pinned{k}[slot] != 0" for k in decisive)
         lines += ["out_frontier[slot] = max(out_frontier[slot], t)"]
         return [*lines, f"out_pinned[slot] = 1 if {waiting} else 0"]
 

@@ -104,7 +104,7 @@ class Runner:
                 self.frontiers[index] = np.full(1, FIRST)
                 self.pins[index] = np.zeros(1, np.uint8)
             if kind == "own":
-                self.known[index] = np.full(1, FIRST)
+                self.known[index] = np.full(1, LAST)
         self.own_rows: dict[str, int] = {}
         self._views()
 
@@ -124,7 +124,7 @@ class Runner:
         self.state = state
         for pool in self.pools:
             pool.grow(capacity)
-        for table, fill in ((self.frontiers, FIRST), (self.pins, 0), (self.known, FIRST)):
+        for table, fill in ((self.frontiers, FIRST), (self.pins, 0), (self.known, LAST)):
             for index, array in table.items():
                 table[index] = grown(array, capacity, fill)
         for feed in self.feeds.values():
@@ -142,7 +142,7 @@ class Runner:
             array[slot] = FIRST
             self.pins[index][slot] = 0
         for array in self.known.values():
-            array[slot] = FIRST
+            array[slot] = LAST
         for feed in self.feeds.values():
             feed.clear(slot)
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
-EARLIEST = INT64_LEAST + 1
-"""The first time there is: the one before it means "none yet"."""
 NUMBERS = {
     "small": [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0],
     "decimal": [0.1, 0.2, 0.3, 0.7, -0.1, 1.1, 10.3, 9.05],
@@ -70,7 +68,7 @@ def policies(rng):
 def base_times(rng, count):
     """Ascending times that the inputs of a graph share."""
     profile = rng.choice(["dense", "dense", "sparse", "gaps", "negative", "low", "high", "both"])
-    start = {"negative": -count, "low": EARLIEST, "both": EARLIEST}.get(profile, 1)
+    start = {"negative": -count, "low": INT64_LEAST, "both": INT64_LEAST}.get(profile, 1)
     steps = [1] * count
     if profile in ("sparse", "negative"):
         steps = [rng.randint(1, 6) for _ in range(count)]
@@ -133,6 +131,6 @@ def arrivals(rng, name, key, source, times, rules):
         for _ in range(rng.randint(0, 3)):
             place = rng.randrange(len(chosen))
             late = chosen[place] - rng.choice([1, 2, 5, 30])
-            if late >= EARLIEST and late not in chosen:
+            if late >= INT64_LEAST and late not in chosen:
                 chosen.insert(rng.randint(place, len(chosen)), late)
     return [Row(name, key, time, next(source)) for time in chosen]

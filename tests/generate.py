@@ -3,18 +3,9 @@
 import random
 from dataclasses import dataclass
 
-from rtbot import operators as _operators  # noqa: F401 (fills the registry)
-from rtbot.operator import (
-    REGISTRY,
-    Boolean,
-    Choice,
-    Duration,
-    Integer,
-    Number,
-    Numbers,
-    Type,
-)
+from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Type
 from tests import data
+from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import Writer
 from tests.oracles.expressions import parse
 from tests.schedules import STYLES, schedule, whole
@@ -40,32 +31,6 @@ class Case:
     keys: tuple
     rows: list
     schedules: list
-
-
-def catalogue():
-    """Every registered operator class by its own name."""
-    classes = {cls for cls in REGISTRY.values() if not cls.abstract}
-    named = {cls.__name__: cls for cls in classes if cls.__module__.startswith("rtbot.operators")}
-    return dict(sorted(named.items()))
-
-
-def pairing_pool():
-    """The operators that wait for several streams or change times, and a few that thin them out."""
-    chosen = {}
-    for name, cls in catalogue().items():
-        complete = {key: parameter.default for key, parameter in cls.parameters.items()}
-        waits = {cls.role(port, complete) for port in cls.ports(2)} != {"must"} or cls.mixed
-        if waits or cls.own_time or (cls.keep is not None and len(cls.ports(2)) == 1):
-            chosen[name] = cls
-    return chosen
-
-
-def topics(pool):
-    """The classes of a catalogue by the module they are in."""
-    modules = {}
-    for cls in pool.values():
-        modules.setdefault(cls.__module__, []).append(cls)
-    return list(modules.values())
 
 
 def case(seed, *, schedules=2):

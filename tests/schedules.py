@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from tests.data import EARLIEST, INT64_MOST
+from tests.data import INT64_LEAST, INT64_MOST
 
 STYLES = ("random", "ones", "starved", "blocks")
 
@@ -62,7 +62,7 @@ def _refused(rng, done, remaining, rules):
     newest = max(r.time for r in done if (r.input, r.key) == (row.input, row.key))
     duplicate = rules.duplicates == "error" and rng.random() < 0.5
     time = newest if duplicate else newest - (rules.lateness or 0) - rng.choice([1, 1, 7])
-    if time >= EARLIEST:
+    if time >= INT64_LEAST:
         batch = remaining[: rng.choice([0, 1, 3])]
         yield ("refused", batch, row._replace(time=time))
 
@@ -83,7 +83,7 @@ def _legal_advance(rng, remaining, name):
     if not times:
         return rng.choice([0, INT64_MOST])
     limit = min(times) - rng.choice([1, 1, 2, 10])
-    return limit if limit >= EARLIEST else None
+    return limit if limit >= INT64_LEAST else None
 
 
 def saved_everywhere(steps):

@@ -278,7 +278,7 @@ def test_frontier_of_a_peak_detector_is_just_before_the_candidate_if_there_is_on
     for time, value in [(10, 1.0), (20, 5.0), (30, 6.0), (40, 2.0), (50, 2.0)]:
         key.feed(time, value)
         frontiers.append(key.scalars["frontier"])
-    assert frontiers == [LEAST, 19, 29, LEAST, LEAST]
+    assert frontiers == [MOST, 19, 29, MOST, MOST]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_frontier_of_a_resampler_is_just_before_the_next_grid_point():
     for time in (3, 4, 10, 12, 21):
         key.feed(time, 1.0)
         frontiers.append(key.scalars["frontier"])
-    assert frontiers == [LEAST, 4, 4, 14, 14, 24]
+    assert frontiers == [MOST, 4, 4, 14, 14, 24]
 
 
 def test_no_grid_point_is_left_at_the_end_of_time():

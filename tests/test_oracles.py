@@ -3,7 +3,7 @@
 import pytest
 
 from tests import golden_cases
-from tests.generate import catalogue
+from tests.catalogue import catalogue
 from tests.oracles.streams import bits
 from tests.oracles.whole import answer
 

@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests import generate
+from tests.catalogue import catalogue
 from tests.checks import Checked
 from tests.shrink import shrink
 
@@ -221,7 +222,7 @@ def main(given=None):
     unmet = (
         {}
         if options.case or options.no_floors
-        else missing(coverage, done + compiled_done, generate.catalogue())
+        else missing(coverage, done + compiled_done, catalogue())
     )
     tell(coverage, unmet, all_counters=options.coverage)
     cache.cleanup()

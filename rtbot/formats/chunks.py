@@ -1,13 +1,16 @@
 """A stream of bytes cut into chunks of whole CSV records, with what makes CSV dangerous refused.
 
 Refused are NUL, bytes that are not UTF-8, a carriage return that ends a line alone, records that
-are too long, and a quote that is never closed (which would swallow the rest of the file).
+are too long, quotes inside cells that are not quoted, and a quote that is never closed (which would
+swallow the rest of the file).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rtbot.errors import DataError
 
@@ -19,6 +22,9 @@ CHUNK_BYTES = 1 << 22
 LINE_BYTES = 1 << 24
 QUOTED_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+QUOTE, LINE_FEED = ord('"'), ord("\n")
+OPENS = np.frombuffer(b',\n"', np.uint8)
+CLOSES = np.frombuffer(b',\r\n"', np.uint8)
 FOREIGN_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -121,12 +127,43 @@ def _check(chunk: Chunk, file: str) -> None:
     at = data.find(b"\0")
     if at >= 0:
         raise DataError("a NUL byte; CSV is UTF-8 text", file=file, row=chunk.line_at(at))
-    if b"\r" in data and b'"' not in data and data.count(b"\r") != data.count(b"\r\n"):
-        at = next(
-            at for at, byte in enumerate(data) if byte == 13 and data[at + 1 : at + 2] != b"\n"
-        )
+    at = _stray_quote(data) if b'"' in data else -1
+    if at >= 0:
+        message = "a quote inside a cell; such a cell stands in quotes, and its own are doubled"
+        raise DataError(message, file=file, row=chunk.line_at(at))
+    at = _lone_return(data)
+    if at >= 0:
         message = "a carriage return without a line feed; lines end with LF or CR LF"
         raise DataError(message, file=file, row=chunk.line_at(at))
+
+
+def _stray_quote(data: bytes) -> int:
+    """Return where a quote neither opens nor closes a cell, nor is doubled in one, or -1.
+
+    Where there is none, the records of the chunk end at the line feeds with an even number of
+    quotes before them.
+    """
+    octets = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(octets == QUOTE)
+    padded = np.concatenate([[LINE_FEED], octets, [LINE_FEED]])
+    opening = np.isin(padded[quotes[::2]], OPENS)
+    closing = np.isin(padded[quotes[1::2] + 2], CLOSES)
+    good = np.ones(len(quotes), np.bool_)
+    good[::2], good[1::2] = opening, closing
+    return -1 if good.all() else int(quotes[np.argmin(good)])
+
+
+def _lone_return(data: bytes) -> int:
+    """Return where a carriage return outside quotes stands without a line feed, or -1."""
+    if data.count(b"\r") == data.count(b"\r\n"):
+        return -1
+    at = quotes = start = 0
+    while (at := data.find(b"\r", at)) >= 0:
+        quotes += data.count(b'"', start, at)
+        if quotes % 2 == 0 and data[at + 1 : at + 2] != b"\n":
+            return at
+        start, at = at, at + 1
+    return -1
 
 
 def check_text(chunk: Chunk, file: str) -> None:

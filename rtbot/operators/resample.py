@@ -73,7 +73,7 @@ class ResamplerConstant(Operator):
     ended = Scalar("boolean", False)
     due = Scalar("integer", 0)
     held = Scalar("T", 0)
-    frontier = Scalar("integer", INTEGER_MIN)
+    frontier = Scalar("integer", INTEGER_MAX)
     silent = True
     own_time = True
     causal = False

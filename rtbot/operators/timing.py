@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rtbot.ieee import INTEGER_MIN, add_checked
+from rtbot.ieee import INTEGER_MAX, add_checked
 from rtbot.operator import (
     DOMAIN,
     EMIT,
@@ -88,7 +88,7 @@ def find_peak(
     highest, place, wrapped, extreme = slide_extreme(
         i1, half, True, cells, cells_first, place, wrapped, extreme
     )
-    frontier = candidate_time - 1 if missing > 0 else INTEGER_MIN
+    frontier = candidate_time - 1 if missing > 0 else INTEGER_MAX
     return (
         code, peak_time, peak, place, wrapped, extreme, highest, candidate,
         candidate_time, missing, frontier,
@@ -114,7 +114,7 @@ class PeakDetector(Operator):
     candidate = Scalar("N", 0)
     candidate_time = Scalar("integer", 0)
     missing = Scalar("integer", 0)
-    frontier = Scalar("integer", INTEGER_MIN)
+    frontier = Scalar("integer", INTEGER_MAX)
     silent = True
     own_time = True
     causal = False

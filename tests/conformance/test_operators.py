@@ -3,13 +3,14 @@
 import pytest
 
 from tests import generate
+from tests.catalogue import catalogue, topics
 from tests.checks import Checked
 from tests.oracles import rowwise, windowed  # noqa: F401 (they register)
 from tests.oracles.registry import ORACLES
 from tests.schedules import saved_everywhere
 
-CATALOGUE = generate.catalogue()
-TOPICS = {classes[0].__module__: classes for classes in generate.topics(CATALOGUE)}
+CATALOGUE = catalogue()
+TOPICS = {classes[0].__module__: classes for classes in topics(CATALOGUE)}
 SEEDS = range(5)
 
 every_operator = pytest.mark.parametrize("name", CATALOGUE)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests import generate, torture
+from tests.catalogue import catalogue
 
 
 @pytest.mark.parametrize("name", torture.remembered())
@@ -26,5 +27,5 @@ def test_the_generator_is_not_blind():
     for number in range(600):
         torture.Checked(generate.case(f"blind/{number}"), coverage).meet()
     engine_only = {name for name in torture.FLOORS if name.startswith("restore")}
-    unmet = torture.missing(coverage, 600, generate.catalogue())
+    unmet = torture.missing(coverage, 600, catalogue())
     assert {name: count for name, count in unmet.items() if name not in engine_only} == {}

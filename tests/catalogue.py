@@ -1,0 +1,30 @@
+"""Registered operators, and groups of them."""
+
+from rtbot import operators as _operators  # noqa: F401 (fills the registry)
+from rtbot.operator import REGISTRY
+
+
+def catalogue():
+    """Every registered operator class by its own name."""
+    classes = {cls for cls in REGISTRY.values() if not cls.abstract}
+    named = {cls.__name__: cls for cls in classes if cls.__module__.startswith("rtbot.operators")}
+    return dict(sorted(named.items()))
+
+
+def pairing_pool():
+    """The operators that wait for several streams or change times, and a few that thin them out."""
+    chosen = {}
+    for name, cls in catalogue().items():
+        complete = {key: parameter.default for key, parameter in cls.parameters.items()}
+        waits = {cls.role(port, complete) for port in cls.ports(2)} != {"must"} or cls.mixed
+        if waits or cls.own_time or (cls.keep is not None and len(cls.ports(2)) == 1):
+            chosen[name] = cls
+    return chosen
+
+
+def topics(pool):
+    """The classes of a catalogue by the module they are in."""
+    modules = {}
+    for cls in pool.values():
+        modules.setdefault(cls.__module__, []).append(cls)
+    return list(modules.values())
