@@ -24,9 +24,7 @@ lint: .venv/ready-to-develop
 	$(BIN)/mypy
 
 bench: .venv/ready-to-develop
-	@for each in benchmarks/bench_*.py; do \
-		$(BIN)/python -m benchmarks.$$(basename $$each .py) || exit 1; \
-	done
+	$(BIN)/python -m benchmarks
 
 torture: .venv/ready-to-develop
 	$(BIN)/python -m tests.torture

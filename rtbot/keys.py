@@ -108,7 +108,6 @@ class Keys:
         self.free: list[int] = []
         self.closed: set[int] = set()
         self.ordered = True
-        self._scalar: dict[Any, int] = {}
 
     @property
     def width(self) -> int:
@@ -232,7 +231,6 @@ class Keys:
             self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
             self.free.append(int(slot))
             self.closed.add(int(slot))
-        self._scalar.clear()
 
     # ---- one key
 
@@ -260,15 +258,11 @@ class Keys:
 
     def slot(self, key: Any, *, create: bool) -> int:
         """The slot of one key, -1 if it is unknown and not to be created."""
-        found = self._scalar.get(key, -1)
-        if found < 0:
-            words = self.words_of(key)
-            slots, missing = self.find(words)
-            if missing and not create:
-                return -1
-            found = int(self.add(words)[0]) if missing else int(slots[0])
-            self._scalar[key] = found
-        return found
+        words = self.words_of(key)
+        slots, missing = self.find(words)
+        if missing and not create:
+            return -1
+        return int(self.add(words)[0]) if missing else int(slots[0])
 
     # ---- order and output
 

@@ -44,6 +44,7 @@ class Pool:
         self.heaps = [(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in call.ports]
         self.watched = [np.full(capacity, LAST) for _ in call.ports]
         self.emitted = 0
+        self.moved = 0
 
     def grow(self, capacity: int) -> None:
         """Room for more keys."""
@@ -55,6 +56,7 @@ class Pool:
         ports = len(self.call.ports)
         blocks = int(self.header[pairs.FRESH]) + rows // pairs.BLOCK + min(rows, runs * ports) + 1
         if blocks > len(self.next):
+            self.moved += 1
             blocks = max(blocks, 2 * len(self.next))
             self.next = grown(self.next, blocks, -1)
             rows = blocks * pairs.BLOCK
@@ -64,7 +66,16 @@ class Pool:
         for k, (times, slots) in enumerate(self.heaps):
             size = int(self.header[pairs.header_place(k, pairs.WATCHED)]) + runs
             if size > len(times):
+                self.moved += 1
                 self.heaps[k] = grown(times, 2 * size, 0), grown(slots, 2 * size, 0)
+
+    def most(self, *rows: int) -> int:
+        """The most rows that can come out: what waits and what comes, of the ports that decide."""
+        ports = self.call.ports
+        coming = rows if len(rows) == len(ports) else rows * len(ports)
+        waiting = [n + self.word(k, pairs.HELD) for k, n in enumerate(coming)]
+        must = [n for n, p in zip(waiting, ports, strict=True) if p.role == "must"]
+        return min(must) if must else sum(waiting)
 
     def word(self, port: int, word: int) -> int:
         """A word of a port's header."""
@@ -96,6 +107,12 @@ class Runner:
         self.state[: self.length] = plan.layout.first_header()
         self.state[self.length :] = self.template
         self.pools = [Pool(call, 1) for call in plan.pairings]
+        for pool in self.pools:
+            for k, (source, _) in enumerate(pool.call.sources):
+                shift = plan.streams[source].progress[1]
+                pool.header[pairs.header_place(k, pairs.SHIFT)] = shift
+        self.grew = 0
+        self.ran = 0
         self.frontiers: dict[int, np.ndarray] = {}
         self.pins: dict[int, np.ndarray] = {}
         self.known: dict[int, np.ndarray] = {}
@@ -108,7 +125,13 @@ class Runner:
         self.own_rows: dict[str, int] = {}
         self._views()
 
+    @property
+    def version(self) -> int:
+        """Changes whenever an array of the state has moved."""
+        return self.grew + sum(pool.moved for pool in self.pools)
+
     def _views(self) -> None:
+        self.grew += 1
         self.F = self.wrap(self.state)
         self.I = self.wrap(self.state.view(np.int64))  # noqa: E741 (its name in generated code)
         self.header = self.state[: self.length].view(np.int64)
@@ -200,6 +223,7 @@ class Runner:
     ) -> list[Batch]:
         """Run every call over these keys; returns the batch of every stream."""
         plan = self.plan
+        self.ran += 1
         runs = len(slots)
         nothing = np.zeros(runs + 1, np.int64)
         batches: list[Batch | None] = [None] * len(plan.streams)
@@ -305,41 +329,40 @@ class Runner:
     ) -> None:
         pool = self.pools[call.key]
         stream = self.plan.streams[call.target]
-        rows = [len(batches[source]) for source, _ in call.sources]
+        sources = [batches[source] for source, _ in call.sources]
+        rows = [len(batch) for batch in sources]
         pool.reserve(sum(rows), runs)
-        most = self._most(call, pool, rows)
-        starts, time = np.empty(runs + 1, np.int64), np.empty(most, np.int64)
-        columns = room(stream.types, most)
-        wrap = self.wrap
-        pool.header[pairs.ENDING] = ending
-        arguments = [runs, wrap(slots)]
-        for k, (source, column) in enumerate(call.sources):
-            index, shift = self.plan.streams[source].progress
-            frontier, pinned = self.progress(index)
+        for k, (source, _) in enumerate(call.sources):
+            index = self.plan.streams[source].progress[0]
             pool.header[pairs.header_place(k, pairs.FLOOR)] = floors[index]
-            pool.header[pairs.header_place(k, pairs.SHIFT)] = shift
-            batch = batches[source]
-            arguments += [wrap(batch.starts), wrap(batch.time), *self._flat(batch, [column])]
-            arguments += [wrap(frontier), wrap(pinned)]
-        queue = pool.queue
-        arguments += [wrap(a) for a in (queue.view(np.int64), queue, pool.header, pool.time)]
-        arguments += [wrap(a) for a in (pool.value, pool.value.view(np.int64), pool.valid, pool.next)]
-        for (times, heap_slots), watched in zip(pool.heaps, pool.watched, strict=True):
-            arguments += [wrap(times), wrap(heap_slots), wrap(watched)]
-        arguments += [wrap(self.frontiers[call.progress]), wrap(self.pins[call.progress])]
-        arguments += [wrap(starts), wrap(time), *(wrap(a) for a in arrays(columns))]
+        most = pool.most(*rows)
+        target = Batch(np.empty(runs + 1, np.int64), np.empty(most, np.int64), room(stream.types, most))
+        pool.header[pairs.ENDING] = ending
+        arguments = self.pair_arguments(call, runs, slots, sources, target)
         count = getattr(self.module, call.name)(*arguments)
+        pool.header[pairs.ENDING] = 0
         pool.emitted += count
-        batches[call.target] = Batch(
-            starts, cut(time, count), [cut_column(c, count) for c in columns]
-        )
+        columns = [cut_column(c, count) for c in target.columns]
+        batches[call.target] = Batch(target.starts, cut(target.time, count), columns)
 
-    @staticmethod
-    def _most(call: PairCall, pool: Pool, rows: list[int]) -> int:
-        """The most rows that can come out: what waits and what comes, of the ports that decide."""
-        waiting = [rows[k] + pool.word(k, pairs.HELD) for k in range(len(rows))]
-        must = [n for n, p in zip(waiting, call.ports, strict=True) if p.role == "must"]
-        return min(must) if must else sum(waiting)
+    def pair_arguments(
+        self, call: PairCall, runs: int, slots: np.ndarray, sources: list[Batch], target: Batch
+    ) -> list[Any]:
+        """Arguments of a pairing's function, in the order of `pairs.Pair.parameters`."""
+        pool = self.pools[call.key]
+        wrap = self.wrap
+        found: list[Any] = [runs, wrap(slots)]
+        for batch, (source, column) in zip(sources, call.sources, strict=True):
+            frontier, pinned = self.progress(self.plan.streams[source].progress[0])
+            found += [wrap(batch.starts), wrap(batch.time), *self._flat(batch, [column])]
+            found += [wrap(frontier), wrap(pinned)]
+        queue, value = pool.queue, pool.value
+        found += [wrap(a) for a in (queue.view(np.int64), queue, pool.header, pool.time)]
+        found += [wrap(a) for a in (value, value.view(np.int64), pool.valid, pool.next)]
+        for (times, heap_slots), watched in zip(pool.heaps, pool.watched, strict=True):
+            found += [wrap(times), wrap(heap_slots), wrap(watched)]
+        found += [wrap(self.frontiers[call.progress]), wrap(self.pins[call.progress])]
+        return [*found, *(wrap(a) for a in (target.starts, target.time, *arrays(target.columns)))]
 
 
 def _same(array: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from rtbot import modules, pairs
 from rtbot.batch import Batch, Column
 from rtbot.errors import DataError, QueueFull, StateError
 from rtbot.feed import Feed, Prepared
+from rtbot.intake import Teller, writable
 from rtbot.kernels import FIRST, LAST
 from rtbot.keys import Keys, Texts
-from rtbot.plan import SegmentCall
 from rtbot.result import Result
 from rtbot.runner import Runner
+from rtbot.single import OneMessage, key_columns, roads, rows_of
 from rtbot.tables import Columns, Spec, columns
 
 if TYPE_CHECKING:
@@ -75,11 +76,8 @@ class Session:
             name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit)
             for name, d in plan.checked.inputs.items()
         }
-        self.direct = {
-            call.input: Direct(self, call)
-            for call in plan.calls
-            if isinstance(call, SegmentCall) and Direct.serves(plan, call, self.feeds)
-        }
+        self.known_slots: dict[Any, int] = {}
+        self.roads: dict[str, OneMessage] | None = None
 
     # ---- input
 
@@ -89,7 +87,7 @@ class Session:
         Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if an
         input is too far ahead of another, StateError after `finish`.
         """
-        self._open()
+        self.check_open()
         tables: dict[str, Columns] = {}
         for name, table in data.items():
             if name not in self.specs:
@@ -98,7 +96,7 @@ class Session:
         return self._push(tables)
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
-        self._check_queues({n for n, t in tables.items() if len(t)})
+        self.check_queues({n for n, t in tables.items() if len(t)})
         before = self._mark()
         added: list[int] = []
         try:
@@ -141,13 +139,14 @@ class Session:
         self.broken = False
         return result
 
-    def _open(self) -> None:
+    def check_open(self) -> None:
+        """Raise StateError unless the session takes input."""
         if self.broken:
             raise StateError("a push was interrupted: resume from an earlier dump")
         if self.finished:
             raise StateError("the session is finished: it takes no more input")
 
-    def _check_queues(self, coming: set[str]) -> None:
+    def check_queues(self, coming: set[str]) -> None:
         """Refuse rows for an input that is ahead where the queue behind it is full."""
         for pool in self.runner.pools:
             call = pool.call
@@ -255,25 +254,22 @@ class Session:
 
         In a keyed session rows are (key, t, value). Null is None.
         """
-        direct = self.direct.get(name)
-        if direct is not None:
-            return direct.push(time, value, key)
-        self._open()
+        if self.roads is None:
+            self.roads = roads(self)
+        road = self.roads.get(name)
+        if road is not None:
+            return road.push(time, value, key)
+        self.check_open()
         if name not in self.specs:
             raise DataError(f"there is no input {name!r}; inputs: {', '.join(self.specs)}")
-        row: dict[str, Any] = {"t": [time], "value": [value]}
-        if self.keys is not None:
-            parts = key if isinstance(key, tuple) else (key,)
-            row |= {n: [p] for n, p in zip(self.key, parts, strict=True)}
-        elif key is not None:
-            raise StateError("this session has no key: start(key=...) makes a keyed one")
+        row: dict[str, Any] = {"t": [time], "value": [value]} | key_columns(self.key, key)
         return rows_of(self.push({name: row}), self.key)
 
     # ---- progress
 
     def advance(self, time: int, name: str | None = None) -> Result:
         """Say that no input (or not this one) will send a message at or before `time` any more."""
-        self._open()
+        self.check_open()
         if name is not None and name not in self.feeds:
             raise DataError(f"there is no input {name!r}; inputs: {', '.join(self.specs)}")
         if isinstance(time, bool) or not hasattr(time, "__index__"):
@@ -297,7 +293,7 @@ class Session:
 
     def close_key(self, key: Any) -> Result:
         """Finish one key: release all it still has, and forget it. A later message begins anew."""
-        self._open()
+        self.check_open()
         if self.keys is None:
             raise StateError("this session has no key: use finish()")
         slot = self.keys.slot(key, create=False)
@@ -307,12 +303,13 @@ class Session:
         result = self._release(np.array([slot]), ending=True)
         self.runner.clear(slot)
         self.keys.drop([slot])
+        self.known_slots.clear()
         self.broken = False
         return result
 
     def finish(self) -> Result:
         """Say that nothing more will come; releases all that still waits."""
-        self._open()
+        self.check_open()
         self.broken = True
         slots = UNKEYED if self.keys is None else self.keys.open_slots()
         result = self._release(slots, ending=True)
@@ -387,184 +384,3 @@ class Session:
         from rtbot.checkpoint import dump
 
         return dump(self)
-
-
-class Direct:
-    """`push_one` where an input's segment is all there is behind it: one call of the one-row twin."""
-
-    def __init__(self, session: Session, call: SegmentCall) -> None:
-        assert call.input is not None
-        self.session = session
-        self.name = call.input
-        self.call = call
-        self.function: Any = None
-        self.feed = session.feeds[call.input]
-        self.kind = self.feed.type.kind
-        self.groups = self._groups()
-
-    @staticmethod
-    def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
-        """Whether everything behind the input is this one call."""
-        if call.input is None or call.carried or call.carries:
-            return False
-        feed = feeds[call.input]
-        if feed.lateness is not None or feed.type.nullable or feed.type.kind == "text":
-            return False
-        made = {call.source, *(index for index, _ in call.groups)}
-        used = {c.source for c in plan.calls if c is not call and not hasattr(c, "sources")}
-        used |= {s for c in plan.pairings for s, _ in c.sources}
-        texts = any(t.kind == "text" for i in made for t in plan.streams[i].types)
-        passed_on = any(stream == call.source for stream, _ in plan.places.values())
-        return not made & used and not texts and not passed_on
-
-    def _groups(self) -> list[tuple[int, list[tuple[str, int, int | None]]]]:
-        """Per group: where its flag stands in the result, and the place of each output's value."""
-        place = 0
-        groups = []
-        for index, _ in self.call.groups:
-            flag, columns = place, []
-            place += 1
-            for kind in self.session.plan.streams[index].types:
-                columns.append((place, place + 1 if kind.nullable else None))
-                place += 1 + kind.nullable
-            outputs = [
-                (name, *columns[column])
-                for name, (stream, column) in self.session.plan.places.items()
-                if stream == index
-            ]
-            groups.append((flag, outputs))
-        return groups
-
-    def _load(self) -> Any:
-        self.session._open()  # noqa: SLF001 (one class in two halves)
-        self.function = getattr(self.session.module, f"{self.call.name}_one")
-        return self.function
-
-    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """As `Session.push_one`."""
-        session = self.session
-        if session.finished or session.broken:
-            session._open()  # noqa: SLF001
-        if type(value) is not float or self.kind != "number" or type(time) is not int:
-            time, value = self._converted(time, value)
-        slot = 0
-        feed = self.feed
-        if session.keys is not None:
-            slot = session.keys._scalar.get(key, -1)  # noqa: SLF001
-            if slot < 0:
-                return self._first(time, value, key)
-        elif key is not None:
-            raise StateError("this session has no key: start(key=...) makes a keyed one")
-        newest = feed.view[slot]
-        if time <= newest or time <= feed.floor:
-            return self._refused(time, value, key)
-        feed.view[slot] = time
-        feed.counts["arrived"] += 1
-        function = self.function or self._load()
-        runner = session.runner
-        found = function(slot, time, value, runner.F, runner.I)
-        released: dict[str, Any] = {}
-        for flag, outputs in self.groups:
-            if found[flag]:
-                for name, place, valid in outputs:
-                    result = found[place] if valid is None or found[valid] else None
-                    session.rows[name] += 1
-                    released[name] = [
-                        (time, result) if session.keys is None else (key, time, result)
-                    ]
-        return released
-
-    def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
-        spec = self.session.specs[self.name]
-        if not self.session.key:
-            checked = columns({"t": [time], "value": [value]}, spec)
-        else:
-            plain = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
-            checked = columns({"t": [time], "value": [value]}, plain)
-        if not len(checked):
-            raise DataError("a null for an input that takes none", input=self.name, time=time)
-        return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
-
-    def _first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """The first message of a key seen by this road: the general one finds or makes its slot."""
-        session = self.session
-        released = self._general(time, value, key)
-        assert session.keys is not None
-        session.keys.slot(key, create=False)
-        return released
-
-    def _refused(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        return self._general(time, value, key)
-
-    def _general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        session = self.session
-        row: dict[str, Any] = {"t": [time], "value": [value]}
-        parts = key if isinstance(key, tuple) else (key,)
-        if session.keys is not None and len(parts) != len(session.key):
-            raise DataError(f"a key of {len(session.key)} columns is needed, not {key!r}")
-        row |= dict(zip(session.key, ([p] for p in parts), strict=False))
-        return rows_of(session.push({self.name: row}), session.key)
-
-
-class Teller:
-    """Says where a sorted row came from, for messages about it."""
-
-    def __init__(
-        self,
-        session: Session,
-        table: Columns,
-        found: np.ndarray | None,
-        slots: np.ndarray,
-        batch: Batch,
-    ) -> None:
-        self.session, self.table, self.found = session, table, found
-        self.slots, self.batch = slots, batch
-
-    def __call__(self, row: int) -> dict[str, Any]:
-        """Row of the table and key of row `row` of the batch."""
-        told: dict[str, Any] = {"row": row, "time": int(self.batch.time[row])}
-        if self.found is not None:
-            run = int(np.searchsorted(self.batch.starts, row, side="right")) - 1
-            slot = int(self.slots[run])
-            assert self.session.keys is not None
-            told["key"] = self.session.keys.value(slot)
-            place = row - int(self.batch.starts[run])
-            told["row"] = int(np.flatnonzero(self.found == slot)[place])
-        if self.table.rows is not None:
-            told["row"] = int(self.table.rows[told["row"]])
-        return told
-
-
-def writable(array: np.ndarray) -> np.ndarray:
-    """The same memory, not marked read-only: compiled functions are typed by that mark."""
-    if array.flags.writeable and array.flags.c_contiguous and array.flags.aligned:
-        return array
-    if not (array.flags.c_contiguous and array.flags.aligned):
-        return np.array(array)
-    return np.asarray(_Unmarked(array))
-
-
-class _Unmarked:
-    """Hands out another array's memory without its read-only mark; nothing here writes to it."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-        interface = dict(array.__array_interface__)
-        interface["data"] = (interface["data"][0], False)
-        self.__array_interface__ = interface
-
-
-def rows_of(result: Result, key: Iterable[str]) -> dict[str, Any]:
-    """A result as lists of tuples, outputs without rows left out."""
-    names = list(key)
-    found: dict[str, Any] = {}
-    for output, table in result.items():
-        if not len(table["t"]):
-            continue
-        values = table["value"].tolist()
-        if "value_valid" in table:
-            values = [v if ok else None for v, ok in zip(values, table["value_valid"], strict=True)]
-        parts = [table[n].tolist() for n in names]
-        keys = [parts[0]] if len(parts) == 1 else [list(zip(*parts, strict=True))] if parts else []
-        found[output] = list(zip(*keys, table["t"].tolist(), values, strict=True))
-    return found

@@ -28,7 +28,7 @@ LAYERS = [
     {"loops", "operators"},
     {"check", "plan"},
     {"runner"},
-    {"checkpoint"},
+    {"checkpoint", "intake", "single"},
     {"session"},
     {"api"},
     {"cli"},
@@ -36,7 +36,8 @@ LAYERS = [
 STEPS = {"exact", "exact_deviations", "exact_digits", "exact_running", "exact_sums"}
 STEPS |= {"functions", "ieee", "operators"}
 CODE = {"formulas", "layout", "loops", "modules", "pairs", "plan", "segments"}
-RUNTIME = CODE | {"batch", "checkpoint", "feed", "kernels", "keys", "runner", "session"}
+RUNTIME = CODE | {"batch", "checkpoint", "feed", "kernels", "intake", "keys", "runner"}
+RUNTIME |= {"session", "single"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
 
 

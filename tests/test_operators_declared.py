@@ -318,8 +318,11 @@ def test_frontier_of_a_resampler_is_just_before_the_next_grid_point():
 
 def test_no_grid_point_is_left_at_the_end_of_time():
     key = Key(REGISTRY["ResamplerConstant"], {"interval": 5})
-    key.feed(MOST - 5, 1.0)
-    key.feed(MOST, 2.0)
+    key.feed(MOST - 9, 1.0)
+    assert key.scalars["frontier"] == MOST - 5
+    key.feed(MOST - 3, 2.0)
+    assert key.scalars["frontier"] == MOST - 1
+    key.feed(MOST, 3.0)
     assert key.scalars["frontier"] == MOST
 
 

@@ -96,8 +96,10 @@ def _style(reading: Reading) -> Style | None:
         known = sample.drop_null()
         if not len(known):
             return None
-        text = known[0].as_py()
-        return BARE if cells.looks_integer(text) else times.style_of(text) or Style(separator="")
+        if cells.looks_integer(known[0].as_py()):
+            return BARE
+        styles = (times.style_of(text.as_py()) for text in known)
+        return next((style for style in styles if style is not None), Style(separator=""))
     if pa.types.is_timestamp(sample.type):
         return Style(offset="Z" if sample.type.tz else "")
     return Style(separator="", parts=0) if pa.types.is_date(sample.type) else BARE

@@ -47,11 +47,18 @@ class Records:
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self.file = file
         self._chunks = _guarded(stream, file)
-        self._first = _without_header(next(self._chunks, Chunk(b"", 1)), file)
+        self._first = _without_header(self._filled_chunk(), file)
         self.names = self._first[0]
+        if not self._first[1].data:
+            self._first = self.names, self._filled_chunk()
         twice = [name for name in self.names if name and self.names.count(name) > 1]
         if twice:
             raise DataError(f"two columns are named {twice[0]!r}", file=file, row=1)
+
+    def _filled_chunk(self) -> Chunk:
+        """Return the first chunk that has more than empty lines, or an empty one."""
+        filled = (chunk for chunk in self._chunks if chunk.data.strip(b"\r\n"))
+        return next(filled, Chunk(b"", 1))
 
     def sample(self, column: str) -> pa.Array:
         """Return the column of the first chunk, as text."""

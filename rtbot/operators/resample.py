@@ -86,7 +86,8 @@ class ResamplerConstant(Operator):
     @classmethod
     def reach(cls, values: Mapping[str, Any]) -> int:
         """A grid that snaps to the first message may begin almost an interval before it."""
-        return values["interval"] if values["snap_first"] else 0
+        snaps = values["snap_first"] and values["t0"] != ON_FIRST_MESSAGE
+        return values["interval"] if snaps else 0
 
     @step
     def step(i1, time, interval, t0, snap_first, started, ended, due, held, frontier):
@@ -107,5 +108,7 @@ class ResamplerConstant(Operator):
                     code = EMIT_AGAIN
         if code != EMIT_AGAIN:
             held = i1
-        frontier = INTEGER_MAX if ended else due - 1
+        frontier = due - 1
+        if ended:  # nothing can come any more; the greatest int64 says: as the source
+            frontier = INTEGER_MAX - 1 if time < INTEGER_MAX else INTEGER_MAX
         return code, point, value, started, ended, due, held, frontier
