@@ -27,12 +27,12 @@ def pandas_bands(times: Any, price: pd.Series) -> pd.DataFrame:
     )
 
 
-def polars_bands(frame: pl.LazyFrame) -> pl.DataFrame:
-    """Bands as polars computes them."""
-    mean = pl.col("price").rolling_mean(WINDOW)
-    spread = WIDTH * pl.col("price").rolling_std(WINDOW)
-    bands = {"upper": mean + spread, "middle": mean, "lower": mean - spread}
-    return frame.select("t", **bands).collect()
+def polars_bands(frame: pl.DataFrame) -> pl.DataFrame:
+    """Bands as polars computes them, mean and deviation once."""
+    mean, deviation = pl.col("price").rolling_mean(WINDOW), pl.col("price").rolling_std(WINDOW)
+    middle, spread = pl.col("middle"), pl.col("spread")
+    once = frame.select("t", middle=mean, spread=WIDTH * deviation)
+    return once.select("t", upper=middle + spread, middle=middle, lower=middle - spread)
 
 
 def upper_of_frame(frame: Any) -> np.ndarray:
@@ -43,11 +43,11 @@ def upper_of_frame(frame: Any) -> np.ndarray:
 def over_one(times: np.ndarray, values: np.ndarray) -> list[Contestant]:
     """Return everybody who can do one stream, rtbot first."""
     ours = Pushing(bollinger(), {"price": {"t": times, "value": values}})
-    price, lazy = pd.Series(values), pl.LazyFrame({"t": times, "price": values})
+    price, frame = pd.Series(values), pl.DataFrame({"t": times, "price": values})
     return [
         ours.contestant(lambda r: r["upper"]["value"]),
         Contestant("pandas", lambda: pandas_bands(times, price), values=upper_of_frame),
-        Contestant("polars", lambda: polars_bands(lazy), values=upper_of_frame),
+        Contestant("polars", lambda: polars_bands(frame), values=upper_of_frame),
         peers_csp.contestant("bollinger", (times, values), remark="csp.stats"),
     ]
 
@@ -57,7 +57,10 @@ def over_join(first: np.ndarray, second: np.ndarray, values: np.ndarray) -> list
     tables = {n: {"t": t, "value": values} for n, t in (("a", first), ("b", second))}
     ours = Pushing(bollinger_of_join(), tables)
     a, b = (pd.DataFrame({"t": t, n: values}) for t, n in ((first, "x"), (second, "y")))
-    c, d = (pl.LazyFrame({"t": t, n: values}) for t, n in ((first, "x"), (second, "y")))
+    c, d = (
+        pl.DataFrame({"t": t, n: values}).with_columns(pl.col("t").set_sorted())
+        for t, n in ((first, "x"), (second, "y"))
+    )
 
     def by_pandas() -> pd.DataFrame:
         joined = a.merge(b, on="t")

@@ -42,7 +42,7 @@ def by_numpy_keyed(left: Table, right: Table) -> Any:
 
 def contestants(left: Table, right: Table, keyed: bool) -> list[Contestant]:
     """Return everybody who can do it, rtbot first."""
-    on = ["k", "t"] if keyed else ["t"]
+    on = ["k", "t"] if keyed else "t"
     how = {"key": "k"} if keyed else {}
     order = np.sort if keyed else np.asarray
     ours = Pushing(join(), {"a": left, "b": right}, **how)

@@ -112,7 +112,7 @@ class Runner:
                 shift = plan.streams[source].progress[1]
                 pool.header[pairs.header_place(k, pairs.SHIFT)] = shift
         self.grew = 0
-        self.ran = 0
+        self.ahead = 0
         self.frontiers: dict[int, np.ndarray] = {}
         self.pins: dict[int, np.ndarray] = {}
         self.known: dict[int, np.ndarray] = {}
@@ -128,7 +128,7 @@ class Runner:
     @property
     def version(self) -> int:
         """Changes whenever an array of the state has moved."""
-        return self.grew + sum(pool.moved for pool in self.pools)
+        return self.grew + sum([pool.moved for pool in self.pools])
 
     def _views(self) -> None:
         self.grew += 1
@@ -223,7 +223,7 @@ class Runner:
     ) -> list[Batch]:
         """Run every call over these keys; returns the batch of every stream."""
         plan = self.plan
-        self.ran += 1
+        self.ahead = 0
         runs = len(slots)
         nothing = np.zeros(runs + 1, np.int64)
         batches: list[Batch | None] = [None] * len(plan.streams)

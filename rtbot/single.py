@@ -152,8 +152,7 @@ class Single(OneMessage):
 
     def __init__(self, session: Session, name: str) -> None:
         super().__init__(session, name)
-        self.version = self.ran = -1
-        self.left = 0
+        self.version = -1
         self.held: list[Any] = []
         self.buffers: list[Batch] = []
         self.calls: list[tuple[Any, list[Any], Any]] = []
@@ -164,14 +163,12 @@ class Single(OneMessage):
         own = any(isinstance(c, OwnCall) for c in plan.calls)
         return not own and not any(feed.holds for feed in feeds.values())
 
-    def _renew(self) -> None:
-        """Room in the pools for `AHEAD` messages, as long as nobody else takes of it."""
+    def _reserve(self) -> None:
+        """Room in the pools for the next `AHEAD` messages, whatever inputs they come to."""
         runner = self.session.runner
         for pool in runner.pools:
             pool.reserve(AHEAD * len(pool.call.ports), AHEAD)
-        if self.version != runner.version:
-            self._prepare()
-        self.left, self.ran = AHEAD, runner.ran
+        runner.ahead = AHEAD
 
     def _prepare(self) -> None:
         """Make buffers and arguments anew, after an array of the state has moved."""
@@ -227,9 +224,12 @@ class Single(OneMessage):
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         session = self.session
-        if self.left == 0 or self.ran != session.runner.ran:
-            self._renew()
-        self.left -= 1
+        runner = session.runner
+        if runner.ahead == 0:
+            self._reserve()
+        runner.ahead -= 1
+        if self.version != runner.version:
+            self._prepare()
         for view, waiting, deciding, least in self.held:
             if max([view[place] for place in waiting]) >= session.queue_limit:
                 session.check_queues({self.name})
@@ -242,8 +242,9 @@ class Single(OneMessage):
             if pool is not None:
                 pool.emitted += count
         session.broken = False
+        released = self._released(key)
         self.source.starts[1] = 0
-        return self._released(key)
+        return released
 
     def _fill(self, slot: int, time: int, value: Any) -> None:
         feed = self.feed
@@ -263,7 +264,7 @@ class Single(OneMessage):
         session = self.session
         released: dict[str, Any] = {}
         for name, batch, column, kind in self.outputs:
-            count = int(batch.starts[1]) if batch is not self.source else 1
+            count = int(batch.starts[1])
             if not count:
                 continue
             values = column.value[:count].tolist()

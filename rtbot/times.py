@@ -24,6 +24,7 @@ DEFAULT_UNIT = "us"
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 DAY_SECONDS = 86400
+DATE_WIDTH, SECONDS_WIDTH = len("2004-01-02"), len("2004-01-02T10:00:00")
 DAYS_BEFORE_1970 = 719163
 CYCLE_YEARS, CYCLE_DAYS = 400, 146097
 
@@ -131,15 +132,35 @@ def render(times: np.ndarray, unit: str, style: Style) -> Any:
     scale = 10 ** UNITS[unit]
     _check_writable(times, scale, style)
     local = times + style.offset_seconds * scale if style.offset_seconds else times
-    full = pc.cast(pa.array(local).cast(pa.timestamp(unit)), pa.string())
-    if style.separator != " ":
-        full = pc.binary_replace_slice(full, 10, 11, "T")
     width, step = _width(style, unit)
-    short = pc.utf8_slice_codeunits(full, 0, width)
     told = local % step == 0
-    if style.offset and width > 10:
-        full, short = (pc.binary_join_element_wise(t, style.offset, "") for t in (full, short))
-    return short if bool(np.all(told)) else pc.if_else(pa.array(told), short, full)
+    text = _shown(local, unit, width, style)
+    if bool(np.all(told)):
+        return text
+    full = _shown(local, unit, SECONDS_WIDTH + 1 + UNITS[unit], style)
+    if width < SECONDS_WIDTH:
+        seconds = _shown(local, unit, SECONDS_WIDTH, style)
+        full = pc.if_else(pa.array(local % scale == 0), seconds, full)
+    return pc.if_else(pa.array(told), text, full)
+
+
+def _shown(local: np.ndarray, unit: str, width: int, style: Style) -> Any:
+    """Write times with so many characters, cutting off what these do not tell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    scale = 10 ** UNITS[unit]
+    if width == DATE_WIDTH:
+        days = (local // (DAY_SECONDS * scale)).astype("int32")
+        return pc.cast(pa.array(days).cast(pa.date32()), pa.string())
+    if width <= SECONDS_WIDTH:
+        local, unit = local // scale, "s"
+    text = pc.cast(pa.array(local).cast(pa.timestamp(unit)), pa.string())
+    if style.separator != " ":
+        text = pc.binary_replace_slice(text, DATE_WIDTH, DATE_WIDTH + 1, "T")
+    if width != SECONDS_WIDTH + bool(UNITS[unit]) + UNITS[unit]:
+        text = pc.utf8_slice_codeunits(text, 0, width)
+    return pc.binary_join_element_wise(text, style.offset, "") if style.offset else text
 
 
 def exact(stamps: np.ndarray, unit: str) -> np.ndarray:
@@ -223,9 +244,9 @@ def _width(style: Style, unit: str) -> tuple[int, int]:
     """Characters that the style shows of a full time, and the step of times it tells."""
     digits = min(style.digits, UNITS[unit])
     if digits:
-        return 20 + digits, int(10 ** (UNITS[unit] - digits))
+        return SECONDS_WIDTH + 1 + digits, int(10 ** (UNITS[unit] - digits))
     seconds = (DAY_SECONDS, 3600, 60, 1)[style.parts]
-    return (10, 13, 16, 19)[style.parts], int(seconds * 10 ** UNITS[unit])
+    return (DATE_WIDTH, 13, 16, SECONDS_WIDTH)[style.parts], int(seconds * 10 ** UNITS[unit])
 
 
 def _check_writable(times: np.ndarray, scale: int, style: Style) -> None:

@@ -99,24 +99,30 @@ def test_times_are_written_as_they_were_read(text, style):
 
 
 @pytest.mark.parametrize(
-    ("style", "text"),
+    ("style", "unit", "count", "text"),
     [
-        (Style("", 0), "2004-01-02T10:00:00.500000"),
-        (Style("T", 2, 0, "Z"), "2004-01-02T10:00:00.500000Z"),
-        (Style(" ", 3, 1), "2004-01-02 10:00:00.5"),
-        (Style("T", 3, 0, "+01:00"), "2004-01-02T11:00:00.500000+01:00"),
+        (Style("", 0), "us", 500_000, "1970-01-01T00:00:00.500000"),
+        (Style("", 0), "us", 36_000_000_000, "1970-01-01T10:00:00"),
+        (Style("", 0), "s", 1, "1970-01-01T00:00:01"),
+        (Style("T", 2, 0, "Z"), "ms", 61_000, "1970-01-01T00:01:01Z"),
+        (Style("T", 2, 0, "Z"), "ms", 1, "1970-01-01T00:00:00.001Z"),
+        (Style(" ", 3, 1), "us", 500_000, "1970-01-01 00:00:00.5"),
+        (Style(" ", 3, 1), "us", 510_000, "1970-01-01 00:00:00.510000"),
+        (Style(" ", 3, 9), "ms", 5, "1970-01-01 00:00:00.005"),
+        (Style("T", 3, 0, "+01:00"), "ns", -1, "1970-01-01T00:59:59.999999999+01:00"),
     ],
 )
-def test_a_time_that_its_style_cannot_tell_is_written_in_full(style, text):
-    counts = np.array([SECOND_2004 * 10**6 + 500_000])
-    assert render(counts, "us", style).to_pylist() == [text]
+def test_a_time_that_its_style_cannot_tell_is_written_with_what_it_needs(style, unit, count, text):
+    assert render(np.array([count]), unit, style).to_pylist() == [text]
+    both = render(np.array([0, count]), unit, style)
+    assert both[1].as_py() == text
 
 
 def test_how_a_time_is_written_does_not_depend_on_its_neighbours():
     style = Style("", 0)
-    counts = np.array([0, 1, 86_400_000_000])
+    counts = np.array([0, 1, 1_000_000, 86_400_000_000])
     whole = render(counts, "us", style).to_pylist()
-    assert whole == [render(counts[k : k + 1], "us", style)[0].as_py() for k in range(3)]
+    assert whole == [render(counts[k : k + 1], "us", style)[0].as_py() for k in range(4)]
 
 
 STYLES = [
