@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measure import Line, Report, best
 from benchmarks.setups import SEED, bollinger, bollinger_of_join, join, moving, walk
 
-MESSAGES = 100_000
+MESSAGES = 50_000
 KEYS = 1_000
 FILL = 100
 BATCHES = (1, 16, 256, 4096)
@@ -27,7 +27,6 @@ class Messages:
         self.inputs, self.names = inputs, names
         self.generator = np.random.default_rng(SEED)
         self.time = 0
-        self.count = MESSAGES if self.session.direct else MESSAGES // 10
         for key in names or [None]:
             for time in range(FILL):
                 for name in inputs:
@@ -36,7 +35,7 @@ class Messages:
 
     def prepare(self) -> tuple[Any, ...]:
         """Return the next messages, as tuples of arguments."""
-        each = self.count // len(self.inputs)
+        each = MESSAGES // len(self.inputs)
         times = range(self.time, self.time + each)
         self.time += each
         values = walk(each).tolist()
@@ -100,7 +99,7 @@ def main() -> None:
         ("push_one, Bollinger of join", Messages(bollinger_of_join(), ("a", "b")), ""),
     ):
         cpu, wall = best(messages.run(), messages.prepare, report.runs)
-        rates = [messages.count / seconds / 1e6 for seconds in (cpu, wall)]
+        rates = [MESSAGES / seconds / 1e6 for seconds in (cpu, wall)]
         report.lines.append(Line(case, "rtbot", *rates, unit="M msg/s", target=target))
     for size in BATCHES:
         rates = [1 / seconds / 1e6 for seconds in batches(size, report.runs)]

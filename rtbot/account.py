@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rtbot import pairs
 
 if TYPE_CHECKING:
+    from rtbot.calls import Port
     from rtbot.graph import Ref
-    from rtbot.plan import Port
     from rtbot.session import Session
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load(source: Any, **params: Any) -> Graph:
-    """Load a graph: a path, the text of a graph (it holds a newline or begins with `{`), or a mapping.
+    """Load a graph: a path, a mapping, or text (it holds a newline or begins with `{`).
 
     `params` override the graph's parameters. Raises GraphError with every problem.
     """
@@ -88,8 +88,8 @@ class Graph:
     ) -> Session:
         """Start a session; `key` names key columns, default `io.key`.
 
-        `tap` adds operators to the result and changes nothing else. `queue_limit` bounds the rows that
-        wait at one port. `late`, `duplicates` and `lateness` override those of `io`. With
+        `tap` adds operators to the result and changes nothing else. `queue_limit` bounds the rows
+        that wait at one port. `late`, `duplicates` and `lateness` override those of `io`. With
         `compiled=False` (or RTBOT_INTERPRET=1) the generated code runs as plain Python.
         """
         from rtbot.session import DEFAULT_QUEUE_LIMIT, Session
@@ -104,7 +104,7 @@ class Graph:
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None
     ) -> Session:
-        """Go on from `Session.dump`; raises CheckpointError if it is damaged or of another graph."""
+        """Go on from `Session.dump`; raises CheckpointError if that is damaged or does not fit."""
         from rtbot.checkpoint import resume
 
         return resume(self, blob, tap=tap, compiled=compiled)
@@ -116,7 +116,8 @@ class Graph:
         }
         for name, value in policies.items():
             if name == "lateness":
-                if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+                whole = isinstance(value, int) and not isinstance(value, bool)
+                if value is not None and not (whole and value >= 0):
                     raise DataError(f"lateness is an integer of at least 0, not {value!r}")
             elif name not in known:
                 raise TypeError(f"there is no option {name!r}")

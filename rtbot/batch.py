@@ -1,7 +1,7 @@
 """Rows inside the engine.
 
-A push concerns a set of keys. Every batch of that push lists its rows key by key, in one order of keys
-for all of them: the rows of run k are those of key `slots[k]`, and a key may have none.
+A push concerns a set of keys. Every batch of that push lists its rows key by key, in one order of
+keys for all of them: the rows of run k are those of key `slots[k]`, and a key may have none.
 """
 
 from __future__ import annotations

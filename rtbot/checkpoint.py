@@ -1,8 +1,8 @@
 """Dumps: everything a session knows as bytes, and back. Never pickle.
 
 A dump is: the magic and format version, the length of a JSON header, the header (fingerprint of the
-graph, policies, what arrays there are), the arrays, and a SHA-256 of all that, which is verified before
-anything else is read.
+graph, policies, what arrays there are), the arrays, and a SHA-256 of all that, which is verified
+before anything else is read.
 """
 
 from __future__ import annotations
@@ -10,19 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.arrays import aligned
 from rtbot.errors import CheckpointError
 from rtbot.graph import Io
-from rtbot.runner import aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from rtbot.api import Graph
     from rtbot.session import Session
+
+    Field = tuple[str, Any, Any, int | None]
+    """An array that is state: name, owner, attribute or key, how much of it."""
 
 MAGIC = b"rtbot\x00dump"
 FORMAT = 1
@@ -111,7 +115,7 @@ def describe(session: Session) -> dict[str, Any]:
             "type": node.operator.__name__,
             "version": node.operator.version,
             "in": {p: str(r) for p, r in node.inputs.items()},
-            "values": {k: v for k, v in node.values.items()},
+            "values": dict(node.values),
             "text": node.text,
         }
         for name, node in checked.nodes.items()
@@ -125,7 +129,9 @@ def describe(session: Session) -> dict[str, Any]:
 
 
 def _get(owner: Any, field: Any) -> np.ndarray:
-    return owner[field] if isinstance(owner, dict | list) else getattr(owner, field)
+    array: np.ndarray
+    array = owner[field] if isinstance(owner, dict | list) else getattr(owner, field)
+    return array
 
 
 def _set(owner: Any, field: Any, value: np.ndarray) -> None:
@@ -135,44 +141,49 @@ def _set(owner: Any, field: Any, value: np.ndarray) -> None:
         setattr(owner, field, value)
 
 
-def _fields(session: Session) -> Iterable[tuple[str, Any, Any, int | None]]:
-    """(name, owner, attribute or key, how much of it) of every array that is state."""
+def _fields(session: Session) -> Iterator[Field]:
+    """Every array that is state."""
     runner, keys = session.runner, session.keys
     slots = runner.capacity if keys is None else max(keys.count, 1)
     slots = min(slots, runner.capacity)
     yield "state", runner, "state", runner.length + slots * runner.width
-    for title, table in (("frontier", runner.frontiers), ("pin", runner.pins), ("known", runner.known)):
+    progress = runner.progress
+    tables = {"frontier": progress.frontiers, "pin": progress.pins, "known": progress.known}
+    for title, table in tables.items():
         for index in table:
             yield f"{title}/{index}", table, index, slots
     for number, pool in enumerate(runner.pools):
-        name = f"pool/{number}"
-        yield f"{name}/header", pool, "header", None
-        yield f"{name}/queue", pool, "queue", slots * pool.width
-        for field in ("time", "value", "valid", "next"):
-            yield f"{name}/{field}", pool, field, None
-        for port in range(len(pool.watched)):
-            yield f"{name}/watched/{port}", pool.watched, port, slots
-        yield from _heap_fields(name, pool)
+        yield from _pool_fields(f"pool/{number}", pool, slots)
     for name, feed in session.feeds.items():
-        yield f"feed/{name}/last", feed, "last", slots
-        yield f"feed/{name}/begun", feed, "begun", slots
-        if feed.holds:
-            for field in ("frontier", "roots", "watched"):
-                yield f"feed/{name}/{field}", feed, field, slots
-            for field in feed.pool:
-                yield f"feed/{name}/pool/{field}", feed.pool, field, None
-            yield f"feed/{name}/value", feed.pool_value, "value", None
-            yield f"feed/{name}/valid", feed.pool_value, "valid", None
-            yield f"feed/{name}/free", feed, "free", None
+        yield from _feed_fields(f"feed/{name}", feed, slots)
     if keys is not None:
         yield "keys/words", keys, "words", keys.count * keys.width
 
 
-def _heap_fields(name: str, pool: Any) -> Iterable[tuple[str, Any, Any, int | None]]:
+def _pool_fields(name: str, pool: Any, slots: int) -> Iterator[Field]:
+    yield f"{name}/header", pool, "header", None
+    yield f"{name}/queue", pool, "queue", slots * pool.width
+    for field in ("time", "value", "valid", "next"):
+        yield f"{name}/{field}", pool, field, None
+    for port in range(len(pool.watched)):
+        yield f"{name}/watched/{port}", pool.watched, port, slots
     for port, heap in enumerate(pool.heaps):
         pool.heaps[port] = list(heap)
         for part, title in enumerate(("time", "slot")):
             yield f"{name}/heap/{port}/{title}", pool.heaps[port], part, None
+
+
+def _feed_fields(name: str, feed: Any, slots: int) -> Iterator[Field]:
+    yield f"{name}/last", feed, "last", slots
+    yield f"{name}/begun", feed, "begun", slots
+    if feed.holds:
+        for field in ("frontier", "roots", "watched"):
+            yield f"{name}/{field}", feed, field, slots
+        for field in feed.pool:
+            yield f"{name}/pool/{field}", feed.pool, field, None
+        yield f"{name}/value", feed.pool_value, "value", None
+        yield f"{name}/valid", feed.pool_value, "valid", None
+        yield f"{name}/free", feed, "free", None
 
 
 def resume(
@@ -229,16 +240,16 @@ def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, n
             array = words
         _set(owner, field, array)
     runner.capacity = header["slots"]
-    runner._views()  # noqa: SLF001 (restoring is part of the class)
+    runner.renew_views()
     for name, feed in session.feeds.items():
         _restore_feed(feed, header["feeds"][name], runner.capacity)
     for pool, count in zip(runner.pools, header["emitted"], strict=True):
         pool.emitted = count
     runner.own_rows = dict(header["own_rows"])
-    session.place = np.full(runner.capacity, -1, np.int32)
     session.rows = dict(header["rows"])
     session.finished = header["finished"]
-    session.texts = type(session.texts)(header["texts"])
+    for text in header["texts"]:
+        session.texts.code(text)
     if keys is not None:
         keys.rebuild()
 

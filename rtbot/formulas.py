@@ -1,8 +1,8 @@
-"""From a typed expression to Python text that numba compiles and plain Python runs, to the same bits.
+"""From a typed expression to Python text: numba compiles it, Python runs it, to the same bits.
 
-An expression becomes up to three texts: its value, whether it is valid (not null), and whether it is
-in its domain (no integer overflow). `always` flags are None, so that an ordinary expression stays one
-readable line. Null in, null out; a fault counts only where its value is used.
+An expression becomes up to three texts: its value, whether it is valid (not null), and whether it
+is in its domain (no integer overflow). Flags that always hold are None, so that an ordinary
+expression stays one readable line. Null in, null out; a fault counts only where its value is used.
 """
 
 from __future__ import annotations
@@ -51,7 +51,23 @@ INTEGER: Mapping[str, Callable[..., Any]] = {
     "min": functions.minimum_integer,
     "max": functions.maximum_integer,
 }
-INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!="}
+APART: Mapping[tuple[str, str], Callable[..., Any]] = {
+    ("close_to", "number"): functions.close_to,
+    ("close_to", "integer"): functions.close_to_integer,
+    ("far_from", "number"): functions.far_from,
+    ("far_from", "integer"): functions.far_from_integer,
+}
+"""By what the first two of three arguments are."""
+INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "and", "or"}
+PREFIX = {
+    "neg": "(-{})",
+    "abs": "abs({})",
+    "not": "(not {})",
+    "widen": "float({})",
+    "isnan": "({0} != {0})",
+}
+WHOLE = {"floor", "ceil", "round"}
+"""They change no integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +103,9 @@ class Writer:
         args = [self.write(a) for a in tree.args]
         valid, fine = both(*(a.valid for a in args)), both(*(a.fine for a in args))
         texts = [a.value for a in args]
+        if tree.args and (tree.op, tree.args[0].type.kind) in APART:
+            function = APART[tree.op, tree.args[0].type.kind]
+            return Code(self._call(function, *texts), valid, fine)
         integer = bool(tree.args) and tree.type.kind == "integer" == tree.args[0].type.kind
         if integer and tree.op in CHECKED:
             return self._checked(tree.op, texts, valid, fine)
@@ -95,20 +114,10 @@ class Writer:
     def _plain(self, op: str, texts: list[str], *, integer: bool) -> str:
         if op in INFIX:
             return f"({texts[0]} {op} {texts[1]})"
-        if op in ("floor", "ceil", "round") and integer:
+        if op in PREFIX:
+            return PREFIX[op].format(texts[0])
+        if op in WHOLE and integer:
             return texts[0]
-        if op == "neg":
-            return f"(-{texts[0]})"
-        if op == "abs":
-            return f"abs({texts[0]})"
-        if op in ("and", "or"):
-            return f"({texts[0]} {op} {texts[1]})"
-        if op == "not":
-            return f"(not {texts[0]})"
-        if op == "widen":
-            return f"float({texts[0]})"
-        if op == "isnan":
-            return f"({texts[0]} != {texts[0]})"
         function = (INTEGER if integer else NUMBER)[op]
         text = texts[0]
         if len(texts) == 1:
@@ -135,7 +144,8 @@ class Writer:
         if tree.type.kind == "number":
             value = float(value)
             if not math.isfinite(value):
-                return Code("math.nan" if value != value else f"math.copysign(math.inf, {value > 0:d} - 0.5)")
+                infinity = f"math.copysign(math.inf, {value > 0:d} - 0.5)"
+                return Code("math.nan" if value != value else infinity)
         return Code(f"({value!r})" if not isinstance(value, bool) and value < 0 else repr(value))
 
     def _port(self, tree: Expression) -> Code:

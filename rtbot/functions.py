@@ -2,8 +2,10 @@
 
 import math
 
-from rtbot.ieee import INTEGER_MIN, multiply_checked
+from rtbot.ieee import INTEGER_MIN, multiply_checked, subtract_checked
 from rtbot.operator import step
+
+INTEGER_RANGE = 2.0**63
 
 
 @step
@@ -79,3 +81,34 @@ def power_checked(a, b):
         if not fits:
             return False, 0
     return True, result
+
+
+@step
+def close_to(a, b, epsilon):
+    """Whether two numbers are equal or less than epsilon apart."""
+    return a == b or abs(a - b) < epsilon
+
+
+@step
+def far_from(a, b, epsilon):
+    """Whether two numbers are at least epsilon apart; false if one is NaN."""
+    return abs(a - b) >= epsilon
+
+
+@step
+def close_to_integer(a, b, epsilon):
+    """`close_to` of integers, exact: their distance is never rounded."""
+    fits, distance = subtract_checked(a, b)
+    if not fits or distance == INTEGER_MIN:
+        return abs(float(a) - float(b)) < epsilon
+    distance = abs(distance)
+    if epsilon >= INTEGER_RANGE:
+        return True
+    whole = int(epsilon)
+    return distance == 0 or distance < whole or (distance == whole and float(whole) < epsilon)
+
+
+@step
+def far_from_integer(a, b, epsilon):
+    """`far_from` of integers."""
+    return not close_to_integer(a, b, epsilon)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rtbot.expression import Expression
     from rtbot.operator import Operator, Type
 
@@ -47,10 +48,11 @@ class Node:
     """An operator of the graph.
 
     `values` holds every parameter under its declared name (durations in `io.unit`, choices as text,
-    absent optional ones None). `inputs` maps every port to what feeds it, in port order. `types` has
-    the type of every input port after pairing (may and last are nullable) and of every output port.
-    `formulas` maps an output port, "keep" or "fault" to its typed expression; empty for step operators.
-    For a user's expression `operator` is `rtbot.expression.Formula`, with ports i1..iN.
+    absent optional ones None). `inputs` maps every port to what feeds it, in port order. `types`
+    has the type of every input port after pairing (may and last are nullable) and of every output
+    port. `formulas` maps an output port, "keep", "fault" or "lost PORT" to its typed expression;
+    empty for step operators. For a user's expression `operator` is `rtbot.expression.Formula`, with
+    ports i1..iN.
     """
 
     id: str

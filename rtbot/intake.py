@@ -6,39 +6,151 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.batch import Batch, Column
+
 if TYPE_CHECKING:
-    from rtbot.batch import Batch
-    from rtbot.session import Session
-    from rtbot.tables import Columns
+    from collections.abc import Mapping
+    from types import ModuleType
+
+    from rtbot.codes import Texts
+    from rtbot.keys import Keys
+    from rtbot.tables import Columns, Spec
+
+UNKEYED = np.zeros(1, np.int64)
+"""The slots of a run without keys."""
 
 
-class Teller:
-    """Says where a sorted row came from, for messages about it."""
+class Runs:
+    """The tables of one push as batches, all of the same runs: one per slot of `slots`."""
+
+    def __init__(self, tables: Mapping[str, Columns], keys: Keys | None) -> None:
+        self.tables = tables
+        self.keys = keys
+        self.slots = UNKEYED
+        self.batches: dict[str, Batch] = {}
+        self.found: Mapping[str, np.ndarray] = {}
+
+    def tell(self, name: str, row: int) -> dict[str, Any]:
+        """Where row `row` of the batch of an input came from: row of the table, time and key."""
+        batch, table, found = self.batches[name], self.tables[name], self.found.get(name)
+        told: dict[str, Any] = {"row": row, "time": int(batch.time[row])}
+        if found is not None:
+            run = int(np.searchsorted(batch.starts, row, side="right")) - 1
+            slot = int(self.slots[run])
+            assert self.keys is not None
+            told["key"] = self.keys.value(slot)
+            place = row - int(batch.starts[run])
+            told["row"] = int(np.flatnonzero(found == slot)[place])
+        if table.rows is not None:
+            told["row"] = int(table.rows[told["row"]])
+        return told
+
+
+class Intake:
+    """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave."""
 
     def __init__(
-        self,
-        session: Session,
-        table: Columns,
-        found: np.ndarray | None,
-        slots: np.ndarray,
-        batch: Batch,
+        self, specs: Mapping[str, Spec], kernels: ModuleType, keys: Keys | None, texts: Texts
     ) -> None:
-        self.session, self.table, self.found = session, table, found
-        self.slots, self.batch = slots, batch
+        self.specs = specs
+        self.kernels = kernels
+        self.keys = keys
+        self.texts = texts
+        self.place = np.full(1, -1, np.int32)
 
-    def __call__(self, row: int) -> dict[str, Any]:
-        """Row of the table and key of row `row` of the batch."""
-        told: dict[str, Any] = {"row": row, "time": int(self.batch.time[row])}
-        if self.found is not None:
-            run = int(np.searchsorted(self.batch.starts, row, side="right")) - 1
-            slot = int(self.slots[run])
-            assert self.session.keys is not None
-            told["key"] = self.session.keys.value(slot)
-            place = row - int(self.batch.starts[run])
-            told["row"] = int(np.flatnonzero(self.found == slot)[place])
-        if self.table.rows is not None:
-            told["row"] = int(self.table.rows[told["row"]])
-        return told
+    # ---- a refused push leaves everything as it was
+
+    def mark(self) -> tuple[Any, ...]:
+        """What `back_to` needs: the sizes of dictionaries, the kinds of keys."""
+        if self.keys is None:
+            return len(self.texts.values), None, ()
+        return len(self.texts.values), self.keys.kinds, [len(t.values) for t in self.keys.texts]
+
+    def back_to(self, mark: tuple[Any, ...], added: list[int]) -> None:
+        """Forget the slots in `added`, and texts and kinds that came after the mark."""
+        if added:
+            assert self.keys is not None
+            self.keys.drop(added)
+        self.texts.shrink(mark[0])
+        if self.keys is not None:
+            self.keys.kinds = mark[1]
+            for texts, length in zip(self.keys.texts, mark[2], strict=True):
+                texts.shrink(length)
+
+    # ---- keys to slots
+
+    def slots(self, tables: Mapping[str, Columns], added: list[int]) -> dict[str, np.ndarray]:
+        """Slots of the rows of every table that has some; new keys get one, noted in `added`."""
+        assert self.keys is not None
+        words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
+        if self.keys.width > len(self.keys.names):
+            words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
+        found: dict[str, np.ndarray] = {}
+        for name, flat in words.items():
+            slots, missing = self.keys.find(flat)
+            if missing:
+                new = flat.reshape(-1, self.keys.width)[slots < 0].ravel()
+                added += self.keys.add(new).tolist()
+                slots, _ = self.keys.find(flat)
+            found[name] = slots
+        return found
+
+    def grow(self, capacity: int) -> None:
+        """Room for more keys."""
+        if capacity > len(self.place):
+            self.place = np.full(capacity, -1, np.int32)
+
+    # ---- rows to runs
+
+    def runs(self, tables: Mapping[str, Columns], found: Mapping[str, np.ndarray]) -> Runs:
+        """The rows sorted by key, those of a key in the order in which they came."""
+        runs = Runs(tables, self.keys)
+        if self.keys is None:
+            for name, table in tables.items():
+                starts = np.array([0, len(table)])
+                column = self._column(name, table)
+                runs.batches[name] = Batch(starts, writable(table.time), [column])
+            return runs
+        runs.found = found
+        distinct = np.empty(min(sum(map(len, found.values())), self.keys.count), np.int64)
+        count = 0
+        for slots in found.values():
+            count = self.kernels.mark(slots, len(slots), self.place, distinct, count)
+        order = runs.slots = self.keys.sort(distinct[:count])
+        self.kernels.arrange(order, count, self.place)
+        try:
+            for name, table in tables.items():
+                runs.batches[name] = self._sorted(name, table, found.get(name), order)
+        finally:
+            self.kernels.forget(order, count, self.place)
+        return runs
+
+    def _column(self, name: str, table: Columns) -> Column:
+        value = table.value
+        if not isinstance(value, np.ndarray):
+            value = self.texts.encode(value)
+        valid = table.valid
+        if valid is None and self.specs[name].nullable:
+            valid = np.ones(len(table), bool)
+        return Column(writable(value), None if valid is None else writable(valid))
+
+    def _sorted(
+        self, name: str, table: Columns, slots: np.ndarray | None, order: np.ndarray
+    ) -> Batch:
+        runs, rows = len(order), len(table)
+        starts, ends = np.zeros(runs + 1, np.int64), np.empty(runs, np.int64)
+        column = self._column(name, table)
+        time = writable(table.time)
+        if slots is None or self.kernels.tally(slots, rows, self.place, runs, starts, ends):
+            return Batch(starts, time, [column])
+        out_time, out = np.empty(rows, np.int64), np.empty_like(column.value)
+        self.kernels.scatter(slots, rows, self.place, ends, time, column.value, out_time, out)
+        valid = None
+        if column.valid is not None:
+            valid = np.empty(rows, bool)
+            ends[:] = starts[:-1]
+            self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
+        return Batch(starts, out_time, [Column(out, valid)])
 
 
 def writable(array: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Loops of the runtime over columns: keys to slots, rows to runs, order checks, wake-ups.
 
-This file is compiled as one generated module (see `modules`), so it must stay self-contained. All
-arrays are allocated by the caller. Slots of rows are int32, everything else int64 unless said.
+This text and that of heaps.py are compiled as one generated module (see `modules`), so they import
+nothing of ours. All arrays are allocated by the caller. Slots of rows are int32, everything else
+int64 unless said.
 """
 
 import math  # noqa: F401 (every generated module has it)
@@ -174,8 +175,8 @@ def first_unordered(slots, runs, starts, time, last, floor):
 def admit(slots, runs, starts, time, last, begun, floor, keep, out_starts, counts):
     """Sort rows into kept (1), late (0, counted in counts[0]) and duplicate (0, counts[1]).
 
-    counts[2], counts[3]: the first late and the first duplicate row, or -1. Rows kept. A frontier of
-    FIRST means none yet; `begun` tells keys that have had a row at that very time.
+    counts[2], counts[3]: the first late and the first duplicate row, or -1. Rows kept. A frontier
+    of FIRST means none yet; `begun` tells keys that have had a row at that very time.
     """
     kept = 0
     out_starts[0] = 0
@@ -188,12 +189,10 @@ def admit(slots, runs, starts, time, last, begun, floor, keep, out_starts, count
             some = some or not late
             if late:
                 counts[0] += 1
-                if counts[2] < 0:
-                    counts[2] = row
+                counts[2] = row if counts[2] < 0 else counts[2]
             elif duplicate:
                 counts[1] += 1
-                if counts[3] < 0:
-                    counts[3] = row
+                counts[3] = row if counts[3] < 0 else counts[3]
             else:
                 before = time[row]
                 kept += 1
@@ -214,7 +213,7 @@ def accept(slots, runs, starts, time, last, begun):
 
 
 def settle(slots, runs, known, frontier, pinned, floor, shift, out_frontier, out_pinned):
-    """Frontiers behind an operator that keeps its own: `known`, or its source's where that is LAST."""
+    """Frontiers behind an operator that keeps its own: `known`, its source's where that is LAST."""
     for run in range(runs):
         slot = slots[run]
         if known[slot] != LAST:
@@ -264,90 +263,3 @@ def sift(heap_time, heap_slot, size):
         heap_time[place], heap_slot[place] = heap_time[child], heap_slot[child]
         place = child
     heap_time[place], heap_slot[place] = time, slot
-
-
-# ---- rows that are sorted before they are let in: one heap per key, nodes in one pool
-
-
-def older(time, order, a, b):
-    """Whether node a comes before node b: by time, then by arrival."""
-    return time[a] < time[b] or (time[a] == time[b] and order[a] < order[b])
-
-
-def meld(time, order, child, sibling, a, b):
-    """Join two pairing heaps (Fredman et al. 1986); -1 is the empty one."""
-    if a < 0:
-        return b
-    if b < 0:
-        return a
-    if older(time, order, b, a):
-        a, b = b, a
-    sibling[b] = child[a]
-    child[a] = b
-    return a
-
-
-def pop_root(time, order, child, sibling, root):
-    """The heap without its root: its children melded in pairs, then from the back."""
-    pairs = -1
-    node = child[root]
-    while node >= 0:
-        other = sibling[node]
-        following = sibling[other] if other >= 0 else -1
-        sibling[node] = -1
-        if other >= 0:
-            sibling[other] = -1
-        joined = meld(time, order, child, sibling, node, other)
-        sibling[joined] = pairs
-        pairs = joined
-        node = following
-    heap = -1
-    while pairs >= 0:
-        following = sibling[pairs]
-        sibling[pairs] = -1
-        heap = meld(time, order, child, sibling, heap, pairs)
-        pairs = following
-    return heap
-
-
-def hold(slots, runs, starts, time, nodes, roots, node_time, node_order, child, sibling, order):
-    """Put rows into the heaps of their keys; `nodes` has a free node for every row."""
-    for run in range(runs):
-        slot = slots[run]
-        for row in range(starts[run], starts[run + 1]):
-            node = nodes[row]
-            if node < 0:
-                continue
-            node_time[node] = time[row]
-            node_order[node] = order + row
-            child[node] = -1
-            sibling[node] = -1
-            roots[slot] = meld(node_time, node_order, child, sibling, roots[slot], node)
-
-
-def release(slots, runs, until, roots, node_time, node_order, child, sibling, out, out_starts):
-    """Take rows up to each run's `until` off the heaps, oldest first. How many."""
-    taken = 0
-    out_starts[0] = 0
-    for run in range(runs):
-        root = roots[slots[run]]
-        while root >= 0 and until[run] != FIRST and node_time[root] <= until[run]:
-            out[taken] = root
-            taken += 1
-            root = pop_root(node_time, node_order, child, sibling, root)
-        roots[slots[run]] = root
-        out_starts[run + 1] = taken
-    return taken
-
-
-def judge(slots, runs, starts, time, largest, lateness, floor, late):
-    """Under a lateness: whether each row is late. How many are; `largest` is not changed."""
-    count = 0
-    for run in range(runs):
-        newest = largest[slots[run]]
-        for row in range(starts[run], starts[run + 1]):
-            bound = newest - lateness if newest >= FIRST + lateness else FIRST
-            late[row] = time[row] < bound or (time[row] <= floor and floor != FIRST)
-            count += late[row]
-            newest = max(newest, time[row])
-    return count

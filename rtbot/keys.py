@@ -2,78 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.codes import NULL_TEXT, Texts
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
-    from rtbot.tables import Text
-
-NULL_TEXT = -1
 SMALLEST = 16
-
-
-class Texts:
-    """Text to int64 codes, in order of arrival; codes never show outside. Null is -1."""
-
-    def __init__(self, values: Sequence[str] = ()) -> None:
-        self.values = list(values)
-        self.codes = {text: code for code, text in enumerate(self.values)}
-        self._ranks = np.zeros(0, np.int64)
-        self._objects = np.zeros(0, object)
-        self._decoded = 0
-
-    def code(self, text: str | None) -> int:
-        """The code of one text."""
-        if text is None:
-            return NULL_TEXT
-        found = self.codes.get(text)
-        if found is None:
-            found = self.codes[text] = len(self.values)
-            self.values.append(text)
-        return found
-
-    def encode(self, column: Text) -> np.ndarray:
-        """Codes of a column that comes with a dictionary of its own."""
-        table = np.fromiter(
-            (*map(self.code, column.values), NULL_TEXT), np.int64, len(column.values) + 1
-        )
-        return table[column.codes]
-
-    def shrink(self, length: int) -> None:
-        """Forget texts beyond the first `length`."""
-        for text in self.values[length:]:
-            del self.codes[text]
-        del self.values[length:]
-        self._objects = np.zeros(0, object)
-        self._ranks = np.zeros(0, np.int64)
-
-    def decode(self, codes: np.ndarray) -> np.ndarray:
-        """Texts as an object array; None for null."""
-        if len(self._objects) <= len(self.values):
-            self._objects = np.full(2 * len(self.values) + 1, None)
-            self._decoded = 0
-        self._objects[self._decoded : len(self.values)] = self.values[self._decoded :]
-        self._decoded = len(self.values)
-        return self._objects[codes]
-
-    def ranks(self, codes: np.ndarray) -> np.ndarray:
-        """Numbers in the order of the texts (code points), null last."""
-        if len(codes) * 8 < len(self.values):
-            texts = [self.values[c] if c >= 0 else None for c in codes]
-            order = {t: k for k, t in enumerate(sorted({t for t in texts if t is not None}))}
-            return np.array([order.get(t, len(order)) for t in texts], np.int64)
-        if len(self._ranks) != len(self.values) + 1:
-            self._ranks = np.empty(len(self.values) + 1, np.int64)
-            order = sorted(range(len(self.values)), key=self.values.__getitem__)
-            self._ranks[order] = np.arange(len(self.values))
-            self._ranks[-1] = len(self.values)
-        return self._ranks[codes]
 
 
 def kind_of(column: Any) -> str | None:
@@ -86,7 +26,7 @@ def kind_of(column: Any) -> str | None:
 
 
 def null_rows(column: Any) -> np.ndarray | None:
-    """Which rows of a key column are null, or None."""
+    """Which rows of a key column are null, or None if none is."""
     if isinstance(column, np.ndarray):
         return None
     absent = ~column[1] if isinstance(column, tuple) else column.codes < 0
@@ -122,18 +62,14 @@ class Keys:
     # ---- lookup
 
     def encode(self, columns: Sequence[Any]) -> np.ndarray:
-        """Words of a table's key columns, flat, `width` per row; null is 0 and a bit of the mask."""
-        kinds = [kind_of(c) for c in columns]
-        known = self.kinds or [None] * len(kinds)
-        for name, kind, before in zip(self.names, kinds, known, strict=True):
-            if kind != before and kind is not None and before is not None:
-                raise DataError(f"key column {name} holds {kind}, but {before} before")
-        self.kinds = [b or k for k, b in zip(kinds, known, strict=True)]
+        """Words of a table's key columns, flat, `width` a row; null is 0 and a bit of the mask."""
+        self._note_kinds([kind_of(c) for c in columns])
         nulls = [null_rows(c) for c in columns]
         if not self.nulls and any(n is not None for n in nulls):
             self._allow_nulls()
-        parts = []
-        mask = np.zeros(len(columns[0][0] if isinstance(columns[0], tuple) else columns[0]), np.int64)
+        parts: list[np.ndarray] = []
+        first = columns[0]
+        mask = np.zeros(len(first[0] if isinstance(first, tuple) else first), np.int64)
         for place, (column, absent) in enumerate(zip(columns, nulls, strict=True)):
             part = column[0] if isinstance(column, tuple) else column
             if not isinstance(part, np.ndarray):
@@ -145,6 +81,13 @@ class Keys:
         if self.nulls:
             parts.append(mask)
         return parts[0] if len(parts) == 1 else np.ascontiguousarray(np.stack(parts, 1)).ravel()
+
+    def _note_kinds(self, kinds: list[str | None]) -> None:
+        known = self.kinds or [None] * len(kinds)
+        for name, kind, before in zip(self.names, kinds, known, strict=True):
+            if kind != before and kind is not None and before is not None:
+                raise DataError(f"key column {name} holds {kind}, but {before} before")
+        self.kinds = [b or k for k, b in zip(kinds, known, strict=True)]
 
     def _allow_nulls(self) -> None:
         width = self.width
@@ -185,9 +128,7 @@ class Keys:
         if self.ordered and len(slots):
             self.ordered = not reused and self._follows(before, new[:1])
         self.count = max(self.count, int(slots.max(initial=-1)) + 1)
-        self.kernels.insert(
-            slots, len(slots), width, self.table, len(self.table) - 1, self.words
-        )
+        self.kernels.insert(slots, len(slots), width, self.table, len(self.table) - 1, self.words)
         return slots
 
     def _follows(self, before: Any, first: np.ndarray) -> bool:
@@ -218,10 +159,9 @@ class Keys:
     def rebuild(self) -> None:
         """Make the table anew from the words."""
         total = max(self.count, SMALLEST)
-        if len(self.words) < total * self.width:
-            self.words = np.resize(self.words, total * self.width) if self.count else np.zeros(
-                total * self.width, np.int64
-            )
+        room = total * self.width
+        if len(self.words) < room:
+            self.words = np.resize(self.words, room) if self.count else np.zeros(room, np.int64)
         self._rebuild(1 << (4 * total - 1).bit_length())
 
     def drop(self, slots: Sequence[int]) -> None:
@@ -271,8 +211,11 @@ class Keys:
         if self.ordered:
             return np.sort(slots)
         if self.width == 1 and self.kinds == ["integer"]:
-            return slots[np.argsort(self.words[slots])]
-        return slots[self._order(self.words.reshape(-1, self.width)[slots])]
+            order = np.argsort(self.words[slots])
+        else:
+            order = self._order(self.words.reshape(-1, self.width)[slots])
+        ordered: np.ndarray = slots[order]
+        return ordered
 
     def _order(self, words: np.ndarray) -> np.ndarray:
         assert self.kinds is not None
@@ -282,7 +225,8 @@ class Keys:
             if self.nulls:
                 columns.append(words[:, -1] >> place & 1)
             columns.append(self.texts[place].ranks(column) if kind == "text" else column)
-        return np.lexsort(columns[::-1])
+        order: np.ndarray = np.lexsort(columns[::-1])
+        return order
 
     def columns(self, slots: np.ndarray) -> dict[str, np.ndarray]:
         """The key columns of these slots: int64, or objects where text or null."""

@@ -1,7 +1,8 @@
 """Where everything a plan remembers lies: one header, then one 64-byte-aligned row per key.
 
-Both are 8-byte words of one buffer that is seen as float64 (`F`) and as int64 (`I`). The header holds
-what may differ between two runs of one generated text (parameters, sizes, offsets) and the counters.
+Both are 8-byte words of one buffer that is seen as float64 (`F`) and as int64 (`I`). The header
+holds what may differ between two runs of one generated text (parameters, sizes, offsets) and the
+counters.
 """
 
 from __future__ import annotations

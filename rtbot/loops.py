@@ -1,54 +1,62 @@
-"""The text of whole functions: the loop over a batch, its one-row twin, and the loop of an operator
-that gives its outputs times of their own."""
+"""The text of whole functions: a loop over a batch, its one-row twin, a loop with its own times."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.segments import ZERO, Group, Segment, Variable, step_name, test
+from rtbot.operator import Scalar
+from rtbot.step_calls import StepCall
+from rtbot.texts import block, under
+from rtbot.variables import ZERO, Group, Variable, canonical
 
 if TYPE_CHECKING:
     from rtbot.graph import Node
+    from rtbot.segments import Segment
 
 SETUP = ["H = I[0]", "W = I[1]"]
 
 
-def block(lines: list[str], depth: int) -> list[str]:
-    """The lines, `depth` levels in."""
-    return ["    " * depth + line for line in lines]
-
-
 def batch(segment: Segment, groups: list[Group]) -> str:
-    """The loop over the runs of a batch; see `arguments` for the order of its parameters."""
-    parameters = ["runs", "slots", "starts", "time", *flat(segment.columns), "F", "I"]
+    """The loop over the runs of a batch: rows in, per group starts and times, then columns out."""
+    columns = flat(segment.columns)
+    parameters = ["runs", "slots", "starts", "time", *(f"{c}_column" for c in columns), "F", "I"]
     opening: list[str] = []
     closing: list[str] = []
-    rows: list[str] = []
+    body = ["t = time[row]", *(f"{c} = {c}_column[row]" for c in columns), *segment.body]
     for number, group in enumerate(groups):
         names = group_names(segment.name, number, group)
         parameters += names
         if group.conditions:
             opening += [f"m{number} = 0", f"{names[0]}[0] = 0"]
             closing.append(f"{names[0]}[run + 1] = m{number}")
-        rows += stores(number, group, names)
-    body = [f"{name} = {name}_column[row]" for name in flat(segment.columns)]
-    body = ["t = time[row]", *body, *segment.body, *rows]
+        body += stores(number, group, names)
     lines = [
-        *block(SETUP + segment.head + opening, 1),
-        "    for run in range(runs):",
-        "        first = starts[run]",
-        "        last = starts[run + 1]",
-        "        if first < last:",
-        *block(["base = H + slots[run] * W", *segment.load], 3),
-        "            for row in range(first, last):",
-        *block(body, 4),
-        *block(segment.store, 3),
-        *block(closing, 2),
-        *block(segment.tail, 1),
-        *([f"    I[{segment.rows}] += starts[runs]"] if segment.rows is not None else []),
+        *SETUP,
+        *segment.head,
+        *opening,
+        "for run in range(runs):",
+        "    first = starts[run]",
+        "    last = starts[run + 1]",
+        "    if first < last:",
+        *block(["base = H + slots[run] * W", *segment.load], 2),
+        "        for row in range(first, last):",
+        *block(body, 3),
+        *block(segment.store, 2),
+        *block(closing, 1),
+        *segment.tail,
+        *count_rows(segment, "starts[runs]"),
     ]
-    shown = [f"{p}_column" if p in flat(segment.columns) else p for p in parameters]
-    return "\n".join([f"def {segment.name}({', '.join(shown)}):", *lines]) + "\n"
+    return function(segment.name, parameters, lines)
+
+
+def function(name: str, parameters: list[str], lines: list[str]) -> str:
+    """The text of a function."""
+    return "\n".join([f"def {name}({', '.join(parameters)}):", *block(lines, 1)]) + "\n"
+
+
+def count_rows(segment: Segment, rows: str) -> list[str]:
+    """Count what every row of the loop counts."""
+    return [] if segment.rows is None else [f"I[{segment.rows}] += {rows}"]
 
 
 def group_names(prefix: str, number: int, group: Group) -> list[str]:
@@ -66,16 +74,6 @@ def flat(columns: list[tuple[str, str | None]]) -> list[str]:
     return [name for pair in columns for name in pair if name is not None]
 
 
-def canonical(column: Variable) -> str:
-    """The value as it is stored: one NaN, and one value where there is none."""
-    text = column.text
-    if column.type.kind == "number":
-        text = f"{text} if {text} == {text} else math.nan"
-    if column.valid:
-        text = f"({text}) if {column.valid} else {'math.nan' if column.type.kind == 'number' else ZERO[column.type.kind]}"
-    return text
-
-
 def stores(number: int, group: Group, names: list[str]) -> list[str]:
     """Lines that append the group's columns to its output."""
     place = f"m{number}" if group.conditions else "row"
@@ -85,15 +83,13 @@ def stores(number: int, group: Group, names: list[str]) -> list[str]:
         lines.append(f"{next(columns)}[{place}] = {canonical(column)}")
         if column.valid:
             lines.append(f"{next(columns)}[{place}] = {column.valid}")
-    if not group.conditions:
-        return lines
-    lines.append(f"m{number} += 1")
-    return [f"if {test(group.conditions)}:", *block(lines, 1)]
+    if group.conditions:
+        lines.append(f"m{number} += 1")
+    return under(group.conditions, lines)
 
 
 def one(segment: Segment, groups: list[Group]) -> str:
     """The one-row twin: takes a row by value, returns per group a flag and the values."""
-    parameters = ["slot", "t", *flat(segment.columns), "F", "I"]
     results: list[str] = []
     before: list[str] = []
     after: list[str] = []
@@ -110,7 +106,7 @@ def one(segment: Segment, groups: list[Group]) -> str:
                 before.append(f"{name}_valid = False")
                 lines.append(f"{name}_valid = {column.valid}")
                 results.append(f"{name}_valid")
-        after += [f"if {test(group.conditions)}:", *block(lines, 1)] if group.conditions else lines
+        after += under(group.conditions, lines)
     lines = [
         *SETUP,
         *segment.head,
@@ -120,81 +116,82 @@ def one(segment: Segment, groups: list[Group]) -> str:
         *segment.body,
         *segment.store,
         *segment.tail,
-        *([f"I[{segment.rows}] += 1"] if segment.rows is not None else []),
+        *count_rows(segment, "1"),
         *after,
         f"return {', '.join(results)}{',' if len(results) == 1 else ''}",
     ]
-    text = [f"def {segment.name}_one({', '.join(parameters)}):", *block(lines, 1)]
-    return "\n".join(text) + "\n"
+    return function(f"{segment.name}_one", ["slot", "t", *flat(segment.columns), "F", "I"], lines)
 
 
 def own(segment: Segment, node: Node) -> str:
     """The loop of an operator with its own times. It stops where `room` is used up.
 
     Returns the row to go on with (the number of rows when done) and how many rows it wrote; it is
-    called again with the next run and row until it has seen all. `progress` receives, per key, the time
-    up to which nothing more can come, where the operator keeps that itself.
+    called again with the next run and row until it has seen all. `progress` receives, per key, the
+    time up to which nothing more can come, where the operator keeps that itself.
     """
-    sources: dict[str, Variable] = {p: segment.variables[r] for p, r in node.inputs.items()}
-    lines: list[str] = []
-    call, targets = segment.call(node, sources, lines)
-    outputs: list[str] = []
-    keep: list[str] = []
-    columns: list[str] = []
-    for port in node.outputs:
-        kind = node.types[port]
-        name = segment.unique(f"{node.id}_{port}")
-        valid = segment.unique(f"{name}_valid") if kind.nullable else None
-        outputs += [name, valid] if valid else [name]
-        value = Variable(name, valid, kind, frozenset())
-        keep.append(f"{name}_column[m] = {canonical(value)}")
-        columns.append(f"{name}_column")
-        if valid:
-            keep.append(f"{valid}_column[m] = {valid}")
-            columns.append(f"{valid}_column")
-    targets_text = ", ".join(["code", "own_time", *outputs, *targets])
-    domain = segment.layout.counter()
-    segment.losses[node.id, ""] = domain
-    counter = segment.counter(domain)
-    frontier = [t for t, s in zip(targets, scalars(node), strict=True) if s == "frontier"]
+    call = StepCall(segment, node, {p: segment.variables[r] for p, r in node.inputs.items()})
+    outputs = own_outputs(segment, node)
+    frontier = [t for t, s in zip(call.targets, scalars(node), strict=True) if s == "frontier"]
     progress = [f"progress[slots[run]] = {frontier[0]}"] if frontier else []
-    inner = [
+    reads = [f"{c} = {c}_column[row]" for c in flat(segment.columns)]
+    row = [
+        *["if m == room:", "    full = True", "    break", "t = time[row]"],
+        *[*reads, *call.lines, *own_row(segment, node, call, outputs)],
+    ]
+    lines = [
+        *[*SETUP, *segment.head, "m = 0", "row = from_row", "run = from_run", "full = False"],
+        "while run < runs and not full:",
+        "    last = starts[run + 1]",
+        "    if row < last:",
+        *block(["base = H + slots[run] * W", *segment.load], 2),
+        "        while row < last:",
+        *block(row, 3),
+        *block([*segment.store, *progress], 2),
+        "    if not full:",
+        "        run += 1",
+        "        out_starts[run] = out_base + m",
+        *segment.tail,
+        "return run, row, m",
+    ]
+    parameters = ["runs", "slots", "starts", "time"]
+    parameters += [f"{c}_column" for c in flat(segment.columns)]
+    parameters += ["F", "I", "progress", "from_run", "from_row", "room", "out_base"]
+    parameters += ["out_starts", "out_time", *(f"{name}_column" for name in outputs)]
+    return function(segment.name, parameters, lines)
+
+
+def own_outputs(segment: Segment, node: Node) -> dict[str, str]:
+    """Locals that take the node's outputs, and each one's text as it is stored."""
+    outputs = {}
+    for port in node.outputs:
+        name = segment.unique(f"{node.id}_{port}")
+        valid = segment.unique(f"{name}_valid") if node.types[port].nullable else None
+        outputs[name] = canonical(Variable(name, valid, node.types[port], frozenset()))
+        if valid:
+            outputs[valid] = valid
+    return outputs
+
+
+def own_row(segment: Segment, node: Node, call: StepCall, outputs: dict[str, str]) -> list[str]:
+    """One row: the step again and again while it has more to give and there is room."""
+    results = ", ".join(["code", "own_time", *outputs, *call.targets])
+    keep = [f"{name}_column[m] = {stored}" for name, stored in outputs.items()]
+    return [
         "code = 3",
         "while code == 3 and m < room:",
-        f"    {targets_text} = {call}",
+        f"    {results} = {call.text}",
         "    if code == 1 or code == 3:",
         *block(["out_time[m] = own_time", *keep, "m += 1"], 2),
         "    elif code == 2:",
-        f"        {counter} += 1",
+        f"        {segment.count_loss(node, '')} += 1",
         "if code == 3:",
         "    full = True",
         "    break",
         "row += 1",
     ]
-    reads = ["if m == room:", "    full = True", "    break", "t = time[row]", *(f"{n} = {n}_column[row]" for n in flat(segment.columns)), *lines]
-    begin = ["m = 0", "row = from_row", "run = from_run", "full = False"]
-    body = [
-        *block(SETUP + segment.head + begin, 1),
-        "    while run < runs and not full:",
-        "        last = starts[run + 1]",
-        "        if row < last:",
-        *block(["base = H + slots[run] * W", *segment.load], 3),
-        "            while row < last:",
-        *block([*reads, *inner], 4),
-        *block([*segment.store, *progress], 3),
-        "        if not full:",
-        "            run += 1",
-        "            out_starts[run] = out_base + m",
-        *block([*segment.tail, "return run, row, m"], 1),
-    ]
-    parameters = ["runs", "slots", "starts", "time", *(f"{n}_column" for n in flat(segment.columns))]
-    parameters += ["F", "I", "progress", "from_run", "from_row", "room", "out_base"]
-    parameters += ["out_starts", "out_time", *columns]
-    return "\n".join([f"def {segment.name}({', '.join(parameters)}):", *body]) + "\n"
 
 
 def scalars(node: Node) -> list[str]:
     """Names of the node's scalars, in the order in which a step returns them."""
-    from rtbot.operator import Scalar
-
     return [n for n, s in node.operator.state.items() if isinstance(s, Scalar)]

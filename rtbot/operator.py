@@ -16,40 +16,72 @@
             return EMIT, result, high
 
 A step sees one row of one key: its arguments are found by name (ports, `PORT_valid` of nullable
-ports, `time`, parameters, state; of a variadic port `i` the tuples `i` and `i_valid`). It returns, in this order: the emission code (only if `silent`,
-`faults` or `own_time`), the time (only if `own_time`), the outputs (a nullable output as value and
-valid flag), and every scalar of its state in the order of declaration.
+ports, `time`, parameters, state; of a variadic port `i` the tuples `i` and `i_valid`). It returns,
+in this order: the emission code (only if `silent`, `faults` or `own_time`), the time (only if
+`own_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
+in the order of declaration.
 
 An operator without memory is a `formula` in the language of expressions instead of a step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rtbot.declarations import (
+    KINDS,
+    ROLES,
+    Boolean,
+    Cells,
+    Choice,
+    Duration,
+    Example,
+    In,
+    Integer,
+    Number,
+    Numbers,
+    Out,
+    Parameter,
+    Ring,
+    Scalar,
+    Scratch,
+    Type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = [
+    "DOMAIN",
+    "EMIT",
+    "EMIT_AGAIN",
+    "KINDS",
+    "REGISTRY",
+    "ROLES",
+    "SILENT",
+    "Boolean",
+    "Cells",
+    "Choice",
+    "Duration",
+    "Example",
+    "In",
+    "Integer",
+    "Number",
+    "Numbers",
+    "Operator",
+    "Out",
+    "Parameter",
+    "Ring",
+    "Scalar",
+    "Scratch",
+    "Type",
+    "rarely",
+    "step",
+]
 
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
 call me again with the same row (only `own_time` operators)."""
-
-KINDS = ("number", "integer", "boolean", "text")
-ROLES = ("must", "may", "last")
-
-
-@dataclass(frozen=True, slots=True)
-class Type:
-    """What a port carries: a kind of `KINDS`, and whether a message may be null."""
-
-    kind: str
-    nullable: bool = False
-
-    def __str__(self) -> str:
-        return self.kind + ("?" if self.nullable else "")
-
-    def or_null(self) -> Type:
-        """The same kind, nullable."""
-        return Type(self.kind, nullable=True)
 
 
 def step(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,175 +91,9 @@ def step(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rarely(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a step that few rows reach: it is called, where other steps are copied into their callers."""
+    """Mark a step that few rows reach: it is called; other steps are copied into their callers."""
     function.is_rare = True  # type: ignore[attr-defined]
     return step(function)
-
-
-@dataclass(kw_only=True)
-class Parameter:
-    """A parameter of an operator; the subclass is its type in the graph file."""
-
-    required: bool = True
-    default: Any = None
-    aliases: tuple[str, ...] = ()
-    doc: str = ""
-    name: str = ""
-
-    def __init_subclass__(cls) -> None:
-        cls.type_name = cls.__name__.lower()
-
-    type_name: ClassVar[str] = "parameter"
-
-
-@dataclass(kw_only=True)
-class Number(Parameter):
-    """A float64 parameter; `minimum` and `maximum` are inclusive."""
-
-    minimum: float | None = None
-    maximum: float | None = None
-    above: float | None = None
-
-
-@dataclass(kw_only=True)
-class Integer(Parameter):
-    """An int64 parameter; `minimum` and `maximum` are inclusive; `odd` asks for an odd one."""
-
-    minimum: int | None = None
-    maximum: int | None = None
-    odd: bool = False
-
-
-@dataclass(kw_only=True)
-class Boolean(Parameter):
-    """True or false."""
-
-
-@dataclass(kw_only=True)
-class Choice(Parameter):
-    """One of `options`; a step sees its index."""
-
-    options: tuple[str, ...] = ()
-
-
-@dataclass(kw_only=True)
-class Duration(Parameter):
-    """A time span in `io.unit`: an integer, or text such as "5s"; a step sees the int64.
-
-    `minimum` is inclusive. None if it is optional and absent (a step then sees -1).
-    """
-
-    minimum: int | None = 0
-    maximum: int | None = None
-
-
-@dataclass(kw_only=True)
-class Numbers(Parameter):
-    """A list of float64; formulas see the elements as `name_1` .. `name_N`."""
-
-    shortest: int = 1
-
-
-@dataclass
-class In:
-    """A data or control port. `kind`: one of KINDS, "T" (any), "N" (number or integer).
-
-    All ports declared "T" (or "N") of one operator carry the same kind, except those of an
-    operator with `mixed = True`. A `variadic` port `i` stands for i1..iN, N >= `shortest`.
-    A port accepts null only if `nullable`. `role`: must, may or last (see DESIGN 4).
-    """
-
-    kind: str
-    doc: str = ""
-    alias: str = ""
-    role: str = "must"
-    nullable: bool = False
-    variadic: bool = False
-    shortest: int = 2
-    name: str = ""
-
-
-@dataclass
-class Out:
-    """An output port. `kind` as for In; `alias` is a readable second name.
-
-    A `variadic` output `o` has one port per variadic input, of the same type.
-    """
-
-    kind: str
-    doc: str = ""
-    alias: str = ""
-    nullable: bool = False
-    variadic: bool = False
-    name: str = ""
-
-
-@dataclass
-class Scalar:
-    """One value of state per key: "number" (float64), "integer" (int64) or "boolean", or "T"/"N"."""
-
-    kind: str
-    start: float | int | bool
-    name: str = ""
-
-
-@dataclass
-class Ring:
-    """The last `size` values of a port, owned by the plan and shared by all who read it.
-
-    `size` is the name of an Integer parameter. `extra` asks for that many places more.
-    A step that names the ring `values` may take: `values` (flat array), `values_first` (offset of the
-    ring in it), `values_count` (values held, the entering one included), `values_entering`,
-    `values_leaving` (undefined unless `values_evicts`), `values_evicts`, `values_position` (place of
-    the entering one, 0 <= position < size). `of="time"` keeps the times of the port's rows (int64).
-    """
-
-    port: str
-    size: str
-    extra: int = 0
-    of: str = "value"
-    name: str = ""
-
-
-@dataclass
-class Cells:
-    """A fixed number of values per key: flat array under the name, offset as `NAME_first`.
-
-    `kind` as for Scalar; `size` is a number, the name of an Integer parameter, or a function of the
-    parameters.
-    """
-
-    kind: str
-    size: int | str | Callable[[Mapping[str, Any]], int]
-    start: float | int = 0
-    name: str = ""
-
-    def places(self, values: Mapping[str, Any]) -> int:
-        """How many values a key has under these parameters; may be 0."""
-        if callable(self.size):
-            return self.size(values)
-        return self.size if isinstance(self.size, int) else int(values[self.size])
-
-
-@dataclass
-class Scratch:
-    """Room for the integers of one call: any content, shared by all keys and operators.
-
-    A step that names it `scratch` takes `scratch` (flat int64 array) and `scratch_first`. It is part
-    of no key's row and of no dump.
-    """
-
-    size: int
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Example:
-    """A runnable example: parameters, rows per input port, rows per output port."""
-
-    inputs: Mapping[str, Sequence[tuple[int, Any]]]
-    outputs: Mapping[str, Sequence[tuple[int, Any]]]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 REGISTRY: dict[str, type[Operator]] = {}
@@ -245,8 +111,8 @@ class Operator:
     faults: ClassVar[bool] = False
     own_time: ClassVar[bool] = False
     frontier: ClassVar[str | Scalar] = "copy"
-    """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state, and
-    the frontier of its source where that is the greatest int64)."""
+    """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state,
+    and the frontier of its source where that is the greatest int64)."""
     causal: ClassVar[bool] = True
     example: ClassVar[Example | None] = None
 
@@ -330,7 +196,7 @@ class Operator:
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
         ports: Sequence[str],  # noqa: ARG003
     ) -> dict[str, tuple[str, str]]:
-        """Messages that are paired and then left out: port -> (reason, formula of the condition)."""
+        """Messages that are paired, then left out: port -> (reason, formula of the condition)."""
         return {}
 
     @classmethod
@@ -344,7 +210,7 @@ class Operator:
         values: Mapping[str, Any],  # noqa: ARG003
         inputs: Mapping[str, Type],
     ) -> dict[str, Type]:
-        """Types of the outputs; `inputs` has the types after pairing (may and last are nullable)."""
+        """Types of the outputs; `inputs` are those after pairing (may and last are nullable)."""
         generic = next((t for p, t in inputs.items() if cls.port(p).kind in ("T", "N")), None)
         result: dict[str, Type] = {}
         for name, out in cls.outputs.items():

@@ -1,98 +1,35 @@
 """From a checked graph to a plan: which functions there are, what each reads and writes, in order.
 
-A *clock* is a set of rows that share key and time: those of an input, of a pairing, or of an operator
-that gives its outputs times of their own. All operators of one clock form segments. What leaves a
-segment is a *stream*: starts (where each key's run begins), times, columns.
+All operators of one clock (see `rtbot.clocks`) form segments. What leaves a segment is a stream for
+each group of outputs that appear together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rtbot import loops, pairs
-from rtbot.graph import Checked, Node, Ref
+from rtbot import formulas, loops, pairs
+from rtbot.calls import OwnCall, PairCall, Port, SegmentCall
+from rtbot.clocks import Clock, Clocks, Pairing
+from rtbot.computations import add
+from rtbot.graph import Ref
 from rtbot.layout import Layout
 from rtbot.modules import HEADER, collect, needs
-from rtbot.operator import Type
-from rtbot.segments import Conditions, Functions, Group, Segment, Variable, step_name, step_of
+from rtbot.pair_text import PairText
+from rtbot.segments import Functions, Segment
+from rtbot.steps import step_name, step_of
+from rtbot.variables import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbot.graph import Checked, Node
+    from rtbot.texts import Conditions
+
+__all__ = ["Clock", "OwnCall", "PairCall", "Plan", "Port", "SegmentCall"]
 
 SEGMENT_LIMIT = 32
 """Operators in one function; longer ones take numba too long."""
-
-
-@dataclass
-class Stream:
-    """Rows with columns; `progress` is the index of its frontier and what is added to it."""
-
-    index: int
-    types: list[Type]
-    progress: tuple[int, int]
-
-
-@dataclass
-class SegmentCall:
-    """Runs a segment; `groups` are (stream, has every row, types) and `carried` go on to the next."""
-
-    name: str
-    source: int
-    columns: list[int]
-    carries: bool
-    groups: list[tuple[int, bool]]
-    carried: list[Type]
-    input: str | None = None
-
-
-@dataclass
-class OwnCall:
-    """Runs an operator with its own times; `columns` of the source stream go in."""
-
-    name: str
-    node: str
-    source: int
-    columns: list[int]
-    target: int
-    progress: int
-    keeps_frontier: bool
-
-
-@dataclass
-class PairCall:
-    """Runs a pairing; ports are (stream, column)."""
-
-    name: str
-    key: int
-    sources: list[tuple[int, int]]
-    ports: list[pairs.Port]
-    target: int
-    progress: int
-    tolerance: int
-
-
-@dataclass
-class Clock:
-    """A set of rows; `stream` is where they come from and `columns` which ref is which column."""
-
-    name: str
-    stream: Stream
-    columns: dict[Ref, int]
-    nodes: list[Node] = field(default_factory=list)
-    exports: dict[Ref, None] = field(default_factory=dict)
-    input: str | None = None
-    places: dict[Ref, tuple[int, int]] = field(default_factory=dict)
-    counts: dict[Ref, int] = field(default_factory=dict)
-
-
-@dataclass
-class Port:
-    """How the account of one port is found: indices into the header, or a pairing's port."""
-
-    source: Ref
-    active: int | None = None
-    pairing: tuple[int, int] | None = None
-    domain: int | None = None
-    tied: int | None = None
 
 
 class Plan:
@@ -106,207 +43,91 @@ class Plan:
             for port in node.outputs:
                 label = name if len(node.outputs) == 1 else f"{name}.{port}"
                 self.outputs.setdefault(label, Ref(name, port))
+        self._clocks = Clocks(checked, self.outputs.values())
+        self.clocks = self._clocks.all
+        self.clock_of = self._clocks.of
+        self.streams = self._clocks.streams
+        self.progress = self._clocks.progress
+        self.ports = self._clocks.ports
         self.layout = Layout()
-        self.streams: list[Stream] = []
-        self.progress: list[tuple[str, Any]] = []
-        self.clocks: list[Clock] = []
-        self.clock_of: dict[Ref, Clock] = {}
         self.calls: list[SegmentCall | OwnCall | PairCall] = []
         self.pairings: list[PairCall] = []
-        self.ports: dict[tuple[str, str], Port] = {}
-        self.emitted: dict[Ref, tuple[str, int | str]] = {}
         self.losses: dict[tuple[str, str], int] = {}
         self._texts: list[str] = []
         self._functions: Functions = []
-        self._pairs: dict[Any, Clock] = {}
-        self._starters: dict[int, Any] = {}
         self._names = function_names(checked.nodes.values())
-        self._assign_clocks()
-        self._write_calls()
+        for clock in self.clocks:
+            self._write(clock)
         self.layout.finish()
-        self.places = {name: self.place(ref) for name, ref in self.outputs.items()}
+        self.places = {name: self._clocks.place(ref) for name, ref in self.outputs.items()}
         self.text = self._text()
 
-    # ---- clocks
-
-    def _assign_clocks(self) -> None:
-        for name, declared in self.checked.inputs.items():
-            progress = self._progress("input", name)
-            self._clock(name, {Ref(name): 0}, [declared.type], (progress, 0)).input = name
-        for node in self.checked.nodes.values():
-            clock = self._home(node)
-            if node.operator.own_time:
-                self._own_clock(node, clock)
-                continue
-            clock.nodes.append(node)
-            for port in node.outputs:
-                self.clock_of[Ref(node.id, port)] = clock
-        for ref in self.outputs.values():
-            self.clock_of[ref].exports[ref] = None
-
-    def _progress(self, kind: str, of: Any) -> int:
-        self.progress.append((kind, of))
-        return len(self.progress) - 1
-
-    def _stream(self, types: list[Type], progress: tuple[int, int]) -> Stream:
-        self.streams.append(Stream(len(self.streams), types, progress))
-        return self.streams[-1]
-
-    def _clock(
-        self, name: str, columns: dict[Ref, int], types: list[Type], progress: tuple[int, int]
-    ) -> Clock:
-        clock = Clock(name, self._stream(types, progress), columns)
-        self.clocks.append(clock)
-        self.clock_of.update(dict.fromkeys(columns, clock))
-        return clock
-
-    def _home(self, node: Node) -> Clock:
-        """The clock in which the node is computed: its inputs' own, or that of a pairing."""
-        roles = node.operator.roles(node.values, list(node.inputs))
-        clocks = {id(self.clock_of[r]): self.clock_of[r] for r in node.inputs.values()}
-        if len(clocks) == 1 and set(roles.values()) == {"must"}:
-            return next(iter(clocks.values()))
-        wanted = list(dict.fromkeys((node.inputs[p], roles[p]) for p in node.inputs))
-        tolerance = node.values.get("tolerance") if "last" in roles.values() else None
-        key = (tuple(wanted), tolerance)
-        if key not in self._pairs:
-            self._pairs[key] = self._pair_clock(node, wanted, tolerance)
-        clock = self._pairs[key]
-        for port, ref in node.inputs.items():
-            number = wanted.index((ref, roles[port]))
-            self.ports[node.id, port] = Port(ref, pairing=(self._pairing_of(clock), number))
-        return clock
-
-    def _pairing_of(self, clock: Clock) -> int:
-        return self.progress[clock.stream.progress[0]][1]  # type: ignore[no-any-return]
-
-    def _pair_clock(
-        self, node: Node, wanted: list[tuple[Ref, str]], tolerance: int | None
-    ) -> Clock:
-        ports = []
-        for ref, role in wanted:
-            self.clock_of[ref].exports[ref] = None
-            ports.append(pairs.Port(str(ref), self.type_of(ref), role))
-        number = sum(kind == "pair" for kind, _ in self.progress)
-        progress = self._progress("pair", number)
-        clock = Clock(f"pair_{number}", self._stream([p.out for p in ports], (progress, 0)), {})
-        self.clocks.append(clock)
-        # A ref may come in twice with two roles; nodes find their column through `ports`.
-        for column, (ref, _) in enumerate(wanted):
-            clock.columns.setdefault(ref, column)
-        self._starters[id(clock)] = (node, wanted, ports, tolerance, number)
-        return clock
-
-    def _own_clock(self, node: Node, source: Clock) -> None:
-        for ref in node.inputs.values():
-            source.exports[ref] = None
-        outputs = {Ref(node.id, port): k for k, port in enumerate(node.outputs)}
-        types = [node.types[port] for port in node.outputs]
-        index, shift = source.stream.progress
-        if node.operator.frontier == "shift":
-            progress = (index, shift + int(node.values["shift"]))
-        elif node.operator.frontier == "state":
-            before = node.operator.reach(node.values)
-            progress = (self._progress("own", (index, shift - before)), 0)
-        else:
-            progress = (index, shift)
-        clock = self._clock(node.id, outputs, types, progress)
-        self._starters[id(clock)] = (node, source)
-
-    def type_of(self, ref: Ref) -> Type:
-        """What the ref carries."""
-        if ref.id in self.checked.inputs:
-            return self.checked.inputs[ref.id].type
-        return self.checked.nodes[ref.id].types[ref.port]
-
-    def place(self, ref: Ref) -> tuple[int, int]:
-        """(stream, column) in which the ref is found after a run."""
-        clock = self.clock_of[ref]
-        if ref in clock.places:
-            return clock.places[ref]
-        return clock.stream.index, clock.columns[ref]
-
-    # ---- calls
-
-    def _write_calls(self) -> None:
-        for clock in self.clocks:
-            starter = self._starters.get(id(clock))
-            if starter is not None and len(starter) == 2:
-                self._write_own(clock, *starter)
-            elif starter is not None:
-                self._write_pair(clock, *starter)
-            if clock.nodes:
-                self._write_segments(clock)
+    def _write(self, clock: Clock) -> None:
+        if clock.own is not None:
+            self._write_own(clock, clock.own)
+        if clock.pairing is not None:
+            self._write_pair(clock, clock.pairing)
+        if clock.nodes:
+            self._write_segments(clock)
 
     def _segment(self, name: str) -> Segment:
         return Segment(name, self.layout, set(self._names))
 
-    def _write_pair(
-        self,
-        clock: Clock,
-        _node: Node,
-        wanted: list[tuple[Ref, str]],
-        ports: list[pairs.Port],
-        tolerance: int | None,
-        number: int,
-    ) -> None:
-        writer = pairs.Pair(clock.name, ports)
-        self._texts.append(writer.text())
-        helpers = (pairs.frontier_at, pairs.near, pairs.take_block, pairs.watch)
-        self._functions += [(f.__name__, f) for f in helpers]
-        sources = [self.place(ref) for ref, _ in wanted]
+    def _finish(self, segment: Segment) -> None:
+        self._functions += segment.functions
+        self.losses |= segment.losses
+
+    # ---- what makes rows
+
+    def _write_pair(self, clock: Clock, pairing: Pairing) -> None:
+        self._texts.append(PairText(clock.name, pairing.ports).text())
+        self._functions += [(f.__name__, f) for f in pairs.STEPS]
         call = PairCall(
-            clock.name,
-            number,
-            sources,
-            ports,
-            clock.stream.index,
-            clock.stream.progress[0],
-            -1 if tolerance is None else int(tolerance),
+            name=clock.name,
+            key=pairing.number,
+            sources=[self._clocks.place(ref) for ref, _ in pairing.wanted],
+            ports=pairing.ports,
+            target=clock.stream.index,
+            progress=clock.stream.progress[0],
+            tolerance=-1 if pairing.tolerance is None else int(pairing.tolerance),
         )
         self.calls.append(call)
         self.pairings.append(call)
 
-    def _write_own(self, clock: Clock, node: Node, source: Clock) -> None:
+    def _write_own(self, clock: Clock, node: Node) -> None:
         segment = self._segment(f"own_{len(self.calls)}")
-        stream = {self.place(ref)[0] for ref in node.inputs.values()}
-        assert len(stream) == 1, "an operator with its own times reads one stream"
-        columns = []
-        for ref in dict.fromkeys(node.inputs.values()):
-            segment.column(ref, self.type_of(ref), f"{ref.id}_{ref.port}")
-            columns.append(self.place(ref)[1])
+        refs = list(dict.fromkeys(node.inputs.values()))
+        streams = {self._clocks.place(ref)[0] for ref in refs}
+        assert len(streams) == 1, "an operator with its own times reads one stream"
+        for ref in refs:
+            segment.column(ref, self._clocks.type_of(ref), f"{ref.id}_{ref.port}")
         self._texts.append(loops.own(segment, node))
         self._finish(segment)
         call = OwnCall(
-            segment.name,
-            node.id,
-            stream.pop(),
-            columns,
-            clock.stream.index,
-            clock.stream.progress[0],
-            node.operator.frontier == "state",
+            name=segment.name,
+            node=node.id,
+            source=streams.pop(),
+            columns=[self._clocks.place(ref)[1] for ref in refs],
+            target=clock.stream.index,
+            progress=clock.stream.progress[0],
+            keeps_frontier=node.operator.frontier == "state",
         )
         self.calls.append(call)
         for port, ref in node.inputs.items():
             self.ports.setdefault((node.id, port), Port(ref))
             self.ports[node.id, port].domain = segment.losses.get((node.id, ""))
 
-    def _finish(self, segment: Segment) -> None:
-        self._functions += segment.functions
-        self.losses |= segment.losses
+    # ---- segments
 
     def _write_segments(self, clock: Clock) -> None:
-        parts = [
-            clock.nodes[i : i + SEGMENT_LIMIT] for i in range(0, len(clock.nodes), SEGMENT_LIMIT)
-        ]
         previous: Segment | None = None
-        for number, nodes in enumerate(parts):
-            later = [n for part in parts[number + 1 :] for n in part]
-            previous = self._write_segment(clock, nodes, later, previous)
+        for first in range(0, len(clock.nodes), SEGMENT_LIMIT):
+            previous = self._write_segment(clock, first, previous)
 
-    def _write_segment(
-        self, clock: Clock, nodes: list[Node], later: list[Node], previous: Segment | None
-    ) -> Segment:
+    def _write_segment(self, clock: Clock, first: int, previous: Segment | None) -> Segment:
+        """The part of the clock's nodes that begins at `first`; `previous` is the one before."""
+        nodes = clock.nodes[first : first + SEGMENT_LIMIT]
+        later = clock.nodes[first + SEGMENT_LIMIT :]
         segment = self._segment(f"segment_{len(self.calls)}")
         for ref, column in clock.columns.items():
             name = ref.id if ref.port == "o1" else f"{ref.id}_{ref.port}"
@@ -314,28 +135,20 @@ class Plan:
         if previous is not None:
             segment.carry_in(previous, needed([*nodes, *later], previous, clock))
         for node in nodes:
-            segment.add(node)
+            add(segment, node)
             self._account(node, segment, clock)
-        groups = self._groups(clock, nodes, segment)
-        produced = segment.carry_out(needed(later, segment, clock))
-        extra = [Group(frozenset(), produced)] if produced else []
+        groups = groups_of(exported(clock, nodes), segment)
+        carried = segment.carry_out(needed(later, segment, clock))
+        extra = [Group(frozenset(), carried)] if carried else []
         self._texts.append(loops.batch(segment, groups + extra))
-        targets = []
-        for group in groups:
-            types = [c.type for c in group.columns]
-            stream = self._stream(types, clock.stream.progress)
-            targets.append((stream.index, not group.conditions))
-            for column, variable in enumerate(group.columns):
-                for ref in self._refs(segment, variable, clock, nodes):
-                    clock.places[ref] = (stream.index, column)
         call = SegmentCall(
-            segment.name,
-            clock.stream.index,
-            list(clock.columns.values()),
-            previous is not None,
-            targets,
-            [v.type for v in produced],
-            clock.input,
+            name=segment.name,
+            source=clock.stream.index,
+            columns=list(clock.columns.values()),
+            carries=previous is not None,
+            groups=[self._publish(group, segment, clock, nodes) for group in groups],
+            carried=[v.type for v in carried],
+            input=clock.input,
         )
         if previous is None and not later:
             self._texts.append(loops.one(segment, groups))
@@ -343,27 +156,19 @@ class Plan:
         self._finish(segment)
         return segment
 
-    def _refs(
-        self, segment: Segment, variable: Variable, clock: Clock, nodes: list[Node]
-    ) -> list[Ref]:
-        own = {n.id for n in nodes}
-        return [
-            r for r in clock.exports if r.id in own and segment.variables.get(r) is variable
-        ]
-
-    def _groups(self, clock: Clock, nodes: list[Node], segment: Segment) -> list[Group]:
-        own = {n.id for n in nodes}
-        groups: dict[Conditions, Group] = {}
-        for ref in clock.exports:
-            if ref.id not in own or ref in clock.columns:
-                continue
-            variable = segment.variables[ref]
-            group = groups.setdefault(variable.conditions, Group(variable.conditions))
-            if variable not in group.columns:
-                group.columns.append(variable)
-        return list(groups.values())
+    def _publish(
+        self, group: Group, segment: Segment, clock: Clock, nodes: list[Node]
+    ) -> tuple[int, bool]:
+        """Give the group a stream, in which its refs are found: (stream, has every row)."""
+        stream = self._clocks.stream([c.type for c in group.columns], clock.stream.progress)
+        for ref in exported(clock, nodes):
+            if segment.variables[ref] in group.columns:
+                column = group.columns.index(segment.variables[ref])
+                clock.places[ref] = (stream.index, column)
+        return stream.index, not group.conditions
 
     def _account(self, node: Node, segment: Segment, clock: Clock) -> None:
+        """Count what the account of the node's ports is made of."""
         active = segment.count(
             segment.together(segment.variables[r].conditions for r in node.inputs.values())
         )
@@ -381,9 +186,9 @@ class Plan:
     # ---- text
 
     def _text(self) -> str:
-        constants, functions = collect(self._functions)
         from rtbot import __version__
 
+        constants, functions = collect(self._functions)
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
         return "\n".join([*head, *constants, "", "", "\n\n".join([*functions, *self._texts])])
 
@@ -394,32 +199,33 @@ def needed(nodes: list[Node], segment: Segment, clock: Clock) -> list[Ref]:
     return [r for r in refs if r in segment.variables and r not in clock.columns]
 
 
+def exported(clock: Clock, nodes: list[Node]) -> list[Ref]:
+    """Refs of these nodes that somebody reads outside of the clock."""
+    own = {node.id for node in nodes}
+    return [ref for ref in clock.exports if ref.id in own and ref not in clock.columns]
+
+
+def groups_of(refs: list[Ref], segment: Segment) -> list[Group]:
+    """The refs' variables, together where their conditions are the same."""
+    groups: dict[Conditions, Group] = {}
+    for ref in refs:
+        variable = segment.variables[ref]
+        group = groups.setdefault(variable.conditions, Group(variable.conditions))
+        if variable not in group.columns:
+            group.columns.append(variable)
+    return list(groups.values())
+
+
 def function_names(nodes: Iterable[Node]) -> set[str]:
     """Names of all functions that the generated module may hold, so that no variable takes one."""
-    from rtbot import formulas
-
-    names = {f.__name__ for table in (formulas.CHECKED, formulas.NUMBER, formulas.INTEGER) for f in table.values()}
-    names |= {f.__name__ for f in (pairs.frontier_at, pairs.near, pairs.take_block, pairs.watch)}
-    todo = []
-    for node in nodes:
-        if not node.formulas:
-            names.add(step_name(node))
-            todo.append(step_of(node))
+    tables = (formulas.CHECKED, formulas.NUMBER, formulas.INTEGER, formulas.APART)
+    names = {function.__name__ for table in tables for function in table.values()}
+    names |= {function.__name__ for function in pairs.STEPS}
+    stepping = [node for node in nodes if not node.formulas]
+    names |= {step_name(node) for node in stepping}
+    todo = [step_of(node) for node in stepping]
     while todo:
-        for name, value in needs(todo.pop()).items():
-            if name not in names:
-                names.add(name)
-                if getattr(value, "is_step", False):
-                    todo.append(value)
+        found = {n: v for n, v in needs(todo.pop()).items() if n not in names}
+        names |= set(found)
+        todo += [value for value in found.values() if getattr(value, "is_step", False)]
     return names
-
-
-def widths(types: Iterable[Type]) -> int:
-    """Arrays that hold columns of these types."""
-    return sum(2 if t.nullable else 1 for t in types)
-
-
-def header_of(plan: Plan) -> Mapping[str, int]:
-    """Sizes for `explain`: words per key in the row and in each pairing's list."""
-    found = {"row": plan.layout.width}
-    return found | {c.name: pairs.width(c.ports) for c in plan.pairings}

@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot import kernels as kernels_source
 from rtbot import modules, pairs
-from rtbot.batch import Batch, Column
+from rtbot.codes import Texts
 from rtbot.errors import DataError, QueueFull, StateError
-from rtbot.feed import Feed, Prepared
-from rtbot.intake import Teller, writable
+from rtbot.held import HeldFeed, feed_of
+from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
-from rtbot.keys import Keys, Texts
+from rtbot.keys import Keys
+from rtbot.message import OneMessage, key_columns, rows_of
+from rtbot.release import Release
 from rtbot.result import Result
 from rtbot.runner import Runner
-from rtbot.single import OneMessage, key_columns, roads, rows_of
+from rtbot.single import roads
 from rtbot.tables import Columns, Spec, columns
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
+    from rtbot.batch import Batch
+    from rtbot.feed import Prepared
     from rtbot.graph import Io
     from rtbot.plan import Plan
 
-UNKEYED = np.zeros(1, np.int64)
+KERNELS = ("kernels.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
 
 
 def kernels() -> ModuleType:
-    """The runtime's own loops, compiled."""
-    return modules.compiled(Path(kernels_source.__file__).read_text("utf-8"))
+    """The runtime's own loops, compiled: two texts, one module."""
+    texts = [Path(__file__).with_name(name).read_text("utf-8") for name in KERNELS]
+    return modules.compiled("\n\n".join(texts))
 
 
 class Session:
-    """A run in progress. `push`, `push_one`, `advance`, `close_key` and `finish` return what they
-    released; see INTERFACE 3 for the form.
+    """A run in progress.
 
-    `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait at
-    one port. An exception of the errors tree leaves the session as it was; any other one inside a
-    push (an interrupt, no memory) breaks it, and only `resume` of an earlier dump helps.
+    `push`, `push_one`, `advance`, `close_key` and `finish` return what they released; see INTERFACE
+    3 for the form. `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the
+    rows that wait at one port. An exception of the errors tree leaves the session as it was; any
+    other one inside a push (an interrupt, no memory) breaks it, and only `resume` of an earlier
+    dump helps.
     """
 
     def __init__(
@@ -64,11 +70,10 @@ class Session:
         self.keys = Keys(self.key, self.kernels) if self.key else None
         self.texts = Texts()
         self.feeds = {
-            name: Feed(declared, io, self.kernels, 1)
+            name: feed_of(declared, io, self.kernels)
             for name, declared in plan.checked.inputs.items()
         }
         self.runner = Runner(plan, self.module, self.kernels, self.feeds)
-        self.place = np.full(1, -1, np.int32)
         self.finished = False
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
@@ -76,6 +81,8 @@ class Session:
             name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit)
             for name, d in plan.checked.inputs.items()
         }
+        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts)
+        self.release = Release(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
         self.roads: dict[str, OneMessage] | None = None
 
@@ -84,8 +91,8 @@ class Session:
     def push(self, data: Mapping[str, Any]) -> Result:
         """Push one table per input; returns what that released.
 
-        Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if an
-        input is too far ahead of another, StateError after `finish`.
+        Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
+        an input is too far ahead of another, StateError after `finish`.
         """
         self.check_open()
         tables: dict[str, Columns] = {}
@@ -97,40 +104,35 @@ class Session:
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})
-        before = self._mark()
+        before = self.intake.mark()
         added: list[int] = []
         try:
-            found = self._slots(tables, added)
-            slots, batches, orders = self._runs(tables, found)
-            prepared = {
-                name: self.feeds[name].prepare(batch, slots, Teller(self, tables[name], orders[name], slots, batch))
-                for name, batch in batches.items()
-            }
+            runs = self.intake.runs(tables, self._slots(tables, added))
+            prepared = self._prepared(runs)
         except BaseException:
-            if added:
-                assert self.keys is not None
-                self.keys.drop(added)
-            self._back_to(before)
+            self.intake.back_to(before, added)
             raise
         for name, table in tables.items():
             if table.nulls:
                 lost = prepared[name].lost
                 lost["null"] = lost.get("null", 0) + table.nulls
                 prepared[name].arrived += table.nulls
-        return self._commit(slots, prepared)
+        return self._commit(runs.slots, prepared)
 
-    def _mark(self) -> tuple[Any, ...]:
-        """What a refused push must leave as it was: the sizes of dictionaries, the kinds of keys."""
+    def _slots(self, tables: Mapping[str, Columns], added: list[int]) -> dict[str, np.ndarray]:
         if self.keys is None:
-            return len(self.texts.values), None, ()
-        return len(self.texts.values), self.keys.kinds, [len(t.values) for t in self.keys.texts]
+            return {}
+        found = self.intake.slots(tables, added)
+        if self.keys.count > self.runner.capacity:
+            self.runner.grow(self.keys.count)
+        self.intake.grow(self.runner.capacity)
+        return found
 
-    def _back_to(self, mark: tuple[Any, ...]) -> None:
-        self.texts.shrink(mark[0])
-        if self.keys is not None:
-            self.keys.kinds = mark[1]
-            for texts, length in zip(self.keys.texts, mark[2], strict=True):
-                texts.shrink(length)
+    def _prepared(self, runs: Runs) -> dict[str, Prepared]:
+        return {
+            name: self.feeds[name].prepare(batch, runs.slots, partial(runs.tell, name))
+            for name, batch in runs.batches.items()
+        }
 
     def _commit(self, slots: np.ndarray, prepared: Mapping[str, Prepared]) -> Result:
         self.broken = True
@@ -168,85 +170,6 @@ class Session:
             return {of}
         return set().union(*(self._origins(s) for s, _ in self.plan.pairings[of].sources))
 
-    # ---- keys and runs
-
-    def _slots(
-        self, tables: Mapping[str, Columns], added: list[int]
-    ) -> dict[str, np.ndarray] | None:
-        """Slots of every table's rows; keys that are new get slots, which are noted in `added`."""
-        if self.keys is None:
-            return None
-        words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
-        if self.keys.width > len(self.key):
-            words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
-        found: dict[str, np.ndarray] = {}
-        for name, flat in words.items():
-            slots, missing = self.keys.find(flat)
-            if missing:
-                new = flat.reshape(-1, self.keys.width)[slots < 0].ravel()
-                added += self.keys.add(new).tolist()
-                slots, _ = self.keys.find(flat)
-            found[name] = slots
-        self._grow(self.keys.count)
-        return found
-
-    def _grow(self, count: int) -> None:
-        if count > self.runner.capacity:
-            self.runner.grow(count)
-        if self.runner.capacity > len(self.place):
-            self.place = np.full(self.runner.capacity, -1, np.int32)
-
-    def _runs(
-        self, tables: Mapping[str, Columns], found: Mapping[str, np.ndarray] | None
-    ) -> tuple[np.ndarray, dict[str, Batch], dict[str, np.ndarray | None]]:
-        if found is None:
-            batches = {}
-            for name, table in tables.items():
-                starts = np.array([0, len(table)])
-                batches[name] = Batch(starts, writable(table.time), [self._column(name, table)])
-            return UNKEYED, batches, dict.fromkeys(tables)
-        assert self.keys is not None
-        distinct = np.empty(min(sum(map(len, found.values())), self.keys.count), np.int64)
-        count = 0
-        for slots in found.values():
-            count = self.kernels.mark(slots, len(slots), self.place, distinct, count)
-        order = self.keys.sort(distinct[:count])
-        self.kernels.arrange(order, count, self.place)
-        try:
-            batches = {n: self._sorted(n, tables[n], found.get(n), order) for n in tables}
-        finally:
-            self.kernels.forget(order, count, self.place)
-        return order, batches, dict(found)
-
-    def _column(self, name: str, table: Columns) -> Column:
-        value = table.value
-        if not isinstance(value, np.ndarray):
-            value = self.texts.encode(value)
-        valid = table.valid
-        if valid is None and self.specs[name].nullable:
-            valid = np.ones(len(table), bool)
-        return Column(writable(value), None if valid is None else writable(valid))
-
-    def _sorted(
-        self, name: str, table: Columns, slots: np.ndarray | None, order: np.ndarray
-    ) -> Batch:
-        runs, rows = len(order), len(table)
-        starts, ends = np.zeros(runs + 1, np.int64), np.empty(runs, np.int64)
-        column = self._column(name, table)
-        time = writable(table.time)
-        if slots is None or self.kernels.tally(slots, rows, self.place, runs, starts, ends):
-            return Batch(starts, time, [column])
-        out_time, out = np.empty(rows, np.int64), np.empty_like(column.value)
-        self.kernels.scatter(
-            slots, rows, self.place, ends, time, column.value, out_time, out
-        )
-        valid = None
-        if column.valid is not None:
-            valid = np.empty(rows, bool)
-            ends[:] = starts[:-1]
-            self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
-        return Batch(starts, out_time, [Column(out, valid)])
-
     # ---- one message
 
     def push_one(self, name: str, time: int, value: Any, *, key: Any = None) -> dict[str, Any]:
@@ -276,19 +199,19 @@ class Session:
             raise DataError(f"a time is an integer in io.unit, not {time!r}")
         time = min(max(time.__index__(), FIRST), LAST)
         self.broken = True
-        touched: list[np.ndarray] = []
-        for feed in self.feeds.values() if name is None else [self.feeds[name]]:
-            touched.append(np.array(feed.advance(time), np.int64))
-        touched.append(self.runner.woken())
+        feeds = self.feeds.values() if name is None else [self.feeds[name]]
+        touched = [np.array(feed.advance(time), np.int64) for feed in feeds]
+        touched.append(self.runner.progress.woken())
         slots = UNKEYED
         if self.keys is not None:
             slots = self.keys.sort(np.unique(np.concatenate(touched)))
-        result = self._release(slots, ending=False)
+        result = self._let_go(slots, ending=False)
         self.broken = False
         return result
 
-    def _release(self, slots: np.ndarray, *, ending: bool) -> Result:
-        batches = {n: f.let_go(slots, ending=ending) for n, f in self.feeds.items() if f.holds}
+    def _let_go(self, slots: np.ndarray, *, ending: bool) -> Result:
+        held = {n: f for n, f in self.feeds.items() if isinstance(f, HeldFeed)}
+        batches = {n: f.let_go(slots, ending=ending) for n, f in held.items()}
         return self._result(slots, self.runner.run(slots, batches, ending=ending))
 
     def close_key(self, key: Any) -> Result:
@@ -300,7 +223,7 @@ class Session:
         if slot < 0:
             raise DataError(f"there is no key {key!r}")
         self.broken = True
-        result = self._release(np.array([slot]), ending=True)
+        result = self._let_go(np.array([slot]), ending=True)
         self.runner.clear(slot)
         self.keys.drop([slot])
         self.known_slots.clear()
@@ -312,7 +235,7 @@ class Session:
         self.check_open()
         self.broken = True
         slots = UNKEYED if self.keys is None else self.keys.open_slots()
-        result = self._release(slots, ending=True)
+        result = self._let_go(slots, ending=True)
         self.finished = True
         self.broken = False
         return result
@@ -320,42 +243,19 @@ class Session:
     # ---- what comes out
 
     def _result(self, slots: np.ndarray, batches: list[Batch]) -> Result:
-        shared: dict[int, dict[str, np.ndarray]] = {}
-        tables: dict[str, dict[str, np.ndarray]] = {}
-        for name, (stream, place) in self.plan.places.items():
-            batch = batches[stream]
-            if stream not in shared:
-                shared[stream] = self._frame(slots, batch)
-            column = batch.columns[place]
-            tables[name] = shared[stream] | self._values(self.plan.streams[stream].types[place].kind, column)
-            self.rows[name] += len(batch)
-        return Result(tables, self.key)
-
-    def _frame(self, slots: np.ndarray, batch: Batch) -> dict[str, np.ndarray]:
-        if self.keys is None:
-            return {"t": batch.time}
-        rows = np.diff(batch.starts)
-        keys = self.keys.columns(slots)
-        return {n: np.repeat(c, rows) for n, c in keys.items()} | {"t": batch.time}
-
-    def _values(self, kind: str, column: Column) -> dict[str, np.ndarray]:
-        value = column.value
-        if kind == "text":
-            codes = value if column.valid is None else np.where(column.valid, value, -1)
-            value = self.texts.decode(codes)
-        if column.valid is None:
-            return {"value": value}
-        return {"value": value, "value_valid": column.valid}
+        for name, (stream, _) in self.plan.places.items():
+            self.rows[name] += len(batches[stream])
+        return Result(self.release.tables(slots, batches), self.key)
 
     def frontier(self) -> int | None:
         """The time up to which every output of an unkeyed run is final; None before any message."""
         if self.keys is not None or self.finished:
             return LAST if self.finished else None
         found = []
-        floors = self.runner.floors()
+        floors = self.runner.progress.floors()
         for stream, _ in self.plan.places.values():
             index, shift = self.plan.streams[stream].progress
-            frontier, pinned = self.runner.progress(index)
+            frontier, pinned = self.runner.progress.at(index)
             best = int(frontier[0]) if pinned[0] else max(int(frontier[0]), floors[index])
             found.append(min(max(best + shift, FIRST), LAST) if best != FIRST else FIRST)
         least = min(found, default=FIRST)
@@ -364,7 +264,7 @@ class Session:
     # ---- accounts
 
     def account(self) -> dict[str, Any]:
-        """Counters: per operator and port in = consumed + held + lost, with a reason for every loss."""
+        """Counters: per operator and port in = consumed + held + lost, with reasons for losses."""
         from rtbot.account import account
 
         return account(self)

@@ -1,26 +1,29 @@
-"""One message at a time, without building tables: `Direct` where one call of a one-row twin does it all,
-`Single` where the plan's functions are called with buffers that are made once."""
+"""The road of one message where streams meet, and the choice of a road for every input.
+
+The functions of the plan are called one after the other, as for a push of tables, but with buffers
+and lists of arguments that are made once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtbot import pairs
-from rtbot.batch import Batch, Column
-from rtbot.errors import DataError, StateError
-from rtbot.plan import OwnCall, PairCall, SegmentCall
-from rtbot.runner import Pool, arrays, room
-from rtbot.tables import Spec, columns
+from rtbot.arrays import flat, room
+from rtbot.batch import Batch
+from rtbot.calls import OwnCall, PairCall, SegmentCall
+from rtbot.direct import Direct
+from rtbot.message import OneMessage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbot.batch import Column
     from rtbot.feed import Feed
     from rtbot.plan import Plan
-    from rtbot.result import Result
+    from rtbot.pool import Pool
     from rtbot.session import Session
 
 AHEAD = 1024
@@ -28,123 +31,6 @@ AHEAD = 1024
 
 ROOM = 16
 """Rows of the buffers of `Single`; what may release more takes the general road."""
-
-
-class OneMessage:
-    """What both roads share: the checks of one message, and the general road where they do not hold."""
-
-    def __init__(self, session: Session, name: str) -> None:
-        self.session = session
-        self.name = name
-        self.feed = session.feeds[name]
-        self.kind = self.feed.type.kind
-        self.keyed = session.keys is not None
-        spec = session.specs[name]
-        self.spec = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
-
-    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """As `Session.push_one`."""
-        session = self.session
-        if session.finished or session.broken:
-            session.check_open()
-        if type(value) is not float or self.kind != "number" or type(time) is not int:
-            time, value = self._converted(time, value)
-        slot = 0
-        if self.keyed:
-            slot = session.known_slots.get(key, -1)
-            if slot < 0:
-                return self._first(time, value, key)
-        elif key is not None:
-            raise StateError("this session has no key: start(key=...) makes a keyed one")
-        feed = self.feed
-        if time <= feed.view[slot] or time <= feed.floor:
-            return self._general(time, value, key)
-        return self._run(slot, time, value, key)
-
-    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
-        checked = columns({"t": [time], "value": [value]}, self.spec)
-        if not len(checked):
-            raise DataError("a null for an input that takes none", input=self.name, time=time)
-        if checked.valid is not None and not checked.valid[0]:
-            return int(checked.time[0]), None
-        if self.kind == "text":
-            return int(checked.time[0]), value
-        return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
-
-    def _first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """The first message of a key by this road: the general one finds or makes its slot."""
-        released = self._general(time, value, key)
-        session = self.session
-        assert session.keys is not None
-        session.known_slots[key] = session.keys.slot(key, create=False)
-        return released
-
-    def _general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        session = self.session
-        row: dict[str, Any] = {"t": [time], "value": [value]}
-        row |= key_columns(session.key, key)
-        return rows_of(session.push({self.name: row}), session.key)
-
-
-class Direct(OneMessage):
-    """`push_one` where an input's segment is all there is behind it: one call of the one-row twin."""
-
-    def __init__(self, session: Session, call: SegmentCall) -> None:
-        assert call.input is not None
-        super().__init__(session, call.input)
-        self.call = call
-        self.function = getattr(session.module, f"{call.name}_one")
-        self.groups = self._groups()
-
-    @staticmethod
-    def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
-        """Whether everything behind the input is this one call."""
-        if call.input is None or call.carried or call.carries:
-            return False
-        feed = feeds[call.input]
-        if feed.holds or feed.type.nullable or feed.type.kind == "text":
-            return False
-        made = {call.source, *(index for index, _ in call.groups)}
-        used = {c.source for c in plan.calls if c is not call and not isinstance(c, PairCall)}
-        used |= {s for c in plan.pairings for s, _ in c.sources}
-        texts = any(t.kind == "text" for i in made for t in plan.streams[i].types)
-        passed_on = any(stream == call.source for stream, _ in plan.places.values())
-        return not made & used and not texts and not passed_on
-
-    def _groups(self) -> list[tuple[int, list[tuple[str, int, int | None]]]]:
-        """Per group: where its flag stands in the result, and the place of each output's value."""
-        place = 0
-        groups = []
-        for index, _ in self.call.groups:
-            flag, found = place, []
-            place += 1
-            for kind in self.session.plan.streams[index].types:
-                found.append((place, place + 1 if kind.nullable else None))
-                place += 1 + kind.nullable
-            outputs = [
-                (name, *found[column])
-                for name, (stream, column) in self.session.plan.places.items()
-                if stream == index
-            ]
-            groups.append((flag, outputs))
-        return groups
-
-    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        session, feed, runner = self.session, self.feed, self.session.runner
-        feed.view[slot] = time
-        feed.counts["arrived"] += 1
-        found = self.function(slot, time, value, runner.F, runner.I)
-        released: dict[str, Any] = {}
-        for flag, outputs in self.groups:
-            if found[flag]:
-                for name, place, valid in outputs:
-                    result = found[place] if valid is None or found[valid] else None
-                    session.rows[name] += 1
-                    released[name] = [(key, time, result) if self.keyed else (time, result)]
-        return released
 
 
 class Single(OneMessage):
@@ -191,10 +77,10 @@ class Single(OneMessage):
             elif isinstance(call, PairCall):
                 self.calls.append(self._pair(call))
         self.held = [held_words(pool) for pool in runner.pools]
-        self.outputs = [
-            (name, self.buffers[stream], self.buffers[stream].columns[column], plan.streams[stream].types[column].kind)
-            for name, (stream, column) in plan.places.items()
-        ]
+        self.outputs = []
+        for name, (stream, place) in plan.places.items():
+            target, kind = self.buffers[stream], plan.streams[stream].types[place].kind
+            self.outputs.append((name, target, target.columns[place], kind))
 
     def _segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
@@ -203,8 +89,8 @@ class Single(OneMessage):
         wrap = runner.wrap
         source = self.buffers[call.source]
         arguments = [1, wrap(self.slot), wrap(source.starts), wrap(source.time)]
-        arguments += [wrap(a) for a in arrays(source.columns[c] for c in call.columns)]
-        arguments += [wrap(a) for a in arrays(passed)]
+        arguments += [wrap(a) for a in flat(source.columns[c] for c in call.columns)]
+        arguments += [wrap(a) for a in flat(passed)]
         arguments += [runner.F, runner.I]
         for index, whole in call.groups:
             target = self.buffers[index]
@@ -212,8 +98,8 @@ class Single(OneMessage):
                 target.starts, target.time = source.starts, source.time
             else:
                 arguments += [wrap(target.starts), wrap(target.time)]
-            arguments += [wrap(a) for a in arrays(target.columns)]
-        arguments += [wrap(a) for a in arrays(carried)]
+            arguments += [wrap(a) for a in flat(target.columns)]
+        arguments += [wrap(a) for a in flat(carried)]
         return getattr(self.session.module, call.name), arguments, None
 
     def _pair(self, call: PairCall) -> tuple[Any, list[Any], Any]:
@@ -234,7 +120,7 @@ class Single(OneMessage):
             if max([view[place] for place in waiting]) >= session.queue_limit:
                 session.check_queues({self.name})
             if least([view[place] for place in deciding]) >= ROOM - len(deciding):
-                return self._general(time, value, key)
+                return self.general(time, value, key)
         self._fill(slot, time, value)
         session.broken = True
         for function, arguments, pool in self.calls:
@@ -283,39 +169,10 @@ class Single(OneMessage):
 
 
 def held_words(pool: Pool) -> tuple[Any, list[int], list[int], Any]:
-    """The header, where it counts what waits, where of the ports that decide, and how those combine."""
+    """The header, where it counts what waits, where for ports that decide, how those combine."""
     places = [pairs.header_place(k, pairs.HELD) for k in range(len(pool.call.ports))]
     must = [n for n, p in zip(places, pool.call.ports, strict=True) if p.role == "must"]
     return memoryview(pool.header), places, must or places, min if must else sum
-
-
-def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
-    """Columns of one row of the key, a tuple where there are several."""
-    names = tuple(names)
-    if not names:
-        if key is not None:
-            raise StateError("this session has no key: start(key=...) makes a keyed one")
-        return {}
-    parts = key if isinstance(key, tuple) else (key,)
-    if len(parts) != len(names):
-        raise DataError(f"a key of {len(names)} columns is needed, not {key!r}")
-    return {name: [part] for name, part in zip(names, parts, strict=True)}
-
-
-def rows_of(result: Result, key: Iterable[str]) -> dict[str, Any]:
-    """A result as lists of tuples, outputs without rows left out."""
-    names = list(key)
-    found: dict[str, Any] = {}
-    for output, table in result.items():
-        if not len(table["t"]):
-            continue
-        values = table["value"].tolist()
-        if "value_valid" in table:
-            values = [v if ok else None for v, ok in zip(values, table["value_valid"], strict=True)]
-        parts = [table[n].tolist() for n in names]
-        keys = [parts[0]] if len(parts) == 1 else [list(zip(*parts, strict=True))] if parts else []
-        found[output] = list(zip(*keys, table["t"].tolist(), values, strict=True))
-    return found
 
 
 def roads(session: Session) -> dict[str, OneMessage]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from rtbot.arrow import as_numpy
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def parse(texts: Any, unit: str, style: Style | None = None) -> tuple[np.ndarray
         stamps = pc.cast(texts, wanted)
     except pa.ArrowInvalid:
         return _parse_each(texts.to_pylist(), unit, style), style
-    return stamps.cast(pa.int64()).to_numpy(zero_copy_only=False), style
+    return as_numpy(stamps.cast(pa.int64())), style
 
 
 def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:

@@ -33,13 +33,13 @@ class Case:
     schedules: list
 
 
-def case(seed, *, schedules=2):
-    """The case of a seed."""
+def case(seed, *, schedules=2, most=12):
+    """The case of a seed, with at most so many operators."""
     rng = random.Random(seed)
     times = data.base_times(rng, rng.randint(1, 16))
     tangled = rng.random() < TANGLED
     graph = Grower(rng, times[-1] - times[0] + 1, pairing_pool() if tangled else None)
-    graph.grow(rng.randint(1, 12))
+    graph.grow(rng.randint(1, most))
     styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
     return fed(rng, graph, times, styles)
 

@@ -1,24 +1,115 @@
-"""The list of `tests.sabotage`: a file, a text in it, what it becomes, what must catch it."""
+"""The list of `tests.sabotage`: a text that stands once in the package, what it becomes, and the
+commands one of which must catch it, in the order in which they are tried."""
 
 from dataclasses import dataclass
 
 TORTURE = ["-m", "tests.torture", "--compiled", "0", "--no-shrink", "--no-floors", "--workers", "1"]
+PYTEST = ["-m", "pytest", "-xq", "-p", "no:cacheprovider"]
 COMMANDS = {
     "torture": [*TORTURE, "--graphs", "150", "--seed", "sabotage", "--failures", "0"],
-    "long torture": [*TORTURE, "--graphs", "1500", "--seed", "sabotage", "--failures", "0"],
-    "conformance": ["-m", "pytest", "-xq", "-p", "no:cacheprovider", "tests/conformance"],
-    "golden": ["-m", "pytest", "-xq", "-p", "no:cacheprovider", "tests/test_golden.py"],
+    "long torture": [*TORTURE, "--graphs", "2500", "--seed", "sabotage", "--failures", "0"],
+    "dumps": [*PYTEST, "tests/conformance/test_dumps.py"],
+    "edge": [*PYTEST, "tests/conformance/test_edge.py"],
+    "loader": [
+        *PYTEST,
+        "tests/test_check.py",
+        "tests/test_document.py",
+        "tests/test_expression.py",
+    ],
 }
+SOON = ("torture",)
+LATER = ("torture", "long torture")
 
 
 @dataclass(frozen=True)
 class Sabotage:
     """One line of the package, broken."""
 
-    file: str
     old: str
     new: str
-    caught_by: tuple = ("torture", "long torture")
+    caught_by: tuple = SOON
 
 
-SABOTAGES = []
+EDGE = [
+    Sabotage("            if time[row] <= before:\n", "            if time[row] < before:\n"),
+    Sabotage(
+        "late = time[row] < before or (time[row] <= floor",
+        "late = time[row] < before or (False",
+        ("edge", *LATER),
+    ),
+    Sabotage("late[row] = time[row] < bound or", "late[row] = time[row] <= bound or"),
+    Sabotage("newest - self.lateness - 1, FIRST", "newest - self.lateness, FIRST"),
+    Sabotage('RULES = ("last", "min", "max", "sum")', 'RULES = ("min", "max", "sum")'),
+    Sabotage("ordered[0 if rule", "ordered[-1 if rule"),
+    Sabotage("self.floor = max(self.floor, until)", "self.floor = until", ("edge", *LATER)),
+    Sabotage("and node_time[root] <= until[run]", "and node_time[root] < until[run]"),
+    Sabotage("if older(time, order, b, a):", "if older(time, order, a, b):"),
+    Sabotage('self.lost["duplicate"] = self.lost.get("duplicate", 0) + lost', "pass"),
+]
+PAIRING = [
+    Sabotage('f"if f{k} < t or', 'f"if f{k} < t - 1 or'),
+    Sabotage('"            lost0 += before",', '"            lost0 += 0",'),
+    Sabotage('f"while has{k} and (over or t{k} <= t):"', 'f"while has{k} and (over or t{k} < t):"'),
+    Sabotage('f"    t = f{k} + 1",', 'f"    t = f{k} + 2",', LATER),
+    Sabotage('f"    if left{k} == 0 or at{k} == {BLOCK}:",', 'f"    if left{k} == 0:",'),
+    Sabotage('f"    tail = Q[{place} + 2] if left{k} > 0 else -1",', 'f"    tail = -1",'),
+    Sabotage("return max(must) if must else", "return min(must) if must else", LATER),
+    Sabotage(
+        "while size > 0 and heap_time[0] <= until:", "while size > 0 and heap_time[0] < until:"
+    ),
+    Sabotage("out_pinned[slot] = pinned[slot]", "out_pinned[slot] = 0", LATER),
+]
+STATE = [
+    Sabotage("        self.state[begin : begin + self.width] = self.template", "        pass"),
+    Sabotage("        self.queue[slot * self.width : (slot + 1) * self.width] = 0", "        pass"),
+    Sabotage("self.ordered = not reused and", "self.ordered = True or"),
+    Sabotage("mask |= absent.astype(np.int64) << place", "pass", LATER),
+    Sabotage(
+        "        table[place_of(moved, width, table, mask, known)] = moved\n",
+        "        pass\n",
+        LATER,
+    ),
+    Sabotage('yield f"{name}/queue", pool, "queue", slots * pool.width', "yield from ()"),
+    Sabotage('yield f"{name}/last", feed, "last", slots', "yield from ()"),
+    Sabotage(
+        "if hashlib.sha256(body).digest() != digest:", "if len(digest) != DIGEST:", ("dumps",)
+    ),
+    Sabotage('"values": dict(node.values),', '"values": {},', ("dumps",)),
+]
+OPERATORS = [
+    Sabotage(
+        "    return total, rest, slack + (abs(missed) + abs(dropped))",
+        "    return total, rest, slack",
+        LATER,
+    ),
+    Sabotage("return settled and specials == 0, mean,", "return settled, mean,"),
+    Sabotage(
+        "    if slack == 0.0:\n        return True, high + low\n", "    return True, high + low\n"
+    ),
+    Sabotage("variance < math.inf", "variance <= math.inf", LATER),
+    Sabotage("if wrapped and i1 > highest:", "if wrapped and i1 >= highest:"),
+    Sabotage("code = EMIT if fits else DOMAIN", "code = EMIT"),
+    Sabotage(
+        "return EMIT if values_evicts else SILENT, values_leaving", "return EMIT, values_leaving"
+    ),
+    Sabotage("fits = -2 <= high <= 1", "fits = -3 <= high <= 1", LATER),
+    Sabotage("fits = a <= INTEGER_MAX - b if b >= 0", "fits = a <= INTEGER_MAX if b >= 0"),
+    Sabotage("value = i1 if due == time else held", "value = held"),
+    Sabotage("messages = min(messages + 1, window)", "messages = window"),
+    Sabotage("fault = staticmethod(_some_divisor_is_zero)", "fault = None"),
+    Sabotage("if later != later or (", "if (", LATER),
+]
+LANGUAGE = [
+    Sabotage("any(a.type.nullable for a in args)", "False", ("loader", *LATER)),
+    Sabotage(
+        "nullable = all(a.type.nullable for a in args)", "nullable = False", ("loader", *LATER)
+    ),
+    Sabotage("return Code(value, valid, both(fine, ok))", "return Code(value, valid, fine)"),
+    Sabotage('"**": (16, 13),', '"**": (13, 16),', ("loader", "torture")),
+    Sabotage("            known = value >= 0\n", "            known = True\n", ("loader", *LATER)),
+    Sabotage(
+        'given[port].nullable or roles[port] != "must"', "given[port].nullable", ("loader", *LATER)
+    ),
+    Sabotage("    if remainder == 0.0:\n        return math.copysign(0.0, y)\n", "", LATER),
+]
+SABOTAGES = [*EDGE, *PAIRING, *STATE, *OPERATORS, *LANGUAGE]

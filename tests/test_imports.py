@@ -19,24 +19,48 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up; a module may import what stands in a row below, and its own family.
 LAYERS = [
-    {"errors"},
-    {"batch", "files", "graph", "kernels", "layout", "modules", "operator", "times"},
-    {"document", "exact_digits", "expression", "feed", "ieee", "pairs", "report", "tables"},
-    {"account", "exact_sums", "formats", "functions", "keys", "result"},
-    {"exact_deviations", "exact_running", "formulas"},
-    {"exact", "segments"},
-    {"loops", "operators"},
+    {"arrow", "batch", "codes", "declarations", "errors", "heaps", "kernels", "texts"},
+    {"arrays", "calls", "files", "graph", "layout", "modules", "operator", "times", "variables"},
+    {
+        "document",
+        "exact_digits",
+        "expression",
+        "feed",
+        "ieee",
+        "pairs",
+        "report",
+        "steps",
+        "tables",
+    },
+    {
+        "account",
+        "clocks",
+        "exact_sums",
+        "formats",
+        "functions",
+        "held",
+        "keys",
+        "message",
+        "pair_rows",
+        "pool",
+        "result",
+    },
+    {"exact_deviations", "exact_running", "formulas", "pair_text", "progress", "release"},
+    {"exact", "segments", "step_calls"},
+    {"computations", "loops", "operators"},
     {"check", "plan"},
-    {"runner"},
-    {"checkpoint", "intake", "single"},
+    {"direct", "intake", "runner"},
+    {"checkpoint", "single"},
     {"session"},
     {"api"},
     {"cli"},
 ]
 STEPS = {"exact", "exact_deviations", "exact_digits", "exact_running", "exact_sums"}
 STEPS |= {"functions", "ieee", "operators"}
-CODE = {"formulas", "layout", "loops", "modules", "pairs", "plan", "segments"}
-RUNTIME = CODE | {"batch", "checkpoint", "feed", "kernels", "intake", "keys", "runner"}
+CODE = {"calls", "clocks", "computations", "formulas", "layout", "loops", "modules", "pair_rows"}
+CODE |= {"pair_text", "pairs", "plan", "segments", "step_calls", "steps", "texts", "variables"}
+RUNTIME = CODE | {"arrays", "batch", "checkpoint", "codes", "direct", "feed", "heaps", "held"}
+RUNTIME |= {"intake", "kernels", "keys", "message", "pool", "progress", "release", "runner"}
 RUNTIME |= {"session", "single"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
 

@@ -32,7 +32,10 @@ ARGUMENTS = {
     "if": (3, 3),
     **dict.fromkeys(("min", "max", "coalesce"), (2, 64)),
 }
-INTERNAL_ARGUMENTS = dict.fromkeys(INTERNAL_NUMBER | {"present"}, (1, 1))
+INTERNAL_ARGUMENTS = {
+    **dict.fromkeys(INTERNAL_NUMBER | {"present"}, (1, 1)),
+    **dict.fromkeys(("close_to", "far_from"), (3, 3)),
+}
 
 
 def typed(
@@ -135,6 +138,8 @@ class _Typer:
             "if": self.choice,
             "coalesce": self.coalesce,
             "present": self.present,
+            "close_to": self.apart,
+            "far_from": self.apart,
         }
         return special.get(op, self.numeric)(term, op, args)
 
@@ -196,6 +201,11 @@ class _Typer:
 
     def present(self, term: Term, op: str, args: list[Expression]) -> Expression:
         return self.made(term, op, args, "boolean", nullable=False)
+
+    def apart(self, term: Term, op: str, args: list[Expression]) -> Expression:
+        """Two of one kind and how far apart they may be."""
+        pair = self.unified(term, op, args[:2])
+        return self.made(term, op, [*pair, widened(args[2], "number")], "boolean")
 
     def unified(self, term: Term, op: str, args: list[Expression]) -> list[Expression]:
         """Return the operands as one kind: all equal, or integers beside numbers."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rtbot import times
+from rtbot.arrow import as_numpy
 from rtbot.errors import DataError, nearest
 from rtbot.formats import cells
 from rtbot.formats.blocks import Block, Fault, Judge, error_at
@@ -164,7 +165,7 @@ class Converter:
         rows: Sequence[int] | np.ndarray = range(block.count)
         if feed.selector is not None:
             chosen = pc.fill_null(pc.equal(_plain(block.columns[INPUT]), feed.selector), False)
-            rows = np.flatnonzero(chosen.to_numpy(zero_copy_only=False))
+            rows = np.flatnonzero(as_numpy(chosen))
             column = column.take(pa.array(rows))
             if pa.types.is_string(column.type):
                 column, bad = cells.convert(column, kind, feed.column)
@@ -214,7 +215,7 @@ def _strangers(block: Block, feeds: Sequence[Feed]) -> list[Fault]:
     if not known or not block.count:
         return []
     texts = _plain(block.columns[INPUT])
-    strange = pc.invert(pc.is_in(texts, pa.array(known))).to_numpy(zero_copy_only=False)
+    strange = as_numpy(pc.invert(pc.is_in(texts, pa.array(known))))
     broken = {fault.row for fault in block.faults if fault.column is None}
     found = []
     for row in np.flatnonzero(strange).tolist():

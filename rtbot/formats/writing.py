@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from rtbot import times
+from rtbot.arrow import as_numpy
 from rtbot.report import aligned
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Clock:
         """Return the table with its times as text."""
         if self.style is None:
             return table
-        counts = table.column("t").to_numpy()
+        counts = as_numpy(table.column("t"))
         texts = times.render(counts, self.unit or times.DEFAULT_UNIT, self.style)
         return table.set_column(table.column_names.index("t"), "t", texts)
 

@@ -117,9 +117,7 @@ class SyncEqual(SynchronisedNumbers):
     )
     o1 = Out("N", doc="i1 where all ports are equal to it")
     formula = "i1"
-    keep = staticmethod(
-        first_against_others("{first} == {other} or abs(1.0 * {first} - 1.0 * {other}) < epsilon")
-    )
+    keep = staticmethod(first_against_others("close_to({first}, {other}, epsilon)"))
     example = Example(
         parameters={"epsilon": 2.0},
         inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 3.0), (4, 6.0)]},
@@ -135,7 +133,7 @@ class SyncNotEqual(SynchronisedNumbers):
     )
     o1 = Out("N", doc="i1 where all ports differ from it")
     formula = "i1"
-    keep = staticmethod(first_against_others("abs(1.0 * {first} - 1.0 * {other}) >= epsilon"))
+    keep = staticmethod(first_against_others("far_from({first}, {other}, epsilon)"))
     example = Example(
         parameters={"epsilon": 2.0},
         inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 3.0), (4, 6.0)]},

@@ -30,22 +30,25 @@ assert INTEGER_LIMB == 2**LIMB_BITS
 
 @step
 def add_present(i, i_valid, scratch, scratch_first):
-    """(count, finite, total): of the numbers that are present, added one after another.
+    """(count, finite, total): of the numbers that are present.
 
-    Where they are finite and more than one, the scratch holds their exact sum.
+    One alone is the total. Where there are NaN and infinities, they make the total; finite numbers
+    leave their exact sum in the scratch.
     """
-    count, finite, total = 0, True, 0.0
+    count, finite, total, specials = 0, True, 0.0, 0.0
     for place in range(len(i)):
         if i_valid[place]:
-            total = i[place] if count == 0 else total + i[place]
-            finite = finite and i[place] - i[place] == 0.0
+            total = i[place]
+            if i[place] - i[place] != 0.0:
+                finite = False
+                specials += i[place]
             count += 1
     if finite and count > 1:
         clear_digits(scratch, scratch_first, SUM_DIGITS)
         for place in range(len(i)):
             if i_valid[place]:
                 add_value(i[place], scratch, scratch_first)
-    return count, finite, total
+    return count, finite, total if finite else specials
 
 
 @step

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot import times as iso
+from rtbot.arrow import as_numpy, filled
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
@@ -133,11 +134,7 @@ def _of_arrow(column: Column, kind: type) -> Parts:
     known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
     if not any(is_kind(column.type) for is_kind in known):
         raise DataError(f"a column of type {column.type} is not expected here")
-    valid = None
-    if column.null_count:
-        valid = pc.is_valid(column).to_numpy(zero_copy_only=False)
-        column = pc.fill_null(column, pa.scalar(0).cast(column.type))
-    return column.to_numpy(zero_copy_only=False), valid
+    return filled(column, 0)
 
 
 def _of_arrow_times(column: Column, unit: str) -> np.ndarray:
@@ -153,7 +150,7 @@ def _of_arrow_times(column: Column, unit: str) -> np.ndarray:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return iso.parse(pc.cast(column, pa.string()), unit)[0]
     if pa.types.is_timestamp(kind):
-        counts = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        counts = as_numpy(column.cast(pa.int64()))
         return iso.exact(counts.view(f"M8[{kind.unit}]"), unit)
     if pa.types.is_date(kind):
         days = column.cast(pa.timestamp("ms" if pa.types.is_date64(kind) else "s"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.arrow import filled
 from rtbot.errors import DataError
 from rtbot.tables.numbers import NULL_TYPES
 
@@ -109,7 +110,7 @@ def _of_arrow(column: Column) -> Text:
     if not pa.types.is_dictionary(column.type):
         plain = column.cast(pa.large_string()) if pa.types.is_string_view(kind) else column
         column = plain.dictionary_encode()
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = filled(column.indices, -1)[0].astype(np.int64)
     return Text(codes, column.dictionary.to_pylist())
 
 

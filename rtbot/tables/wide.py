@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rtbot.arrow import filled
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _coded(column: np.ndarray) -> Coded:
     ranks[order] = np.arange(len(distinct))
     ranks[-1] = len(distinct)
     kind = encoded.dictionary.type if distinct else pa.string()
-    codes: np.ndarray = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes: np.ndarray = filled(encoded.indices, -1)[0]
     values = pa.array([*(distinct[place] for place in order), None], kind)
     return ranks.take(codes), values
 

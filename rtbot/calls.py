@@ -1,0 +1,61 @@
+"""What a plan tells the runtime: which functions to call on which streams, and where counts lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtbot import pairs
+    from rtbot.graph import Ref
+    from rtbot.operator import Type
+
+
+@dataclass
+class SegmentCall:
+    """Runs a segment; `groups` are (stream, has every row), and `carried` goes on to the next."""
+
+    name: str
+    source: int
+    columns: list[int]
+    carries: bool
+    groups: list[tuple[int, bool]]
+    carried: list[Type]
+    input: str | None = None
+
+
+@dataclass
+class OwnCall:
+    """Runs an operator with its own times; `columns` of the source stream go in."""
+
+    name: str
+    node: str
+    source: int
+    columns: list[int]
+    target: int
+    progress: int
+    keeps_frontier: bool
+
+
+@dataclass
+class PairCall:
+    """Runs a pairing; `sources` are (stream, column)."""
+
+    name: str
+    key: int
+    sources: list[tuple[int, int]]
+    ports: list[pairs.Port]
+    target: int
+    progress: int
+    tolerance: int
+
+
+@dataclass
+class Port:
+    """How the account of one port is found: indices into the header, or a pairing's port."""
+
+    source: Ref
+    active: int | None = None
+    pairing: tuple[int, int] | None = None
+    domain: int | None = None
+    tied: int | None = None

@@ -1,0 +1,73 @@
+"""The shortest road of one message: no tables, no buffers, one call of a generated function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.calls import PairCall, SegmentCall
+from rtbot.message import OneMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.feed import Feed
+    from rtbot.plan import Plan
+    from rtbot.session import Session
+
+
+class Direct(OneMessage):
+    """`push_one` where one segment is all there is behind an input: one call of its twin."""
+
+    def __init__(self, session: Session, call: SegmentCall) -> None:
+        assert call.input is not None
+        super().__init__(session, call.input)
+        self.call = call
+        self.function = getattr(session.module, f"{call.name}_one")
+        self.groups = self._groups()
+
+    @staticmethod
+    def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
+        """Whether everything behind the input is this one call."""
+        if call.input is None or call.carried or call.carries:
+            return False
+        feed = feeds[call.input]
+        if feed.holds or feed.type.nullable or feed.type.kind == "text":
+            return False
+        made = {call.source, *(index for index, _ in call.groups)}
+        used = {c.source for c in plan.calls if c is not call and not isinstance(c, PairCall)}
+        used |= {s for c in plan.pairings for s, _ in c.sources}
+        texts = any(t.kind == "text" for i in made for t in plan.streams[i].types)
+        passed_on = any(stream == call.source for stream, _ in plan.places.values())
+        return not made & used and not texts and not passed_on
+
+    def _groups(self) -> list[tuple[int, list[tuple[str, int, int | None]]]]:
+        """Per group: where its flag stands in the result, and the place of each output's value."""
+        place = 0
+        groups = []
+        for index, _ in self.call.groups:
+            flag, found = place, []
+            place += 1
+            for kind in self.session.plan.streams[index].types:
+                found.append((place, place + 1 if kind.nullable else None))
+                place += 1 + kind.nullable
+            outputs = [
+                (name, *found[column])
+                for name, (stream, column) in self.session.plan.places.items()
+                if stream == index
+            ]
+            groups.append((flag, outputs))
+        return groups
+
+    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
+        session, feed, runner = self.session, self.feed, self.session.runner
+        feed.view[slot] = time
+        feed.counts["arrived"] += 1
+        found = self.function(slot, time, value, runner.F, runner.I)
+        released: dict[str, Any] = {}
+        for flag, outputs in self.groups:
+            if found[flag]:
+                for name, place, valid in outputs:
+                    result = found[place] if valid is None or found[valid] else None
+                    session.rows[name] += 1
+                    released[name] = [(key, time, result) if self.keyed else (time, result)]
+        return released

@@ -1,0 +1,247 @@
+"""Inputs whose rows wait: under `lateness`, and where the last of several duplicates may count.
+
+Rows wait in one heap per key until nothing can precede them; all heaps share one pool of nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.arrays import grown
+from rtbot.batch import DTYPES, Batch, Column
+from rtbot.feed import Feed, Prepared
+from rtbot.kernels import FIRST, LAST
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rtbot.feed import Tell
+    from rtbot.graph import Input, Io
+
+WAITING_RULES = ("last", "min", "max", "sum")
+"""Rules for duplicates that need the later ones of them."""
+
+
+def feed_of(declared: Input, io: Io, kernels: ModuleType) -> Feed:
+    """The feed of an input, with room for one key."""
+    waits = io.lateness is not None or io.duplicates in WAITING_RULES
+    return (HeldFeed if waits else Feed)(declared, io, kernels, 1)
+
+
+class HeldFeed(Feed):
+    """An input that lets rows in once they can no longer be preceded, in the order of time."""
+
+    holds = True
+
+    def __init__(self, declared: Input, io: Io, kernels: ModuleType, capacity: int) -> None:
+        super().__init__(declared, io, kernels, capacity)
+        self.lateness = io.lateness or 0
+        self.frontier = np.full(capacity, FIRST)
+        self.roots = np.full(capacity, -1)
+        self.watched = np.full(capacity, LAST)
+        self.pool = {n: np.zeros(0, np.int64) for n in ("time", "order", "child", "sibling")}
+        self.pool_value = Column(np.zeros(0, DTYPES[self.type.kind]), np.zeros(0, bool))
+        self.free = np.zeros(0, np.int64)
+        self.unused = 0
+        self.order = 0
+        self.times: set[tuple[int, int]] = set()
+
+    def grow(self, capacity: int) -> None:
+        """Room for more keys."""
+        frontier = self.frontier
+        super().grow(capacity)
+        self.frontier = grown(frontier, capacity, FIRST)
+        self.roots = grown(self.roots, capacity, -1)
+        self.watched = grown(self.watched, capacity, LAST)
+
+    def clear(self, slot: int) -> None:
+        """Make the slot as new; nothing waits any more."""
+        super().clear(slot)
+        self.frontier[slot] = FIRST
+
+    # ---- checks; nothing is changed
+
+    def _check(self, prepared: Prepared, slots: np.ndarray, tell: Tell) -> None:
+        batch = prepared.batch
+        late = np.empty(len(batch), bool)
+        count = self.kernels.judge(
+            slots, len(slots), batch.starts, batch.time, self.last, self.lateness, self.floor, late
+        )
+        if count and self.io.late == "error":
+            raise self.refused("late", batch, int(np.argmax(late)), slots, tell)
+        if count:
+            prepared.lost["late"] = int(count)
+        prepared.late = late
+        if self.io.duplicates == "error":
+            self._refuse_duplicates(batch, late, slots, tell)
+
+    def _refuse_duplicates(
+        self, batch: Batch, late: np.ndarray, slots: np.ndarray, tell: Tell
+    ) -> None:
+        runs = np.repeat(slots, np.diff(batch.starts))
+        seen: set[tuple[int, int]] = set()
+        for row in np.flatnonzero(~late):
+            place = (int(runs[row]), int(batch.time[row]))
+            if place in self.times or place in seen:
+                raise self.refused("duplicate", batch, int(row), slots, tell)
+            seen.add(place)
+
+    def _why_late(self, time: int, newest: int) -> str:
+        return f"t={time} is more than the lateness {self.lateness} behind t={newest}"
+
+    # ---- effects
+
+    def accept(self, prepared: Prepared, slots: np.ndarray) -> Batch:
+        """Keep the rows; returns what goes on into the graph, of these and of earlier ones."""
+        self._count(prepared)
+        if len(prepared.batch):
+            self._hold(prepared, slots)
+        return self.let_go(slots, ending=False)
+
+    def _hold(self, prepared: Prepared, slots: np.ndarray) -> None:
+        batch = prepared.batch
+        assert prepared.late is not None
+        wanted = np.flatnonzero(~prepared.late)
+        self._reserve(len(wanted))
+        nodes = np.full(len(batch), -1)
+        nodes[wanted] = self.free[self.unused - len(wanted) : self.unused]
+        self.unused -= len(wanted)
+        column, kept = batch.columns[0], self.pool_value
+        assert kept.valid is not None
+        kept.value[nodes[wanted]] = column.value[wanted]
+        kept.valid[nodes[wanted]] = True if column.valid is None else column.valid[wanted]
+        pool = self.pool
+        self.kernels.hold(
+            slots, len(slots), batch.starts, batch.time, nodes, self.roots,
+            pool["time"], pool["order"], pool["child"], pool["sibling"], self.order,
+        )  # fmt: skip
+        self.order += len(batch)
+        self.counts["held"] += len(wanted)
+        if self.io.duplicates == "error":
+            runs = np.repeat(slots, np.diff(batch.starts))
+            self.times.update(zip(runs[wanted].tolist(), batch.time[wanted].tolist(), strict=True))
+        filled = np.diff(batch.starts) > 0
+        newest = np.maximum.reduceat(batch.time, batch.starts[:-1][filled])
+        self.last[slots[filled]] = np.maximum(self.last[slots[filled]], newest)
+
+    def _reserve(self, rows: int) -> None:
+        if rows <= self.unused:
+            return
+        old = len(self.pool["time"])
+        new = max(2 * old, old + rows, 64)
+        for name, array in self.pool.items():
+            self.pool[name] = grown(array, new, -1)
+        value, valid = self.pool_value.value, self.pool_value.valid
+        assert valid is not None
+        self.pool_value = Column(grown(value, new, 0), grown(valid, new, 0))
+        self.free = grown(self.free, new, -1)
+        self.free[self.unused : self.unused + new - old] = np.arange(new - 1, old - 1, -1)
+        self.unused += new - old
+
+    def let_go(self, slots: np.ndarray, *, ending: bool) -> Batch:
+        """Take out the rows that nothing can precede any more, all of them at the end."""
+        newest = self.last[slots]
+        known = np.where(newest >= FIRST + self.lateness + 1, newest - self.lateness - 1, FIRST)
+        until = np.full(len(slots), LAST) if ending else np.maximum(known, self.floor)
+        self.frontier[slots] = until
+        pool = self.pool
+        out = np.empty(self.counts["held"], np.int64)
+        starts = np.empty(len(slots) + 1, np.int64)
+        count = self.kernels.release(
+            slots, len(slots), until, self.roots,
+            pool["time"], pool["order"], pool["child"], pool["sibling"], out, starts,
+        )  # fmt: skip
+        nodes = out[:count]
+        time = pool["time"][nodes]
+        valid = self.pool_value.valid
+        assert valid is not None
+        column = Column(self.pool_value.value[nodes], valid[nodes] if self.type.nullable else None)
+        self.free[self.unused : self.unused + count] = nodes
+        self.unused += int(count)
+        self.counts["held"] -= int(count)
+        if self.io.duplicates == "error":
+            runs = np.repeat(slots, np.diff(starts))
+            self.times.difference_update(zip(runs.tolist(), time.tolist(), strict=True))
+            return Batch(starts, time, [column])
+        return self._settle_ties(Batch(starts, time, [column]))
+
+    def _settle_ties(self, batch: Batch) -> Batch:
+        """One row per key and time, by the rule for duplicates."""
+        time = batch.time
+        new = np.ones(len(time), bool)
+        new[1:] = time[1:] != time[:-1]
+        new[batch.starts[:-1][np.diff(batch.starts) > 0]] = True
+        if new.all():
+            return batch
+        firsts = np.flatnonzero(new)
+        ends = np.append(firsts[1:], len(time))
+        lost = len(time) - len(firsts)
+        self.lost["duplicate"] = self.lost.get("duplicate", 0) + lost
+        column = batch.columns[0]
+        value, valid = column.value[firsts], None if column.valid is None else column.valid[firsts]
+        for place in np.flatnonzero(ends - firsts > 1):
+            rows = slice(int(firsts[place]), int(ends[place]))
+            flags = None if column.valid is None else column.valid[rows]
+            result, alive = settle_tie(self.io.duplicates, column.value[rows], flags)
+            if isinstance(result, int) and not FIRST <= result <= LAST:
+                self.lost["domain"] = self.lost.get("domain", 0) + 1
+                new[firsts[place]] = False
+                continue
+            value[place] = result
+            if valid is not None:
+                valid[place] = alive
+        kept = np.concatenate([[0], np.cumsum(new)])
+        stays = new[firsts]
+        column = Column(value[stays], None if valid is None else valid[stays])
+        return Batch(kept[batch.starts], time[firsts[stays]], [column])
+
+    def advance(self, until: int) -> list[int]:
+        """Raise the floor; the slots that hold rows which this lets go."""
+        super().advance(until)
+        if not self.counts["held"]:
+            return []
+        roots = self.roots
+        waiting = np.flatnonzero(roots >= 0)
+        ready = self.pool["time"][roots[waiting]] <= self.floor
+        return waiting[ready].tolist()  # type: ignore[no-any-return]
+
+
+def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple[Any, bool]:
+    """One value for several of one time, in order of arrival: (value, whether it is not null)."""
+    if rule in ("first", "last"):
+        place = 0 if rule == "first" else -1
+        return values[place], valid is None or bool(valid[place])
+    if valid is not None:
+        values = values[valid]
+        if not len(values):
+            return 0, False
+    if rule == "sum":
+        return exact_sum(values.tolist()), True
+    ordered = sorted(values.tolist(), key=lambda v: (v, math.copysign(1, v)))
+    if any(v != v for v in values.tolist()):
+        return math.nan, True
+    return ordered[0 if rule == "min" else -1], True
+
+
+def exact_sum(values: list[Any]) -> Any:
+    """`math.fsum` without its exceptions; of integers their sum, whatever its size."""
+    if isinstance(values[0], int):
+        return sum(values)
+    if any(v != v for v in values) or {math.inf, -math.inf} <= set(values):
+        return math.nan
+    infinite = [v for v in values if v in (math.inf, -math.inf)]
+    if infinite:
+        return infinite[0]
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        from fractions import Fraction
+
+        total = sum(map(Fraction, values))
+        try:
+            return float(total)
+        except OverflowError:
+            return math.inf if total > 0 else -math.inf

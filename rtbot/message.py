@@ -1,0 +1,103 @@
+"""One message of `push_one`: what is checked, and the general road for what fits no faster one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.errors import DataError, StateError
+from rtbot.tables import Spec, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbot.result import Result
+    from rtbot.session import Session
+
+
+class OneMessage:
+    """What both roads share: the checks of one message, and the general road where they fail."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.session = session
+        self.name = name
+        self.feed = session.feeds[name]
+        self.kind = self.feed.type.kind
+        self.keyed = session.keys is not None
+        spec = session.specs[name]
+        self.spec = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
+
+    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """As `Session.push_one`."""
+        session = self.session
+        if session.finished or session.broken:
+            session.check_open()
+        if type(value) is not float or self.kind != "number" or type(time) is not int:
+            time, value = self._converted(time, value)
+        slot = 0
+        if self.keyed:
+            slot = session.known_slots.get(key, -1)
+            if slot < 0:
+                return self._first(time, value, key)
+        elif key is not None:
+            raise StateError("this session has no key: start(key=...) makes a keyed one")
+        feed = self.feed
+        if time <= feed.view[slot] or time <= feed.floor:
+            return self.general(time, value, key)
+        return self._run(slot, time, value, key)
+
+    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
+        checked = columns({"t": [time], "value": [value]}, self.spec)
+        if not len(checked):
+            raise DataError("a null for an input that takes none", input=self.name, time=time)
+        if checked.valid is not None and not checked.valid[0]:
+            return int(checked.time[0]), None
+        if self.kind == "text":
+            return int(checked.time[0]), value
+        return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
+
+    def _first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """The first message of a key by this road: the general one finds or makes its slot."""
+        released = self.general(time, value, key)
+        session = self.session
+        assert session.keys is not None
+        session.known_slots[key] = session.keys.slot(key, create=False)
+        return released
+
+    def general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """The road of `Session.push`."""
+        session = self.session
+        row: dict[str, Any] = {"t": [time], "value": [value]}
+        row |= key_columns(session.key, key)
+        return rows_of(session.push({self.name: row}), session.key)
+
+
+def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
+    """Columns of one row of the key, a tuple where there are several."""
+    names = tuple(names)
+    if not names:
+        if key is not None:
+            raise StateError("this session has no key: start(key=...) makes a keyed one")
+        return {}
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) != len(names):
+        raise DataError(f"a key of {len(names)} columns is needed, not {key!r}")
+    return {name: [part] for name, part in zip(names, parts, strict=True)}
+
+
+def rows_of(result: Result, key: Iterable[str]) -> dict[str, Any]:
+    """A result as lists of tuples, outputs without rows left out."""
+    names = list(key)
+    found: dict[str, Any] = {}
+    for output, table in result.items():
+        if not len(table["t"]):
+            continue
+        values = table["value"].tolist()
+        if "value_valid" in table:
+            values = [v if ok else None for v, ok in zip(values, table["value_valid"], strict=True)]
+        parts = [table[n].tolist() for n in names]
+        keys = [parts[0]] if len(parts) == 1 else [list(zip(*parts, strict=True))] if parts else []
+        found[output] = list(zip(*keys, table["t"].tolist(), values, strict=True))
+    return found

@@ -1,0 +1,119 @@
+"""What is final: frontiers of streams per key, floors of all keys, and whom a floor wakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbot import pairs
+from rtbot.arrays import grown
+from rtbot.kernels import FIRST, LAST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from rtbot.calls import PairCall
+    from rtbot.feed import Feed
+    from rtbot.plan import Plan
+    from rtbot.pool import Pool
+
+
+class Progress:
+    """The progresses of a plan, by index: those of inputs lie in their feeds, the others here.
+
+    `known` are the frontiers that operators keep themselves; LAST where they follow their source.
+    """
+
+    def __init__(
+        self, plan: Plan, kernels: ModuleType, feeds: Mapping[str, Feed], pools: Sequence[Pool]
+    ) -> None:
+        self.plan = plan
+        self.kernels = kernels
+        self.feeds = feeds
+        self.pools = pools
+        self.frontiers: dict[int, np.ndarray] = {}
+        self.pins: dict[int, np.ndarray] = {}
+        self.known: dict[int, np.ndarray] = {}
+        for index, (kind, _) in enumerate(plan.progress):
+            if kind != "input":
+                self.frontiers[index] = np.full(1, FIRST)
+                self.pins[index] = np.zeros(1, np.uint8)
+            if kind == "own":
+                self.known[index] = np.full(1, LAST)
+
+    def grow(self, capacity: int) -> None:
+        """Room for more keys."""
+        for table, fill in ((self.frontiers, FIRST), (self.pins, 0), (self.known, LAST)):
+            for index, array in table.items():
+                table[index] = grown(array, capacity, fill)
+
+    def clear(self, slot: int) -> None:
+        """Make the slot as new."""
+        for index, array in self.frontiers.items():
+            array[slot] = FIRST
+            self.pins[index][slot] = 0
+        for array in self.known.values():
+            array[slot] = LAST
+
+    def at(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Frontier per key, and whether it holds whatever the floor is."""
+        kind, of = self.plan.progress[index]
+        if kind == "input":
+            feed = self.feeds[of]
+            return feed.frontier, feed.pinned
+        return self.frontiers[index], self.pins[index]
+
+    def settle(self, index: int, slots: np.ndarray, floors: list[int]) -> None:
+        """Bring the frontiers of an operator that keeps its own up to date, after it has run."""
+        source, shift = self.plan.progress[index][1]
+        frontier, pinned = self.at(source)
+        self.kernels.settle(
+            slots, len(slots), self.known[index], frontier, pinned, floors[source], shift,
+            self.frontiers[index], self.pins[index],
+        )  # fmt: skip
+
+    def floors(self) -> list[int]:
+        """The floor of every progress: what holds for keys that wait for nothing."""
+        floors: list[int] = []
+        for kind, of in self.plan.progress:
+            if kind == "input":
+                floors.append(self.feeds[of].floor)
+            elif kind == "own":
+                floors.append(shifted(floors[of[0]], of[1]))
+            else:
+                floors.append(self._pair_floor(self.plan.pairings[of], floors))
+        return floors
+
+    def _pair_floor(self, call: PairCall, floors: list[int]) -> int:
+        values = {}
+        for k, (stream, _) in enumerate(call.sources):
+            index, shift = self.plan.streams[stream].progress
+            values[k] = shifted(floors[index], shift)
+        must = [values[k] for k, p in enumerate(call.ports) if p.role == "must"]
+        return max(must) if must else min(values.values())
+
+    def woken(self) -> np.ndarray:
+        """Keys whose waiting rows the present floors let go or drop."""
+        floors = self.floors()
+        found: list[np.ndarray] = []
+        for pool in self.pools:
+            for k, (stream, _) in enumerate(pool.call.sources):
+                index, shift = self.plan.streams[stream].progress
+                until = shifted(floors[index], shift)
+                place = pairs.header_place(k, pairs.WATCHED)
+                times, slots = pool.heaps[k]
+                size = int(pool.header[place])
+                out = np.empty(size, np.int64)
+                size, taken = self.kernels.wake(times, slots, pool.watched[k], size, until, out)
+                pool.header[place] = size
+                found.append(out[:taken])
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+
+
+def shifted(time: int, shift: int) -> int:
+    """A time moved; the ends of the range stay where they are and bound the rest."""
+    if time in (FIRST, LAST):
+        return time
+    return min(max(time + shift, FIRST), LAST)

@@ -1,0 +1,35 @@
+"""Small pieces of generated text: blocks, conjunctions, and words of the state."""
+
+from __future__ import annotations
+
+Conditions = frozenset[str]
+"""Names of flags that must all hold; none means always."""
+
+
+def block(lines: list[str], depth: int) -> list[str]:
+    """The lines, `depth` levels in."""
+    return ["    " * depth + line for line in lines]
+
+
+def test(conditions: Conditions) -> str:
+    """Text of a conjunction."""
+    return " and ".join(sorted(conditions)) or "True"
+
+
+def under(conditions: Conditions, lines: list[str]) -> list[str]:
+    """The lines, under an `if` where there are conditions."""
+    return [f"if {test(conditions)}:", *block(lines, 1)] if conditions else lines
+
+
+def word(kind: str, place: str) -> str:
+    """Text that reads a word of the state."""
+    if kind == "number":
+        return f"F[{place}]"
+    return f"(I[{place}] != 0)" if kind == "boolean" else f"I[{place}]"
+
+
+def assign(kind: str, place: str, text: str) -> str:
+    """Text that writes a word of the state; booleans are stored as 0 and 1."""
+    if kind == "number":
+        return f"F[{place}] = {text}"
+    return f"I[{place}] = 1 if {text} else 0" if kind == "boolean" else f"I[{place}] = {text}"

@@ -1,0 +1,249 @@
+"""Sessions: what is refused and leaves no trace, progress, keys, saving, and the roads of push_one."""
+
+import numpy as np
+import pytest
+
+import rtbot
+
+LATEST = 2**63 - 1
+
+
+def graph(inputs, operators, outputs, **rest):
+    kinds = dict.fromkeys(inputs, "number") if not isinstance(inputs, dict) else inputs
+    return rtbot.load({"inputs": kinds, "operators": operators, "outputs": outputs, **rest})
+
+
+def joined(how="inner", **rest):
+    operators = {"j": {"type": "Join", "in": ["a", "b"], "how": how}}
+    return graph(["a", "b"], operators, {"left": "j.o1", "right": "j.o2"}, **rest)
+
+
+def summed(window=2, **rest):
+    return graph(["x"], {"s": {"type": "MovingSum", "in": "x", "window": window}}, ["s"], **rest)
+
+
+def table(*rows, key=None):
+    columns = {"t": [r[-2] for r in rows], "value": [r[-1] for r in rows]}
+    return columns if key is None else columns | {key: [r[0] for r in rows]}
+
+
+def rows(result, name, *keys):
+    found = result[name]
+    values = found["value"].tolist()
+    if "value_valid" in found:
+        values = [v if ok else None for v, ok in zip(values, found["value_valid"], strict=True)]
+    return list(zip(*(found[k].tolist() for k in keys), found["t"].tolist(), values, strict=True))
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+
+
+# ---- what is refused changes nothing
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ({"x": table((3, 1.0), (3, 2.0))}, "second message at t=3"),
+        ({"x": table((3, 1.0), (2, 2.0))}, "t=2 is late"),
+        ({"x": table((2, 1.0))}, "second message at t=2"),
+        ({"x": table((1, 1.0))}, "t=1 is late"),
+        ({"y": table((9, 1.0))}, "no input 'y'"),
+        ({"x": {"t": [9], "value": ["red"]}}, "red"),
+        ({"x": {"t": [9, 10], "value": [1.0]}}, "length"),
+        ({"x": {"t": [1.5], "value": [1.0]}}, "1.5"),
+    ],
+)
+def test_a_bad_push_changes_nothing(bad, told):
+    session = summed().start()
+    session.push({"x": table((1, 10.0), (2, 20.0))})
+    before = session.dump(), session.account()
+    with pytest.raises(rtbot.DataError, match=told):
+        session.push(bad)
+    assert (session.dump(), session.account()) == before
+    assert session.push_one("x", 3, 5.0) == {"s": [(3, 25.0)]}
+
+
+def test_a_bad_row_is_named_with_its_key_and_its_place_in_the_table():
+    session = summed().start(key="k")
+    with pytest.raises(rtbot.DataError) as caught:
+        session.push({"x": table(("b", 1, 1.0), ("a", 5, 1.0), ("b", 2, 1.0), ("a", 4, 1.0), key="k")})
+    error = caught.value
+    assert (error.row, error.key, error.time, error.input) == (3, "a", 4, "x")
+
+
+def test_keys_of_a_refused_push_are_forgotten():
+    session = summed(window=1).start(key="k")
+    with pytest.raises(rtbot.DataError):
+        session.push({"x": table(("new", 5, 1.0), ("new", 4, 1.0), key="k")})
+    with pytest.raises(rtbot.DataError, match="no key 'new'"):
+        session.close_key("new")
+    session.push({"x": table((7, 5, 1.0), key="k")})  # even the kind of the key is open again
+    assert rows(session.push({"x": table((7, 6, 2.0), key="k")}), "s", "k") == [(7, 6, 2.0)]
+
+
+def test_a_full_queue_refuses_the_input_that_is_ahead_and_only_that():
+    session = joined().start(queue_limit=3)
+    session.push({"a": table((1, 1.0), (2, 2.0), (3, 3.0))})
+    with pytest.raises(rtbot.QueueFull) as caught:
+        session.push({"a": table((4, 4.0))})
+    assert (caught.value.rows, caught.value.input) == (3, "b")
+    with pytest.raises(rtbot.QueueFull):
+        session.push_one("a", 4, 4.0)
+    assert session.push_one("b", 3, 0.5) == {"left": [(3, 3.0)], "right": [(3, 0.5)]}
+    assert session.push_one("a", 4, 4.0) == {}
+    assert session.held() == {"j.i1": 1}
+
+
+def test_nothing_goes_in_after_finish_but_it_may_be_saved():
+    session = summed().start()
+    session.push_one("x", 1, 1.0)
+    session.finish()
+    for call in (
+        lambda: session.push({"x": table((2, 2.0))}),
+        lambda: session.push_one("x", 2, 2.0),
+        lambda: session.advance(5),
+        session.finish,
+    ):
+        with pytest.raises(rtbot.StateError, match="finished"):
+            call()
+    again = summed().resume(session.dump())
+    with pytest.raises(rtbot.StateError, match="finished"):
+        again.push_one("x", 2, 2.0)
+
+
+def test_a_key_belongs_to_a_keyed_session_only():
+    with pytest.raises(rtbot.StateError, match="no key"):
+        summed().start().push_one("x", 1, 1.0, key="A")
+    with pytest.raises(rtbot.DataError, match="2 columns"):
+        summed().start(key=("k", "l")).push_one("x", 1, 1.0, key="A")
+
+
+# ---- progress
+
+
+def test_a_left_join_waits_for_the_other_side_and_no_longer():
+    session = joined("left").start()
+    assert session.push_one("a", 1, 1.0) == {}
+    assert session.push_one("a", 3, 3.0) == {}
+    assert session.push_one("b", 2, 0.2) == {"left": [(1, 1.0)], "right": [(1, None)]}
+    assert rows(session.advance(3, "b"), "right") == [(3, None)]
+    assert session.account()["operators"]["j"]["i2"]["lost"] == {"unmatched": 1}
+
+
+def test_a_row_at_or_before_an_advance_is_late():
+    session = summed(window=1).start()
+    session.advance(10)
+    with pytest.raises(rtbot.DataError, match="advanced to 10"):
+        session.push_one("x", 10, 1.0)
+    assert session.push_one("x", 11, 1.0) == {"s": [(11, 1.0)]}
+
+
+def test_a_waiting_row_holds_the_frontier_of_all_that_is_behind_it():
+    operators = {"j": {"type": "Join", "in": ["a", "b"]}, "x": "j.o1 + b", "y": "x + a"}
+    session = graph(["a", "b"], operators, ["y"]).start()
+    session.push_one("a", 5, 9.0)
+    session.advance(5, "a")
+    assert session.push_one("b", 5, 1.0) == {"y": [(5, 19.0)]}
+
+
+def test_advance_reaches_only_keys_that_wait():
+    session = joined("left").start(key="k")
+    many = 1000
+    data = {"k": np.arange(many), "t": np.arange(many) + 1, "value": np.ones(many)}
+    session.push({"a": data})
+    assert len(session.advance(10)["left"]["t"]) == 10
+    assert session.held() == {"j.i1": many - 10}
+    assert len(session.advance(LATEST)["left"]["t"]) == many - 10
+
+
+def test_lateness_sorts_and_finish_lets_go():
+    session = summed(window=1).start(key=())
+    held = summed(window=1, io={"lateness": 2}).start()
+    for t in (5, 3, 4, 8):
+        held.push_one("x", t, float(t))
+    assert rows(held.finish(), "s") == [(8, 8.0)]
+    with pytest.raises(rtbot.DataError):
+        [session.push_one("x", t, float(t)) for t in (5, 3)]
+
+
+# ---- keys
+
+
+def test_results_are_in_the_order_of_keys_and_nulls_come_last():
+    session = summed(window=1).start(key=("k", "n"))
+    pushed = {"k": ["b", None, "a", "b"], "n": [1, 2, 3, None], "t": [1, 1, 1, 1], "value": [1.0] * 4}
+    result = session.push({"x": pushed})["s"]
+    assert list(zip(result["k"], result["n"], strict=True)) == [
+        ("a", 3), ("b", 1), ("b", None), (None, 2),
+    ]  # fmt: skip
+
+
+def test_a_closed_key_begins_anew_and_its_slot_serves_another():
+    session = summed().start(key="k")
+    session.push({"x": table(("a", 1, 1.0), ("b", 1, 10.0), key="k")})
+    session.close_key("a")
+    assert session.push_one("x", 1, 5.0, key="c") == {}
+    assert session.push_one("x", 1, 7.0, key="a") == {}
+    assert session.push_one("x", 2, 1.0, key="c") == {"s": [("c", 2, 6.0)]}
+    assert session.push_one("x", 2, 1.0, key="a") == {"s": [("a", 2, 8.0)]}
+    assert session.push_one("x", 2, 1.0, key="b") == {"s": [("b", 2, 11.0)]}
+
+
+# ---- saving
+
+
+def test_a_dump_of_another_graph_or_a_damaged_one_is_refused():
+    blob = summed().start().dump()
+    with pytest.raises(rtbot.CheckpointError, match=r"s.values.window was 2 and is 3"):
+        summed(window=3).resume(blob)
+    with pytest.raises(rtbot.CheckpointError, match="outputs"):
+        graph(["x"], {"s": {"type": "MovingSum", "in": "x", "window": 2}}, {"y": "s"}).resume(blob)
+    for place in range(0, len(blob), 97):
+        broken = bytearray(blob)
+        broken[place] ^= 1
+        with pytest.raises(rtbot.CheckpointError):
+            summed().resume(bytes(broken))
+    with pytest.raises(rtbot.CheckpointError):
+        summed().resume(b"")
+
+
+# ---- one message at a time
+
+
+def test_the_roads_of_push_one_may_be_mixed_with_push():
+    """Pools move under the buffers that push_one has made."""
+    one, other = joined().start(), joined().start()
+    expected = {"left": [], "right": []}
+    found = {"left": [], "right": []}
+    for t in range(0, 400, 4):
+        for name in "ab":
+            data = {name: table(*((t + k, float(t + k)) for k in range(1 + (name == "a"))))}
+            for output in expected:
+                expected[output] += rows(other.push(data), output) if output == "left" else []
+        for k in range(2):
+            for output, got in one.push_one("a", t + k, float(t + k)).items():
+                found[output] += got
+        released = one.push({"b": table((t, float(t)))}) if t % 8 else one.push_one("b", t, float(t))
+        for output in found:
+            got = released.get(output, [])
+            found[output] += rows(released, output) if isinstance(got, dict) else got
+    assert found["left"] == expected["left"]
+    assert [v for _, v in found["right"]] == [v for _, v in found["left"]]
+
+
+def test_outputs_come_in_the_order_of_the_graph():
+    operators = {
+        "m": {"type": "MovingAverage", "in": "x", "window": 1},
+        "d": {"type": "StandardDeviation", "in": "x", "window": 1},
+        "up": "m + d",
+    }
+    session = graph(["x"], operators, {"up": "up", "mean": "m", "deviation": "d"}).start()
+    assert list(session.push_one("x", 1, 1.0)) == ["up", "mean", "deviation"]
+
+
+def test_a_tap_adds_an_output_and_changes_nothing_else():
+    session = graph(["x"], {"m": "x * 2", "n": "m + 1"}, ["n"]).start(tap=["m"])
+    assert session.push_one("x", 1, 3.0) == {"n": [(1, 7.0)], "m": [(1, 6.0)]}
