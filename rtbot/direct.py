@@ -23,7 +23,7 @@ class Direct(OneMessage):
         super().__init__(session, call.input)
         self.call = call
         self.function = getattr(session.module, f"{call.name}_one")
-        self.groups = self._groups()
+        self.outputs = self._places()
 
     @staticmethod
     def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
@@ -40,23 +40,21 @@ class Direct(OneMessage):
         passed_on = any(stream == call.source for stream, _ in plan.places.values())
         return not made & used and not texts and not passed_on
 
-    def _groups(self) -> list[tuple[int, list[tuple[str, int, int | None]]]]:
-        """Per group: where its flag stands in the result, and the place of each output's value."""
+    def _places(self) -> list[tuple[str, int, int, int | None]]:
+        """Per output, in declared order: where its flag, its value and its valid flag are returned."""
+        found: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         place = 0
-        groups = []
         for index, _ in self.call.groups:
-            flag, found = place, []
+            flag = place
             place += 1
-            for kind in self.session.plan.streams[index].types:
-                found.append((place, place + 1 if kind.nullable else None))
+            for column, kind in enumerate(self.session.plan.streams[index].types):
+                found[index, column] = (flag, place, place + 1 if kind.nullable else None)
                 place += 1 + kind.nullable
-            outputs = [
-                (name, *found[column])
-                for name, (stream, column) in self.session.plan.places.items()
-                if stream == index
-            ]
-            groups.append((flag, outputs))
-        return groups
+        return [
+            (name, *found[where])
+            for name, where in self.session.plan.places.items()
+            if where in found
+        ]
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         session, feed, runner = self.session, self.feed, self.session.runner
@@ -64,10 +62,9 @@ class Direct(OneMessage):
         feed.counts["arrived"] += 1
         found = self.function(slot, time, value, runner.F, runner.I)
         released: dict[str, Any] = {}
-        for flag, outputs in self.groups:
+        for name, flag, place, valid in self.outputs:
             if found[flag]:
-                for name, place, valid in outputs:
-                    result = found[place] if valid is None or found[valid] else None
-                    session.rows[name] += 1
-                    released[name] = [(key, time, result) if self.keyed else (time, result)]
+                result = found[place] if valid is None or found[valid] else None
+                session.rows[name] += 1
+                released[name] = [(key, time, result) if self.keyed else (time, result)]
         return released

@@ -219,8 +219,10 @@ class Session:
         self.check_open()
         if self.keys is None:
             raise StateError("this session has no key: use finish()")
+        before = self.intake.mark()
         slot = self.keys.slot(key, create=False)
         if slot < 0:
+            self.intake.back_to(before, [])
             raise DataError(f"there is no key {key!r}")
         self.broken = True
         result = self._let_go(np.array([slot]), ending=True)

@@ -30,17 +30,16 @@ def compiled_module(modules=MODULES, extra="", inline=False):
 
     With `inline` the fast paths are inlined into their callers; the slow ones never are.
     """
-    lines = ["import math", "import numba", "step = numba.njit(error_model='numpy', cache=True)"]
-    lines.append("fast_step = numba.njit(error_model='numpy', cache=True, forceinline=True)")
+    lines = ["import math", "import numba", "rarely = numba.njit(error_model='numpy', cache=True)"]
+    inlined = ", forceinline=True" if inline else ""
+    lines.append(f"step = numba.njit(error_model='numpy', cache=True{inlined})")
     for module in modules:
         for name, value in vars(module).items():
             if name.isupper() and isinstance(value, (int, float)):
                 lines.append(f"{name} = {value!r}")
         for value in vars(module).values():
             if getattr(value, "is_step", False) and value.__module__ == module.__name__:
-                fast = inline and module is not exact_digits and "again" not in value.__name__
-                source = inspect.getsource(value)
-                lines.append(source.replace("@step", "@fast_step") if fast else source)
+                lines.append(inspect.getsource(value))
     text = "\n".join([*lines, inspect.cleandoc(extra), ""])
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     folder = pathlib.Path(tempfile.gettempdir()) / "rtbot_windows_proof"
