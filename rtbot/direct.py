@@ -41,7 +41,7 @@ class Direct(OneMessage):
         return not made & used and not texts and not passed_on
 
     def _places(self) -> list[tuple[str, int, int, int | None]]:
-        """Per output, in declared order: where its flag, its value and its valid flag are returned."""
+        """Per output, as declared: where its flag, its value and its valid flag are returned."""
         found: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         place = 0
         for index, _ in self.call.groups:

@@ -174,8 +174,8 @@ def test_lateness_sorts_and_finish_lets_go():
 
 def test_results_are_in_the_order_of_keys_and_nulls_come_last():
     session = summed(window=1).start(key=("k", "n"))
-    pushed = {"k": ["b", None, "a", "b"], "n": [1, 2, 3, None], "t": [1, 1, 1, 1], "value": [1.0] * 4}
-    result = session.push({"x": pushed})["s"]
+    keys = {"k": ["b", None, "a", "b"], "n": [1, 2, 3, None]}
+    result = session.push({"x": keys | {"t": [1] * 4, "value": [1.0] * 4}})["s"]
     assert list(zip(result["k"], result["n"], strict=True)) == [
         ("a", 3), ("b", 1), ("b", None), (None, 2),
     ]  # fmt: skip
@@ -226,7 +226,8 @@ def test_the_roads_of_push_one_may_be_mixed_with_push():
         for k in range(2):
             for output, got in one.push_one("a", t + k, float(t + k)).items():
                 found[output] += got
-        released = one.push({"b": table((t, float(t)))}) if t % 8 else one.push_one("b", t, float(t))
+        last = {"b": table((t, float(t)))}
+        released = one.push(last) if t % 8 else one.push_one("b", t, float(t))
         for output in found:
             got = released.get(output, [])
             found[output] += rows(released, output) if isinstance(got, dict) else got

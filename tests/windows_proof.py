@@ -37,9 +37,8 @@ def compiled_module(modules=MODULES, extra="", inline=False):
         for name, value in vars(module).items():
             if name.isupper() and isinstance(value, (int, float)):
                 lines.append(f"{name} = {value!r}")
-        for value in vars(module).values():
-            if getattr(value, "is_step", False) and value.__module__ == module.__name__:
-                lines.append(inspect.getsource(value))
+        steps = [v for v in vars(module).values() if getattr(v, "is_step", False)]
+        lines += [inspect.getsource(v) for v in steps if v.__module__ == module.__name__]
     text = "\n".join([*lines, inspect.cleandoc(extra), ""])
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     folder = pathlib.Path(tempfile.gettempdir()) / "rtbot_windows_proof"
