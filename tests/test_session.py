@@ -1,4 +1,4 @@
-"""Sessions: what is refused and leaves no trace, progress, keys, saving, and the roads of push_one."""
+"""Sessions: what is refused leaves no trace; progress, keys, saving, the roads of push_one."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,8 @@ def test_a_bad_push_changes_nothing(bad, told):
 def test_a_bad_row_is_named_with_its_key_and_its_place_in_the_table():
     session = summed().start(key="k")
     with pytest.raises(rtbot.DataError) as caught:
-        session.push({"x": table(("b", 1, 1.0), ("a", 5, 1.0), ("b", 2, 1.0), ("a", 4, 1.0), key="k")})
+        unsorted = [("b", 1, 1.0), ("a", 5, 1.0), ("b", 2, 1.0), ("a", 4, 1.0)]
+        session.push({"x": table(*unsorted, key="k")})
     error = caught.value
     assert (error.row, error.key, error.time, error.input) == (3, "a", 4, "x")
 
