@@ -68,9 +68,9 @@ def test_a_bad_push_changes_nothing(bad, told):
 
 def test_a_bad_row_is_named_with_its_key_and_its_place_in_the_table():
     session = summed().start(key="k")
+    unsorted = table(("b", 1, 1.0), ("a", 5, 1.0), ("b", 2, 1.0), ("a", 4, 1.0), key="k")
     with pytest.raises(rtbot.DataError) as caught:
-        unsorted = [("b", 1, 1.0), ("a", 5, 1.0), ("b", 2, 1.0), ("a", 4, 1.0)]
-        session.push({"x": table(*unsorted, key="k")})
+        session.push({"x": unsorted})
     error = caught.value
     assert (error.row, error.key, error.time, error.input) == (3, "a", 4, "x")
 
