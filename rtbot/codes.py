@@ -34,6 +34,10 @@ class Texts:
             self.values.append(text)
         return found
 
+    def text(self, code: int) -> str | None:
+        """The text of one code; None for one that stands for no text."""
+        return self.values[code] if 0 <= code < len(self.values) else None
+
     def encode(self, column: Text) -> np.ndarray:
         """Codes of a column that comes with a dictionary of its own."""
         table = np.fromiter(

@@ -203,7 +203,9 @@ class Session:
         touched = [np.array(feed.advance(time), np.int64) for feed in feeds]
         touched.append(self.runner.progress.woken())
         slots = UNKEYED
-        if self.keys is not None:
+        if self.keys is not None and time == LAST:  # an end for all keys, whatever they wait for
+            slots = self.keys.open_slots()
+        elif self.keys is not None:
             slots = self.keys.sort(np.unique(np.concatenate(touched)))
         result = self._let_go(slots, ending=False)
         self.broken = False

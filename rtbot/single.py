@@ -154,8 +154,8 @@ class Single(OneMessage):
             if not count:
                 continue
             values = column.value[:count].tolist()
-            if kind == "text":
-                values = [session.texts.values[v] for v in values]
+            if kind == "text":  # where null, whatever code there is
+                values = [session.texts.text(v) for v in values]
             if column.valid is not None:
                 valid = column.valid[:count].tolist()
                 values = [v if ok else None for v, ok in zip(values, valid, strict=True)]

@@ -160,6 +160,22 @@ def test_advance_reaches_only_keys_that_wait():
     assert len(session.advance(LATEST)["left"]["t"]) == many - 10
 
 
+def test_the_end_of_an_input_reaches_a_row_at_the_last_time_of_all():
+    session = joined("left").start(key="k")
+    session.push({"a": table(("x", LATEST, 1.0), key="k")})
+    assert rows(session.advance(LATEST), "right", "k") == [("x", LATEST, None)]
+
+
+def test_a_null_text_by_the_road_of_push_one():
+    session = graph(
+        {"a": "text?", "b": "number"},
+        {"j": {"type": "Join", "in": ["a", "b"]}},
+        {"text": "j.o1", "number": "j.o2"},
+    ).start()
+    assert session.push_one("a", 1, None) == {}
+    assert session.push_one("b", 1, 2.0) == {"text": [(1, None)], "number": [(1, 2.0)]}
+
+
 def test_lateness_sorts_and_finish_lets_go():
     session = summed(window=1).start(key=())
     held = summed(window=1, io={"lateness": 2}).start()
