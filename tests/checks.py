@@ -29,7 +29,8 @@ class Checked:
         feeder = Feeder(self.graph, self.case, compiled=compiled, tap=tap)
         for place, step in enumerate(steps):
             feeder.step(step)
-            if watched and step[0] != "dump" and (place % 6 == 5 or place == len(steps) - 1):
+            ends = place == len(steps) - 1 or (step[0] == "advance" and place % 2)
+            if watched and step[0] != "dump" and (place % 6 == 5 or ends):
                 self.so_far(feeder, steps[: place + 1], f"{what} after step {place} {step}")
         feeder.run([])
         compare(feeder.outputs(), self.right, what)

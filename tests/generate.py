@@ -14,6 +14,8 @@ NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.
 KINDS = ["number", "number", "number", "integer", "integer", "boolean", "text"]
 TANGLED = 0.3
 """Share of graphs that are about pairing: few kinds of operators, everything joined with all."""
+EAGER = 0.3
+"""Share of cases in which a schedule advances the inputs wherever it may."""
 NUMERIC = ["number", "integer"]
 NUMERIC_TIES = ("min", "max", "sum", "mean")
 """Rules for equal times that only numbers have."""
@@ -41,6 +43,8 @@ def case(seed, *, schedules=2, most=12):
     graph = Grower(rng, times[-1] - times[0] + 1, pairing_pool() if tangled else None)
     graph.grow(rng.randint(1, most))
     styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
+    if random.Random(f"{seed}/eager").random() < EAGER:
+        styles[-1] = "eager"
     return fed(rng, graph, times, styles)
 
 

@@ -48,6 +48,8 @@ def schedule(rng, rows, style, rules):
             left[rows[number].key] -= 1
             if rows[number].key and not left[rows[number].key] and rng.random() < 0.3:
                 steps.append(("close", rows[number].key))
+        if style == "eager":
+            steps += _every_advance(rng, rows, order[place:])
         steps += _interruptions(rng, rows, order[place:], restless)
         if rules.late == "error" and rng.random() < restless * 0.2:
             steps += _refused(rng, [rows[number] for number in order[:place]], order[place:], rules)
@@ -65,6 +67,14 @@ def _refused(rng, done, remaining, rules):
     if time >= INT64_LEAST:
         batch = remaining[: rng.choice([0, 1, 3])]
         yield ("refused", batch, row._replace(time=time))
+
+
+def _every_advance(rng, rows, remaining):
+    """For some inputs, as far as their remaining rows allow."""
+    for name in sorted({row.input for row in rows}):
+        times = [rows[number].time for number in remaining if rows[number].input == name]
+        if times and min(times) > INT64_LEAST and rng.random() < 0.6:
+            yield ("advance", min(times) - 1, name)
 
 
 def _interruptions(rng, rows, remaining, restless):

@@ -150,6 +150,30 @@ def test_a_waiting_row_holds_the_frontier_of_all_that_is_behind_it():
     assert session.push_one("b", 5, 1.0) == {"y": [(5, 19.0)]}
 
 
+def test_the_end_of_one_side_of_an_inner_join_lets_go_what_waits_for_the_join():
+    """Also of a key of which the join has never heard."""
+    operators = {
+        "j": {"type": "Join", "in": ["a", "b"]},
+        "l": {"type": "Join", "in": ["c", "j.o1"], "how": "left"},
+    }
+    session = graph(["a", "b", "c"], operators, {"found": "l.o2"}).start(key="k")
+    session.push({"c": table(("x", 5, 1.0), key="k")})
+    assert rows(session.advance(5, "a"), "found", "k") == [("x", 5, None)]
+
+
+def test_what_follows_a_waiting_row_through_an_operator_with_its_own_times_waits_too():
+    operators = {
+        "j": {"type": "Join", "in": ["a", "b"]},
+        "p": {"type": "PeakDetector", "in": "j.o1", "window": 3},
+        "l": {"type": "Join", "in": ["c", "p"], "how": "left"},
+    }
+    session = graph(["a", "b", "c"], operators, {"found": "l.o2"}).start()
+    session.push_one("a", 5, 1.0)
+    session.advance(5, "a")
+    assert session.push_one("c", 5, 1.0) == {}
+    assert rows(session.finish(), "found") == [(5, None)]
+
+
 def test_advance_reaches_only_keys_that_wait():
     session = joined("left").start(key="k")
     many = 1000
@@ -207,6 +231,24 @@ def test_a_closed_key_begins_anew_and_its_slot_serves_another():
     assert session.push_one("x", 2, 1.0, key="c") == {"s": [("c", 2, 6.0)]}
     assert session.push_one("x", 2, 1.0, key="a") == {"s": [("a", 2, 8.0)]}
     assert session.push_one("x", 2, 1.0, key="b") == {"s": [("b", 2, 11.0)]}
+
+
+def test_what_a_closed_key_looked_up_is_not_found_by_the_next():
+    session = joined("asof").start(key="k")
+    session.push({"b": table(("x", 1, 9.0), key="k"), "a": table(("x", 2, 1.0), key="k")})
+    session.close_key("x")
+    session.push({"a": table(("y", 3, 1.0), key="k")})
+    assert rows(session.finish(), "right", "k") == [("y", 3, None)]
+
+
+def test_an_integer_outside_its_range_gives_no_message_and_is_counted():
+    operators = {"d": {"type": "Difference", "in": "n"}, "s": {"type": "CumulativeSum", "in": "n"}}
+    session = graph({"n": "integer"}, operators, ["d", "s"]).start()
+    session.push_one("n", 1, LATEST)
+    assert session.push_one("n", 2, -2) == {"s": [(2, LATEST - 2)]}
+    assert session.push_one("n", 3, LATEST) == {}
+    lost = {name: ports["i1"]["lost"] for name, ports in session.account()["operators"].items()}
+    assert lost == {"d": {"domain": 2}, "s": {"domain": 1}}
 
 
 # ---- saving

@@ -159,13 +159,18 @@ def run_all(names, options, *, compiled, deadline):
             coverage += met
             failures += failed
             done += future.size
-            _say(
-                f"\r{'compiled' if compiled else 'interpreted'}: {done} graphs, "
-                f"{len(failures)} failed",
-                end="",
-            )
+            _progress(compiled=compiled, done=done, failed=len(failures))
             if time.monotonic() > deadline or len(failures) > options.failures:
                 queue = iter(())
+
+
+def _progress(*, compiled, done, failed):
+    """One line that grows on a terminal; elsewhere a line now and then."""
+    text = f"{'compiled' if compiled else 'interpreted'}: {done} graphs, {failed} failed"
+    if sys.stderr.isatty():
+        _say(f"\r{text}", end="")
+    elif done % (30 if compiled else 1000) < (3 if compiled else CHUNK):
+        _say(text)
 
 
 def _say(text, end="\n"):

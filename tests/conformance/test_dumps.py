@@ -6,6 +6,7 @@ import pytest
 
 import rtbot
 from tests import generate
+from tests.catalogue import pairing_pool
 from tests.checks import Checked
 
 GRAPH = {
@@ -93,7 +94,8 @@ def test_what_waits_and_what_counts_survives():
 
 @pytest.mark.parametrize("number", range(20))
 def test_a_key_that_was_closed_begins_anew(number):
-    case = generate.case(f"again/{number}")
+    classes = list(pairing_pool().values())
+    case = generate.case_of(f"again/{number}", classes, ("whole",))
     if not case.keys:
         case.keys = ("k",)
         case.rows = [row._replace(key=("only",)) for row in case.rows]

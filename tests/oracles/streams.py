@@ -50,7 +50,6 @@ def pair(streams, roles, tolerance=None, absent=None):
     must = [port for port in streams if roles[port] == "must"]
     may = [port for port in streams if roles[port] == "may"]
     last = [port for port in streams if roles[port] == "last"]
-    frontier = min(stream.frontier for stream in streams.values())
     if must:
         times = set.intersection(*(set(at[port]) for port in must))
     else:
@@ -63,7 +62,31 @@ def pair(streams, roles, tolerance=None, absent=None):
         values |= {port: latest(streams[port].rows, time, tolerance, absent) for port in last}
         rows.append((time, values))
     rows = [(time, {port: values[port] for port in streams}) for time, values in rows]
+    frontier = _frontier(streams, must, decided)
     return Paired(rows, frontier, *_leftovers(streams, roles, set(decided), times - set(decided)))
+
+
+def _frontier(streams, must, decided):
+    """Just before the earliest time at which a row may still come out.
+
+    Where ports must have a row it is the earliest time they may still share, else the earliest of
+    any port.
+    """
+    bound = decided[-1] + 1 if decided else NEVER
+    while True:
+        following = {port: _following(stream, bound) for port, stream in streams.items()}
+        if not must:
+            return min(following.values()) - 1
+        latest_of_all = max(following[port] for port in must)
+        if latest_of_all == bound:
+            return bound - 1
+        bound = latest_of_all
+
+
+def _following(stream, bound):
+    """The earliest time at or after `bound` at which the stream has a row or may still get one."""
+    times = [time for time, _ in stream.rows if time >= bound]
+    return min([*times[:1], max(bound, stream.frontier + 1)])
 
 
 def _leftovers(streams, roles, decided, undecided):
