@@ -70,7 +70,7 @@ STATE = [
         ("session", *TORTURES),
     ),
     Sabotage("touched.append(self.runner.progress.woken())", "pass"),
-    Sabotage("        self.known_slots.clear()\n", ""),
+    Sabotage("        self.known_slots.clear()\n", "", ("dumps",)),
     Sabotage("session.rows[name] += 1", "session.rows[name] += 0"),
     Sabotage("self.ordered = not reused and", "self.ordered = True or"),
     Sabotage("mask |= absent.astype(np.int64) << place", "pass"),

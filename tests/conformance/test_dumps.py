@@ -107,9 +107,15 @@ def test_a_key_that_was_closed_begins_anew(number):
 
 
 def _all_of(session, case, key):
+    """What the rows of a key release, every other one of them pushed alone."""
     released = {name: [] for name in case.document["outputs"]}
-    for row in case.rows:
+    for number, row in enumerate(case.rows):
         if row.key != key:
+            continue
+        if number % 2:
+            bare = key[0] if len(key) == 1 else key
+            for name, rows in session.push_one(row.input, row.time, row.value, key=bare).items():
+                released[name] += [row[-2:] for row in rows]
             continue
         own = {name: [part] for name, part in zip(case.keys, key, strict=True)}
         table = own | {"t": [row.time], "value": [row.value]}
@@ -124,3 +130,18 @@ def _add(released, result):
         valid = table.get("value_valid", [True] * len(table["t"]))
         values = [v if ok else None for v, ok in zip(table["value"].tolist(), valid, strict=True)]
         released[name] = [*rows, *zip(table["t"].tolist(), values, strict=True)]
+
+
+def test_a_closed_key_does_not_come_back_into_the_slot_of_another():
+    document = {
+        "inputs": {"a": "number"},
+        "operators": {"sum": {"type": "CumulativeSum", "in": "a"}},
+        "outputs": {"sum": "sum"},
+    }
+    session = rtbot.load(document).start(key="k", compiled=False)
+    for time, key in ((1, "A"), (2, "A")):
+        session.push_one("a", time, 1.0, key=key)
+    session.close_key("A")
+    assert session.push_one("a", 1, 10.0, key="B") == {"sum": [("B", 1, 10.0)]}
+    assert session.push_one("a", 2, 100.0, key="A") == {"sum": [("A", 2, 100.0)]}
+    assert session.push_one("a", 2, 20.0, key="B") == {"sum": [("B", 2, 30.0)]}
