@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check import check
@@ -12,11 +11,15 @@ from rtbot.document import load as load_document
 from rtbot.errors import DataError
 from rtbot.formats.pushes import push_all
 from rtbot.plan import Plan
+from rtbot.result import Result, joined
 
 if TYPE_CHECKING:
-    from rtbot.graph import Checked
-    from rtbot.result import Result
+    from rtbot.document import Document
+    from rtbot.graph import Io
     from rtbot.session import Session
+
+POLICIES = ("late", "duplicates", "lateness")
+"""Keys of `io` that a call may give."""
 
 
 def load(source: Any, **params: Any) -> Graph:
@@ -24,14 +27,16 @@ def load(source: Any, **params: Any) -> Graph:
 
     `params` override the graph's parameters. Raises GraphError with every problem.
     """
-    return Graph(check(load_document(source), params))
+    return Graph(load_document(source), params)
 
 
 class Graph:
     """A checked graph. Immutable; compiled on first use."""
 
-    def __init__(self, checked: Checked) -> None:
-        self.checked = checked
+    def __init__(self, document: Document, params: Mapping[str, Any]) -> None:
+        self._document = document
+        self._params = params
+        self.checked = check(document, params)
         self._plans: dict[tuple[str, ...], Plan] = {}
 
     @property
@@ -109,25 +114,11 @@ class Graph:
 
         return resume(self, blob, tap=tap, compiled=compiled)
 
-    def _io(self, policies: Mapping[str, Any]) -> Any:
-        known = {
-            "late": ("error", "drop"),
-            "duplicates": ("error", "first", "last", "min", "max", "sum"),
-        }
-        for name, value in policies.items():
-            if name == "lateness":
-                whole = isinstance(value, int) and not isinstance(value, bool)
-                if value is not None and not (whole and value >= 0):
-                    raise DataError(f"lateness is an integer of at least 0, not {value!r}")
-            elif name not in known:
+    def _io(self, policies: Mapping[str, Any]) -> Io:
+        """The `io` section with these policies, checked as if the graph said so itself."""
+        for name in policies:
+            if name not in POLICIES:
                 raise TypeError(f"there is no option {name!r}")
-            elif value not in known[name]:
-                raise DataError(f"{name} is one of {', '.join(known[name])}, not {value!r}")
-        return replace(self.checked.io, **policies)
-
-
-def joined(parts: Sequence[Result]) -> Result:
-    """Results one after the other as one, in the order of (key, t)."""
-    from rtbot.result import joined as join_results
-
-    return join_results(parts)
+        if not policies:
+            return self.checked.io
+        return check(self._document, self._params, policies).io

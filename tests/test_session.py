@@ -122,6 +122,21 @@ def test_a_key_belongs_to_a_keyed_session_only():
         summed().start(key=("k", "l")).push_one("x", 1, 1.0, key="A")
 
 
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ({"duplicates": "sum"}, "RT160"),
+        ({"duplicates": "both"}, "did you mean|one of|duplicates"),
+        ({"late": "maybe"}, "late"),
+        ({"lateness": -1}, "lateness"),
+    ],
+)
+def test_policies_of_a_call_are_checked_like_those_of_the_graph(policy, told):
+    words = graph({"a": "text"}, {"i": {"type": "Identity", "in": "a"}}, ["i"])
+    with pytest.raises(rtbot.GraphError, match=told):
+        words.start(**policy)
+
+
 # ---- progress
 
 
