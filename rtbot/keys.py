@@ -54,11 +54,6 @@ class Keys:
         """Words per key: one per column, and a mask of null integers where there are any."""
         return len(self.names) + self.nulls
 
-    @property
-    def live(self) -> int:
-        """Keys that have a slot."""
-        return self.count - len(self.free)
-
     # ---- lookup
 
     def encode(self, columns: Sequence[Any]) -> np.ndarray:

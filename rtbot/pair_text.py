@@ -100,7 +100,7 @@ class PairText:
         lines += ["while True:", *block(self._decide(), 1), "out_starts[run + 1] = m"]
         for part in self.parts:
             lines += part.keep()
-        return lines + (self._progress_of_must() if self.must else self._progress_of_may())
+        return lines + self._progress()
 
     # ---- what is decided
 
@@ -211,32 +211,21 @@ class PairText:
 
     # ---- the frontier of what comes out: just before the earliest time that may be decided next
 
-    def _progress_of_must(self) -> list[str]:
-        lines = [f"t = {FIRST}", "over = False"]
-        for k in self.must:
+    def _progress(self) -> list[str]:
+        """With must ports the latest of their next times, else the earliest of all ports."""
+        decisive, start = (self.must, FIRST) if self.must else (self.every, LAST)
+        choose, further = ("max", ">") if self.must else ("min", "<")
+        lines = [f"t = {start}"]
+        for k in decisive:
             lines += [
                 f"if left{k} > 0:",
-                f"    t = max(t, max(t{k}, {FIRST + 1}) - 1)",
-                f"elif f{k} > t:",
+                f"    t = {choose}(t, max(t{k}, {FIRST + 1}) - 1)",
+                f"elif f{k} {further} t:",
                 f"    t = f{k}",
             ]
-        return lines + self._progress(self.must)
-
-    def _progress_of_may(self) -> list[str]:
-        lines = [f"t = {LAST}"]
-        for k in self.every:
-            lines += [
-                f"if left{k} > 0:",
-                f"    t = min(t, max(t{k}, {FIRST + 1}) - 1)",
-                f"elif f{k} < t:",
-                f"    t = f{k}",
-            ]
-        return lines + self._progress(self.every)
-
-    @staticmethod
-    def _progress(decisive: list[int]) -> list[str]:
         waiting = " or ".join(f"left{k} > 0 or pinned{k}[slot] != 0" for k in decisive)
         return [
+            *lines,
             "out_frontier[slot] = max(out_frontier[slot], t)",
             f"out_pinned[slot] = 1 if {waiting} else 0",
         ]

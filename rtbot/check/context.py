@@ -117,11 +117,6 @@ def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
     return False
 
 
-def mapping_marks(node: Node | None) -> dict[str, Mark]:
-    """Return the places of a mapping's keys."""
-    return node.keys if isinstance(node, Mapping) else {}
-
-
 def listed(names: Iterable[str]) -> str:
     """Return names for a message, shortened if there are many."""
     names = list(names)

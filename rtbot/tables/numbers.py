@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 NULL_TYPES = ("NoneType", "NAType", "NaTType")
 """Names of the types of None and of pandas' two markers."""
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
 Parts = tuple[np.ndarray, np.ndarray | None]
 """An array, and the mask of what is not null, or None if nothing is."""
 
