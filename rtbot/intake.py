@@ -82,8 +82,9 @@ class Intake:
     def slots(self, tables: Mapping[str, Columns], added: list[int]) -> dict[str, np.ndarray]:
         """Slots of the rows of every table that has some; new keys get one, noted in `added`."""
         assert self.keys is not None
+        width = self.keys.width
         words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
-        if self.keys.width > len(self.keys.names):
+        if self.keys.width != width:  # the first null of all: what came before it is narrower
             words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
         found: dict[str, np.ndarray] = {}
         for name, flat in words.items():
