@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 VERBS = {
-    "run": "run a graph on files",
+    "init": "write a graph to start from",
+    "sample": "write data to try a graph on",
     "validate": "report every problem of graph files",
-    "explain": "show the operators of a graph, its generated code, or the meaning of an error code",
+    "run": "run a graph on files",
+    "draw": "draw a graph as SVG or Mermaid",
+    "test": "run the tests that graph files hold",
+    "explain": "show types, warm-up, state and progress of a graph, or what an error code means",
     "ops": "list the operators",
     "doc": "show an operator: ports, parameters and an example",
+    "schema": "print the JSON Schema of graph files, for editors",
+    "completion": "print the script that completes commands in a shell",
 }
 """Verbs and what they do; verb `x` is `command` in `rtbot.cli.x_verb`."""
 
