@@ -5,18 +5,23 @@ WORKERS ?= 2
 BIN := .venv/bin
 LOCKED := pyproject.toml requirements-ci.lock
 
-.PHONY: demo test lint bench torture sabotage lock clean
+.PHONY: demo test lint bench torture sabotage constructors pages lock clean
 
 demo: .venv/ready-to-run
 	@mkdir -p out
-	$(BIN)/rtbot run graphs/bollinger.yaml graphs/data/prices.csv -o out/bollinger.csv
+	$(BIN)/rtbot run graphs/bollinger.yaml graphs/data/prices.csv -o out/bollinger.csv \
+		--plot out/bollinger.svg
+	$(BIN)/rtbot draw graphs/bollinger.yaml -o out/bollinger-graph.svg
 	@echo
 	@echo "out/bollinger.csv, the first rows:"
 	@head -n 6 out/bollinger.csv
 	@echo "and the last:"
 	@tail -n 5 out/bollinger.csv
+	@echo
+	@echo "out/bollinger.svg        the bands as a chart"
+	@echo "out/bollinger-graph.svg  the graph that made them"
 
-test: .venv/ready-to-develop
+test: .venv/ready-to-develop out/editor/ready
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: .venv/ready-to-develop
@@ -32,6 +37,15 @@ torture: .venv/ready-to-develop
 sabotage: .venv/ready-to-develop
 	$(BIN)/python -m tests.sabotage
 
+# The stub of typed constructors; a test compares it with the declarations.
+constructors: .venv/ready-to-develop
+	@mkdir -p out
+	$(BIN)/python -m rtbot.build.stub > out/ops.pyi && mv out/ops.pyi rtbot/ops.pyi
+
+# Pages that are made from the declarations, and the pictures; tests compare them.
+pages: .venv/ready-to-develop
+	$(BIN)/python -m tests.pages
+
 # What the program needs, and what its developers need: both at the versions of the lock.
 .venv/ready-to-run: $(LOCKED)
 	$(PYTHON) -m venv .venv
@@ -42,6 +56,13 @@ sabotage: .venv/ready-to-develop
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable '.[dev]'
 	@touch $@
+
+# The language server that tests/editor asks; without an npm that gets it, that test is skipped.
+out/editor/ready: tests/editor/package.json tests/editor/package-lock.json
+	@mkdir -p out/editor && cp $^ out/editor/
+	@if npm ci --prefix out/editor --ignore-scripts --no-audit --no-fund --loglevel error \
+		--fetch-retries 1 --fetch-retry-mintimeout 1000; \
+	then touch $@; else echo "no npm, or no network: tests/editor will be skipped"; fi
 
 # Resolve the newest versions that pyproject.toml allows and write them down.
 lock:

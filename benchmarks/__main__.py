@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-BENCHMARKS = ("join", "windows", "bollinger", "keyed", "single", "waiting", "startup")
+BENCHMARKS = ("join", "windows", "bollinger", "keyed", "single", "waiting", "startup", "files")
 
 
 def main() -> int:

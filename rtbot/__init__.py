@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rtbot import ops
     from rtbot.api import Graph, load
+    from rtbot.build import Builder
     from rtbot.errors import (
         CheckpointError,
         DataError,
@@ -30,6 +32,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Graph": "api",
     "load": "api",
+    "Builder": "build",
     "Session": "session",
     "Result": "result",
     **dict.fromkeys(
@@ -42,6 +45,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Builder",
     "CheckpointError",
     "DataError",
     "Graph",
@@ -53,13 +57,16 @@ __all__ = [
     "Session",
     "StateError",
     "load",
+    "ops",
 ]
 
 
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
-    if home is None:
+    if home is None and name != "ops":
         raise AttributeError(f"module 'rtbot' has no attribute {name!r}")
     from importlib import import_module
 
+    if home is None:
+        return import_module("rtbot.ops")
     return getattr(import_module(f"rtbot.{home}"), name)

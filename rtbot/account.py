@@ -66,9 +66,7 @@ def _tied(session: Session, name: str, port: str) -> dict[str, int]:
     index = session.plan.losses.get((name, port))
     if index is None:
         return {}
-    node = session.plan.checked.nodes[name]
-    reason = node.operator.lost(node.values, list(node.inputs))[port][0]
-    return {reason: int(session.runner.header[index])}
+    return {session.plan.reasons[name, port]: int(session.runner.header[index])}
 
 
 def emitted(session: Session, ref: Ref) -> int:

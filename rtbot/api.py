@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check import check
 from rtbot.document import load as load_document
-from rtbot.errors import DataError
+from rtbot.errors import DataError, nearest
+from rtbot.files import Files
 from rtbot.formats.pushes import push_all
 from rtbot.plan import Plan
 from rtbot.result import Result, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from rtbot.document import Document
     from rtbot.graph import Io
     from rtbot.session import Session
+    from rtbot.testing import Outcome
 
 POLICIES = ("late", "duplicates", "lateness")
 """Keys of `io` that a call may give."""
@@ -49,16 +53,78 @@ class Graph:
         """What is allowed but odd, such as an input that nothing reads."""
         return self.checked.warnings
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what runs the graph elsewhere, where the classes of its operators may be unknown.
+
+        The copy runs and resumes; it has no text and takes no policies at a call.
+        """
+        return {"plan": self.plan()}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self._plans = {(): state["plan"]}
+        self.checked = state["plan"].checked
+
     def __repr__(self) -> str:
         shown = self.checked
         return f"<Graph {shown.name}: {', '.join(shown.inputs)} -> {', '.join(shown.outputs)}>"
+
+    def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
+        """What a notebook shows: the picture, or the text where it shows none."""
+        return {"image/svg+xml": self.draw(), "text/plain": repr(self)}
+
+    def draw(
+        self, path: str | os.PathLike[str] | None = None, *, direction: str = "right"
+    ) -> str:
+        """Return the graph as SVG, or write a picture whose suffix says what it is and return it.
+
+        A name ends in `.svg`, or in `.mmd` for Mermaid; ValueError for another. `direction` of the
+        flow is "right" or "down".
+        """
+        from rtbot.drawing import drawing, form_of
+
+        form = "svg" if path is None else form_of(path)
+        if form is None:
+            raise ValueError(f"a picture is .svg or .mmd, not {os.fspath(path or '')!r}")
+        text = drawing(self.checked, form, direction)
+        if path is not None:
+            Files().write(os.fspath(path), text.encode())
+        return text
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of all that decides over results: two graphs that have it are equal."""
+        import hashlib
+        import json
+        from dataclasses import asdict
+
+        from rtbot.checkpoint import describe
+
+        described = [describe(self.plan()), asdict(self.checked.io)]
+        return hashlib.sha256(json.dumps(described).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Graph) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def to_yaml(self) -> str:
+        """Return the text of a graph file that loads as this graph, in its canonical form.
+
+        Parameters given at the call have become the defaults. Comments are not kept.
+        """
+        from rtbot.canonical import canonical_text
+
+        return canonical_text(self._document, self.checked, self._params)
 
     def plan(self, taps: Iterable[str] = ()) -> Plan:
         """The plan of this graph, with the outputs of these operators added to the results."""
         names = tuple(taps)
         for name in names:
             if name not in self.checked.nodes:
-                raise DataError(f"there is no operator {name!r} to tap")
+                there = ", ".join(list(self.checked.nodes)[:20])
+                hint = nearest(name, self.checked.nodes) or f"there are {there}"
+                raise DataError(f"there is no operator {name!r} to tap", code="RT206", hint=hint)
         if names not in self._plans:
             self._plans[names] = Plan(self.checked, names)
         return self._plans[names]
@@ -68,17 +134,13 @@ class Graph:
         return self.plan().text
 
     def run(self, data: Any, key: str | Sequence[str] | None = None, **options: Any) -> Result:
-        """Run over whole tables, {input: table}; a single input's table may stand alone.
+        """Run over whole tables, {input: table}; one table of all inputs may stand alone.
 
-        A path stands for the table in a file; alone, it is a file of all inputs, wide or long.
+        That one is wide, with a column named after every input, or long, with the columns `input`
+        and `value`. A path stands for the table in a file.
         Options are those of `start`.
         """
         session = self.start(key, **options)
-        is_path = isinstance(data, str | os.PathLike)
-        if len(self.checked.inputs) == 1 and not is_path:
-            only = next(iter(self.checked.inputs))
-            if not isinstance(data, Mapping) or not set(data) <= {only}:
-                data = {only: data}
         parts = push_all(session.push, data, self.checked.inputs, session.io, session.key)
         return joined([*parts, session.finish()])
 
@@ -106,12 +168,24 @@ class Graph:
         limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
         return Session(self.plan(tap or ()), io, names, queue_limit=limit, compiled=compiled)
 
+    def test(self, *, compiled: bool = False) -> list[Outcome]:
+        """Run the tests of the graph's file and return what came of each, in their order.
+
+        `outcome.passed` says whether it passed, `print(outcome)` what differs.
+        """
+        from rtbot.testing import Suite
+
+        suite = Suite(self._document, self._params)
+        return [suite.run(test, compiled=compiled) for test in suite.tests]
+
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None
     ) -> Session:
         """Go on from `Session.dump`; raises CheckpointError if that is damaged or does not fit."""
         from rtbot.checkpoint import resume
 
+        if isinstance(blob, str | os.PathLike):
+            raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
         return resume(self, blob, tap=tap, compiled=compiled)
 
     def _io(self, policies: Mapping[str, Any]) -> Io:

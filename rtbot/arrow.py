@@ -1,4 +1,4 @@
-"""Arrow arrays as numpy arrays, without pyarrow's own road, which imports pandas if it can."""
+"""Arrow arrays as numpy arrays and back, without pyarrow's own road, which imports pandas."""
 
 from __future__ import annotations
 
@@ -30,6 +30,30 @@ def as_numpy(column: Any) -> np.ndarray:
     if data is None or not len(column):
         return np.empty(0, dtype)
     return np.frombuffer(data, dtype, len(column), start)
+
+
+def of_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> Any:
+    """Return an array of numbers or booleans, null where not `valid`; shares memory if it can."""
+    import pyarrow as pa
+
+    data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else values
+    mask = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [mask, pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def of_list(values: list[Any]) -> Any:
+    """Return an array of text or of integers, null where the list has None."""
+    import pyarrow as pa
+
+    valid = np.array([value is not None for value in values], np.bool_)
+    if any(isinstance(value, int) for value in values):
+        return of_numpy(np.array([value or 0 for value in values], np.int64), valid)
+    texts = [b"" if value is None else value.encode() for value in values]
+    ends = np.cumsum([0, *map(len, texts)]).astype(np.int32)
+    mask = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [mask, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
+    return pa.Array.from_buffers(pa.string(), len(values), buffers)
 
 
 def filled(column: Any, filler: float) -> tuple[np.ndarray, np.ndarray | None]:

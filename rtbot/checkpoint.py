@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rtbot.api import Graph
+    from rtbot.plan import Plan
     from rtbot.session import Session
 
     Field = tuple[str, Any, Any, int | None]
@@ -48,18 +49,19 @@ def decode(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
     """The header and arrays of a blob; raises CheckpointError if a byte of it is not as written."""
     start = len(MAGIC) + 12
     if len(blob) < start + DIGEST or blob[: len(MAGIC)] != MAGIC:
-        raise CheckpointError("this is no dump of rtbot")
+        raise CheckpointError("this is no dump of rtbot", code="RT311")
     body, digest = blob[:-DIGEST], blob[-DIGEST:]
     if hashlib.sha256(body).digest() != digest:
-        raise CheckpointError("the dump is damaged: its digest does not match")
+        raise CheckpointError("the dump is damaged: its digest does not match", code="RT311")
     version, length = struct.unpack("<IQ", body[len(MAGIC) : start])
     if version != FORMAT:
-        raise CheckpointError(f"the dump has format {version}; this version reads {FORMAT}")
+        message = f"the dump has format {version}; this version reads {FORMAT}"
+        raise CheckpointError(message, code="RT312")
     content = json.loads(body[start : start + length])
     arrays, place = {}, start + length
     for name, dtype, count in content["arrays"]:
         if dtype not in DTYPES:
-            raise CheckpointError(f"the dump has an array of type {dtype}")
+            raise CheckpointError(f"the dump has an array of type {dtype}", code="RT311")
         size = np.dtype(dtype).itemsize * count
         arrays[name] = np.frombuffer(body[place : place + size], dtype).copy()
         place += size
@@ -73,7 +75,7 @@ def dump(session: Session) -> bytes:
         arrays[name] = _get(owner, field)[:count]
     keys = session.keys
     header = {
-        "graph": describe(session),
+        "graph": describe(session.plan),
         "io": asdict(session.io),
         "key": list(session.key),
         "queue_limit": session.queue_limit,
@@ -107,9 +109,9 @@ def _keys_header(keys: Any) -> dict[str, Any]:
     }
 
 
-def describe(session: Session) -> dict[str, Any]:
+def describe(plan: Plan) -> dict[str, Any]:
     """What must be equal for a dump to fit: the graph, its operators and their parameters."""
-    checked = session.plan.checked
+    checked = plan.checked
     nodes = {
         name: {
             "type": node.operator.__name__,
@@ -123,8 +125,8 @@ def describe(session: Session) -> dict[str, Any]:
     return {
         "inputs": {n: str(i.type) for n, i in checked.inputs.items()},
         "operators": nodes,
-        "outputs": {n: str(r) for n, r in session.plan.outputs.items()},
-        "code": hashlib.sha256(session.plan.text.encode()).hexdigest(),
+        "outputs": {n: str(r) for n, r in plan.outputs.items()},
+        "code": hashlib.sha256(plan.text.encode()).hexdigest(),
     }
 
 
@@ -196,9 +198,9 @@ def resume(
     session = graph.start(
         tuple(header["key"]), tap=tap, queue_limit=header["queue_limit"], compiled=compiled
     )
-    difference = differ(header["graph"], json.loads(json.dumps(describe(session))))
+    difference = differ(header["graph"], json.loads(json.dumps(describe(session.plan))))
     if difference:
-        raise CheckpointError(f"the dump is of another graph: {difference}")
+        raise CheckpointError(f"the dump is of another graph: {difference}", code="RT313")
     fresh = type(session)(
         session.plan,
         Io(**io),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,10 @@ class Type:
 
 @dataclass(kw_only=True)
 class Parameter:
-    """A parameter of an operator; the subclass is its type in the graph file."""
+    """A parameter of an operator; the subclass is its type in the graph file.
+
+    One with a default is not required; one that is not required, without a default, may be None.
+    """
 
     required: bool = True
     default: Any = None
@@ -39,6 +42,9 @@ class Parameter:
 
     def __init_subclass__(cls) -> None:
         cls.type_name = cls.__name__.lower()
+
+    def __post_init__(self) -> None:
+        self.required &= self.default is None
 
     type_name: ClassVar[str] = "parameter"
 
@@ -183,6 +189,17 @@ class Scratch:
 
     size: int
     name: str = ""
+
+
+class WarmUp(NamedTuple):
+    """How many rows it takes until the first one comes out, that one included.
+
+    `certain`: a row comes out with that one and with every later one, whatever the values (but for
+    faults). If not, the data decide, and `rows` is the least.
+    """
+
+    rows: int
+    certain: bool
 
 
 @dataclass(frozen=True)

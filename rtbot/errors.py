@@ -8,63 +8,28 @@
     ├── CheckpointError   a dump does not belong to this graph, or is damaged  (exit code 5)
     └── ResourceLimit     a stated limit is reached  (exit code 6)
 
-Our own mistakes are asserts and never one of these.
+Every problem and every error has a code of `rtbot.error_codes`. Our own mistakes are asserts and
+never one of these.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rtbot.error_codes import CODES
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rtbot.graph import Mark
 
-CODES = {
-    "RT101": "the text is not YAML",
-    "RT102": "YAML that a graph file does not use: tags, anchors, tabs, several documents",
-    "RT103": "unknown operator type",
-    "RT104": "unknown key",
-    "RT105": "the wrong form: a mapping, a list or a scalar where another is expected",
-    "RT106": "something is given twice",
-    "RT107": "a name that is no valid id",
-    "RT108": "too large: bytes, depth, nodes or operators",
-    "RT109": "bytes that are not UTF-8 text, or control characters",
-    "RT110": "a required key is missing",
-    "RT111": "a required parameter is missing",
-    "RT112": "a value is outside its range or choices",
-    "RT113": "a value is not of the type of its field",
-    "RT114": "unknown parameter of the graph",
-    "RT115": "a duration that cannot be told in io.unit",
-    "RT116": "parameters that contradict each other",
-    "RT120": "a reference to nothing",
-    "RT121": "a reference to an output port that does not exist, or to one of several",
-    "RT122": "an input port that does not exist",
-    "RT123": "an input port that nothing feeds",
-    "RT124": "an input port that is fed twice",
-    "RT125": "a port is fed with another type",
-    "RT126": "a port that takes no null is fed with a nullable stream",
-    "RT127": "a cycle without a delay",
-    "RT130": "an expression that cannot be read",
-    "RT131": "unknown function in an expression",
-    "RT132": "a function with the wrong number of arguments",
-    "RT133": "types that do not go together in an expression",
-    "RT134": "an integer beyond 64 bits",
-    "RT135": "an expression that is too large or too deep",
-    "RT136": "an expression that reads no stream",
-    "RT140": "unknown type",
-    "RT141": "a feature that this version does not have yet",
-    "RT150": "a test whose shape is wrong",
-    "RT160": "settings of io that do not fit the graph",
-    "RT190": "warning: an input that nothing reads",
-    "RT191": "warning: an operator whose outputs nothing reads",
-    "RT192": "warning: a parameter that nothing uses",
-}
-"""Stable codes of graph problems; RT190 and above are warnings."""
-
 HINTS, HINTS_NAMES = 100, 2_000
 """How many unknown names are compared with known ones, and with how many."""
+
+SHORT = 3
+"""Names of so few letters are like many others, unless one is a part of the other."""
 
 EXCERPT = 100
 """How many characters of a source line are shown."""
@@ -105,15 +70,40 @@ class Problem:
 
 
 class RtbotError(Exception):
-    """Base of everything a user may catch; the text says where, what and what to try."""
+    """Base of everything a user may catch; the text says where, what and what to try.
+
+    `code` is one of CODES; `hint` says what to try, or is "".
+    """
+
+    def __init__(self, message: str, *, code: str, hint: str = "") -> None:
+        assert code in CODES, f"unknown code {code}"
+        super().__init__(message)
+        self.message, self.code, self.hint = message, code, hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+    def __str__(self) -> str:
+        return self._told()
+
+    def _told(self, place: str = "", details: str = "") -> str:
+        hint = f"\n     {self.hint}" if self.hint else ""
+        place = f"{place}: " if place else ""
+        details = f" ({details})" if details else ""
+        return f"{place}error[{self.code}]: {self.message}{details}{hint}"
 
 
 class GraphError(RtbotError):
-    """A graph file is wrong; `problems` has every mistake, in the order of the file."""
+    """A graph file is wrong; `problems` has every mistake, in the order of the file.
+
+    `code`, `message` and `hint` are those of the first.
+    """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(tuple(problems))
+        Exception.__init__(self, tuple(problems))
         self.problems = tuple(problems)
+        told = [(first.code, first.message, first.hint) for first in self.problems[:1]]
+        self.code, self.message, self.hint = told[0] if told else ("", "", "")
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
@@ -127,11 +117,12 @@ class DataError(RtbotError):
 
     FIELDS = ("input", "row", "key", "time", "value", "file", "column")
 
-    def __init__(self, message: str, *, output: Any = None, **where: Any) -> None:
+    def __init__(
+        self, message: str, *, code: str, hint: str = "", output: Any = None, **where: Any
+    ) -> None:
         unknown = set(where) - set(self.FIELDS)
         assert not unknown, f"DataError has no field {unknown}"
-        super().__init__(message)
-        self.message = message
+        super().__init__(message, code=code, hint=hint)
         self.output = output
         self.where = where
 
@@ -140,13 +131,17 @@ class DataError(RtbotError):
             return self.where.get(name)
         raise AttributeError(name)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _data_error, (self.message, self.output, self.where)
+    def at(self, **where: Any) -> DataError:
+        """Return the same error with these fields of its place, in place of those it has."""
+        fields = self.where | where
+        return DataError(self.message, code=self.code, hint=self.hint, output=self.output, **fields)
 
     def __str__(self) -> str:
         given = {name: value for name, value in self.where.items() if value is not None}
-        known = [f"{name} {_quoted(value)}" for name, value in given.items()]
-        return f"{self.message} ({', '.join(known)})" if known else self.message
+        place = str(given.pop("file", ""))
+        if place and "row" in given:
+            place += f":{given.pop('row')}"
+        return self._told(place, ", ".join(f"{name} {_quoted(v)}" for name, v in given.items()))
 
 
 class StateError(RtbotError):
@@ -157,14 +152,9 @@ class QueueFull(RtbotError):  # noqa: N818 (the public name)
     """A push to an input that is too far ahead: `input` stalls the `rows` of `operator`.`port`."""
 
     def __init__(self, operator: str, port: str, rows: int, input: str) -> None:  # noqa: A002
-        super().__init__(operator, port, rows, input)
+        message = f"{operator}.{port} holds {rows} rows that wait for input {input}"
+        super().__init__(message, code="RT304", hint=f"push to {input} or advance it")
         self.operator, self.port, self.rows, self.input = operator, port, rows, input
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operator}.{self.port} holds {self.rows} rows that wait for input {self.input}: "
-            f"push to {self.input} or advance it"
-        )
 
 
 class CheckpointError(RtbotError):
@@ -193,8 +183,12 @@ class Problems:
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str:
         """Return a hint as `nearest` does, for the first problems only: it costs time."""
+        return self.hinted(nearest, name, islice(candidates, HINTS_NAMES))
+
+    def hinted(self, make: Callable[..., str], *arguments: Any) -> str:
+        """Return the hint that is made, for the first problems only."""
         self.hints += 1
-        return nearest(name, list(candidates)[:HINTS_NAMES]) if self.hints <= HINTS else ""
+        return make(*arguments) if self.hints <= HINTS else ""
 
     def ordered(self, severity: str) -> list[Problem]:
         """The distinct problems of a severity, in the order of the file."""
@@ -213,12 +207,36 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     import difflib
 
     lowered = {candidate.lower(): candidate for candidate in candidates}
-    found = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    lower = name.lower()
+    found = difflib.get_close_matches(lower, lowered, n=1, cutoff=0.6)
+    if found and len(name) <= SHORT and lower not in found[0] and found[0] not in lower:
+        found = difflib.get_close_matches(lower, lowered, n=1, cutoff=0.75)
     return f"did you mean {_quoted(lowered[found[0]])}?" if found else ""
 
 
-def _data_error(message: str, output: Any, where: dict[str, Any]) -> DataError:
-    return DataError(message, output=output, **where)
+def nearest_of_ours(name: str, candidates: Iterable[str]) -> str:
+    """Return a hint as `nearest` does for names of a closed set, which may have synonyms."""
+    from rtbot.synonyms import synonym
+
+    candidates = list(candidates)
+    found = synonym(name, candidates)
+    return f"did you mean {_quoted(found)}?" if found else nearest(name, candidates)
+
+
+def foreign_character(text: str) -> str:
+    """Return a hint that names the first character that is not ASCII, or ""."""
+    import unicodedata
+
+    found = next((character for character in text if not character.isascii()), "")
+    name = unicodedata.name(found, "").lower() if found else ""
+    return f"it holds U+{ord(found):04X} ({name or 'no name'})" if found else ""
+
+
+def _restored(kind: type[RtbotError], args: tuple[Any, ...], fields: dict[str, Any]) -> RtbotError:
+    """Make an error from its parts again, as pickle and copy do."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 def _quoted(value: Any) -> str:

@@ -111,18 +111,18 @@ class Feed:
         """The error for a row that is late or a duplicate, where these are not allowed."""
         time = int(batch.time[row])
         if reason == "duplicate":
-            told = f"a second message at t={time}; set io.duplicates to say which one counts"
+            code, told = "RT203", f"a second message at t={time}"
+            hint = "set io.duplicates to say which one counts, or io.key if it is of another series"
         else:
             run = int(np.searchsorted(batch.starts, row, side="right")) - 1
             before = batch.time[batch.starts[run] : row]
             newest = max(int(self.last[slots[run]]), int(before.max(initial=FIRST)))
-            told = self._why_late(time, newest)
-        return DataError(told, input=self.name, **({"time": time} | tell(row)))
-
-    def _why_late(self, time: int, newest: int) -> str:
-        if time <= self.floor:
-            return f"t={time} is late: the input was advanced to {self.floor}"
-        return f"t={time} is late: t={newest} came before it; set io.late: drop to leave it out"
+            code, told = "RT202", f"t={time} is late: t={newest} came before it"
+            hint = "sort the rows by time, set io.lateness, or io.late: drop to leave it out"
+            if time <= self.floor:
+                told, hint = f"t={time} is late: the input was advanced to {self.floor}", ""
+        where = {"time": time} | tell(row)
+        return DataError(told, code=code, hint=hint, input=self.name, **where)
 
     # ---- effects
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import glob, has_magic
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, BinaryIO
 
 from rtbot.errors import ResourceLimit
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 """Stands for stdin where something is read and for stdout where something is written."""
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Let errors of the system tell the path that the user gave, and not that of a part or none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and not isinstance(error, BrokenPipeError):
+            error.filename = "stdout" if path == STANDARD else path
+        raise
 
 
 class Files:
@@ -34,7 +46,7 @@ class Files:
         with self.open(path) as file:
             data = file.read(limit + 1)
         if len(data) > limit:
-            raise ResourceLimit(f"{path} has more than {limit} bytes")
+            raise ResourceLimit(f"{path} has more than {limit} bytes", code="RT306")
         return data
 
     def write(self, path: str, data: bytes) -> None:
@@ -46,27 +58,68 @@ class Files:
     def replacing(self, path: str) -> Iterator[BinaryIO]:
         """Write to a file beside `path` that takes its place at the end, unless there is an error.
 
-        What is no regular file (a pipe, a terminal, a device) is written to directly.
+        A link stays one: what it leads to is replaced. What is no regular file (a pipe, a terminal,
+        a device) is written to directly.
         """
-        if path == STANDARD or (Path(path).exists() and not Path(path).is_file()):
+        if not self.is_regular(path):
             file = self.create(path)
             try:
                 yield file
             finally:
-                file.flush()
-                if path != STANDARD:
-                    file.close()
+                with naming(path):
+                    file.flush()
+                    if path != STANDARD:
+                        file.close()
             return
-        part = f"{path}.{os.getpid()}.part"
+        place = str(Path(path).resolve())
+        part = f"{place}.{os.getpid()}.part"
         try:
-            with self.create(part) as file:
+            with naming(path):
+                file = self.create(part)
+            with self._closing(file):
                 yield file
-                self.sync(file)
-            self.rename(part, path)
+                with naming(path):
+                    self.sync(file)
+            with naming(path):
+                self.rename(part, place)
         except BaseException:
             self.remove(part)
             raise
-        self.sync_folder(path)
+        self.sync_folder(place)
+
+    @contextmanager
+    def _closing(self, file: BinaryIO) -> Iterator[None]:
+        """Close a file; after an error, what cannot be written any more is no error of its own."""
+        try:
+            yield
+        except BaseException:
+            with suppress(OSError):
+                file.close()
+            raise
+        file.close()
+
+    def scratch(self, path: str) -> BinaryIO:
+        """Open a file without a name on the disk of `path`, or of the system for what is no file.
+
+        The system frees it when it is closed or when the process ends, however that ends.
+        """
+        from tempfile import TemporaryFile
+
+        folder = Path(path).resolve().parent if self.is_regular(path) else None
+        with naming(path):
+            return TemporaryFile(dir=folder)  # type: ignore[return-value]
+
+    def is_regular(self, path: str) -> bool:
+        """Whether the path is that of a file on a disk, or of none yet; `-` is not."""
+        return path != STANDARD and (not Path(path).exists() or Path(path).is_file())
+
+    def size(self, path: str) -> int | None:
+        """Return the bytes of a regular file; None of anything else."""
+        if path == STANDARD:
+            found = os.fstat(sys.stdin.fileno())
+        else:
+            found = Path(path).stat()
+        return found.st_size if S_ISREG(found.st_mode) else None
 
     def sync(self, file: BinaryIO) -> None:
         """Force what was written to a file onto the disk."""

@@ -43,6 +43,18 @@ class Input:
     doc: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What is left of an operator's class where a plan runs without it."""
+
+    name: str
+    version: int
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True)
 class Node:
     """An operator of the graph.

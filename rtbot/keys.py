@@ -81,7 +81,8 @@ class Keys:
         known = self.kinds or [None] * len(kinds)
         for name, kind, before in zip(self.names, kinds, known, strict=True):
             if kind != before and kind is not None and before is not None:
-                raise DataError(f"key column {name} holds {kind}, but {before} before")
+                message = f"key column {name} holds {kind}, but {before} before"
+                raise DataError(message, code="RT212")
         self.kinds = [b or k for k, b in zip(kinds, known, strict=True)]
 
     def _allow_nulls(self) -> None:
@@ -173,7 +174,8 @@ class Keys:
         """Words of one key given by value, a tuple where there are several columns."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) != len(self.names):
-            raise DataError(f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}")
+            message = f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}"
+            raise DataError(message, code="RT212")
         return self.encode([self._column(part) for part in parts])
 
     @staticmethod
@@ -185,10 +187,10 @@ class Keys:
         if part is None:
             return np.zeros(1, np.int64), np.zeros(1, bool)
         if isinstance(part, bool) or not hasattr(part, "__index__"):
-            raise DataError(f"a key is an integer or text, not {part!r}")
+            raise DataError(f"a key is an integer or text, not {part!r}", code="RT212")
         value = part.__index__()
         if not -(2**63) <= value < 2**63:
-            raise DataError(f"a key does not fit into 64 bits: {part!r}")
+            raise DataError(f"a key does not fit into 64 bits: {part!r}", code="RT213")
         return np.array([value], np.int64)
 
     def slot(self, key: Any, *, create: bool) -> int:

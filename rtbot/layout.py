@@ -7,6 +7,7 @@ counters.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 
 LINE = 8
 """Words in a cache line."""
+
+
+@dataclass
+class Share:
+    """Words of each key's row that belong together, and the ids of the nodes that use them.
+
+    `window` says what a ring holds: the ref of its rows, "value" or "time", and how many.
+    """
+
+    users: list[str]
+    window: tuple[str, str, int] | None = None
+    words: int = 0
 
 
 class Layout:
@@ -25,6 +38,7 @@ class Layout:
         self.scalars: list[tuple[str, float | int]] = []
         self.arrays: list[tuple[int, int, str, float | int]] = []
         self.scratches: dict[int, int] = {}
+        self.shares: list[Share] = []
 
     def put(self, kind: str, value: float) -> int:
         """A word of the header with this value; its index."""
@@ -43,13 +57,20 @@ class Layout:
             self.header += [("integer", 0)] * size
         return self.scratches[size]
 
-    def scalar(self, kind: str, start: float) -> int:
+    def share(self, user: str, window: tuple[str, str, int] | None = None) -> Share:
+        """A new share, to be passed with what belongs to it."""
+        self.shares.append(Share([user], window))
+        return self.shares[-1]
+
+    def scalar(self, share: Share, kind: str, start: float) -> int:
         """A word of each key's row; its offset."""
+        share.words += 1
         self.scalars.append((kind, start))
         return len(self.scalars) - 1
 
-    def array(self, kind: str, size: int, start: float = 0) -> int:
+    def array(self, share: Share, kind: str, size: int, start: float = 0) -> int:
         """`size` words of each key's row; the index of the header word that holds their offset."""
+        share.words += size
         place = self.put("integer", 0)
         self.arrays.append((place, size, kind, start))
         return place

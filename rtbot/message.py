@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.blame import blamed
 from rtbot.errors import DataError, StateError
 from rtbot.tables import Spec, columns
 
@@ -39,11 +40,17 @@ class OneMessage:
             if slot < 0:
                 return self._first(time, value, key)
         elif key is not None:
-            raise StateError("this session has no key: start(key=...) makes a keyed one")
+            raise unkeyed()
         feed = self.feed
         if time <= feed.view[slot] or time <= feed.floor:
             return self.general(time, value, key)
-        return self._run(slot, time, value, key)
+        try:
+            return self._run(slot, time, value, key)
+        except Exception as error:
+            found = blamed(error, session.plan)
+            if found is None:
+                raise
+            raise found from error
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -51,7 +58,8 @@ class OneMessage:
     def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
         checked = columns({"t": [time], "value": [value]}, self.spec)
         if not len(checked):
-            raise DataError("a null for an input that takes none", input=self.name, time=time)
+            message = "a null for an input that takes none"
+            raise DataError(message, code="RT211", input=self.name, time=time)
         if checked.valid is not None and not checked.valid[0]:
             return int(checked.time[0]), None
         if self.kind == "text":
@@ -79,12 +87,25 @@ def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
     names = tuple(names)
     if not names:
         if key is not None:
-            raise StateError("this session has no key: start(key=...) makes a keyed one")
+            raise unkeyed()
         return {}
     parts = key if isinstance(key, tuple) else (key,)
     if len(parts) != len(names):
-        raise DataError(f"a key of {len(names)} columns is needed, not {key!r}")
+        message = f"a key of {len(names)} columns is needed, not {key!r}"
+        raise DataError(message, code="RT212")
     return {name: [part] for name, part in zip(names, parts, strict=True)}
+
+
+def keyless(names: Iterable[str]) -> DataError:
+    """Make the error of a message without a key for a session that has one."""
+    message = f"a message without a key, which is {', '.join(names)} here"
+    return DataError(message, code="RT212", hint="give key=...; None is the key that is null")
+
+
+def unkeyed() -> StateError:
+    """Make the error of a key for a session that has none."""
+    hint = "start(key=...) makes a keyed one"
+    return StateError("this session has no key", code="RT303", hint=hint)
 
 
 def rows_of(result: Result, key: Iterable[str]) -> dict[str, Any]:

@@ -26,6 +26,8 @@ An operator without memory is a `formula` in the language of expressions instead
 
 from __future__ import annotations
 
+import linecache
+import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.declarations import (
@@ -46,7 +48,12 @@ from rtbot.declarations import (
     Scalar,
     Scratch,
     Type,
+    WarmUp,
 )
+from rtbot.errors import GraphError, Problem, nearest
+from rtbot.graph import Mark
+from rtbot.sources import shown
+from rtbot.synonyms import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,6 +82,7 @@ __all__ = [
     "Scalar",
     "Scratch",
     "Type",
+    "WarmUp",
     "rarely",
     "step",
 ]
@@ -104,6 +112,9 @@ class Operator:
     """Base of all operators; see the head of this file. Subclasses register themselves."""
 
     aliases: ClassVar[tuple[str, ...]] = ()
+    known_as: ClassVar[str] = ""
+    """What other tools call it, for hints and `rtbot ops --grep`; nothing of it is accepted.
+    Commas separate the words, each with what it implies: "zip, merge_asof how: asof"."""
     version: ClassVar[int] = 1
     abstract: ClassVar[bool] = True
     mixed: ClassVar[bool] = False
@@ -191,6 +202,11 @@ class Operator:
         return 0
 
     @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
+        """Rows until the first output; override it where the first ones are silent."""
+        return WarmUp(1, certain=not cls.silent and cls.keep is None)
+
+    @classmethod
     def lost(
         cls,
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
@@ -224,9 +240,51 @@ class Operator:
         return result
 
 
+def known_elsewhere(word: str) -> tuple[str, str]:
+    """Return the operator that other tools call `word`, and the parameters that this implies.
+
+    Two empty texts if there is none.
+    """
+    wanted = folded(word)
+    for name, operator in REGISTRY.items():
+        for entry in operator.known_as.split(", "):
+            known, _, settings = entry.partition(" ")
+            if wanted and folded(known) == wanted:
+                return name, settings
+    return "", ""
+
+
+def named_like(word: str) -> str:
+    """Return a hint that names the operator that a word may have meant, or ""."""
+    name, settings = known_elsewhere(word)
+    if name:
+        return f"did you mean {name!r}" + (f" with {settings}?" if settings else "?")
+    return nearest(word, REGISTRY)
+
+
 def _register(cls: type[Operator]) -> None:
+    """Put a class into the registry; one of the same place, read again, takes the old one's."""
     for name in (cls.__name__, *cls.aliases):
         known = REGISTRY.get(name)
-        if known is not None and known.__module__ != cls.__module__:
-            raise ValueError(f"an operator named {name} is registered already: {known!r}")
-        REGISTRY[name] = cls
+        if known is None:
+            continue
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise _clash(name, known)
+        for old in [other for other, one in REGISTRY.items() if one is known]:
+            del REGISTRY[old]
+    REGISTRY.update(dict.fromkeys((cls.__name__, *cls.aliases), cls))
+
+
+def _clash(name: str, known: type[Operator]) -> GraphError:
+    """Make the error of a second operator of one name, at the class that comes second."""
+    frame = sys._getframe(3)  # noqa: SLF001 (the class statement that is being run)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
+    column = len(line) - len(line.lstrip()) + 1
+    length = max(len(line.split("(")[0].strip()), 1)
+    mark = Mark(shown(frame.f_code.co_filename), frame.f_lineno, column, length)
+    file = known.__module__
+    if not file.startswith("rtbot."):
+        file = shown(getattr(sys.modules.get(file), "__file__", None) or file)
+    message = f"there is an operator named {name} already"
+    hint = f"rename one of the two; the other is {known.__name__} in {file}"
+    return GraphError([Problem("RT171", mark, message, hint, source=line)])

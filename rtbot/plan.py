@@ -6,17 +6,19 @@ each group of outputs that appear together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from rtbot import formulas, loops, pairs
 from rtbot.calls import OwnCall, PairCall, Port, SegmentCall
 from rtbot.clocks import Clock, Clocks, Pairing
 from rtbot.computations import add
-from rtbot.graph import Ref
+from rtbot.graph import Label, Ref
 from rtbot.layout import Layout
-from rtbot.modules import HEADER, collect, needs
+from rtbot.modules import HEADER
 from rtbot.pair_text import PairText
 from rtbot.segments import Functions, Segment
+from rtbot.sources import sources
 from rtbot.steps import step_name, step_of
 from rtbot.variables import Group
 
@@ -53,6 +55,7 @@ class Plan:
         self.calls: list[SegmentCall | OwnCall | PairCall] = []
         self.pairings: list[PairCall] = []
         self.losses: dict[tuple[str, str], int] = {}
+        self.reasons: dict[tuple[str, str], str] = {}
         self._texts: list[str] = []
         self._functions: Functions = []
         self._names = function_names(checked.nodes.values())
@@ -61,6 +64,28 @@ class Plan:
         self.layout.finish()
         self.places = {name: self._clocks.place(ref) for name, ref in self.outputs.items()}
         self.text = self._text()
+        for name, port in self.losses:
+            if port:
+                node = checked.nodes[name]
+                lost = node.operator.lost(node.values, list(node.inputs))
+                self.reasons[name, port] = lost[port][0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what runs the plan elsewhere: without the classes of its operators.
+
+        The generated text holds their source, so that nothing has to be imported there.
+        """
+        state = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        nodes = {}
+        for name, node in self.checked.nodes.items():
+            label = Label(node.operator.__name__, node.operator.version)
+            nodes[name] = replace(node, operator=cast("Any", label), formulas={})
+        clocks = {id(clock): replace(clock, own=None, nodes=[]) for clock in self.clocks}
+        return state | {
+            "checked": replace(self.checked, nodes=nodes, tests=()),
+            "clocks": list(clocks.values()),
+            "clock_of": {ref: clocks[id(clock)] for ref, clock in self.clock_of.items()},
+        }
 
     def _write(self, clock: Clock) -> None:
         if clock.own is not None:
@@ -188,9 +213,11 @@ class Plan:
     def _text(self) -> str:
         from rtbot import __version__
 
-        constants, functions = collect(self._functions)
+        found = sources(self._functions)
+        self.origins = found.origins
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
-        return "\n".join([*head, *constants, "", "", "\n\n".join([*functions, *self._texts])])
+        functions = "\n\n".join([*found.texts.values(), *self._texts])
+        return "\n".join([*head, *found.lines(), "", "", functions])
 
 
 def needed(nodes: list[Node], segment: Segment, clock: Clock) -> list[Ref]:
@@ -221,11 +248,6 @@ def function_names(nodes: Iterable[Node]) -> set[str]:
     tables = (formulas.CHECKED, formulas.NUMBER, formulas.INTEGER, formulas.APART)
     names = {function.__name__ for table in tables for function in table.values()}
     names |= {function.__name__ for function in pairs.STEPS}
-    stepping = [node for node in nodes if not node.formulas]
-    names |= {step_name(node) for node in stepping}
-    todo = [step_of(node) for node in stepping]
-    while todo:
-        found = {n: v for n, v in needs(todo.pop()).items() if n not in names}
-        names |= set(found)
-        todo += [value for value in found.values() if getattr(value, "is_step", False)]
+    found = sources((step_name(node), step_of(node)) for node in nodes if not node.formulas)
+    names |= set(found.functions) | set(found.constants)
     return names

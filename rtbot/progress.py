@@ -8,6 +8,7 @@ import numpy as np
 
 from rtbot import pairs
 from rtbot.arrays import grown
+from rtbot.held import HeldFeed
 from rtbot.kernels import FIRST, LAST
 
 if TYPE_CHECKING:
@@ -111,9 +112,37 @@ class Progress:
                 found.append(out[:taken])
         return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
+    def due(self) -> int | None:
+        """The least time to which all inputs must advance before that lets go a row that waits.
+
+        None if no row waits. All inputs must have been advanced to the same time before.
+        """
+        floors = self.floors()
+        floor = min(feed.floor for feed in self.feeds.values())
+        found = [
+            int(feed.pool["time"][feed.roots[feed.roots >= 0]].min())
+            for feed in self.feeds.values()
+            if isinstance(feed, HeldFeed) and feed.counts["held"]
+        ]
+        for pool in self.pools:
+            for k, (stream, _) in enumerate(pool.call.sources):
+                index, shift = self.plan.streams[stream].progress
+                if pool.word(k, pairs.WATCHED):
+                    lag = int(pool.heaps[k][0][0]) - shifted(floors[index], shift)
+                    found.append(min(floor + max(lag, 1), LAST))
+        return min(found, default=None)
+
 
 def shifted(time: int, shift: int) -> int:
     """A time moved; the ends of the range stay where they are and bound the rest."""
     if time in (FIRST, LAST):
         return time
     return min(max(time + shift, FIRST), LAST)
+
+
+def all_shifted(times: np.ndarray, shift: int) -> np.ndarray:
+    """Return what `shifted` returns, of every time."""
+    bound = LAST - shift if shift >= 0 else FIRST - shift
+    beyond = times > bound if shift >= 0 else times < bound
+    moved = np.where(beyond, LAST if shift >= 0 else FIRST, times + shift)
+    return np.where((times == FIRST) | (times == LAST), times, moved)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,14 +16,56 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
 
     A table has the key columns (int64, or objects where text or null), `t` (int64), `value`
     (float64, int64, bool, or objects for text) and, where the output may be null, `value_valid`
-    (bool). Rows are in the order of (key, t).
+    (bool). Rows are in the order of (key, t). `key` names the key columns, `unit` is `io.unit`.
     """
 
     def __init__(
-        self, outputs: Mapping[str, Mapping[str, np.ndarray]], key: Sequence[str] = ()
+        self,
+        outputs: Mapping[str, Mapping[str, np.ndarray]],
+        key: Sequence[str] = (),
+        unit: str | None = None,
     ) -> None:
         super().__init__(outputs)
-        self.key = tuple(key)
+        self.key, self.unit = tuple(key), unit
+
+    def __repr__(self) -> str:
+        from rtbot.charts.summary import Summary
+
+        return Summary(self, self.key, self.unit).text()
+
+    def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
+        """What a notebook shows: a table with small charts, or the text where it shows none."""
+        from rtbot.charts.summary import Summary
+
+        summary = Summary(self, self.key, self.unit)
+        return {"text/html": summary.html(), "text/plain": summary.text()}
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "",
+        unit: str | None = None,
+    ) -> str:
+        """Return a chart of the outputs over time as SVG, and write it to a file if one is named.
+
+        Numbers that share a scale are in one panel, booleans and texts are strips; nulls and NaN
+        end a line; of many keys the first are shown. `unit` says what times count since 1970, if
+        `io.unit` did not; times near 1970 are shown as integers.
+        """
+        from rtbot.charts.axes import Clock
+        from rtbot.charts.plot import plot
+        from rtbot.charts.series import Collector
+        from rtbot.charts.summary import count_keys
+        from rtbot.files import Files
+
+        collected = Collector(self.key)
+        collected.add(self)
+        clock = Clock(unit or self.unit)
+        picture = plot(collected, list(self), clock, title, count_keys(self, self.key))
+        if path is not None:
+            Files().write(os.fspath(path), picture.encode())
+        return picture
 
     def to_arrow(self) -> Any:
         """Return one pyarrow Table: `t`, the key columns, then a column per output.
@@ -52,10 +95,16 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
             }
         )
 
+    def to_polars(self) -> Any:
+        """Return `to_arrow` as a polars frame."""
+        import polars as pl
+
+        return pl.from_arrow(self.to_arrow())
+
 
 def joined(parts: Sequence[Result]) -> Result:
     """Return results that follow one another as one, every output in the order of (key, t)."""
     from rtbot.tables.wide import in_order, put_together
 
     key = parts[0].key
-    return Result(in_order(put_together(parts), key), key)
+    return Result(in_order(put_together(parts), key), key, parts[0].unit)

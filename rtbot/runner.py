@@ -9,6 +9,7 @@ import numpy as np
 from rtbot import pairs
 from rtbot.arrays import aligned, cut, cut_column, empty, flat, joined, room
 from rtbot.batch import Batch, Column
+from rtbot.blame import blamed
 from rtbot.calls import OwnCall, PairCall, SegmentCall
 from rtbot.errors import ResourceLimit
 from rtbot.pool import Pool
@@ -110,15 +111,27 @@ class Runner:
             stream = clock.stream
             batches[stream.index] = batch if batch is not None else empty(nothing, stream.types)
         floors = self.progress.floors() if self.pools or self.progress.known else []
+        try:
+            self._calls(slots, batches, floors, ending=ending)
+        except Exception as error:
+            found = blamed(error, plan)
+            if found is None:
+                raise
+            raise found from error
+        return batches  # type: ignore[return-value]
+
+    def _calls(
+        self, slots: np.ndarray, batches: list[Batch | None], floors: list[int], *, ending: bool
+    ) -> None:
+        runs = len(slots)
         carried: list[Any] = []
-        for call in plan.calls:
+        for call in self.plan.calls:
             if isinstance(call, SegmentCall):
                 carried = self._segment(call, slots, runs, batches, carried)
             elif isinstance(call, OwnCall):
                 self._own(call, slots, runs, batches, floors)
             else:
                 self._pair(call, slots, runs, batches, floors, ending=ending)
-        return batches  # type: ignore[return-value]
 
     def _segment(
         self,
@@ -190,7 +203,8 @@ class Runner:
             total += count
             room_rows = min(2 * room_rows, 1 << 22)
             if total > OWN_ROWS_LIMIT:
-                raise ResourceLimit(f"{call.name} released over {OWN_ROWS_LIMIT} rows in one push")
+                message = f"{call.name} released over {OWN_ROWS_LIMIT} rows in one push"
+                raise ResourceLimit(message, code="RT305", hint="push smaller tables")
         batches[call.target] = joined(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         if call.keeps_frontier:

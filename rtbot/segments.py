@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.graph import Node, Ref
-    from rtbot.layout import Layout
+    from rtbot.layout import Layout, Share
 
 RESERVED = {
     *("F", "I", "H", "W", "run", "runs", "row", "slot", "slots", "starts", "time", "t", "base"),
@@ -53,7 +53,7 @@ class Segment:
         self.body: list[str] = []
         self.store: list[str] = []
         self.tail: list[str] = []
-        self.rings: dict[tuple[str, str, int, Conditions], dict[str, str]] = {}
+        self.rings: dict[tuple[str, str, int, Conditions], tuple[Share, dict[str, str]]] = {}
         self.losses: dict[tuple[str, str], int] = {}
         self.rows: int | None = None
         self.counted: dict[Conditions, int] = {}

@@ -11,16 +11,17 @@ import numpy as np
 from rtbot import modules, pairs
 from rtbot.codes import Texts
 from rtbot.errors import DataError, QueueFull, StateError
+from rtbot.frontiers import frontier, frontiers
 from rtbot.held import HeldFeed, feed_of
 from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
 from rtbot.keys import Keys
-from rtbot.message import OneMessage, key_columns, rows_of
+from rtbot.message import OneMessage, key_columns, keyless, rows_of
 from rtbot.release import Release
 from rtbot.result import Result
 from rtbot.runner import Runner
 from rtbot.single import roads
-from rtbot.tables import Columns, Spec, columns
+from rtbot.tables import Columns, Spec, by_input, columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,7 +79,7 @@ class Session:
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit)
+            name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
             for name, d in plan.checked.inputs.items()
         }
         self.intake = Intake(self.specs, self.kernels, self.keys, self.texts)
@@ -88,17 +89,21 @@ class Session:
 
     # ---- input
 
-    def push(self, data: Mapping[str, Any]) -> Result:
-        """Push one table per input; returns what that released.
+    def _no_input(self, name: str) -> DataError:
+        hint = f"the inputs are {', '.join(self.specs)}"
+        return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
+
+    def push(self, data: Any) -> Result:
+        """Push {input: table}, or one table of all inputs; returns what that released.
 
         Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
         an input is too far ahead of another, StateError after `finish`.
         """
         self.check_open()
         tables: dict[str, Columns] = {}
-        for name, table in data.items():
+        for name, table in by_input(data, self.specs).items():
             if name not in self.specs:
-                raise DataError(f"there is no input {name!r}; inputs: {', '.join(self.specs)}")
+                raise self._no_input(name)
             tables[name] = columns(table, self.specs[name])
         return self._push(tables)
 
@@ -144,9 +149,10 @@ class Session:
     def check_open(self) -> None:
         """Raise StateError unless the session takes input."""
         if self.broken:
-            raise StateError("a push was interrupted: resume from an earlier dump")
+            hint = "resume from an earlier dump"
+            raise StateError("a push was interrupted", code="RT302", hint=hint)
         if self.finished:
-            raise StateError("the session is finished: it takes no more input")
+            raise StateError("the session is finished: it takes no more input", code="RT301")
 
     def check_queues(self, coming: set[str]) -> None:
         """Refuse rows for an input that is ahead where the queue behind it is full."""
@@ -172,11 +178,15 @@ class Session:
 
     # ---- one message
 
-    def push_one(self, name: str, time: int, value: Any, *, key: Any = None) -> dict[str, Any]:
+    def push_one(self, name: str, time: int, value: Any, *, key: Any = ...) -> dict[str, Any]:
         """Push one message; returns {output: [(t, value), ...]} of outputs that emitted.
 
-        In a keyed session rows are (key, t, value). Null is None.
+        In a keyed session `key` has to be given, and rows are (key, t, value). Null is None.
         """
+        if key is ...:
+            if self.key:
+                raise keyless(self.key)
+            key = None
         if self.roads is None:
             self.roads = roads(self)
         road = self.roads.get(name)
@@ -184,7 +194,7 @@ class Session:
             return road.push(time, value, key)
         self.check_open()
         if name not in self.specs:
-            raise DataError(f"there is no input {name!r}; inputs: {', '.join(self.specs)}")
+            raise self._no_input(name)
         row: dict[str, Any] = {"t": [time], "value": [value]} | key_columns(self.key, key)
         return rows_of(self.push({name: row}), self.key)
 
@@ -194,9 +204,9 @@ class Session:
         """Say that no input (or not this one) will send a message at or before `time` any more."""
         self.check_open()
         if name is not None and name not in self.feeds:
-            raise DataError(f"there is no input {name!r}; inputs: {', '.join(self.specs)}")
+            raise self._no_input(name)
         if isinstance(time, bool) or not hasattr(time, "__index__"):
-            raise DataError(f"a time is an integer in io.unit, not {time!r}")
+            raise DataError(f"a time is an integer in io.unit, not {time!r}", code="RT205")
         time = min(max(time.__index__(), FIRST), LAST)
         self.broken = True
         feeds = self.feeds.values() if name is None else [self.feeds[name]]
@@ -220,12 +230,12 @@ class Session:
         """Finish one key: release all it still has, and forget it. A later message begins anew."""
         self.check_open()
         if self.keys is None:
-            raise StateError("this session has no key: use finish()")
+            raise StateError("this session has no key", code="RT303", hint="use finish()")
         before = self.intake.mark()
         slot = self.keys.slot(key, create=False)
         if slot < 0:
             self.intake.back_to(before, [])
-            raise DataError(f"there is no key {key!r}")
+            raise DataError(f"there is no key {key!r}", code="RT206")
         self.broken = True
         result = self._let_go(np.array([slot]), ending=True)
         self.runner.clear(slot)
@@ -249,21 +259,19 @@ class Session:
     def _result(self, slots: np.ndarray, batches: list[Batch]) -> Result:
         for name, (stream, _) in self.plan.places.items():
             self.rows[name] += len(batches[stream])
-        return Result(self.release.tables(slots, batches), self.key)
+        return Result(self.release.tables(slots, batches), self.key, self.io.unit)
 
     def frontier(self) -> int | None:
         """The time up to which every output of an unkeyed run is final; None before any message."""
-        if self.keys is not None or self.finished:
-            return LAST if self.finished else None
-        found = []
-        floors = self.runner.progress.floors()
-        for stream, _ in self.plan.places.values():
-            index, shift = self.plan.streams[stream].progress
-            frontier, pinned = self.runner.progress.at(index)
-            best = int(frontier[0]) if pinned[0] else max(int(frontier[0]), floors[index])
-            found.append(min(max(best + shift, FIRST), LAST) if best != FIRST else FIRST)
-        least = min(found, default=FIRST)
-        return None if least == FIRST else least
+        return frontier(self)
+
+    def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
+        """For the keys in these columns: the time up to which every output is final (int64).
+
+        A column is int64, `Text`, or int64 with a mask, as in `Columns`. A key that the session
+        does not hold (any more) has the greatest time.
+        """
+        return frontiers(self, columns)
 
     # ---- accounts
 
@@ -284,7 +292,8 @@ class Session:
     def dump(self) -> bytes:
         """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
-            raise StateError("a push was interrupted: there is nothing whole to save")
+            message = "a push was interrupted: there is nothing whole to save"
+            raise StateError(message, code="RT302")
         from rtbot.checkpoint import dump
 
         return dump(self)

@@ -12,6 +12,7 @@ from rtbot.texts import Conditions, assign, word
 
 if TYPE_CHECKING:
     from rtbot.graph import Node
+    from rtbot.layout import Share
     from rtbot.segments import Segment
     from rtbot.variables import Variable
 
@@ -36,6 +37,7 @@ class StepCall:
         self.active = active
         self.lines: list[str] = []
         self.targets: list[str] = []
+        self.share = segment.layout.share(node.id)
         function, name = step_of(node), step_name(node)
         segment.functions.append((name, function))
         wanted = list(inspect.signature(function).parameters)
@@ -76,7 +78,7 @@ class StepCall:
     def _scalar(self, item: Scalar) -> str:
         kind = state_kind(self.node, item.kind)
         text = self.segment.unique(f"{self.node.id}_{item.name}")
-        place = f"base + {self.segment.layout.scalar(kind, item.start)}"
+        place = f"base + {self.segment.layout.scalar(self.share, kind, item.start)}"
         self.segment.load.append(f"{text} = {word(kind, place)}")
         self.segment.store.append(assign(kind, place, text))
         return text
@@ -84,7 +86,7 @@ class StepCall:
     def _cells(self, item: Cells) -> dict[str, str]:
         kind = state_kind(self.node, item.kind)
         size = item.places(self.node.values)
-        place = self.segment.layout.array(kind, size, item.start)
+        place = self.segment.layout.array(self.share, kind, size, item.start)
         offset = self.segment.local("integer", place, f"{self.node.id}_{item.name}_offset")
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
@@ -98,19 +100,24 @@ class StepCall:
             kind = seen_kind(self.node, item.port)
         key = (entering, kind, size, self.active)
         if key not in self.segment.rings:
-            self.segment.rings[key] = self._new_ring(kind, size, entering)
-        ring = self.segment.rings[key]
+            window = (str(self.node.inputs[item.port]), item.of, size)
+            share = self.segment.layout.share(self.node.id, window)
+            self.segment.rings[key] = share, self._new_ring(share, kind, entering)
+        share, ring = self.segment.rings[key]
+        share.users += [] if self.node.id in share.users else [self.node.id]
         names = {f"{item.name}_{part}": text for part, text in ring.items() if part != "array"}
         return names | {item.name: ring["array"]}
 
-    def _new_ring(self, kind: str, size: int, entering: str) -> dict[str, str]:
+    def _new_ring(self, share: Share, kind: str, entering: str) -> dict[str, str]:
         segment, layout = self.segment, self.segment.layout
+        assert share.window is not None, "the share of a ring"
+        size = share.window[2]
         name = re.sub(r"\W+", "_", f"{entering}_{size}".replace("float(", ""))
         prefix = segment.unique(f"window_{name}")
         limit = segment.local("integer", layout.put("integer", size), f"{prefix}_size")
-        offset = segment.local("integer", layout.array(kind, size), f"{prefix}_offset")
+        offset = segment.local("integer", layout.array(share, kind, size), f"{prefix}_offset")
         for part in ("place", "count"):
-            place = f"base + {layout.scalar('integer', 0)}"
+            place = f"base + {layout.scalar(share, 'integer', 0)}"
             segment.load.append(f"{prefix}_{part} = {word('integer', place)}")
             segment.store.append(assign("integer", place, f"{prefix}_{part}"))
         at = f"base + {offset} + {prefix}_position"

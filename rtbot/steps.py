@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.operator import Boolean, Choice, Number, Numbers
+from rtbot.sources import APART, is_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,8 @@ def snake(name: str) -> str:
 def step_name(node: Node) -> str:
     """The name of the node's step in a generated module."""
     function = step_of(node)
+    if is_foreign(function):
+        return f"{node.operator.__name__}{APART}{function.__name__}"
     return snake(node.operator.__name__) if function.__name__ == "step" else function.__name__
 
 

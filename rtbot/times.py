@@ -85,7 +85,7 @@ def parse(texts: Any, unit: str, style: Style | None = None) -> tuple[np.ndarray
 
     if texts.null_count:
         row = pc.index(pc.is_null(texts), True).as_py()
-        raise DataError("a row without a time", row=row)
+        raise DataError("a row without a time", code="RT211", row=row)
     if style is None:
         style = (style_of(texts[0].as_py()) if len(texts) else None) or Style()
     wanted = pa.timestamp(unit, tz="UTC" if style.offset else None)
@@ -96,6 +96,20 @@ def parse(texts: Any, unit: str, style: Style | None = None) -> tuple[np.ndarray
     return as_numpy(stamps.cast(pa.int64())), style
 
 
+def _mended(text: str) -> str:
+    """Return what to write for a text that is no time, or ""."""
+    hints = {
+        r"\d+": "times are all integers, or all ISO 8601 text",
+        r"\d+\.\d+([eE][+-]?\d+)?": "an integer counts io.unit: choose a finer one and multiply",
+        r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}.*": "write year-month-day",
+        r"\d{4}([/.])\d{1,2}\1\d{1,2}.*": "write year-month-day, with - between",
+        r".*\d\s*[AaPp]\.?[Mm]\.?": "write hours from 00 to 23",
+        r"\d{4}-.*[A-Za-z]{3,}": "write the offset of the zone, such as +01:00 or Z",
+        r"\d{1,2}:\d{2}.*": "write the date too",
+    }
+    return next((hint for form, hint in hints.items() if re.fullmatch(form, text)), "")
+
+
 def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:
     """Read one time. `offset` says whether there must be one, None that either will do.
 
@@ -104,18 +118,23 @@ def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:
     """
     found = FORM.fullmatch(text)
     if found is None:
-        raise DataError("no ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z", value=text)
+        message = "no ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
+        raise DataError(message, code="RT205", hint=_mended(text), value=text)
     if offset is not None and bool(found["offset"]) != offset:
         has = "an" if found["offset"] else "no"
-        raise DataError(f"times with and without offset mixed: this has {has} one", value=text)
+        message = f"times with and without offset mixed: this one has {has} offset"
+        raise DataError(message, code="RT218", value=text)
     digits = UNITS[unit]
     fraction = (found["fraction"] or "").ljust(digits, "0")
     if fraction[digits:].strip("0"):
-        raise DataError(f"the time has digits finer than the unit {unit}", value=text)
+        hint = "set a finer io.unit (s, ms, us, ns)"
+        message = f"the time has digits finer than the unit {unit}"
+        raise DataError(message, code="RT217", hint=hint, value=text)
     seconds: int = _days(found, text) * DAY_SECONDS + _seconds(found, text)
     count: int = seconds * int(10**digits) + int(fraction[:digits] or "0")
     if not INT64_MIN <= count <= INT64_MAX:
-        raise DataError(f"the time is outside what int64 holds in {unit}", value=text)
+        message = f"the time is outside what int64 holds in {unit}"
+        raise DataError(message, code="RT217", hint="set a coarser io.unit", value=text)
     return count
 
 
@@ -130,10 +149,8 @@ def render(times: np.ndarray, unit: str, style: Style) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    scale = 10 ** UNITS[unit]
-    _check_writable(times, scale, style)
+    scale, width, step = written(times, unit, style)
     local = times + style.offset_seconds * scale if style.offset_seconds else times
-    width, step = _width(style, unit)
     told = local % step == 0
     text = _shown(local, unit, width, style)
     if bool(np.all(told)):
@@ -143,6 +160,16 @@ def render(times: np.ndarray, unit: str, style: Style) -> Any:
         seconds = _shown(local, unit, SECONDS_WIDTH, style)
         full = pc.if_else(pa.array(local % scale == 0), seconds, full)
     return pc.if_else(pa.array(told), text, full)
+
+
+def written(times: np.ndarray, unit: str, style: Style) -> tuple[int, int, int]:
+    """Return units per second, the characters of a time in the style, and what steps they tell.
+
+    Raises DataError for times outside the years 0 to 9999.
+    """
+    scale = 10 ** UNITS[unit]
+    _check_writable(times, scale, style)
+    return (scale, *_width(style, unit))
 
 
 def _shown(local: np.ndarray, unit: str, width: int, style: Style) -> Any:
@@ -173,14 +200,16 @@ def exact(stamps: np.ndarray, unit: str) -> np.ndarray:
 
     missing = np.isnat(stamps)
     if missing.any():
-        raise DataError("a row without a time", row=int(missing.argmax()), value="NaT")
+        row = int(missing.argmax())
+        raise DataError("a row without a time", code="RT211", row=row, value="NaT")
     source, multiple = np.datetime_data(stamps.dtype)
     counts = stamps.astype(np.int64)
     if source in ("W", "D", "h", "m"):
         multiple *= {"W": 7 * DAY_SECONDS, "D": DAY_SECONDS, "h": 3600, "m": 60}[source]
         source = "s"
     if source not in UNITS:
-        raise DataError(f"times of numpy's unit {source!r}; cast them to datetime64[{unit}]")
+        hint = f"cast them to datetime64[{unit}]"
+        raise DataError(f"times of numpy's unit {source!r}", code="RT220", hint=hint)
     shift = UNITS[unit] - UNITS[source]
     factor = multiple * 10 ** max(shift, 0)
     too_large = (counts > INT64_MAX // factor) | (counts < -(-INT64_MIN // factor))
@@ -197,7 +226,7 @@ def exact(stamps: np.ndarray, unit: str) -> np.ndarray:
 def _first_bad(bad: np.ndarray, stamps: np.ndarray, message: str) -> None:
     if bad.any():
         row = int(bad.argmax())
-        raise DataError(message, row=row, value=str(stamps[row]))
+        raise DataError(message, code="RT217", row=row, value=str(stamps[row]))
 
 
 def _parse_each(texts: list[str], unit: str, style: Style) -> np.ndarray:
@@ -208,7 +237,7 @@ def _parse_each(texts: list[str], unit: str, style: Style) -> np.ndarray:
         try:
             counts[row] = parse_one(text, unit, offset=bool(style.offset))
         except DataError as error:
-            raise DataError(error.message, row=row, **error.where) from None
+            raise error.at(row=row) from None
     return counts
 
 
@@ -218,7 +247,8 @@ def _days(found: re.Match[str], text: str) -> int:
     try:
         later = date(year % CYCLE_YEARS + CYCLE_YEARS, month, day).toordinal()
     except ValueError:
-        raise DataError("there is no such day in the calendar", value=text) from None
+        message = "there is no such day in the calendar"
+        raise DataError(message, code="RT205", value=text) from None
     return later - DAYS_BEFORE_1970 + (year // CYCLE_YEARS - 1) * CYCLE_DAYS
 
 
@@ -227,10 +257,10 @@ def _seconds(found: re.Match[str], text: str) -> int:
     hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         leap = " (leap seconds cannot be told)" if second == 60 else ""
-        raise DataError(f"there is no such time of the day{leap}", value=text)
+        raise DataError(f"there is no such time of the day{leap}", code="RT205", value=text)
     offset = found["offset"] or ""
     if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):
-        raise DataError("there is no such offset from UTC", value=text)
+        raise DataError("there is no such offset from UTC", code="RT205", value=text)
     return hour * 3600 + minute * 60 + second - _offset_seconds(offset)
 
 
@@ -265,4 +295,5 @@ def _check_writable(times: np.ndarray, scale: int, style: Style) -> None:
         bad |= (times > INT64_MAX - span) | (times < INT64_MIN + span)
     if bad.any():
         row = int(bad.argmax())
-        raise DataError("the time is outside the years 0 to 9999 of ISO 8601", time=int(times[row]))
+        message = "the time is outside the years 0 to 9999 of ISO 8601"
+        raise DataError(message, code="RT217", time=int(times[row]))

@@ -1,118 +1,127 @@
-"""Every sample in the documentation runs and shows what it says.
+"""Every sample in the documentation runs and shows what it says; every link leads somewhere."""
 
-A fenced block is tested by its language: `python` blocks of a page run in order in one namespace
-(with `>>>` as doctests), a `yaml` block loads as a graph, a `console` block shows `rtbot` commands
-with their output (stdout, then stderr), in which `...` stands for any text and, alone on a line,
-for any lines. Everything runs in a copy of the folder `graphs`.
-"""
-
-import doctest
 import re
 import shlex
-import shutil
-from pathlib import Path
-from typing import NamedTuple
 
+import click
 import pytest
 
-import rtbot
-from rtbot.cli import main
+from rtbot.cli.program import VERBS, program
+from rtbot.error_codes import CODES
+from tests import pages, samples
+from tests.samples import DOCS, ROOT
 
-ROOT = Path(__file__).parent.parent
-FENCE = re.compile(r"^```(python|yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-class Block(NamedTuple):
-    page: str
-    line: int
-    language: str
-    text: str
-
-
-def blocks() -> list[Block]:
-    """All tested blocks; decision records are left out, they quote the code of their time."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    found = []
-    for page in pages:
-        name = str(page.relative_to(ROOT))
-        text = page.read_text(encoding="utf-8")
-        found += [
-            Block(name, text.count("\n", 0, match.start()) + 2, *match.groups())
-            for match in FENCE.finditer(text)
-            if not name.startswith("docs/decisions")
-        ]
-    return found
+WRITTEN = samples.written_pages()
+EVERY = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+MADE = pages.made_pages()
+LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)[^>]* (?:src|href)=\"([^\"]+)\"")
+ANCHOR = re.compile(r"<a id=\"([^\"]+)\">")
+CODE_BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"```.*?^```$|`([^`\n]*(?:\n[^`\n]+)*)`", re.DOTALL | re.MULTILINE)
+SHELL = ("make", "pip", "git", "python", "cd ", ". ", "#")
+"""How lines of `sh` blocks begin: what a test does not run."""
 
 
-BLOCKS = blocks()
+def each(paths) -> list[pytest.param]:
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
-def of_language(language: str) -> list[pytest.param]:
-    chosen = [block for block in BLOCKS if block.language == language]
-    return [pytest.param(block, id=f"{block.page}:{block.line}") for block in chosen]
+@pytest.mark.parametrize("page", each(page for page in WRITTEN if samples.blocks_of(page)))
+def test_samples_show_what_they_say(page, tmp_path):
+    with samples.surroundings(tmp_path):
+        for block, line, expected, shown in samples.run_page(page):
+            place = f"{block.page}:{block.line}"
+            assert samples.matches(expected, shown), f"{place}: $ {line}\n{shown}"
+        made = {path.name: path.read_bytes() for path in tmp_path.rglob("*.svg")}
+    assert made.keys() == samples.pictures_made(page)
+    for name, drawn in made.items():
+        kept = pages.PICTURES / name
+        assert drawn == kept.read_bytes(), f"{name} is another now: look at it, and `make pages`"
 
 
-@pytest.fixture(autouse=True)
-def in_a_copy_of_the_graphs(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "graphs", tmp_path / "graphs")
-    monkeypatch.chdir(tmp_path)
+def test_every_picture_is_made_by_a_page_and_shown_by_it():
+    made = {name: page for page in WRITTEN for name in samples.pictures_made(page)}
+    assert made.keys() == {path.name for path in pages.PICTURES.iterdir()}
+    for name, page in made.items():
+        assert f"pictures/{name}" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", sorted({b.page for b in BLOCKS if b.language == "python"}))
-def test_python_samples_run(page):
-    namespace = {"__name__": "__main__"}
-    for block in BLOCKS:
-        if block.page == page and block.language == "python":
-            run_python(block, namespace)
+@pytest.mark.parametrize("page", each(MADE))
+def test_a_made_page_is_up_to_date(page):
+    assert page.read_text(encoding="utf-8") == MADE[page], "`make pages` writes it anew"
 
 
-def run_python(block: Block, namespace: dict[str, object]) -> None:
-    if ">>>" not in block.text:
-        placed = "\n" * (block.line - 1) + block.text  # a step's source is found by its line
-        exec(compile(placed, str(ROOT / block.page), "exec"), namespace)  # noqa: S102
-        return
-    parser = doctest.DocTestParser()
-    test = parser.get_doctest(block.text, namespace, block.page, block.page, block.line - 1)
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    report: list[str] = []
-    runner.run(test, out=report.append, clear_globs=False)
-    namespace.update(test.globs)
-    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+def test_no_made_page_is_left_over():
+    assert set((DOCS / "operators").iterdir()) == {p for p in MADE if p.parent.name == "operators"}
 
 
-@pytest.mark.parametrize("block", of_language("yaml"))
-def test_yaml_samples_load(block):
-    rtbot.load(block.text)
-
-
-@pytest.mark.parametrize("block", of_language("console"))
-def test_console_samples_show_what_they_say(block, capsys):
-    for command, expected in commands(block.text):
-        with pytest.raises(SystemExit):
-            main(shlex.split(command))
-        shown = "".join(capsys.readouterr())
-        assert matches(expected, shown), f"{block.page}:{block.line}: $ {command}\n{shown}"
-
-
-def commands(text: str) -> list[tuple[str, str]]:
-    """Pairs of a command and what it shows."""
-    assert text.startswith("$ rtbot "), "a console block begins with a command of ours"
-    found = []
-    for part in re.split(r"^\$ rtbot ", text, flags=re.MULTILINE)[1:]:
-        command, _, expected = part.partition("\n")
-        found.append((command, expected))
-    return found
-
-
-def matches(expected: str, shown: str) -> bool:
-    pattern = ""
-    for line in expected.splitlines():
-        if line.strip() == "...":
-            pattern += r"(?:.*\n)*"
+@pytest.mark.parametrize("page", each(WRITTEN))
+def test_commands_of_ours_are_run(page):
+    for block in samples.blocks_of(page):
+        if block.language == "console":
+            assert block.text.startswith("$ rtbot "), f"{block.page}:{block.line}"
+        elif block.language == "sh":
+            for line in block.text.splitlines():
+                begun = line.removeprefix(".venv/bin/")
+                assert begun.startswith((*SHELL, " ")), f"{block.page}: {line}"
         else:
-            pattern += ".*".join(re.escape(part) for part in line.rstrip().split("...")) + r"\n"
-    lines = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
-    return re.fullmatch(pattern, lines) is not None
+            assert not re.search(r"^\$ ", block.text, re.MULTILINE), f"{block.page}:{block.line}"
+
+
+@pytest.mark.parametrize("page", each([*WRITTEN, DOCS / "operators" / "README.md"]))
+def test_commands_in_sentences_exist(page):
+    text = page.read_text(encoding="utf-8")
+    spans = [" ".join(code.split()) for code in CODE.findall(text)]
+    for span in spans:
+        words = shlex.split(span, comments=True) if span.startswith("rtbot ") else []
+        if len(words) > 1 and words[1] not in ("VERB", "--help", "--version"):
+            assert words[1] in VERBS, f"`{span}`"
+            command = program.get_command(click.Context(program), words[1])
+            if "--help" not in words:
+                command.make_parser(click.Context(command)).parse_args(words[2:])
+
+
+@pytest.mark.parametrize("page", each(EVERY))
+def test_links_lead_somewhere(page):
+    for link in links(page):
+        target, _, anchor = link.partition("#")
+        there = (page.parent / target).resolve() if target else page
+        assert there.is_relative_to(ROOT), f"{link} leads out of the project"
+        assert there.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in anchors(there), f"{link}: there is no such place"
+
+
+def links(page) -> list[str]:
+    """The links of a page within the project, outside of code."""
+    text = re.sub(CODE, "", page.read_text(encoding="utf-8"))
+    found = ["".join(pair) for pair in LINK.findall(text)]
+    return [link for link in found if not link.startswith(("https:", "http:"))]
+
+
+def anchors(page) -> set[str]:
+    """The places of a page: its headings, as GitHub names them, and those with a name."""
+    text = re.sub(CODE_BLOCK, "", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return slugs | set(ANCHOR.findall(text))
+
+
+def test_every_page_is_found_from_the_first():
+    found, waiting = set(), [DOCS / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page.is_dir():
+            waiting += page.glob("*.md")
+        if page.suffix == ".md" and page not in found:
+            found.add(page)
+            waiting += [(page.parent / link.partition("#")[0]).resolve() for link in links(page)]
+    assert set(EVERY) <= found
+
+
+def test_every_code_that_a_page_names_exists():
+    for page in WRITTEN:
+        named = set(re.findall(r"\bRT\d{3}\b", page.read_text(encoding="utf-8")))
+        assert named <= set(CODES), page.name
 
 
 @pytest.mark.parametrize(
@@ -128,8 +137,9 @@ def matches(expected: str, shown: str) -> bool:
     ],
 )
 def test_dots_stand_for_any_text(expected, shown, same):
-    assert matches(expected, shown) is same
+    assert samples.matches(expected, shown) is same
 
 
 def test_there_are_samples_of_every_language():
-    assert {block.language for block in BLOCKS} == {"python", "yaml", "console"}
+    languages = {block.language for page in WRITTEN for block in samples.blocks_of(page)}
+    assert {"python", "yaml", "console", "sh"} <= languages

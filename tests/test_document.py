@@ -1,10 +1,12 @@
 """The loader: text to nodes with places, and what it refuses."""
 
+import json
 import random
 
 import pytest
 
-from rtbot.document import Mapping, Scalar, Sequence, load
+import rtbot
+from rtbot.document import Mapping, Scalar, Sequence, from_mapping, load
 from rtbot.document.reader import parse
 from rtbot.document.text import decoded
 from rtbot.errors import GraphError
@@ -100,11 +102,11 @@ def test_every_character_of_a_text_knows_its_place(text):
         ("a: 'x\nb: 2\n", "RT101", 1, 4, "closing quote"),
         ("a: 1\n b: 2\n", "RT101", 2, 3, "indent less"),
         ("a: b\n- c\n", "RT101", 2, 1, "indented like its neighbours"),
-        ("e: a: b\n", "RT101", 1, 5, "quote the expression"),
+        ("e: a: b\n", "RT101", 1, 5, "quote the text"),
         ("e: %w\n", "RT101", 1, 4, "quote the expression"),
         ("e: `a` + 1\n", "RT101", 1, 4, "quote the expression"),
-        ("e: >b\n", "RT101", 1, 5, "quote the expression"),
-        ("e: *w + 1\n", "RT101", 1, 7, "quote the expression"),
+        ("e: >b\n", "RT101", 1, 4, "quote the expression"),
+        ("e: *w + 1\n", "RT101", 1, 4, "quote the expression"),
         ("e: *w\n", "RT102", 1, 4, "an alias, *w"),
         ("a: &b 1\n", "RT102", 1, 4, "an anchor, &b"),
         ("a: !!int 3\n", "RT102", 1, 4, "a tag"),
@@ -224,9 +226,9 @@ def test_a_problem_shows_its_line_and_a_caret():
     with pytest.raises(GraphError) as caught:
         parse("first: 1\nsecond: !!int 3\n", "g.yaml")
     assert str(caught.value).splitlines() == [
-        "g.yaml:2:9: error[RT102]: a tag, tag:yaml.org,2002:int",
+        "g.yaml:2:9: error[RT102]: a tag, !!int",
         "   2 | second: !!int 3",
-        "     |         ^^^^^^^ remove it, or quote the text",
+        "     |         ^^^^^ remove it, or quote the text",
     ]
 
 
@@ -277,3 +279,25 @@ def test_no_text_makes_anything_but_nodes_or_a_graph_error():
         except GraphError as error:
             assert error.problems
             assert str(error)
+
+
+ROWS = [["7", 1, "null"], [7, 2, None]]
+
+
+def test_a_text_of_a_mapping_is_a_text_as_in_json():
+    graph = {
+        "inputs": {"word": "text?"},
+        "params": {"size": {"default": "20"}, "loud": True},
+        "outputs": ["word"],
+        "tests": [{"key": ["k"], "given": {"word": ROWS}, "expect": {}}],
+    }
+    for source in (graph, json.dumps(graph)):
+        checked = rtbot.load(source).checked
+        assert checked.params == {"size": "20", "loud": True}
+        assert [list(row) for row in checked.tests[0].given["word"].rows] == ROWS
+
+
+def test_a_text_that_is_no_unicode_is_refused():
+    with pytest.raises(GraphError) as caught:
+        from_mapping({"name": "a\ud800"})
+    assert [(p.code, p.mark.file) for p in caught.value.problems] == [("RT109", "<mapping> name")]

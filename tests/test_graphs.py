@@ -3,11 +3,9 @@
 import csv
 import math
 import statistics
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-
-import pytest
-import yaml
 
 import rtbot
 
@@ -56,26 +54,70 @@ def test_two_sensors_drift_apart():
     assert any(result["alert"]["value"])
 
 
-def own_tests() -> list[pytest.param]:
-    """The `tests:` of every graph."""
-    found = []
-    for path in sorted(GRAPHS.glob("*.yaml")):
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        cases = document.get("tests", [])
-        found += [pytest.param(path, case, id=f"{path.stem}: {case['name']}") for case in cases]
-    return found
+def day(text: str) -> int:
+    """Seconds since 1970 of a date."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
 
 
-@pytest.mark.parametrize(("path", "case"), own_tests())
-def test_what_the_graph_says_of_itself(path, case):
-    graph = rtbot.load(path, **case.get("params", {}))
-    wanted = {name: [] for name in case.get("emits_nothing", [])} | case.get("expect", {})
-    outputs = yaml.safe_load(path.read_text(encoding="utf-8"))["outputs"]
-    session = graph.start(key=case.get("key", ()), tap=sorted(wanted.keys() - set(outputs)))
-    emitted: dict[str, list[list[object]]] = {name: [] for name in wanted}
-    for name, given in case["given"].items():
-        for *key, time, value in given:
-            out = session.push_one(name, time, value, **({"key": key[0]} if key else {}))
-            for output in out.keys() & wanted.keys():
-                emitted[output] += [list(message) for message in out[output]]
-    assert {name: sorted(messages) for name, messages in emitted.items()} == wanted
+def test_a_share_told_in_barrels_of_oil():
+    graph = rtbot.load(GRAPHS / "share_in_oil.yaml")
+    result = graph.run({name: GRAPHS / "data" / f"{name}.csv" for name in ("share", "oil")})
+    quotes = {day(row["date"]): float(row["oil"]) for row in rows("oil.csv")}
+    joined, barrels = [], []
+    for row in rows("share.csv"):
+        now = day(row["date"])
+        fresh = [t for t in quotes if now - 7 * 86400 <= t <= now]
+        joined.append(quotes[max(fresh)] if fresh else None)
+        barrels.append(float(row["share"]) / joined[-1] if fresh else None)
+    assert nullable(result["oil"]) == joined
+    assert nullable(result["barrels"]) == barrels
+    known = [value for value in barrels if value is not None]
+    averages = [mean(known[end - 20 : end]) for end in range(20, len(known) + 1)]
+    assert result["average"]["value"].tolist() == averages
+    assert 0 < barrels.count(None) < 30
+
+
+def test_weekly_carbon_dioxide_keeps_its_gaps():
+    result = rtbot.load(GRAPHS / "co2.yaml").run(GRAPHS / "data" / "co2.csv")
+    measured = {day(row["date"]): float(row["co2"]) for row in rows("co2.csv") if row["co2"]}
+    week = 7 * 86400
+    grid = range(min(measured) + week, max(measured) + 1, week)
+    assert result["weekly"]["t"].tolist() == list(grid)
+    assert nullable(result["weekly"]) == [measured.get(t) for t in grid]
+    held = [measured[max(t for t in measured if t <= now)] for now in grid]
+    levels = [mean(held[end - 52 : end]) for end in range(52, len(held) + 1)]
+    assert result["level"]["value"].tolist() == levels
+    seasons = [
+        None if measured.get(t) is None else measured[t] - level
+        for t, level in zip(grid[51:], levels, strict=True)
+    ]
+    assert nullable(result["season"]) == seasons
+    assert nullable(result["weekly"]).count(None) == 59
+
+
+def test_peaks_of_glucose():
+    graph = rtbot.load(GRAPHS / "glucose.yaml")
+    result = graph.run(GRAPHS / "data" / "glucose.csv")
+    readings = {row["time"]: float(row["glucose"]) for row in rows("glucose.csv")}
+    times, values = map(list, zip(*readings.items(), strict=True))
+    levels = [mean(values[end - 3 : end]) for end in range(3, len(values) + 1)]
+    assert result["level"]["value"].tolist() == levels
+    assert result["high"]["value"].tolist() == [level > 180 for level in levels]
+    peaks = [
+        (day(times[place + 2]) * 10**6, level)
+        for place, level in enumerate(levels)
+        if place >= 12
+        and place + 12 < len(levels)
+        and level > 180
+        and all(level > other for other in levels[place - 12 : place])
+        and all(level > other for other in levels[place + 1 : place + 13])
+    ]
+    found = result["peak"]
+    assert list(zip(found["t"].tolist(), found["value"].tolist(), strict=True)) == peaks
+    assert len(peaks) > 10
+
+
+def nullable(table) -> list[float | None]:
+    """The values of an output, None where they are null."""
+    cells = zip(table["value"].tolist(), table["value_valid"].tolist(), strict=True)
+    return [value if valid else None for value, valid in cells]

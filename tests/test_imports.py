@@ -19,10 +19,23 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom up; a module may import what stands in a row below, and its own family.
 LAYERS = [
-    {"arrow", "batch", "codes", "declarations", "errors", "heaps", "kernels", "texts"},
-    {"arrays", "calls", "files", "graph", "layout", "modules", "operator", "times", "variables"},
+    {"error_codes", "synonyms"},
+    {"arrow", "batch", "codes", "declarations", "errors", "graph", "heaps", "kernels", "markup"},
+    {"sources", "texts"},
     {
+        "arrays",
+        "calls",
+        "files",
+        "layout",
+        "modules",
+        "operator",
+        "times",
+        "variables",
+    },
+    {
+        "blame",
         "document",
+        "drawing",
         "exact_digits",
         "expression",
         "feed",
@@ -32,6 +45,7 @@ LAYERS = [
         "steps",
         "tables",
     },
+    {"charts"},
     {
         "account",
         "clocks",
@@ -49,19 +63,23 @@ LAYERS = [
     {"exact", "segments", "step_calls"},
     {"computations", "loops", "operators"},
     {"check", "plan"},
-    {"direct", "intake", "runner"},
+    {"canonical", "direct", "frontiers", "intake", "plugins", "runner", "schema"},
     {"checkpoint", "single"},
     {"session"},
-    {"api"},
-    {"cli"},
+    {"testing"},
+    {"api", "explanation", "samples"},
+    {"build"},
+    {"ops"},
+    {"cli", "pytest_plugin"},
 ]
 STEPS = {"exact", "exact_deviations", "exact_digits", "exact_running", "exact_sums"}
 STEPS |= {"functions", "ieee", "operators"}
 CODE = {"calls", "clocks", "computations", "formulas", "layout", "loops", "modules", "pair_rows"}
-CODE |= {"pair_text", "pairs", "plan", "segments", "step_calls", "steps", "texts", "variables"}
-RUNTIME = CODE | {"arrays", "batch", "checkpoint", "codes", "direct", "feed", "heaps", "held"}
-RUNTIME |= {"intake", "kernels", "keys", "message", "pool", "progress", "release", "runner"}
-RUNTIME |= {"session", "single"}
+CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "steps", "texts"}
+CODE |= {"variables"}
+RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
+RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
+RUNTIME |= {"release", "runner", "session", "single"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
 
 
@@ -137,6 +155,7 @@ def heavy_after(statement: str) -> str:
 def test_importing_the_package_imports_nothing_heavy():
     assert heavy_after("import rtbot") == ""
     assert heavy_after("import rtbot; rtbot.GraphError") == ""
+    assert heavy_after("import rtbot; rtbot.Builder; rtbot.ops") == ""
     assert heavy_after("import numpy") == "numpy"
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rtbot
+from rtbot.tables import Text
 
 LATEST = 2**63 - 1
 
@@ -322,3 +323,30 @@ def test_outputs_come_in_the_order_of_the_graph():
 def test_a_tap_adds_an_output_and_changes_nothing_else():
     session = graph(["x"], {"m": "x * 2", "n": "m + 1"}, ["n"]).start(tap=["m"])
     assert session.push_one("x", 1, 3.0) == {"n": [(1, 7.0)], "m": [(1, 6.0)]}
+
+
+def test_every_key_has_the_frontier_that_it_has_alone():
+    text = """
+inputs: {a: number, b: number}
+operators:
+  both: {type: Join, in: [a, b], how: left}
+  early: {type: TimeShift, in: a, shift: -3}
+  peak: {type: PeakDetector, in: a, window: 3}
+outputs: {both: both.o2, early: early, peak: peak}
+"""
+    graph = rtbot.load(text)
+    keyed = graph.start("k")
+    rows = {"x": ([1, 2, 5], [1]), "y": ([4], [9]), "z": ([], [3])}
+    alone = []
+    for key, (times, others) in rows.items():
+        session = graph.start()
+        for name, given in (("a", times), ("b", others)):
+            table = {"t": np.array(given, np.int64), "value": np.array(given, float)}
+            session.push({name: table})
+            keyed.push({name: table | {"k": [key] * len(given)}})
+        alone.append(session.frontier())
+    least = -(2**63)
+    names = Text(np.arange(4), [*rows, "unknown"])
+    expected = [least if time is None else time for time in alone]
+    assert keyed.frontiers([names]).tolist() == [*expected, 2**63 - 1]
+    assert expected[0] > least

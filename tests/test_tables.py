@@ -8,9 +8,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import rtbot
 from rtbot.errors import DataError
 from rtbot.result import Result, joined
-from rtbot.tables import Columns, Spec, Text, columns
+from rtbot.tables import Columns, Spec, Text, by_input, columns
 
 NAN = float("nan")
 PRICE = Spec("price", "number", key=("symbol",))
@@ -73,7 +74,17 @@ FORMS = {
     "categories": pd.DataFrame(
         {"symbol": pd.Categorical(SYMBOLS), "t": TIMES, "price": PRICES}, index=[5, 6, 7]
     ),
+    "index": pd.DataFrame({"symbol": SYMBOLS, "price": PRICES}, index=pd.Index(TIMES, name="ts")),
+    "levels": pd.Series(
+        PRICES, pd.MultiIndex.from_arrays([SYMBOLS, TIMES], names=["symbol", "t"]), name="close"
+    ),
+    "arrow dtypes": pa.table({"symbol": SYMBOLS, "t": TIMES, "price": PRICES}).to_pandas(
+        types_mapper=pd.ArrowDtype
+    ),
     "polars": pl.DataFrame({"symbol": SYMBOLS, "t": TIMES, "price": PRICES}),
+    "polars categories": pl.DataFrame(
+        {"symbol": pl.Series(SYMBOLS, dtype=pl.Categorical), "t": TIMES, "price": PRICES}
+    ),
     "series": {
         "symbol": pd.Series(SYMBOLS),
         "t": pl.Series(TIMES),
@@ -91,6 +102,132 @@ def test_every_form_gives_the_same_columns(form):
     assert (told["t"], told["keys"], told["nulls"]) == (TIMES, [SYMBOLS], 0)
     assert np.array(told["value"]).tobytes() == np.array(PRICES).tobytes()
     assert found.valid is None
+
+
+class Capsule:
+    """A table of a library that nobody has heard of, but that speaks Arrow."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("form", ["capsule", "reader"])
+def test_streams_of_arrow_batches_are_tables(form):
+    table = pa.table({"symbol": SYMBOLS, "t": TIMES, "price": PRICES})
+    batches = table.to_batches(max_chunksize=2)
+    stream = {
+        "capsule": Capsule(table),
+        "reader": pa.RecordBatchReader.from_batches(table.schema, batches),
+    }[form]
+    assert plain(columns(stream, PRICE))["t"] == TIMES
+
+
+DAYS = pd.date_range("2024-01-01", periods=2, tz="Europe/Berlin")
+MIDNIGHTS = [1_704_063_600, 1_704_150_000]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"x": [1.0, 2.0]}, index=DAYS),
+        pd.DataFrame({"x": [1.0, 2.0]}, index=DAYS.rename("day")),
+        pd.DataFrame({"x": [1.0, 2.0], "t": DAYS}, index=DAYS.shift(5)),
+        pd.Series([1.0, 2.0], DAYS, name="close"),
+        pl.DataFrame({"x": [1.0, 2.0], "date": pl.from_pandas(DAYS)}),
+    ],
+    ids=["unnamed", "named", "column first", "series", "polars"],
+)
+def test_an_index_of_times_is_the_column_of_times_if_there_is_no_other(table):
+    found = plain(columns(table, Spec("x", "number", unit="s")))
+    assert (found["t"], found["value"]) == (MIDNIGHTS, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("table", "message", "hint"),
+    [
+        (pl.DataFrame({"t": [1], "x": [1.0]}).lazy(), "a LazyFrame", "collect() it first"),
+        (pl.Series([1.0]), "a Series is one column", "{'t': times, 'value': values}"),
+        (pa.array([1.0]), "is one column", "{'t': times, 'value': values}"),
+        (np.ones((2, 2)), "a ndarray", "a dict of columns"),
+        (iter([[1, 2.0]]), "a list_iterator", "a list of rows"),
+        (pd.DataFrame({"x": [1.0]}), "no column of times", "there are x"),
+        (
+            pd.DataFrame({"t": pd.period_range("2024", periods=1, freq="Y"), "x": [1.0]}),
+            "periods",
+            ".to_timestamp()",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_is_no_table_says_what_to_give(table, message, hint):
+    with pytest.raises(DataError) as caught:
+        columns(table, Spec("x", "number"))
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+# ---- one table of several inputs
+
+SPECS = {"a": Spec("a", "number"), "b": Spec("b", "integer", nullable=True)}
+WIDE = {"t": [1, 2, 3], "a": [1.5, None, 3.5], "b": [None, 2, 3]}
+LONG = {"input": ["a", "b", "a", "b"], "t": [1, 2, 3, 3], "value": [1.5, 2, 3.5, 3]}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        WIDE,
+        pa.table(WIDE),
+        pl.DataFrame(WIDE),
+        pa.table(WIDE).to_pandas(types_mapper=pd.ArrowDtype),
+        pd.DataFrame(WIDE, dtype=object).set_index("t"),
+        {**LONG, "value": [1.5, 2, 3.5, 3]},
+        pd.DataFrame({**LONG, "value": pd.Series([1.5, 2, 3.5, 3], dtype=object)}),
+        {"a": {"t": [1, 3], "value": [1.5, 3.5]}, "b": [[2, 2], [3, 3]]},
+    ],
+    ids=["dict", "arrow", "polars", "pandas", "objects", "long", "long pandas", "apart"],
+)
+def test_one_table_of_all_inputs_is_taken_apart(table):
+    apart = by_input(table, SPECS)
+    found = {name: plain(columns(part, SPECS[name])) for name, part in apart.items()}
+    told = {name: (part["t"], part["value"], part["nulls"]) for name, part in found.items()}
+    assert told == {"a": ([1, 3], [1.5, 3.5], 0), "b": ([2, 3], [2, 3], 0)}
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "told"),
+    [
+        ({"t": [1], "a": [1.0]}, "RT204", "no column 'b'"),
+        ({"t": [1], "a": [1.0], "c": [1]}, "RT204", "no column 'b'"),
+        ({"t": [1, 1], "input": ["a", "c"], "value": [1, 1]}, "RT206", "no input 'c'"),
+        ({"t": [1, 1], "input": ["a", None], "value": [1, 1]}, "RT211", "without an input"),
+        ([[1, 2.0]], "RT204", "no column 'a'"),
+    ],
+)
+def test_one_table_that_is_not_of_all_inputs_is_refused(table, code, told):
+    with pytest.raises(DataError) as caught:
+        by_input(table, SPECS)
+    assert (caught.value.code, told in caught.value.message) == (code, True)
+
+
+def test_graphs_run_on_one_frame_and_give_frames_back():
+    graph = rtbot.load({"inputs": {"a": "number", "b": "integer"}, "outputs": ["a", "b"]})
+    frame = pl.DataFrame(WIDE)
+    assert graph.run(frame).to_polars().to_dict(as_series=False) == WIDE
+    pandas = frame.to_pandas(use_pyarrow_extension_array=True).set_index("t")
+    assert graph.run(pandas)["b"]["t"].tolist() == [2, 3]
+    session = rtbot.load(
+        {"inputs": {"a": "number", "b": "integer"}, "outputs": ["a"], "io": {"time": "when"}}
+    ).start()
+    assert session.push(frame)["a"]["t"].tolist() == [1, 3]
+    frame = frame.with_columns((pl.col("t") + 10).alias("when"))
+    assert session.push(frame)["a"]["t"].tolist() == [11, 13]
+    assert session.push_one("a", 14, 0.0) == {"a": [(14, 0.0)]}
+    session = graph.start()
+    assert session.push(frame)["a"]["t"].tolist() == [1, 3]
 
 
 def test_arrays_that_fit_are_not_copied():
@@ -182,7 +319,7 @@ def test_times_become_int64_in_the_unit(times, unit, counts):
     ("table", "kind", "row", "message"),
     [
         ({"t": [1.0], "value": [1]}, "number", 0, "not an integer"),
-        ({"t": np.array([1.5]), "value": [1]}, "number", 0, "not an integer but float64"),
+        ({"t": np.array([1.5]), "value": [1]}, "number", 0, "an integer is expected, not a column of float64"),
         ({"t": [True], "value": [1]}, "number", 0, "not an integer"),
         ({"t": [1, None], "value": [1, 2]}, "number", 1, "without a time"),
         ({"t": [1, 2**63], "value": [1, 2]}, "number", 1, "beyond 64 bits"),
@@ -192,27 +329,27 @@ def test_times_become_int64_in_the_unit(times, unit, counts):
         ({"t": np.array(["1970", "NaT"], "M8[s]"), "value": [1, 2]}, "number", 1, "without a time"),
         ({"t": [1, 2], "value": [1, "2"]}, "number", 1, "not a number"),
         ({"t": [1, 2], "value": [1, True]}, "number", 1, "not a number"),
-        ({"t": [1], "value": np.array([True])}, "number", 0, "not a number but bool"),
+        ({"t": [1], "value": np.array([True])}, "number", 0, "a number is expected, not a column of bool"),
         ({"t": [1], "value": [1 + 0j]}, "number", 0, "not a number"),
         ({"t": [1], "value": [10**400]}, "number", 0, "beyond the range"),
         ({"t": [1, 2], "value": [1, 2.0]}, "integer", 1, "not an integer"),
-        ({"t": [1], "value": np.array([1.0])}, "integer", 0, "not an integer but float64"),
+        ({"t": [1], "value": np.array([1.0])}, "integer", 0, "an integer is expected, not a column of float64"),
         ({"t": [1, 2], "value": [0, -(2**63) - 1]}, "integer", 1, "beyond 64 bits"),
         ({"t": [1], "value": [1]}, "boolean", 0, "not a boolean"),
         ({"t": [1, 2], "value": ["a", 2]}, "text", 1, "not text"),
-        ({"t": [1], "value": np.array([2])}, "text", 0, "not text but int64"),
+        ({"t": [1], "value": np.array([2])}, "text", 0, "text is expected, not a column of int64"),
         ({"t": [1], "value": ["\ud800"]}, "text", 0, "Unicode"),
         ({"t": [1], "value": [b"a"]}, "text", 0, "not text"),
         ({"t": [1, 2], "value": [1]}, "number", None, "differ in length: t 2, value 1"),
-        ({"t": [1]}, "number", None, "no column 'value'"),
+        ({"t": [1]}, "number", None, "no column 'p'"),
         ({"value": [1]}, "number", None, "no column of times"),
         ({"t": [[1]], "value": [1]}, "number", 0, "not an integer"),
         ({"t": np.ones((1, 1), int), "value": [1]}, "number", None, "one dimension"),
         ([[1, 2, 3]], "number", 0, "a row has 2 values"),
         ([[1, 2], 3], "number", 1, "a row is a list"),
         (17, "number", None, "a table cannot be a int"),
-        (pa.table({"t": [1], "value": [[1]]}), "number", None, "type list"),
-        (pa.table({"t": [1], "value": ["x"]}), "number", None, "type string"),
+        (pa.table({"t": [1], "value": [[1]]}), "number", None, "not a column of list"),
+        (pa.table({"t": [1], "value": ["x"]}), "number", None, "not a column of string"),
     ],
 )
 def test_bad_tables_are_refused_with_input_and_row(table, kind, row, message):

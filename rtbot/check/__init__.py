@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import rtbot.operators  # noqa: F401 (registers the operators)
 from rtbot.check.context import Context, entries, plain, text_of
 from rtbot.check.drafts import Draft, read_drafts
-from rtbot.check.edge import read_inputs, read_io, read_outputs, read_unit, with_overrides
+from rtbot.check.edge import IO_KEYS, read_inputs, read_io, read_outputs, read_unit, with_overrides
 from rtbot.check.graph_tests import GraphTest, read_tests
 from rtbot.check.nodes import make_node
 from rtbot.check.parameters import read_parameters
 from rtbot.check.references import Names, ordered, resolve_drafts
+from rtbot.check.values import integer
 from rtbot.document import Document, Mapping, Scalar
 from rtbot.errors import GraphError, Problems, refused
 from rtbot.graph import Checked, Input, Mark, Node, Ref
@@ -29,7 +30,7 @@ KEYS = (
     *("version", "name", "description", "meta", "imports", "params", "inputs", "operators"),
     *("outputs", "prototypes", "tests", "io"),
 )
-_LATER = ("imports", "prototypes")
+LATER = ("imports", "prototypes")
 _RTBOT = ("apiVersion", "entryOperator", "connections", "output", "title")
 
 
@@ -100,15 +101,16 @@ class _Check:
     def sections(self, root: Mapping) -> dict[str, Any]:
         """Return the top-level entries; those of RtBot's own form and of later versions stop."""
         for key in _RTBOT:
-            if key in root.items:
+            if key in root.items and "inputs" not in root.items:
                 message = f"`{key}` belongs to RtBot's own form, which comes later"
                 raise refused("RT141", root.keys[key], message, "write inputs, operators, outputs")
-        for key in _LATER:
+        for key in LATER:
             if key in root.items:
-                self.problems.add("RT141", root.keys[key], f"`{key}` comes later")
-        sections = entries(root, "a graph file", KEYS, self.problems)
+                hint = "leave it out for now"
+                self.problems.add("RT141", root.keys[key], f"`{key}` comes later", hint)
+        sections = entries(root, "a graph file", KEYS, self.problems, _elsewhere(root))
         version = sections.get("version")
-        if version is not None and not (isinstance(version, Scalar) and version.text == "1"):
+        if version is not None and not (isinstance(version, Scalar) and integer(version) == 1):
             self.problems.add("RT112", version.mark, "version is 1 for now", "write version: 1")
         return dict(sections)
 
@@ -137,7 +139,7 @@ class _Check:
         ends = [name for name in drafts if name not in read]
         hints = {
             "inputs": "add `inputs: {price: number}`",
-            "outputs": f"add `outputs: [{', '.join(ends[:4])}]`",
+            "outputs": f"add `outputs: [{', '.join(ends[:4]) or 'ID'}]`",
         }
         for key, found in (("inputs", inputs), ("outputs", outputs)):
             if not found and not self.misspelt and is_empty(sections.get(key)):
@@ -188,6 +190,15 @@ class _Check:
     def meta(self, node: Any) -> dict[str, Any]:
         found = entries(node, "meta", None, self.problems)
         return {key: plain(item) for key, item in found.items()}
+
+
+def _elsewhere(root: Mapping) -> dict[str, str]:
+    """Say of keys that are none of a graph file where they belong."""
+    hints = {key: f"it stands under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
+    for key, item in root.items.items():
+        if isinstance(item, Mapping) and "type" in item.items:
+            hints[key] = "indent it: it belongs to `operators`"
+    return hints
 
 
 def is_empty(section: Any) -> bool:

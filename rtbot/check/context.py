@@ -7,15 +7,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.document import Mapping, Node, Scalar, Sequence
-from rtbot.errors import GraphError, Problems, refused
+from rtbot.document.diagnosis import no_space
+from rtbot.errors import GraphError, Problems, foreign_character, nearest_of_ours, refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+    from collections.abc import Mapping as Map
 
     from rtbot.graph import Mark
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
-_REFERENCE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+EXAMPLES = {
+    "inputs": "inputs: {price: number}",
+    "operators": "operators: {ma: {type: MovingAverage, in: price, window: 20}}",
+    "outputs": "outputs: {average: ma}",
+    "params": "params: {window: 20}",
+    "io": "io: {unit: ms}",
+}
+PARAMETER = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class Context:
             return node
         if node.value.startswith("$$"):
             return Scalar(node.value[1:], node.mark, quoted=True)
-        if not _REFERENCE.fullmatch(node.value):
+        if not PARAMETER.fullmatch(node.value):
             hint = "a parameter is $name as the whole value; a dollar sign is $$"
             raise refused("RT114", node.mark, f"{node.value!r} names no parameter", hint)
         return Scalar(self.parameter(node.value[1:], node.mark).value, node.mark, quoted=True)
@@ -72,21 +81,35 @@ def entries(
     what: str,
     allowed: Collection[str] | None,
     problems: Problems,
+    hints: Map[str, str] | None = None,
 ) -> dict[str, Node]:
-    """Return the entries of a mapping whose keys are a closed set; none if it is no mapping."""
+    """Return the entries of a mapping whose keys are a closed set; none if it is no mapping.
+
+    `hints` say of some unknown keys where they belong.
+    """
     if node is None:
         return {}
     if not isinstance(node, Mapping):
         if not (isinstance(node, Scalar) and node.missing):
-            problems.add("RT105", node.mark, f"{what} is a mapping, this is {node.form}")
+            example = f"write {EXAMPLES[what]}" if what in EXAMPLES else ""
+            hint = (no_space(node.text) if isinstance(node, Scalar) else "") or example
+            problems.add("RT105", node.mark, f"{what} is a mapping, this is {node.form}", hint)
         return {}
     if allowed is None:
         return node.items
     for key in node.items:
         if key not in allowed:
-            hint = problems.nearest(key, allowed) or known(allowed)
+            hint = (hints or {}).get(key) or meant(
+                key, [k for k in allowed if k not in node.items], problems
+            )
+            hint = hint or known(allowed)
             problems.add("RT104", node.keys[key], f"unknown key {key!r} in {what}", hint)
     return {key: value for key, value in node.items.items() if key in allowed}
+
+
+def meant(key: str, allowed: Collection[str], problems: Problems) -> str:
+    """Return what to try in place of an unknown key: a letter, a space, another name; or ""."""
+    return foreign_character(key) or no_space(key) or problems.hinted(nearest_of_ours, key, allowed)
 
 
 def text_of(node: Node | None, what: str, problems: Problems) -> str:
@@ -96,7 +119,7 @@ def text_of(node: Node | None, what: str, problems: Problems) -> str:
     if not isinstance(node, Scalar):
         problems.add("RT105", node.mark, f"{what} is text, this is {node.form}")
         return ""
-    return "" if node.value is None else node.text
+    return "" if node.missing else node.text
 
 
 def plain(node: Node) -> Any:
@@ -112,7 +135,8 @@ def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
     """Note an id that is no id; return whether it is one."""
     if ID.fullmatch(name):
         return True
-    hint = "a letter, then letters, digits, _ and -, 64 at most"
+    rule = "a letter, then letters, digits, _ and -, 64 at most"
+    hint = foreign_character(name) or no_space(name) or rule
     problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
     return False
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.check.context import Context, check_id, entries, known, plain, text_of
+from rtbot.check.context import ID, Context, check_id, entries, known, meant, plain, text_of
+from rtbot.check.declared import verify
 from rtbot.check.values import convert, duration
-from rtbot.check.wiring import arity_of, fed, output_names
+from rtbot.check.wiring import REFERENCE, arity_of, fed, output_names
 from rtbot.document import Mapping, Node, Scalar, Sequence
-from rtbot.errors import GraphError, nearest, refused
+from rtbot.document.diagnosis import no_space
+from rtbot.errors import GraphError, nearest_of_ours, refused
 from rtbot.expression import Formula, Term, parse
-from rtbot.operator import REGISTRY, Duration, Operator, Parameter
+from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, named_like
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Map
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from rtbot.graph import Mark, Ref
 
 OPERATORS_MAX = 10_000
-_RESERVED = ("type", "in", "control", "doc", "meta")
+RESERVED = ("type", "in", "control", "doc", "meta")
 _LATER = ("prototype", "operators", "connections", "entryOperator", "outputMappings")
-_PORT_COUNTS = ("numPorts", "portTypes")
+PORT_COUNTS = ("numPorts", "portTypes")
 
 
 @dataclass
@@ -58,22 +60,33 @@ def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> d
         raise refused("RT108", node.mark, f"more than {OPERATORS_MAX} operators")
     drafts: dict[str, Draft] = {}
     open_brackets = 0
+    flat = _flat(items)
     for name, item in items.items():
         assert isinstance(node, Mapping)
+        if name in flat:
+            continue
         if open_brackets > 0 and isinstance(item, Scalar) and item.missing:
             open_brackets += _opened(name)
             continue
         bare = isinstance(item, Scalar) and not item.quoted
         open_brackets = _opened(item.text) if bare and isinstance(item, Scalar) else 0
-        draft = drafts[name] = Draft(name, node.keys[name])
-        if not check_id(name, draft.mark, "an operator", context.problems):
-            draft.poisoned = True
-        elif name in taken:
+        draft = Draft(name, node.keys[name])
+        _read(draft, item, context, "indent what belongs to it" if flat else "")
+        if name in taken:
             message = f"{name!r} is an input already, on line {taken[name].line}"
             context.problems.add("RT106", draft.mark, message, "choose another id")
-            draft.poisoned = True
-        _read(draft, item, context)
+            continue
+        drafts[name] = draft
+        draft.poisoned |= not check_id(name, draft.mark, "an operator", context.problems)
     return drafts
+
+
+def _flat(items: Map[str, Node]) -> set[str]:
+    """Return the keys that belong to an operator which is empty, as they are not indented."""
+    named = items.get("type")
+    if not isinstance(named, Scalar) or named.text not in REGISTRY:
+        return set()
+    return {*RESERVED, *REGISTRY[named.text].parameters} & items.keys()
 
 
 def _opened(text: str) -> int:
@@ -81,15 +94,16 @@ def _opened(text: str) -> int:
     return text.count("(") - text.count(")")
 
 
-def _read(draft: Draft, node: Node, context: Context) -> None:
+def _read(draft: Draft, node: Node, context: Context, empty: str) -> None:
+    """Read an operator; `empty` is what to try if there is nothing."""
     try:
         if isinstance(node, Scalar):
-            _read_expression(draft, node)
+            _read_expression(draft, node, empty or "write an expression, or {type: NAME, in: ...}")
         elif isinstance(node, Mapping):
             _read_operator(draft, node, context)
         else:
             message = f"an operator is a mapping or an expression, this is {node.form}"
-            raise refused("RT105", node.mark, message)
+            raise refused("RT105", node.mark, message, "write {type: NAME, in: ...}")
     except GraphError as error:
         _poison(draft, error, context)
         draft.shapeless = True
@@ -100,10 +114,9 @@ def _poison(draft: Draft, error: GraphError, context: Context) -> None:
     draft.poisoned = True
 
 
-def _read_expression(draft: Draft, scalar: Scalar) -> None:
+def _read_expression(draft: Draft, scalar: Scalar, empty: str) -> None:
     if scalar.missing:
-        message = f"the operator {draft.id} is empty"
-        raise refused("RT105", draft.mark, message, "write an expression, or {type: NAME, in: ...}")
+        raise refused("RT105", draft.mark, f"the operator {draft.id} is empty", empty)
     draft.scalar, draft.text = scalar, scalar.text.strip()
     draft.term = parse(scalar.text, scalar.place)
 
@@ -135,16 +148,22 @@ def _class_of(draft: Draft, node: Mapping, context: Context) -> type[Operator]:
     named = node.items.get("type")
     if named is None:
         for key, mark in node.keys.items():
-            if nearest(key, ("type",)):
+            if hint := no_space(key) or nearest_of_ours(key, ("type",)):
                 message = f"unknown key {key!r} of the operator {draft.id}"
-                raise refused("RT104", mark, message, "did you mean 'type'?")
+                raise refused("RT104", mark, message, hint)
         hint = "write {type: NAME, in: ...}; `rtbot ops` lists the names"
+        if len(node.items) == 1 and not ID.fullmatch(next(iter(node.items))):
+            hint = "write an expression without braces, in quotes if need be"
         raise refused("RT110", draft.mark, f"the operator {draft.id} has no type", hint)
     if not isinstance(named, Scalar):
         raise refused("RT105", named.mark, f"type is the name of an operator, this is {named.form}")
     if named.text not in REGISTRY:
-        hint = context.problems.nearest(named.text, REGISTRY) or "`rtbot ops` lists all operators"
+        hint = context.problems.hinted(named_like, named.text)
+        hint = hint or "`rtbot ops` lists all operators"
+        if named.text in KINDS:
+            hint = f"{named.text} is the type of an input; `rtbot ops` lists the operators"
         raise refused("RT103", named.mark, f"unknown operator type {named.text!r}", hint)
+    verify(REGISTRY[named.text])
     return REGISTRY[named.text]
 
 
@@ -152,23 +171,27 @@ def _read_values(draft: Draft, node: Mapping, context: Context) -> None:
     """Fill the parameters; an unknown key that looks like a missing one is one mistake, not two."""
     declared = draft.operator.parameters
     names = {alias: p for p in declared.values() for alias in (p.name, *p.aliases)}
-    counts = _PORT_COUNTS if any(p.variadic for p in draft.operator.inputs.values()) else ()
+    counts = PORT_COUNTS if any(p.variadic for p in draft.operator.inputs.values()) else ()
     given: dict[str, str] = {}
     suspects = []
     for key, item in node.items.items():
-        if key in _RESERVED or (key in counts and key not in names):
+        if key in RESERVED or (key in counts and key not in names):
             continue
         if key not in names:
-            hint = context.problems.nearest(key, sorted({*names, *_RESERVED}))
-            suspects.append(hint)
-            hint = hint or known([*declared, *_RESERVED])
+            suspects.append(key)
+            left = [name for name in (*names, *RESERVED) if name not in node.items]
+            hint = meant(key, left, context.problems) or known([*declared, *RESERVED])
+            if isinstance(item, Mapping):
+                suspects += item.items
+                hint = "parameters stand beside `type` and `in`"
             message = f"{draft.operator.__name__} has no parameter {key!r}"
             context.problems.add("RT104", node.keys[key], message, hint, operator=draft.id)
             continue
         parameter = names[key]
         if parameter.name in given:
             message = f"{key} and {given[parameter.name]} are one parameter, given twice"
-            context.problems.add("RT106", node.keys[key], message, operator=draft.id)
+            hint = "keep one of the two"
+            context.problems.add("RT106", node.keys[key], message, hint, operator=draft.id)
             continue
         given[parameter.name] = key
         _set(draft, parameter, item, context)
@@ -188,11 +211,10 @@ def _absent(draft: Draft, parameter: Parameter, suspects: list[str], context: Co
     value = parameter.default
     if parameter.required and value is None:
         draft.poisoned = True
-        if not any(
-            f"'{name}'" in s for s in suspects for name in (parameter.name, *parameter.aliases)
-        ):
+        names = (parameter.name, *parameter.aliases)
+        if not any(key.startswith(names) or nearest_of_ours(key, names) for key in suspects):
             message = f"{draft.operator.__name__} needs the parameter {parameter.name}"
-            hint = parameter.doc and f"{parameter.name}: {parameter.doc}"
+            hint = f"add `{parameter.name}: ...`" + (parameter.doc and f", {parameter.doc}")
             context.problems.add("RT111", draft.mark, message, hint, operator=draft.id)
         return
     if isinstance(parameter, Duration) and isinstance(value, str):
@@ -214,7 +236,10 @@ def _wiring(draft: Draft, node: Mapping, context: Context) -> bool:
         return False
     draft.outputs = output_names(draft.operator, draft.arity)
     missing = [p for p in draft.operator.ports(draft.arity) if p not in draft.feeds]
-    if missing:
+    odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
+    if missing and (odd or _is_misspelt("in", node)):
+        draft.poisoned = True
+    elif missing:
         names = [f"{draft.id}.{port}" for port in missing]
         shown = ", ".join(names[:4]) + (" ..." if len(names) > 4 else "")
         verb = "is" if len(names) == 1 else "are"
@@ -229,11 +254,16 @@ def _wiring(draft: Draft, node: Mapping, context: Context) -> bool:
     return not missing
 
 
+def _is_misspelt(key: str, node: Mapping) -> bool:
+    """Whether the key is not there, but one that looks like it."""
+    return key not in node.items and any(nearest_of_ours(name, (key,)) for name in node.items)
+
+
 def _compare_arity(draft: Draft, node: Mapping, context: Context) -> None:
     """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name."""
     from rtbot.check.values import integer
 
-    for key in _PORT_COUNTS:
+    for key in PORT_COUNTS:
         item = node.items.get(key)
         if item is None or any(
             key in (p.name, *p.aliases) for p in draft.operator.parameters.values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.check.context import Context, check_id, entries, listed, text_of
 from rtbot.check.values import Text, convert
 from rtbot.document import Mapping, Node, Scalar, Sequence, from_mapping
-from rtbot.errors import GraphError, nearest, refused
+from rtbot.errors import GraphError, nearest_of_ours, refused
 from rtbot.graph import Input, Io, Ref
 from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
 
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
 UNITS = ("s", "ms", "us", "ns")
 _MERGING = ("min", "max", "sum")
 _TYPE = re.compile(r"([a-z]+)(\??)")
-_COMMON = {
-    **dict.fromkeys(("float", "float64", "double", "real", "num"), "number"),
-    **dict.fromkeys(("int", "int64", "long"), "integer"),
-    **dict.fromkeys(("bool",), "boolean"),
-    **dict.fromkeys(("string", "str", "symbol"), "text"),
-}
-_IO: dict[str, Parameter] = {
-    "unit": Choice(name="unit", options=UNITS),
-    "time": Text(name="time"),
-    "late": Choice(name="late", options=("error", "drop")),
-    "duplicates": Choice(
-        name="duplicates", options=("error", "first", "last", "min", "max", "sum")
+_TIMES = ("datetime", "timestamp", "time", "date")
+IO: dict[str, Parameter] = {
+    "unit": Choice(name="unit", options=UNITS, doc="what an integer time counts"),
+    "time": Text(name="time", doc="the time column"),
+    "late": Choice(
+        name="late",
+        options=("error", "drop"),
+        doc="a row before the latest of its series",
     ),
-    "lateness": Duration(name="lateness"),
-    "bad": Choice(name="bad", options=("error", "drop")),
+    "duplicates": Choice(
+        name="duplicates",
+        options=("error", "first", "last", "min", "max", "sum"),
+        doc="rows of one series with equal times",
+    ),
+    "lateness": Duration(name="lateness", doc="how long rows are held to be put in order"),
+    "bad": Choice(name="bad", options=("error", "drop"), doc="a cell that cannot be read"),
 }
 IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl")
 
@@ -72,7 +73,7 @@ def _input_type(name: str, node: Node, mark: Mark, context: Context) -> tuple[Ty
     doc = text_of(fields.get("doc"), "doc", context.problems)
     declared = fields.get("type")
     if declared is None:
-        if any(nearest(key, ("type",)) for key in node.items):
+        if any(nearest_of_ours(key, ("type",)) for key in node.items):
             raise GraphError([])
         raise refused("RT110", mark, f"the input {name} has no type", "write {type: number}")
     if not isinstance(declared, Scalar):
@@ -87,10 +88,12 @@ def read_type(scalar: Scalar) -> Type:
     if found and found.group(1) in KINDS:
         return Type(found.group(1), nullable=bool(found.group(2)))
     if re.match(r"(vector|record)\b", text):
-        raise refused("RT141", scalar.mark, f"the type {text[:40]!r} comes later")
-    kind = _COMMON.get(text.lower().rstrip("?"))
-    hint = f"did you mean {kind!r}?" if kind else nearest(text.rstrip("?"), KINDS)
+        hint = f"there are {', '.join(KINDS)}"
+        raise refused("RT141", scalar.mark, f"the type {text[:40]!r} comes later", hint)
+    hint = nearest_of_ours(text.rstrip("?"), KINDS)
     hint = hint or f"there are {', '.join(KINDS)}; `?` behind it allows null"
+    if text.startswith(_TIMES):
+        hint = "every message has its time, which is no input: name the column as `io: {time: ...}`"
     raise refused("RT140", scalar.mark, f"unknown type {text[:40]!r}", hint)
 
 
@@ -121,7 +124,8 @@ def read_outputs(
 def _output(name: str, mark: Mark, item: Node, names: Names) -> tuple[str, Ref]:
     """Return an output's public name and what it shows."""
     if not isinstance(item, Scalar):
-        raise refused("RT105", item.mark, f"an output is a reference, this is {item.form}")
+        message = f"an output is a reference, this is {item.form}"
+        raise refused("RT105", item.mark, message, "write {name: id}, or [id, id]")
     if item.missing:
         where = item.mark if name else mark
         raise refused("RT105", where, "a reference is missing", "write the id of a stream")
@@ -171,7 +175,7 @@ def read_io(node: Node | None, inputs: abc.Mapping[str, Input | None], context: 
             if key == "ttl":
                 raise refused("RT141", item.mark, "`ttl` of io comes later")
             values[key] = (
-                _columns(item, context) if key == "key" else convert(_IO[key], item, context)
+                _columns(item, context) if key == "key" else convert(IO[key], item, context)
             )
         except GraphError as error:
             context.problems.found += error.problems

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check.context import Context, entries, text_of
-from rtbot.check.values import INT64_MAX, INT64_MIN, boolean, convert, integer, number
+from rtbot.check.rows import Rows, read_rows
+from rtbot.check.values import convert
 from rtbot.document import Mapping as MappingNode
 from rtbot.document import Node, Scalar, Sequence
-from rtbot.errors import GraphError, refused
+from rtbot.error_codes import CODES
+from rtbot.errors import GraphError, nearest, refused
 from rtbot.graph import Input, Mark, Ref
 from rtbot.operator import Number, Type
 
@@ -22,21 +24,17 @@ KEYS = (
     *("name", "params", "key", "given", "expect", "emits_nothing", "tolerance", "error", "doc"),
 )
 
-Row = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as (t, value) or, in a keyed test, (key..., t, value); or the path of a file of them."""
-
-    rows: tuple[Row, ...] = ()
-    file: str = ""
-    mark: Mark = Mark()
+ERRORS = [code for code, told in CODES.items() if not told.startswith("warning")]
+"""What a test can be about."""
 
 
 @dataclass(frozen=True)
 class GraphTest:
-    """One test of a graph file. `expect` is by public output or reference, as written."""
+    """One test of a graph file.
+
+    `expect` is by public output or reference, as written; `targets` are the ports that these and
+    `emits_nothing` name. A test that expects nothing yet, not even an error, waits to be filled in.
+    """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -47,6 +45,7 @@ class GraphTest:
     targets: Mapping[str, Ref] = field(default_factory=dict)
     tolerance: float = 0.0
     error: str = ""
+    doc: str = ""
     mark: Mark = Mark()
 
     @property
@@ -76,10 +75,18 @@ def read_tests(
     if node is None or (isinstance(node, Scalar) and node.missing):
         return []
     if not isinstance(node, Sequence):
-        context.problems.add("RT105", node.mark, f"tests is a list, this is {node.form}")
+        hint = "write a list: `- name: ...`, with given and expect below it"
+        context.problems.add("RT105", node.mark, f"tests is a list, this is {node.form}", hint)
         return []
     graph = _Graph(inputs, outputs, names, types, context)
-    return [_Reader(graph, item, index).read() for index, item in enumerate(node.items, start=1)]
+    readers = [_Reader(graph, item, index) for index, item in enumerate(node.items, start=1)]
+    first: dict[str, Mark] = {}
+    for reader in readers:
+        if first.setdefault(reader.name, reader.mark) is not reader.mark:
+            line = first[reader.name].line
+            message = f"the test {reader.name!r} is there twice, first on line {line}"
+            context.problems.add("RT106", reader.mark, message, "give it a name of its own")
+    return [reader.read() for reader in readers]
 
 
 class _Reader:
@@ -88,18 +95,14 @@ class _Reader:
         self.problems = graph.context.problems
         self.node = node
         self.fields = entries(node, "a test", KEYS, self.problems)
-        self.name = text_of(self.fields.get("name"), "name", self.problems) or f"test {index}"
+        name = self.fields.get("name")
+        self.name = text_of(name, "name", self.problems) or f"test {index}"
+        self.mark = name.mark if name else node.mark
         self.targets: dict[str, Ref] = {}
         self.key = self.attempt(self.key_columns) or ()
 
     def read(self) -> GraphTest:
         fields = self.fields
-        expectations = {"expect", "emits_nothing", "error"} & set(fields)
-        whole = isinstance(self.node, MappingNode) and len(self.node.items) == len(fields)
-        if whole and not expectations:
-            message = f"the test {self.name!r} expects nothing"
-            hint = "add expect, emits_nothing or error"
-            self.problems.add("RT150", self.node.mark, message, hint)
         return GraphTest(
             name=self.name,
             params=self.attempt(self.parameters) or {},
@@ -109,7 +112,8 @@ class _Reader:
             emits_nothing=tuple(self.silent()),
             targets=self.targets,
             tolerance=self.attempt(self.tolerance) or 0.0,
-            error=text_of(fields.get("error"), "error", self.problems),
+            error=self.attempt(self.error) or "",
+            doc=text_of(fields.get("doc"), "doc", self.problems),
             mark=self.node.mark,
         )
 
@@ -127,7 +131,10 @@ class _Reader:
         items = node.items if isinstance(node, Sequence) else [node]
         if not all(isinstance(item, Scalar) and not item.missing for item in items):
             raise refused("RT150", node.mark, "key is a list of column names", "write [symbol]")
-        return tuple(item.text for item in items if isinstance(item, Scalar))
+        names = tuple(item.text for item in items if isinstance(item, Scalar))
+        if len(set(names)) < len(names):
+            raise refused("RT106", node.mark, "a key column is given twice", "remove one")
+        return names
 
     def parameters(self) -> dict[str, Any]:
         """Values for the graph's parameters, as written; they are converted when the test runs."""
@@ -154,13 +161,31 @@ class _Reader:
         parameter = Number(name="tolerance", minimum=0.0)
         return float(convert(parameter, node, self.graph.context))
 
+    def error(self) -> str:
+        """Return the code of the error that the test is about; no rows come out of that."""
+        node = self.fields.get("error")
+        code = text_of(node, "error", self.problems)
+        if not isinstance(node, Scalar):
+            return ""
+        if code not in ERRORS:
+            hint = nearest(code, ERRORS) or "`rtbot explain RT103` says what a code means"
+            raise refused("RT150", node.mark, f"there is no error {code[:40]!r}", hint)
+        for other in ("expect", "emits_nothing"):
+            if other in self.fields:
+                hint = "make two tests of it"
+                raise refused("RT150", node.mark, f"a test has an error or {other}, not both", hint)
+        return code
+
     def silent(self) -> list[str]:
-        node = self.fields.get("emits_nothing")
+        node, expected = self.fields.get("emits_nothing"), self.fields.get("expect")
         items = node.items if isinstance(node, Sequence) else [node] if node else []
         names = []
         for item in items:
             if not isinstance(item, Scalar) or item.missing:
                 self.problems.add("RT105", item.mark, "emits_nothing is a list of references")
+            elif isinstance(expected, MappingNode) and item.text in expected.items:
+                message = f"{item.text} is in expect and in emits_nothing"
+                self.problems.add("RT150", item.mark, message, "keep one of the two")
             elif self.attempt(self.output_type, item.text, item.mark):
                 names.append(item.text)
         return names
@@ -190,61 +215,6 @@ class _Reader:
             assert isinstance(node, MappingNode)
             type_ = self.attempt(type_of, name, node.keys[name])
             if type_ is not None:
-                rows = self.attempt(self.rows, item, type_)
+                rows = self.attempt(read_rows, item, type_, len(self.key), self.graph.context)
                 result[name] = rows or Rows()
         return result
-
-    def rows(self, node: Node, type_: Type) -> Rows:
-        if isinstance(node, MappingNode):
-            file = entries(node, "rows", ("csv",), self.problems).get("csv")
-            if not isinstance(file, Scalar) or file.missing:
-                raise refused("RT150", node.mark, "rows are a list, or {csv: path}")
-            return Rows(file=file.text, mark=node.mark)
-        if not isinstance(node, Sequence):
-            if isinstance(node, Scalar) and node.missing:
-                return Rows(mark=node.mark)
-            raise refused("RT150", node.mark, "rows are a list, as in [[1, 20.5], [2, 21]]")
-        return Rows(tuple(self.row(item, type_) for item in node.items), mark=node.mark)
-
-    def row(self, node: Node, type_: Type) -> Row:
-        width = len(self.key) + 2
-        shape = "[key, t, value]" if self.key else "[t, value]"
-        if not isinstance(node, Sequence) or len(node.items) != width:
-            hint = "" if self.key else "keyed rows need `key: [column]` in the test"
-            raise refused("RT150", node.mark, f"a row is {shape}", hint)
-        scalars = []
-        for item in node.items:
-            if not isinstance(item, Scalar):
-                raise refused("RT150", item.mark, f"a row is {shape}, this is {item.form}")
-            scalars.append(item)
-        *keys, time, cell = scalars
-        at = integer(time)
-        if at is None or not INT64_MIN <= at <= INT64_MAX:
-            hint = "a time is an integer in io.unit"
-            raise refused("RT150", time.mark, f"{time.text!r} is no time", hint)
-        return (*map(_key, keys), at, _cell(cell, type_))
-
-
-def _key(scalar: Scalar) -> Any:
-    """A key is an integer if it is written as one without quotes, else text."""
-    value = None if scalar.quoted else integer(scalar)
-    return value if value is not None else scalar.text
-
-
-def _cell(scalar: Scalar, type_: Type) -> Any:
-    if type_.nullable and not scalar.quoted and scalar.value in (None, "", "null", "~"):
-        return None
-    value: Any
-    if type_.kind == "number":
-        value = number(scalar, special=True)
-    elif type_.kind == "integer":
-        value = integer(scalar)
-        if value is not None and not INT64_MIN <= value <= INT64_MAX:
-            value = None
-    elif type_.kind == "boolean":
-        value = boolean(scalar)
-    else:
-        value = scalar.text if scalar.value is not None else None
-    if value is None:
-        raise refused("RT150", scalar.mark, f"{scalar.text[:40]!r} is no {type_}")
-    return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbot.check.places import Places
 from rtbot.errors import GraphError, Problem, refused
 from rtbot.expression import Expression, constant, fitted, operator_formulas, typed
 from rtbot.graph import Node, Ref
@@ -29,6 +30,10 @@ def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node
         return _formula(draft, types, context) if draft.term else _operator(draft, types)
     except GraphError as error:
         context.problems.add_all(error.problems, operator=draft.id)
+        return None
+    except ValueError as error:
+        mark = Places(draft.operator).of("formula")
+        context.problems.add("RT170", mark, str(error), operator=draft.operator.__name__)
         return None
 
 

@@ -9,16 +9,16 @@ from rtbot.check.context import Context, GraphParameter, entries, known, text_of
 from rtbot.check.values import INTEGER, NUMBER, Text, convert
 from rtbot.document import Mapping, Node, Scalar, Sequence
 from rtbot.document.mapping import plain_scalar
-from rtbot.errors import GraphError, nearest, refused
+from rtbot.errors import GraphError, nearest_of_ours, refused
 from rtbot.graph import Mark
 from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Parameter
 
 if TYPE_CHECKING:
     from collections import abc
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
-_KEYS = ("type", "default", "min", "max", "choices", "doc")
-_TYPES: dict[str, type[Parameter]] = {
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
+KEYS = ("type", "default", "min", "max", "choices", "doc")
+TYPES: dict[str, type[Parameter]] = {
     "number": Number,
     "integer": Integer,
     "boolean": Boolean,
@@ -53,7 +53,7 @@ def read_parameters(
 def _parameter(
     name: str, node: Node, mark: Mark, given: abc.Mapping[str, Any], context: Context
 ) -> GraphParameter:
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         hint = "a letter, then letters, digits and _, 64 at most"
         raise refused("RT107", mark, f"{name[:80]!r} is no valid name of a parameter", hint)
     found = len(context.problems.found)
@@ -75,7 +75,7 @@ def _parameter(
 
 def _fields(node: Node, name: str, context: Context) -> dict[str, Node]:
     if isinstance(node, Mapping):
-        fields = entries(node, f"the parameter {name}", _KEYS, context.problems)
+        fields = entries(node, f"the parameter {name}", KEYS, context.problems)
         text_of(fields.get("doc"), "doc", context.problems)
         return fields
     return {"default": node}
@@ -86,8 +86,8 @@ def _kind(name: str, fields: dict[str, Node], mark: Mark) -> str:
     declared, default = fields.get("type"), fields.get("default")
     if declared is not None:
         kind = declared.text if isinstance(declared, Scalar) else ""
-        if kind not in _TYPES:
-            hint = nearest(kind, _TYPES) or f"there are {', '.join(_TYPES)}"
+        if kind not in TYPES:
+            hint = nearest_of_ours(kind, TYPES) or f"there are {', '.join(TYPES)}"
             raise refused("RT140", declared.mark, f"unknown type {kind!r} of a parameter", hint)
         return kind
     if isinstance(default, Sequence):
@@ -116,7 +116,7 @@ def _kind_of(scalar: Scalar) -> str:
 
 def _declared(name: str, kind: str, fields: dict[str, Node], context: Context) -> Parameter:
     """Make the declaration whose conversion checks a value, with its range."""
-    parameter = _TYPES[kind](name=name)
+    parameter = TYPES[kind](name=name)
     if isinstance(parameter, Duration):
         parameter.minimum = None
     for key in ("min", "max"):
@@ -124,7 +124,7 @@ def _declared(name: str, kind: str, fields: dict[str, Node], context: Context) -
             continue
         if not isinstance(parameter, Number | Integer | Duration):
             raise refused("RT105", fields[key].mark, f"a parameter of type {kind} has no {key}")
-        bound = _TYPES[kind](name=f"{key} of {name}")
+        bound = TYPES[kind](name=f"{key} of {name}")
         if isinstance(bound, Duration):
             bound.minimum = None
         setattr(parameter, f"{key}imum", convert(bound, fields[key], context))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import heapq
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbot.check.context import Context, known, listed
 from rtbot.check.wiring import REFERENCE
-from rtbot.errors import GraphError, nearest, refused
+from rtbot.errors import GraphError, foreign_character, nearest, refused
 from rtbot.expression import Term, constant
 from rtbot.graph import Ref
+from rtbot.operator import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
     from rtbot.check.drafts import Draft
     from rtbot.errors import Problems
     from rtbot.graph import Mark
+
+_WORDS = {
+    **{word: f"write {word}" for word in ("true", "false")},
+    **dict.fromkeys(("none", "null", "nil"), "null is not written: coalesce(x, VALUE) replaces it"),
+    **dict.fromkeys(KINDS, "write what it shows: the id of an input or operator"),
+}
+"""What to write where a name is none of the graph but one of these, in any case."""
 
 INPUT_PORTS = {"o1": "o1"}
 
@@ -47,8 +56,7 @@ class Names:
         if not found and (self.blind or text.split(".", maxsplit=1)[0] in self):
             raise GraphError([])
         if not found:
-            hint = "a reference is `id` or `id.port`; an expression is an operator of its own"
-            raise refused("RT120", mark, f"{text[:80]!r} is no reference", hint)
+            raise refused("RT120", mark, f"{text[:80]!r} is no reference", _no_reference(text))
         name, port = found.groups()
         names = self.outputs(name, mark)
         ports = list(dict.fromkeys(names.values()))
@@ -59,6 +67,7 @@ class Names:
             raise refused("RT121", mark, f"{name} has {len(ports)} outputs", hint)
         if port not in names:
             hint = nearest(port, names) or known([f"{name}.{p}" for p in names])
+            hint = f"it has one output: write {name}" if len(ports) == 1 else hint
             raise refused("RT121", mark, f"{name} has no output {port!r}", hint)
         return Ref(name, names[port])
 
@@ -75,6 +84,8 @@ class Names:
         ids = [*self.inputs, *self.drafts]
         dashed = self.dashed(name)
         hint = self.problems.nearest(name, ids) or known(ids)
+        if name.lower() in _WORDS:
+            hint = _WORDS[name.lower()]
         if dashed:
             hint = f"in an expression `-` is minus: write `{dashed}` in backquotes"
         raise refused("RT120", mark, f"there is no input or operator {name!r}", hint)
@@ -92,6 +103,17 @@ class Names:
             for count in range(1, len(parts)):
                 result.setdefault("-".join(parts[:count]), id_)
         return result
+
+
+def _no_reference(text: str) -> str:
+    """Return what to write in place of a text that is no reference."""
+    if REFERENCE.fullmatch(text.removeprefix("$")):
+        return f"`$` stands before parameters of the graph: write {text[1:]}"
+    names = re.split(r"[\s,;]+", text.strip())
+    if len(names) > 1 and all(map(REFERENCE.fullmatch, names)):
+        return f"several references are a list: [{', '.join(names)[:60]}]"
+    rule = "a reference is `id` or `id.port`; an expression is an operator of its own"
+    return foreign_character(text) or rule
 
 
 def resolve_drafts(names: Names, context: Context) -> None:
@@ -192,4 +214,6 @@ def _note_cycle(cycle: list[str], drafts: Mapping[str, Draft], context: Context)
     port = next(port for port, ref in draft.inputs.items() if ref.id == source)
     path = " -> ".join([*cycle, cycle[0]])
     hint = "cycles need an operator with a delay, which come later"
+    if len(cycle) == 1:
+        hint = "what it was before is known to EMA, CumulativeSum, Count and others: `rtbot ops`"
     context.problems.add("RT127", draft.marks[port], f"a cycle: {path}", hint, operator=draft.id)

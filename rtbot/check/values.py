@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check.context import Context, listed
 from rtbot.document import Node, Scalar, Sequence
-from rtbot.errors import nearest, refused
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
+from rtbot.errors import GraphError, nearest_of_ours, refused
+from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rtbot.graph import Mark
+
+    Reader = Callable[[Any, Scalar, Context], Any]
 
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
@@ -33,7 +35,7 @@ UNITS = {
     "h": 3600 * 10**9,
     "d": 86400 * 10**9,
 }
-_DURATION = re.compile(r"([+-]?[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(ns|us|ms|s|m|h|d)", re.ASCII)
+DURATION = re.compile(r"([+-]?[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(ns|us|ms|s|m|h|d)", re.ASCII)
 _DIGITS_MAX = 20
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 
@@ -48,16 +50,31 @@ def convert(parameter: Parameter, node: Node, context: Context) -> Any:
     if isinstance(parameter, Numbers):
         return _numbers(parameter, node, context)
     if not isinstance(node, Scalar):
-        message = f"{parameter.name} is {_described(parameter)}, this is {node.form}"
-        raise refused("RT105", node.mark, message)
+        message = f"{parameter.name} is {described(parameter)}, this is {node.form}"
+        hint = "write the value without brackets" if isinstance(node, Sequence) else ""
+        raise refused("RT105", node.mark, message, hint)
     scalar = context.substituted(node)
     if scalar.missing:
         message = f"{parameter.name} has no value"
-        raise refused("RT105", node.mark, message, f"{_described(parameter)} is expected")
+        raise refused("RT105", node.mark, message, f"{described(parameter)} is expected")
     for kind, reader in _READERS.items():
         if isinstance(parameter, kind):
-            return reader(parameter, scalar, context)
+            return _read(reader, parameter, scalar, context)
     raise ValueError(f"the parameter {parameter.name} has no known type: {parameter!r}")
+
+
+def _read(reader: Reader, parameter: Parameter, scalar: Scalar, context: Context) -> Any:
+    """Convert a value; one that does not fit may be a parameter of the graph without its `$`."""
+    try:
+        return reader(parameter, scalar, context)
+    except GraphError as error:
+        if scalar.text not in (*context.parameters, *KINDS):
+            raise
+        (problem,) = error.problems
+        hint = f"write ${scalar.text} for the parameter of the graph"
+        if scalar.text in KINDS:
+            hint = f"that is its default; one that has none is {{type: {scalar.text}}}"
+        raise GraphError([replace(problem, hint=hint)]) from None
 
 
 def integer(scalar: Scalar) -> int | None:
@@ -100,7 +117,7 @@ def boolean(scalar: Scalar) -> bool | None:
 
 def duration(text: str, unit: str | None, mark: Mark, name: str) -> int | None:
     """Return how many units of `io.unit` a text such as "500ms" is; None if it is no duration."""
-    found = _DURATION.fullmatch(text)
+    found = DURATION.fullmatch(text)
     if not found:
         return None
     if unit is None:
@@ -118,7 +135,7 @@ def duration(text: str, unit: str | None, mark: Mark, name: str) -> int | None:
 def _read_integer(parameter: Integer, scalar: Scalar, _context: Context) -> Any:
     value = integer(scalar)
     if value is None:
-        hint = "windows of time come later" if _DURATION.fullmatch(scalar.text) else ""
+        hint = "windows of time come later" if DURATION.fullmatch(scalar.text) else ""
         raise _unfit(parameter, scalar, hint)
     return _within(parameter, scalar, value, parameter.odd)
 
@@ -142,7 +159,7 @@ def _read_boolean(parameter: Boolean, scalar: Scalar, _context: Context) -> bool
 def _read_choice(parameter: Choice, scalar: Scalar, _context: Context) -> str:
     text = scalar.text if not isinstance(scalar.value, bool) else scalar.text.lower()
     if text not in parameter.options:
-        hint = nearest(text, parameter.options)
+        hint = nearest_of_ours(text, parameter.options)
         raise _unfit(parameter, scalar, hint, "RT112")
     return text
 
@@ -152,7 +169,7 @@ def _read_duration(parameter: Duration, scalar: Scalar, context: Context) -> Any
     if value is None:
         value = duration(scalar.text, context.unit, scalar.mark, parameter.name)
     if value is None:
-        raise _unfit(parameter, scalar)
+        raise _unfit(parameter, scalar, f"an integer and one of {', '.join(UNITS)}")
     return _within(parameter, scalar, value)
 
 
@@ -162,7 +179,7 @@ def _read_text(parameter: Text, scalar: Scalar, _context: Context) -> str:
     return scalar.value
 
 
-_READERS: dict[type[Parameter], Callable[[Any, Scalar, Context], Any]] = {
+_READERS: dict[type[Parameter], Reader] = {
     Integer: _read_integer,
     Number: _read_number,
     Boolean: _read_boolean,
@@ -176,18 +193,18 @@ def _numbers(parameter: Numbers, node: Node, context: Context) -> tuple[float, .
     if isinstance(node, Scalar):
         scalar = context.substituted(node)
         if not isinstance(scalar.value, tuple):
-            message = f"{parameter.name} is {_described(parameter)}, this is {node.form}"
+            message = f"{parameter.name} is {described(parameter)}, this is {node.form}"
             raise refused("RT105", node.mark, message, "write [1, 2, 3]")
         values = scalar.value
     elif isinstance(node, Sequence):
         one = Number(name=f"an element of {parameter.name}")
         values = tuple(convert(one, item, context) for item in node.items)
     else:
-        message = f"{parameter.name} is {_described(parameter)}, this is {node.form}"
+        message = f"{parameter.name} is {described(parameter)}, this is {node.form}"
         raise refused("RT105", node.mark, message, "write [1, 2, 3]")
     if len(values) < parameter.shortest:
         message = f"{parameter.name} has {len(values)} elements"
-        hint = f"{_described(parameter)} is expected"
+        hint = f"{described(parameter)} is expected"
         raise refused("RT112", node.mark, message, hint)
     return values
 
@@ -197,7 +214,7 @@ def _within(
 ) -> Any:
     if isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
         message = f"{parameter.name} is {_cut(scalar.text)}, beyond 64 bits"
-        raise refused("RT134", scalar.mark, message, f"{_described(parameter)} is expected")
+        raise refused("RT134", scalar.mark, message, f"{described(parameter)} is expected")
     low, high = parameter.minimum, parameter.maximum
     outside = (low is not None and value < low) or (high is not None and value > high)
     if outside or (odd and value % 2 == 0):
@@ -206,7 +223,7 @@ def _within(
 
 
 def _unfit(parameter: Parameter, scalar: Scalar, hint: str = "", code: str = "RT113") -> Exception:
-    message = f"{parameter.name} is {_cut(scalar.text)}, {_described(parameter)} is expected"
+    message = f"{parameter.name} is {_cut(scalar.text)}, {described(parameter)} is expected"
     return refused(code, scalar.mark, message, hint)
 
 
@@ -215,7 +232,7 @@ def _cut(text: str) -> str:
     return short if NUMBER.fullmatch(text) or text.isalnum() else repr(short)
 
 
-def _described(parameter: Parameter) -> str:
+def described(parameter: Parameter) -> str:
     """Say what a parameter takes, with its range."""
     names = {
         Integer: "an odd integer" if getattr(parameter, "odd", False) else "an integer",

@@ -10,6 +10,8 @@ from rtbot.document import Mapping, Node, Scalar, Sequence
 from rtbot.errors import refused
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rtbot.operator import In, Operator
 
 PORTS_MAX = 1_000
@@ -74,7 +76,7 @@ def _positions(cls: type[Operator], items: list[Node], group: dict[str, In]) -> 
 def _port(cls: type[Operator], owner: str, key: str, node: Mapping, group: dict[str, In]) -> str:
     """Return the port that a key of a wiring names, by name or by its declared name."""
     for name, port in group.items():
-        if not port.variadic and key in (name, port.alias):
+        if key and not port.variadic and key in (name, port.alias):
             return name
         numbered = _NUMBERED.fullmatch(key)
         own = port.variadic and numbered and numbered.group(1) in (name, port.alias)
@@ -91,13 +93,14 @@ def _both(name: str, alias: str) -> str:
 
 def _reference(node: Node) -> Scalar:
     if not isinstance(node, Scalar):
-        raise refused("RT105", node.mark, f"a reference is `id` or `id.port`, this is {node.form}")
+        message = f"a reference is `id` or `id.port`, this is {node.form}"
+        raise refused("RT105", node.mark, message, "write it without brackets")
     if node.missing:
         raise refused("RT105", node.mark, "a reference is missing", "write the id of a stream")
     return node
 
 
-def arity_of(cls: type[Operator], feeds: dict[str, Scalar]) -> int:
+def arity_of(cls: type[Operator], feeds: Collection[str]) -> int:
     """Return how many ports each variadic port stands for."""
     arity = 0
     for name, port in cls.inputs.items():

@@ -55,40 +55,43 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
     return known[0] if known else INTERNAL
 
 
-def describe(error: errors.DataError) -> str:
-    """Say what is wrong with data in one line, the place first where it is known."""
-    where = {name: value for name, value in error.where.items() if value is not None}
-    file, row = where.pop("file", None), where.pop("row", None)
-    place = ":".join(str(part) for part in (file, row) if part is not None)
-    rest = ", ".join(f"{name} {_shown(value)}" for name, value in where.items())
-    text = f"{place}: error: {error.message}" if place else f"error: {error.message}"
-    return f"{text} ({rest})" if rest else text
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def _tell(error: BaseException, *, internal: bool) -> None:
     if isinstance(error, click.ClickException):
         error.show()
-    elif isinstance(error, errors.DataError):
-        _print(describe(error))
-    elif isinstance(error, errors.GraphError):
+        _tell_parameters(error)
+    elif isinstance(error, errors.RtbotError):
         _print(str(error))
     elif isinstance(error, OSError):
         file = f"{error.filename}: " if error.filename else ""
-        _print(f"{file}error: {error.strerror or error}")
+        _print(f"{file}error: {error.strerror or error}{_near(error)}")
     elif isinstance(error, MemoryError):
         _print("error: out of memory")
-    elif isinstance(error, KeyboardInterrupt | click.Abort | Terminated):
-        _print("interrupted")
     elif internal:
         _print(f"internal error: {type(error).__name__}: {error}")
         _print("Please report it; --debug shows where it happened.")
     else:
-        _print(f"error: {error}")
+        _print("interrupted")
+
+
+def _tell_parameters(error: click.ClickException) -> None:
+    """Say how parameters of the graph are given, if one was taken for an option."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return
+    if any(option.name == "parameters" for option in error.ctx.command.params):
+        name = error.option_name.lstrip("-")
+        _print(f"A parameter of the graph is given as -p {name}=VALUE.")
+
+
+def _near(error: OSError) -> str:
+    """Return what a file that is not there may have meant: another name, or a folder to make."""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+        return ""
+    folder, name = os.path.split(error.filename)
+    if not os.path.isdir(folder or "."):  # noqa: PTH112 (asked before anything is imported)
+        return f"; there is no folder {folder}"
+    there = os.listdir(folder or ".")  # noqa: PTH208
+    hint = errors.nearest(name, there[: errors.HINTS_NAMES])
+    return f"; {hint}" if hint else ""
 
 
 def _print(text: str) -> None:

@@ -2,53 +2,93 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rtbot.cli.options import graph_options, load_graph
-from rtbot.errors import CODES, nearest
+from rtbot.cli import completing
+from rtbot.cli.options import JSON_OPTION, bold, graph_options, load_graph, width
+from rtbot.error_codes import CODES
 
 if TYPE_CHECKING:
-    from rtbot.graph import Checked
+    import rtbot
 
 
 @click.command("explain")
-@click.argument("what", metavar="GRAPH|CODE")
+@click.argument("what", metavar="GRAPH|CODE", required=False, shell_complete=completing.explained)
 @click.option("--code", is_flag=True, help="Print the module that is generated for the graph.")
+@click.option("--codes", is_flag=True, help="List the error codes.")
+@JSON_OPTION
 @graph_options
 def command(
-    what: str,
+    what: str | None,
     code: bool,
-    parameters: tuple[str, ...],
-    plugins: tuple[str, ...],
-    debug: bool,  # noqa: ARG001 (main reads it)
+    codes: bool,
+    form: str,
+    **options: tuple[str, ...],
 ) -> None:
-    """Show the operators of a GRAPH with their types, or what an error CODE such as RT103 means."""
-    if re.fullmatch(r"[Rr][Tt][0-9]+", what):
-        name = what.upper()
-        if name not in CODES:
-            hint = nearest(name, CODES) or f"they go from {min(CODES)} to {max(CODES)}"
-            raise click.UsageError(f"there is no error code {name}; {hint}")
-        click.echo(f"{name}: {CODES[name]}")
+    """Show what is known of a GRAPH before it runs, or what an error CODE such as RT103 means.
+
+    For every operator: the types of its ports and who feeds them, its warm-up (when the first
+    message can come out), the bytes that it remembers for each key, and its progress (what has to
+    be known of its inputs before a time is decided).
+    """
+    if codes:
+        _list_codes(form)
+    elif what is None:
+        raise click.UsageError("say what: a graph file, an error code, or --codes")
+    elif re.fullmatch(r"[Rr][Tt][0-9]+", what):
+        _explain_code(what.upper(), form)
+    else:
+        _refuse_operator(what)
+        graph = load_graph(what, options["parameters"], options["plugins"])
+        _explain_graph(graph, "code" if code else form)
+
+
+def _refuse_operator(name: str) -> None:
+    """Raise a usage error if the name is that of an operator, and of no file."""
+    if "." in name or Path(name).exists():
         return
-    graph = load_graph(what, parameters, plugins)
-    if code:
-        click.echo(graph.code())
+    import rtbot.operators  # noqa: F401 (registers the operators)
+    from rtbot.operator import REGISTRY
+
+    if name in REGISTRY:
+        raise click.UsageError(f"{name} is an operator: rtbot doc {name} shows it")
+
+
+def _list_codes(form: str) -> None:
+    from rtbot.explanation import hung
+
+    if form == "json":
+        click.echo(json.dumps(CODES, indent=2))
         return
-    for line in _lines(graph.checked):
+    for name, meaning in CODES.items():
+        for line in hung(name, meaning, width(), 7):
+            click.echo(line)
+
+
+def _explain_code(name: str, form: str) -> None:
+    from rtbot.explanation import describe_error, error_lines
+
+    if name not in CODES:
+        raise click.UsageError(f"there is no error code {name}; rtbot explain --codes lists them")
+    if form == "json":
+        click.echo(json.dumps(describe_error(name), indent=2))
+        return
+    for line in error_lines(name, width(), bold):
         click.echo(line)
 
 
-def _lines(checked: Checked) -> list[str]:
-    from rtbot.report import aligned
+def _explain_graph(graph: rtbot.Graph, form: str) -> None:
+    from rtbot.explanation import explain, graph_lines
 
-    rows = [("", "operator", "inputs", "outputs")]
-    rows += [(name, "input", "", str(item.type)) for name, item in checked.inputs.items()]
-    for name, node in checked.nodes.items():
-        wired = ", ".join(f"{port}={ref}: {node.types[port]}" for port, ref in node.inputs.items())
-        made = ", ".join(f"{port}: {node.types[port]}" for port in node.outputs)
-        rows.append((name, node.operator.__name__, wired, made))
-    rows += [(name, "output", str(ref), "") for name, ref in checked.outputs.items()]
-    return aligned(rows, [False] * 4)
+    if form == "code":
+        click.echo(graph.code())
+    elif form == "json":
+        click.echo(json.dumps(explain(graph), indent=2))
+    else:
+        for line in graph_lines(explain(graph), width(), bold):
+            click.echo(line)

@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
-from rtbot.cli.options import load_plugins
+from rtbot.cli.options import JSON_OPTION, bold, load_plugins, plugin_options, width
+
+MARGIN = 28
 
 
 @click.command("ops")
 @click.option("--grep", "pattern", default="", help="Only those whose name or text has this.")
-@click.option("--plugin", "plugins", multiple=True, metavar="FILE.py", help="Import a file first.")
-@click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
-def command(pattern: str, plugins: tuple[str, ...], debug: bool) -> None:  # noqa: ARG001
-    """List the operators, each with its meaning in a line."""
+@JSON_OPTION
+@plugin_options
+def command(pattern: str, form: str, plugins: tuple[str, ...], debug: bool) -> None:  # noqa: ARG001
+    """List the operators by subject, each with its meaning and the kinds that go in and come out.
+
+    `rtbot doc OPERATOR` tells the rest.
+    """
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.operator import REGISTRY
-    from rtbot.report import aligned
+    from rtbot.explanation import groups, hung, names, signature, summary
 
     load_plugins(plugins)
-    rows = []
-    for operator in dict.fromkeys(REGISTRY.values()):
-        names = ", ".join((operator.__name__, *operator.aliases))
-        text = (operator.__doc__ or "").strip().partition("\n")[0]
-        if pattern.lower() in f"{names} {text}".lower():
-            rows.append((names, text))
-    for line in aligned(sorted(rows), [False, False]) if rows else []:
-        click.echo(line)
+    found = groups(pattern)
+    if form == "json":
+        listed = [
+            {
+                "name": operator.__name__,
+                "aliases": list(operator.aliases),
+                "subject": subject,
+                "signature": signature(operator),
+                "summary": summary(operator),
+            }
+            for subject, operators in found.items()
+            for operator in operators
+        ]
+        click.echo(json.dumps(listed, indent=2))
+        return
+    if not found:
+        raise click.UsageError(f"no operator has {pattern!r} in its name or its meaning")
+    for number, (subject, operators) in enumerate(found.items()):
+        click.echo(("\n" if number else "") + bold(subject))
+        for operator in operators:
+            label = "  " + ", ".join(names(operator))
+            text = f"{summary(operator)} ({signature(operator)})"
+            for line in hung(label, text, width(), MARGIN):
+                click.echo(line)

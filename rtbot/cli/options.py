@@ -2,40 +2,65 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from rtbot.cli import completing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import rtbot
 
+WIDTH_MAX = 100
+"""Lines of text are not longer, however wide the terminal is."""
+
+JSON_OPTION = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+PLUGIN_OPTION = click.option(
+    "--plugin",
+    "plugins",
+    multiple=True,
+    metavar="FILE.py",
+    type=click.Path(),
+    help="Import a file first, for the operators it declares.",
+)
+DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
+
 
 def graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add -p, --plugin and --debug to a verb."""
     for option in (
-        click.option("--debug", is_flag=True, help="Show a traceback where something fails."),
-        click.option(
-            "--plugin",
-            "plugins",
-            multiple=True,
-            metavar="FILE.py",
-            help="Import a file first, for the operators it declares.",
-        ),
+        DEBUG_OPTION,
+        PLUGIN_OPTION,
         click.option(
             "-p",
             "parameters",
             multiple=True,
             metavar="NAME=VALUE",
+            shell_complete=completing.parameters,
             help="Give a parameter of the graph a value.",
         ),
     ):
         function = option(function)
     return function
+
+
+def plugin_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --plugin and --debug to a verb that takes no graph."""
+    return PLUGIN_OPTION(DEBUG_OPTION(function))
+
+
+def width() -> int:
+    """How long lines of text may be: as the terminal is wide, within reason."""
+    return min(max(shutil.get_terminal_size((WIDTH_MAX, 24)).columns, 40), WIDTH_MAX)
+
+
+def bold(text: str) -> str:
+    """Text that stands out on a terminal; `click.echo` strips it elsewhere."""
+    return click.style(text, bold=True)
 
 
 def load_graph(path: str, parameters: Iterable[str], plugins: Iterable[str]) -> rtbot.Graph:
@@ -61,15 +86,12 @@ def parameter(text: str) -> tuple[str, Any]:
 
 def load_plugins(paths: Iterable[str]) -> None:
     """Import files that declare operators."""
+    if not paths:
+        return
+    from rtbot.plugins import PluginError, load_plugin
+
     for path in paths:
-        name = f"rtbot_plugin_{Path(path).stem}"
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None or not Path(path).is_file():
-            raise click.UsageError(f"--plugin {path}: there is no such Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
         try:
-            spec.loader.exec_module(module)
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
-            raise click.UsageError(f"--plugin {path} cannot be imported: {problem}") from error
+            load_plugin(path)
+        except PluginError as error:
+            raise click.UsageError(f"--plugin {path}: {error}") from error

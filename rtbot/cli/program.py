@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rtbot import __version__
+from rtbot.cli.completing import VARIABLE
 from rtbot.cli.exits import Terminated, exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from click.shell_completion import CompletionItem
 
 VERBS = {
     "init": "write a graph to start from",
@@ -53,11 +57,22 @@ class Verbs(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the verb, or hint at the nearest one."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            from rtbot.errors import nearest
+            from rtbot.errors import nearest_of_ours
 
-            hint = nearest(args[0], VERBS) or f"the verbs are {', '.join(VERBS)}"
+            hint = nearest_of_ours(args[0], VERBS) or f"the verbs are {', '.join(VERBS)}"
+            if "." in args[0]:
+                hint = f"a verb comes first, as in rtbot run {args[0]}"
+            if args[0] == "help":
+                hint = " ".join(["say rtbot", *args[1:2], "--help"])
             ctx.fail(f"there is no verb {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the verbs without importing them."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(n, help=t) for n, t in VERBS.items() if n.startswith(incomplete)]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(
         self,
@@ -80,6 +95,10 @@ def program() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program with these arguments (default: those of the process) and exit."""
+    if VARIABLE in os.environ:
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(program, {}, "rtbot", VARIABLE, os.environ[VARIABLE]))
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 

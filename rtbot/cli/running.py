@@ -7,70 +7,153 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import DataError
+from rtbot.errors import DataError, QueueFull
 from rtbot.files import Files
-from rtbot.formats.blocks import Judge
+from rtbot.formats.blocks import REJECTS, Judge
 from rtbot.formats.intake import Intake
-from rtbot.formats.outlet import Outlet
+from rtbot.formats.outlet import MEMORY, Outlet
+from rtbot.formats.sending import writer_of
 from rtbot.formats.wiring import Request, wire
 from rtbot.formats.writing import Clock
 from rtbot.times import INT64_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
+
+    import pyarrow as pa
 
     from rtbot.api import Graph
+    from rtbot.cli.plotting import Plotter
+    from rtbot.cli.progress import Progress
     from rtbot.formats.outlet import Target
+    from rtbot.result import Result
     from rtbot.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to read and where to write; `request.key` are the key columns of the run."""
+    """What to read and where to write; `request.key` are the key columns of the run.
+
+    `taps` are operators whose outputs are results too. `memory` is what rows may take that wait to
+    be written, `queue` how many rows may wait at one port. `rejects` is where bad rows are kept,
+    `account` a file for the account, `plot` one for a chart.
+    """
 
     request: Request
     targets: tuple[Target, ...]
-    rejects: str | None = None
+    rejects: Target | None = None
     account: str | None = None
+    taps: tuple[str, ...] = ()
+    memory: int = MEMORY
+    queue: int | None = None
+    plot: str | None = None
 
 
 def execute(
-    graph: Graph, job: Job, tell: Callable[[str], object], files: Files | None = None
+    graph: Graph,
+    job: Job,
+    tell: Callable[[str], object],
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Run the graph; returns the account. `tell` gets notices.
 
     Raises DataError with the place in the file. Files other than stdout appear at the end.
     """
-    files = files or Files()
-    checked = graph.checked
+    files = Files() if progress is None else progress.files
+    io = graph.checked.io
     with ExitStack() as stack:
-        rejects = stack.enter_context(files.replacing(job.rejects)) if job.rejects else None
-        judge = Judge(checked.io.bad == "drop", rejects)
-        intake = Intake(wire(files, checked.inputs, job.request), checked.io.unit, judge)
+        judge = Judge(io.bad == "drop", _rejects(stack, files, job.rejects))
+        intake = Intake(wire(files, graph.checked.inputs, job.request), io.unit, judge)
         for file in intake.naive():
             tell(f"{file}: times without an offset are taken as UTC")
-        session = graph.start(job.request.key)
-        outlet = stack.enter_context(Outlet(files, job.targets, session.key))
-        outlet.open(Clock(intake.unit, intake.style))
-        _pump(session, intake, outlet)
+        session = graph.start(job.request.key, tap=job.taps, queue_limit=job.queue)
+        outlet = stack.enter_context(Outlet(files, job.targets, session.key, job.memory))
+        outlet.open(Clock(intake.unit, intake.style), intake.integer_keys)
+        plotter = _plotter(graph, session) if job.plot else None
+        _pump(session, intake, outlet, progress, plotter)
         account = session.account()
+    for text in _unseen(intake, account):
+        tell(text)
     if judge.counts:
         account["bad"] = dict(judge.counts)
+    if plotter and job.plot:
+        files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
     if job.account:
         files.write(job.account, (json.dumps(account, indent=2) + "\n").encode())
     return account
 
 
-def _pump(session: Session, intake: Intake, outlet: Outlet) -> None:
+def _rejects(
+    stack: ExitStack, files: Files, target: Target | None
+) -> Callable[[pa.Table], object] | None:
+    """Open the file that keeps bad rows; without any it has a header alone."""
+    if target is None:
+        return None
+    writer = writer_of(stack.enter_context(files.replacing(target.path)), target, Clock())
+    stack.callback(writer.stop)
+    writer.write(REJECTS.empty_table())
+
+    def close(kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            writer.close()
+
+    stack.push(close)
+    return writer.write
+
+
+def _plotter(graph: Graph, session: Session) -> Plotter:
+    from rtbot.cli.plotting import Plotter
+
+    return Plotter(graph.checked, session)
+
+
+def _pump(
+    session: Session,
+    intake: Intake,
+    outlet: Outlet,
+    progress: Progress | None,
+    plotter: Plotter | None,
+) -> None:
     """Push every block and write what it releases; an input whose file has ended is advanced."""
+
+    def give(result: Result) -> None:
+        outlet.add(result)
+        if plotter is not None:
+            plotter.add(result)
+
     for pieces, ended in intake.turns():
         for piece in pieces:
             try:
-                outlet.add(session.push(piece.columns))
+                give(session.push(piece.columns))
             except DataError as error:
                 raise piece.located(error) from None
+            except QueueFull as error:
+                raise _starving(error, piece.block.file) from None
+            if plotter is not None:
+                plotter.add_inputs(piece.columns)
         for name in ended:
-            outlet.add(session.advance(INT64_MAX, name))
+            give(session.advance(INT64_MAX, name))
         outlet.end_block(None if session.key else session.frontier())
-    outlet.add(session.finish())
-    outlet.finish()
+        if progress is not None:
+            progress.read(intake.rows)
+    give(session.finish())
+    outlet.finish(None if progress is None else progress.wrote)
+
+
+def _starving(error: QueueFull, file: str) -> QueueFull:
+    """Return the error of a full queue with what a user of files can do about it."""
+    error.hint = (
+        f"{file} has no rows of {error.input} that go with them: sort it by time, check that "
+        f"{error.input} is fed, or raise --queue"
+    )
+    return error
+
+
+def _unseen(intake: Intake, account: Mapping[str, Any]) -> Iterator[str]:
+    """Tell of inputs that a sparse file could have fed and never did: is the name right?"""
+    for converter in intake.converters:
+        source = converter.reading.source
+        for feed in converter.reading.feeds:
+            absent = source.names and feed.column not in source.names
+            if absent and not account["inputs"][feed.input.name]["in"]:
+                yield f"{source.file}: no row has {feed.column!r}, which feeds {feed.input.name}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rtbot.cli import completing
 from rtbot.cli.exits import GRAPH
 from rtbot.cli.options import graph_options, load_plugins, parameter
 from rtbot.errors import GraphError
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 
 @click.command("validate")
-@click.argument("graphs", nargs=-1, required=True, metavar="GRAPH...")
+@click.argument(
+    "graphs",
+    nargs=-1,
+    required=True,
+    metavar="GRAPH...",
+    shell_complete=completing.graph_files,
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @graph_options
 def command(

@@ -31,7 +31,12 @@ def load(source: str | os.PathLike[str] | abc.Mapping[str, Any]) -> Document:
         return parse(source)
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"a graph is a path, a text or a mapping, not {type(source).__name__}")
-    with Path(source).open("rb") as stream:
-        data = stream.read(BYTES_MAX + 4)
+    try:
+        with Path(source).open("rb") as stream:
+            data = stream.read(BYTES_MAX + 4)
+    except FileNotFoundError as error:
+        if ": " in os.fspath(source):
+            error.strerror = "No such file (a text of a graph has several lines, or begins with {)"
+        raise
     file = os.fspath(source)
     return parse(decoded(data, file, BYTES_MAX), file)

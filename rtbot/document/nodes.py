@@ -13,6 +13,9 @@ from rtbot.graph import Mark
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NULLS = ("", "~", "null", "Null", "NULL")
+"""What stands for nothing where it stands bare."""
+
 
 @dataclass(slots=True)
 class Scalar:
@@ -26,17 +29,19 @@ class Scalar:
     end: int = 0
     walked: list[int] = field(default_factory=list, repr=False, compare=False)
 
-    form = "a scalar"
+    form = "a single value"
 
     @property
     def text(self) -> str:
-        """The value as text."""
+        """The value as a file would say it."""
+        if isinstance(self.value, bool):
+            return "true" if self.value else "false"
         return self.value if isinstance(self.value, str) else str(self.value)
 
     @property
     def missing(self) -> bool:
-        """True if nothing stands after the colon."""
-        return self.value is None or (self.value == "" and not self.quoted)
+        """True if nothing stands after the colon, or what YAML and JSON call nothing."""
+        return self.value is None or (self.value in NULLS and not self.quoted)
 
     def place(self, offset: int, length: int = 1) -> Mark:
         """Return the place in the file of the character `offset` of the text."""
@@ -68,21 +73,27 @@ class Scalar:
 
 @dataclass(slots=True)
 class Sequence:
-    """A list of nodes."""
+    """A list of nodes; `flow` if it has brackets, `start` and `end` are its place in the text."""
 
     items: list[Node]
     mark: Mark
+    flow: bool = field(default=False, compare=False)
+    start: int = field(default=0, repr=False, compare=False)
+    end: int = field(default=0, repr=False, compare=False)
 
     form = "a list"
 
 
 @dataclass(slots=True)
 class Mapping:
-    """Nodes by key, and the places of the keys."""
+    """Nodes by key, and the places of the keys; `flow`, `start` and `end` as in `Sequence`."""
 
     items: dict[str, Node]
     mark: Mark
     keys: dict[str, Mark] = field(default_factory=dict)
+    flow: bool = field(default=False, compare=False)
+    start: int = field(default=0, repr=False, compare=False)
+    end: int = field(default=0, repr=False, compare=False)
 
     form = "a mapping"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rtbot.document.diagnosis import GRAPH_FIRST, PARAMETER_BARE, foreign_text, not_yaml
 from rtbot.document.nodes import Document, Mapping, Node, Scalar, Sequence, put
-from rtbot.document.text import normalised, syntax_hint
+from rtbot.document.text import normalised
 from rtbot.errors import GraphError, refused
 from rtbot.graph import Mark
 
@@ -54,9 +56,16 @@ class _Reader:
         if isinstance(root, Scalar) and root.missing:
             raise refused("RT105", start, "the graph file is empty", "start with `inputs:`")
         if not isinstance(root, Mapping):
+            self.refuse_data()
             message = f"a graph file is a mapping of keys, this one is {root.form}"
             raise refused("RT105", root.mark, message, "start with `inputs:`")
         return root
+
+    def refuse_data(self) -> None:
+        """Raise GraphError if the text is data, not a graph."""
+        if other := foreign_text(self.text):
+            start = Mark(self.file, 1, 1)
+            raise refused("RT105", start, f"this looks like {other}", GRAPH_FIRST)
 
     def events(self) -> Iterator[Any]:
         import yaml
@@ -65,13 +74,7 @@ class _Reader:
         try:
             yield from yaml.parse(self.text, Loader=loader)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            if mark and mark.index >= len(self.text.rstrip()) and error.context_mark:
-                mark = error.context_mark
-            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-            hint = syntax_hint(self.text, error, line)
-            message = f"this is not YAML: {error.problem or error.context}"
-            raise refused("RT101", Mark(self.file, line, column), message, hint) from None
+            raise not_yaml(self.text, self.file, error) from None
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             reason = str(error).splitlines()[0]
             message = f"this is not YAML: {reason}"
@@ -85,9 +88,10 @@ class _Reader:
     def ignore(self, event: Any) -> None:
         """Stream and document ends say nothing."""
 
-    def refuse(self, event: Any, message: str, hint: str) -> None:
+    def refuse(self, event: Any, what: str, written: str, hint: str) -> None:
         self.fatal = True
-        self.problems.add("RT102", self.mark(event), message, hint)
+        mark = replace(self.mark(event), length=len(written))
+        self.problems.add("RT102", mark, f"{what}, {written}", hint)
 
     def on_DocumentStartEvent(self, event: Any) -> None:  # noqa: N802 (named by the parser)
         if self.roots:
@@ -96,13 +100,14 @@ class _Reader:
 
     def on_AliasEvent(self, event: Any) -> None:  # noqa: N802
         hint = "write the value out, or use a parameter; quote the text if it is an expression"
-        self.refuse(event, f"an alias, *{event.anchor}", hint)
+        self.refuse(event, "an alias", f"*{event.anchor}", hint)
         self.add(Scalar("", self.mark(event), quoted=True))
 
     def on_ScalarEvent(self, event: Any) -> None:  # noqa: N802
         self.count_node(event)
         mark = self.mark(event)
         if len(event.value) > SCALAR_MAX:
+            self.refuse_data()
             raise refused("RT108", mark, f"a text of more than {SCALAR_MAX} characters")
         start, end = event.start_mark.index, event.end_mark.index
         quoted = event.style in ("'", '"')
@@ -114,20 +119,22 @@ class _Reader:
     def on_SequenceStartEvent(self, event: Any) -> None:  # noqa: N802
         self.open(event, Sequence([], self.mark(event)))
 
-    def on_MappingEndEvent(self, _event: Any) -> None:  # noqa: N802
-        self.stack.pop()
+    def on_MappingEndEvent(self, event: Any) -> None:  # noqa: N802
+        self.close(event)
 
-    def on_SequenceEndEvent(self, _event: Any) -> None:  # noqa: N802
-        self.stack.pop()
+    def on_SequenceEndEvent(self, event: Any) -> None:  # noqa: N802
+        self.close(event)
 
     def count_node(self, event: Any) -> None:
         self.count += 1
         if self.count > NODES_MAX:
             raise refused("RT108", self.mark(event), f"more than {NODES_MAX} values in one file")
         if event.anchor:
-            self.refuse(event, f"an anchor, &{event.anchor}", "remove it, or quote the text")
+            self.refuse(event, "an anchor", f"&{event.anchor}", "remove it, or quote the text")
         if event.tag:
-            self.refuse(event, f"a tag, {event.tag}", "remove it, or quote the text")
+            written = self.text[event.start_mark.index :].split(maxsplit=1)[0]
+            other = "" if written[1:2] in ("!", "<") else f"write `not {written[1:]}`, or "
+            self.refuse(event, "a tag", written, f"remove it, or {other}quote the text")
 
     def open(self, event: Any, node: Mapping | Sequence) -> None:
         self.count_node(event)
@@ -135,6 +142,15 @@ class _Reader:
             raise refused("RT108", self.mark(event), f"more than {DEPTH_MAX} levels of nesting")
         self.add(node)
         self.stack.append((node, []))
+        node.flow, node.start = bool(event.flow_style), event.start_mark.index
+
+    def close(self, event: Any) -> None:
+        """End a list or mapping: at its bracket, or with the text of its last item."""
+        node, _ = self.stack.pop()
+        items = node.items if isinstance(node, Sequence) else [*node.items.values()]
+        node.end = event.end_mark.index if node.flow or not items else items[-1].end
+        while not node.flow and self.text[node.end - 1].isspace():
+            node.end -= 1
 
     def add(self, node: Node) -> None:
         """Put the node where the parser stands: a key, a value, an item, or the root."""
@@ -149,4 +165,5 @@ class _Reader:
         elif isinstance(node, Scalar):
             pending.append(node)
         else:
-            raise refused("RT105", node.mark, f"a key is text, this one is {node.form}")
+            hint = PARAMETER_BARE if isinstance(node, Mapping) else ""
+            raise refused("RT105", node.mark, f"a key is text, this one is {node.form}", hint)

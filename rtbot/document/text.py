@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from rtbot.errors import GraphError, Problems, refused
+from rtbot.document.diagnosis import GRAPH_FIRST, foreign_bytes
+from rtbot.errors import refused
 from rtbot.graph import Mark
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -13,7 +13,6 @@ _PAIR = re.compile(
     r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
 _TAB = re.compile(r"^[ ]*\t[ \t]*(?=[^\s#])", re.MULTILINE)
-_SIGN_FIRST = re.compile(r"(?:^|[:\-,{\[]\s)\s*([*&!%@`>|?])(?=\S)")
 
 
 def decoded(data: bytes, file: str, bytes_max: int) -> str:
@@ -21,6 +20,9 @@ def decoded(data: bytes, file: str, bytes_max: int) -> str:
     start = Mark(file, 1, 1)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise refused("RT109", start, "the file is UTF-16", "save it as UTF-8")
+    other = foreign_bytes(data)
+    if other:
+        raise refused("RT109", start, f"this is {other}, not the text of a graph", GRAPH_FIRST)
     data = data.removeprefix(b"\xef\xbb\xbf")
     if len(data) > bytes_max:
         raise refused("RT108", start, f"a graph file of more than {bytes_max} bytes")
@@ -39,7 +41,6 @@ def normalised(text: str, file: str, bytes_max: int) -> str:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if len(text) > bytes_max or len(text.encode("utf-8", "surrogatepass")) > bytes_max:
         raise refused("RT108", Mark(file, 1, 1), f"a graph file of more than {bytes_max} bytes")
-    problems = Problems()
     for found in _FORBIDDEN.finditer(text):
         message = f"the character U+{ord(found.group()):04X} is not allowed"
         hint = "remove it, or write it as an escape in quotes"
@@ -47,31 +48,12 @@ def normalised(text: str, file: str, bytes_max: int) -> str:
     if text.lstrip().startswith("{"):
         text = _PAIR.sub(_joined, text)
         return _TAB.sub(lambda found: " " * len(found.group()), text)
-    for found in _TAB.finditer(text):
-        mark = _mark(text, text.index("\t", found.start()), file)
-        problems.add("RT102", mark, "a tab in the indentation", "indent with spaces")
-    if problems.found:
-        raise GraphError(problems.found)
+    tabs = [text.index("\t", found.start()) for found in _TAB.finditer(text)]
+    if tabs:
+        more = f", here and on {len(tabs) - 1} more lines" if len(tabs) > 1 else ""
+        hint = f"indent with spaces{more}"
+        raise refused("RT102", _mark(text, tabs[0], file), "a tab in the indentation", hint)
     return text
-
-
-def syntax_hint(text: str, error: Any, line: int) -> str:
-    """Say what to try where YAML fails, above all for expressions that YAML cannot read bare."""
-    lines = text.split("\n")
-    places = {line, error.context_mark.line + 1 if error.context_mark else line}
-    shown = [lines[place - 1] for place in sorted(places) if place <= len(lines)]
-    found = next((m for m in map(_SIGN_FIRST.search, shown) if m), None)
-    if found:
-        return f"quote the expression: {found.group(1)!r} has a meaning of its own in YAML"
-    if "mapping values" in (error.problem or ""):
-        return "quote the expression or text: a colon and a space start a mapping; or indent less"
-    if "expected ','" in (error.problem or ""):
-        return "is a bracket or a comma missing?"
-    if "while scanning a quoted scalar" in (error.context or ""):
-        return "is a closing quote missing?"
-    if "expected key" in (error.problem or "") or "expected <block end>" in (error.problem or ""):
-        return "is this line indented like its neighbours?"
-    return ""
 
 
 def _joined(pair: re.Match[str]) -> str:

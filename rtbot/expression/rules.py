@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.errors import GraphError, Problems, nearest, refused
 from rtbot.expression.tree import Expression
-from rtbot.operator import Type
+from rtbot.operator import REGISTRY, Type, known_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rtbot.expression.syntax import Place, Term
 
@@ -36,6 +36,25 @@ INTERNAL_ARGUMENTS = {
     **dict.fromkeys(INTERNAL_NUMBER | {"present"}, (1, 1)),
     **dict.fromkeys(("close_to", "far_from"), (3, 3)),
 }
+
+_SIGNS = {
+    "pow": "write a ** b",
+    "mod": "write a % b",
+    "ln": "log is the natural logarithm",
+}
+"""What to write for functions that are signs here, or have another name."""
+
+
+def _in_place_of(function: str, names: Sequence[str]) -> str:
+    """Return what to write for a function that is none, `names` are those that are; or ""."""
+    *_, word = function.split(".")
+    name, settings = next(((n, "") for n in REGISTRY if n.lower() == word.lower()), ("", ""))
+    if word not in names and not name:
+        name, settings = known_elsewhere(word)
+    if name and word not in _SIGNS:
+        inside = ", ".join(filter(None, (name, "in: ...", settings)))
+        return f"write an operator of its own: {{type: {inside}}}"
+    return _SIGNS.get(word) or nearest(word, names)
 
 
 def typed(
@@ -102,14 +121,16 @@ class _Typer:
 
     def check_call(self, term: Term) -> None:
         if term.value not in self.arguments:
-            hint = nearest(term.value, self.arguments) or f"there are {' '.join(self.arguments)}"
+            names = sorted(self.arguments)
+            hint = _in_place_of(term.value, names) or f"there are {', '.join(names)}"
             raise self.wrong(term, f"unknown function {term.value!r}", hint, "RT131")
         low, high = self.arguments[term.value]
         if not low <= len(term.args) <= high:
             wanted = str(low) if low == high else f"{low} to {high}"
             plural = "s" if wanted != "1" else ""
             message = f"{term.value} takes {wanted} argument{plural}, {len(term.args)} given"
-            raise self.wrong(term, message, "", "RT132")
+            hint = "write if(condition, a, b)" if term.value == "if" else ""
+            raise self.wrong(term, message, hint, "RT132")
 
     def constant(self, term: Term) -> Expression:
         value = term.value

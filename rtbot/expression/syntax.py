@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import refused
+from rtbot.errors import foreign_character, refused
 from rtbot.graph import Mark
 
 if TYPE_CHECKING:
@@ -48,8 +48,26 @@ _HINTS = {
     '"': "an expression has no texts",
     "`": "a name in backquotes ends with a backquote",
     "$": "a parameter is $name; letters, digits and _",
-    "[": "an expression has no lists",
+    "[": "an expression has no lists; an earlier value comes from the operator Lag",
     "{": "a parameter is $name, without brackets",
+    ".": "an expression has no methods; what looks back is an operator: {type: ..., in: ...}",
+    **dict.fromkeys("\u201c\u201d\u2018\u2019\u00ab\u00bb", "an expression has no texts"),
+    **dict.fromkeys("\u2212\u2013\u2014\u2010", "write - for minus"),
+    **dict.fromkeys("\u00d7\u00b7\u22c5\u2217", "write *"),
+    **dict.fromkeys("\u00f7\u2215", "write /"),
+    **dict.fromkeys("\u2264\u2a7d", "write <="),
+    **dict.fromkeys("\u2265\u2a7e", "write >="),
+    "\u2260": "write !=",
+    "\u00b2": "write ** 2",
+    "\u221a": "write sqrt(x)",
+}
+_UNEXPECTED = {
+    ")": "a ( is missing",
+    ",": "the decimal sign is a point; arguments of a function stand in brackets",
+    **{word: f"write {word.lower()}" for word in ("AND", "OR", "NOT", "And", "Or", "Not")},
+    **dict.fromkeys(("if", "else"), "write if(condition, a, b)"),
+    **dict.fromkeys(("in", "between"), "compare with ==, <, <= and so on"),
+    "is": "compare with ==; for null there is coalesce(x, VALUE), for NaN isnan(x)",
 }
 _WORDS = {"and", "or", "not", "true", "false"}
 _BINARY = {
@@ -113,7 +131,7 @@ class _Parser:
                 kind = "number"
                 self.check_number(found.group("tail"), word, offset)
             if kind in ("foreign", "other"):
-                hint = _HINTS.get(word, "")
+                hint = _HINTS.get(word) or foreign_character(word)
                 raise self.wrong(offset, len(word), f"{word!r} is no part of an expression", hint)
             if kind == "name" and word.lower() in _WORDS:
                 kind = "word" if word in _WORDS else "name"
@@ -134,7 +152,7 @@ class _Parser:
         term = self.expression(0)
         token = self.tokens[self.at]
         if token.kind != "end":
-            hint = "a ( is missing" if token.text == ")" else "is an operator or a comma missing?"
+            hint = _UNEXPECTED.get(token.text, "is an operator or a comma missing?")
             message = f"{token.text!r} is not expected here"
             raise self.wrong(token.offset, len(token.text), message, hint)
         return term
@@ -216,7 +234,7 @@ class _Parser:
             end = token.kind == "end"
             shown = "the expression ends" if end else f"{token.text!r} comes"
             message = f"{shown} where {sign!r} is expected"
-            hint = "in { } and [ ], quote an expression that holds a comma" if end else ""
+            hint = "close it; in { } and [ ], quote an expression that holds a comma" if end else ""
             at = opened if end else token
             raise self.wrong(at.offset, len(at.text), message, hint)
         self.at += 1

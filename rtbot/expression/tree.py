@@ -33,7 +33,7 @@ class Formula(Operator, abstract=True):
     o1 = Out("T", doc="the value of the expression")
 
 
-_POWERS = {
+POWERS = {
     "or": 1,
     "and": 3,
     "not": 5,
@@ -43,7 +43,7 @@ _POWERS = {
     "neg": 13,
     "**": 16,
 }
-_ATOM = 20
+ATOM = 20
 
 
 def rendered(tree: Expression) -> str:
@@ -55,19 +55,19 @@ def _rendered(tree: Expression) -> tuple[str, int]:
     """Return the text of a tree, and how strongly its outermost operation binds."""
     if tree.op == "constant":
         text = str(tree.value).lower() if isinstance(tree.value, bool) else repr(tree.value)
-        return text, _POWERS["neg"] if text.startswith("-") else _ATOM
+        return text, POWERS["neg"] if text.startswith("-") else ATOM
     if tree.op in ("port", "value"):
-        return ("$" if tree.op == "value" else "") + tree.value, _ATOM
+        return ("$" if tree.op == "value" else "") + tree.value, ATOM
     args = [_rendered(argument) for argument in tree.args]
     if tree.op == "widen":
         return args[0]
-    power = _POWERS.get(tree.op)
+    power = POWERS.get(tree.op)
     if power is None:
-        return f"{tree.op}({', '.join(text for text, _ in args)})", _ATOM
+        return f"{tree.op}({', '.join(text for text, _ in args)})", ATOM
     if len(args) == 1:
         return ("-" if tree.op == "neg" else "not ") + _enclosed(args[0], power), power
-    right = _POWERS["neg"] if tree.op == "**" else power + 1
-    left = power + 1 if power in (_POWERS["<"], _POWERS["**"]) else power
+    right = POWERS["neg"] if tree.op == "**" else power + 1
+    left = power + 1 if power in (POWERS["<"], POWERS["**"]) else power
     return f"{_enclosed(args[0], left)} {tree.op} {_enclosed(args[1], right)}", power
 
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
 
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import BinaryIO
-
-    import pyarrow as pa
 
     Text = Callable[[int], str]
+    Convert = Callable[[pa.Array, str, str], tuple[pa.Array, list["Fault"]]]
+
+
+REJECTS = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int64()),
+        ("column", pa.string()),
+        ("problem", pa.string()),
+        ("row", pa.string()),
+    ]
+)
+"""Bad rows that are kept: where each is, what is wrong with it, and all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,8 @@ class Fault:
     column: str | None
     message: str
     value: str | None = None
+    code: str = field(kw_only=True)
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +45,8 @@ class Block:
     """Some rows of a file, in its order: Arrow arrays by the name of the column.
 
     `line` gives the number of the row in the file as an editor counts, `text` the row as it stands
-    there. `faults` are the bad cells; where a cell is bad, the array holds null.
+    there. `faults` are the bad cells; where a cell is bad, the array holds null. `convert`, if the
+    format has one of its own, takes the place of `cells.convert` for columns read as `any`.
     """
 
     file: str
@@ -42,33 +55,47 @@ class Block:
     line: Callable[[int], int]
     text: Text
     faults: tuple[Fault, ...] = ()
+    convert: Convert | None = None
 
 
 class Source(Protocol):
-    """A file of rows."""
+    """A file of rows.
+
+    `names` are its columns, none if there are no rows. `typed` says that cells have types, rather
+    than being text; `sparse` that later rows may have columns which `names` does not tell; `live`
+    that rows come as somebody sends them.
+    """
 
     file: str
     names: list[str]
+    typed: bool
+    sparse: bool
+    live: bool
 
     def sample(self, column: str) -> pa.Array:
-        """Return the column of the first rows, as text if the file has text."""
+        """Return the column of the first rows, as text if the file has text.
+
+        Of a typed file it may be the first cell, or none at all: what tells is the type.
+        """
 
     def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
-        """Read the wanted columns, each as number, integer, boolean, text or raw (as it is)."""
+        """Read the wanted columns, by name the kind of value.
+
+        That is number, integer, boolean, text, key (integer or text), raw (as it is) or any (to be
+        converted when it is known for which input each row is).
+        """
 
 
 @dataclass
 class Judge:
     """Decides on bad cells: the first is an error, or all are left out, counted and kept.
 
-    `counts` has their number by file. The kept ones go to `rejects` as CSV: file, line, column,
-    problem and the row.
+    `counts` has their number by file. The kept ones go to `rejects`, as tables of `REJECTS`.
     """
 
     drop: bool = False
-    rejects: BinaryIO | None = None
+    rejects: Callable[[pa.Table], object] | None = None
     counts: dict[str, int] = field(default_factory=dict)
-    _began: bool = field(default=False, repr=False)
 
     def judge(self, block: Block, faults: list[Fault]) -> set[int]:
         """Return the rows to leave out, or raise DataError for the first in the file."""
@@ -76,24 +103,21 @@ class Judge:
             return set()
         if not self.drop:
             raise error_at(block, min(faults, key=_place(block)))
-        ordered = sorted(faults, key=_place(block), reverse=True)
-        first = {fault.row: fault for fault in ordered}
+        ordered = sorted(faults, key=_place(block))
+        first: dict[int, Fault] = {}
+        for fault in ordered:
+            first.setdefault(fault.row, fault)
         self.counts[block.file] = self.counts.get(block.file, 0) + len(first)
         if self.rejects is not None:
-            self._keep(block, [first[row] for row in sorted(first)])
+            self.rejects(_kept(block, list(first.values())))
         return set(first)
 
-    def _keep(self, block: Block, faults: list[Fault]) -> None:
-        assert self.rejects is not None
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        if not self._began:
-            writer.writerow(["file", "line", "column", "problem", "row"])
-            self._began = True
-        for fault in faults:
-            where = [block.file, block.line(fault.row), fault.column or ""]
-            writer.writerow([*where, fault.message, block.text(fault.row)])
-        self.rejects.write(buffer.getvalue().encode())
+
+def _kept(block: Block, faults: list[Fault]) -> pa.Table:
+    rows = [
+        (block.file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults
+    ]
+    return pa.table(list(map(list, zip(*rows, strict=True))), schema=REJECTS)
 
 
 def _place(block: Block) -> Callable[[Fault], tuple[int, int]]:
@@ -105,4 +129,10 @@ def _place(block: Block) -> Callable[[Fault], tuple[int, int]]:
 def error_at(block: Block, fault: Fault, **where: Any) -> DataError:
     """Return the error that tells file, row and column of a fault."""
     places = {"file": block.file, "row": block.line(fault.row), "column": fault.column}
-    return DataError(fault.message, **(places | {"value": fault.value} | where))
+    places |= {"value": fault.value} | where
+    return DataError(fault.message, code=fault.code, hint=fault.hint, **places)
+
+
+def fault_of(error: DataError, row: int, column: str, value: Any) -> Fault:
+    """Return an error as the fault of a cell."""
+    return Fault(row, column, error.message, value, code=error.code, hint=error.hint)

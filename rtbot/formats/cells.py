@@ -7,11 +7,13 @@ hexadecimal integers and `nan(...)`, which are refused here.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rtbot.errors import foreign_character
 from rtbot.formats.blocks import Fault
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -24,26 +26,45 @@ EXPECTED = {
     "integer": "not an integer",
     "boolean": "not a boolean (true, false, 1 or 0)",
 }
+HINTS = {
+    r"^[+-]?[0-9]{1,3}([., ][0-9]{3})+([.,][0-9]+)?$": "write it without separators of thousands",
+    r"^[+-]?[0-9]+,[0-9]+$": "the decimal sign is a point",
+    r"(?i)^(na|n/a|null|none|nil|missing|-|--|\?)$": "leave the cell empty where there is no value",
+    r"^[+-]?[0-9]*\.[0-9]+$": "an integer has no decimals; is it meant to be a number?",
+    r"^\d{4}-\d\d-\d\d": "times are all integers, or all ISO 8601 text",
+    r"^[0-9]+[_.,][0-9_.,]*$": "write it without separators",
+    r"^0[xX]": "write it in decimal digits",
+    r"^#": "leave the cell empty where a sheet has an error",
+    r"^(?=.*[^0-9.,+-])[+-]?[^\w.,]{0,2}[0-9][0-9.,]*\s?\D{0,3}$": "write the bare number",
+}
+"""What to try for cells that look like this."""
 
 
 def convert(texts: pa.Array, kind: str, column: str) -> tuple[pa.Array, list[Fault]]:
     """Convert text, whose empty cells are null, to the kind; bad cells become null and a fault."""
-    if kind in ("text", "raw"):
+    if kind in ("text", "raw", "any"):
         return texts, []
     texts = pc.utf8_trim(pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts), " \t")
     array, good = {"number": _numbers, "integer": _integers, "boolean": _booleans}[kind](texts)
     faults = [
-        Fault(row, column, message_of(texts[row].as_py(), kind), texts[row].as_py())
+        _fault(row, column, texts[row].as_py(), kind)
         for row in np.flatnonzero(~good.to_numpy(zero_copy_only=False)).tolist()
     ]
-    return array, faults
+    return array, [replace(one, hint=_hint(one)) for one in faults[:1]] + faults[1:]
 
 
-def message_of(text: str, kind: str) -> str:
+def _fault(row: int, column: str, text: str, kind: str) -> Fault:
     """Say what is wrong with a cell that is not of the kind."""
-    if kind == "integer" and pc.match_substring_regex(text, INTEGER).as_py():
-        return "an integer beyond 64 bits"
-    return EXPECTED[kind]
+    if kind == "integer" and re.match(INTEGER, text):
+        return Fault(row, column, "an integer beyond 64 bits", text, code="RT213")
+    return Fault(row, column, EXPECTED[kind], text, code="RT201")
+
+
+def _hint(fault: Fault) -> str:
+    """Say what to try in place of a cell; as only the first of many is shown, only it has one."""
+    text = fault.value or ""
+    found = (hint for form, hint in HINTS.items() if re.match(form, text, re.ASCII))
+    return foreign_character(text) or (next(found, "") if fault.code == "RT201" else "")
 
 
 def is_integer(texts: pa.Array) -> bool:
@@ -67,7 +88,7 @@ def integer_keys(keys: pa.Array, column: str) -> tuple[pa.Array, list[Fault]]:
     good = pc.and_(good, pc.fill_null(_fits(_only(good, texts)), True))
     message = "not a plain 64-bit integer, as the keys in the first rows are"
     faults = [
-        Fault(row, column, message, texts[row].as_py())
+        Fault(row, column, message, texts[row].as_py(), code="RT212")
         for row in np.flatnonzero(~good.to_numpy(zero_copy_only=False)).tolist()
     ]
     return pc.cast(_only(good, texts), pa.int64()), faults

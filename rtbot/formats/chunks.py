@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.document.diagnosis import foreign_bytes
 from rtbot.errors import DataError
+from rtbot.formats.streams import Live
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,10 +24,13 @@ CHUNK_BYTES = 1 << 22
 LINE_BYTES = 1 << 24
 QUOTED_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-QUOTE, LINE_FEED = ord('"'), ord("\n")
+QUOTE, LINE_FEED, RETURN = ord('"'), ord("\n"), ord("\r")
 OPENS = np.frombuffer(b',\n"', np.uint8)
 CLOSES = np.frombuffer(b',\r\n"', np.uint8)
 FOREIGN_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+QUOTES = "a cell with a quote stands in quotes, and its own are doubled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +55,29 @@ class Chunk:
         return starts
 
 
-def chunks(stream: BinaryIO, file: str) -> Iterator[Chunk]:
+def chunks(stream: BinaryIO | Live, file: str) -> Iterator[Chunk]:
     """Read the stream to its end; every chunk but the last ends with a line feed."""
-    size = CHUNK_BYTES
-    rest, line, first = b"", 1, True
-    while True:
-        data = _filled(stream, size)
-        last = len(data) < size
-        data = rest + data
-        if first:
-            data, first = _unmarked(data, file), False
+    rest, line = b"", 1
+    for data, last in pieces(stream, file):
+        data = rest + data  # noqa: PLW2901
         cut = len(data) if last else last_record_end(data)
-        if last and data.count(b'"') % 2:
+        if last and count(data, QUOTE) % 2:
             raise _unclosed(Chunk(data, line), file)
         if not cut and len(data) > LINE_BYTES:
-            raise DataError(f"a line of more than {LINE_BYTES} bytes", file=file, row=line)
+            message = f"a line of more than {LINE_BYTES} bytes"
+            raise DataError(message, code="RT219", file=file, row=line)
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
             _check(whole, file)
             yield whole
-        line += whole.data.count(b"\n")
-        if last:
-            return
+        line += count(whole.data, LINE_FEED)
         if len(rest) > QUOTED_BYTES and b'"' in rest:
             _check_open(Chunk(rest, line), file)
+
+
+def count(data: bytes, octet: int) -> int:
+    """Count a byte that may be frequent; `bytes.count` takes five times as long."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == octet))
 
 
 def record_end(data: bytes, start: int) -> int:
@@ -95,6 +99,8 @@ def last_record_end(data: bytes) -> int:
     A line feed ends a record if the number of quotes before it is even.
     """
     end = data.rfind(b"\n") + 1
+    if b'"' not in data:
+        return end
     odd = data.count(b'"', 0, end) % 2
     while odd and end:
         before = data.rfind(b"\n", 0, end - 1) + 1
@@ -103,22 +109,44 @@ def last_record_end(data: bytes) -> int:
     return end
 
 
-def _filled(stream: BinaryIO, size: int) -> bytes:
-    """Read until `size` bytes are there or the stream ends: a pipe gives less at a time."""
-    parts, missing = [], size
+def pieces(stream: BinaryIO | Live, file: str) -> Iterator[tuple[bytes, bool]]:
+    """Read pieces of `CHUNK_BYTES`, less at the end, and say which is the last.
+
+    A pipe gives less at a time: pieces are filled, but not if they are live and nothing comes. A
+    mark of the byte order is left out; raises DataError if it is that of UTF-16.
+    """
+    first = last = True
+    while first or not last:
+        data, last = _filled(stream, CHUNK_BYTES)
+        yield _unmarked(data, file) if first else data, last
+        first = False
+
+
+def _filled(stream: BinaryIO | Live, size: int) -> tuple[bytes, bool]:
+    parts: list[bytes] = []
+    missing, lines = size, 0
     while missing:
         part = stream.read(missing)
         if not part:
-            break
+            return b"".join(parts), True
         parts.append(part)
         missing -= len(part)
-    return b"".join(parts)
+        if isinstance(stream, Live):
+            lines += part.count(b"\n")
+            if lines and missing and stream.is_idle():
+                break
+    return b"".join(parts), False
 
 
 def _unmarked(data: bytes, file: str) -> bytes:
     for mark, name in FOREIGN_MARKS.items():
         if data.startswith(mark):
-            raise DataError(f"the file is {name}; save it as UTF-8", file=file)
+            hint = "save it as UTF-8"
+            raise DataError(f"the file is {name}", code="RT209", hint=hint, file=file)
+    other = foreign_bytes(data)
+    if other:
+        hint = "the suffix of its name tells the format of a file, or --input-format"
+        raise DataError(f"this is {other}, not text", code="RT208", hint=hint, file=file)
     return data.removeprefix(BYTE_ORDER_MARK)
 
 
@@ -126,15 +154,16 @@ def _check(chunk: Chunk, file: str) -> None:
     data = chunk.data
     at = data.find(b"\0")
     if at >= 0:
-        raise DataError("a NUL byte; CSV is UTF-8 text", file=file, row=chunk.line_at(at))
+        hint, row = "CSV is UTF-8 text", chunk.line_at(at)
+        raise DataError("a NUL byte", code="RT209", hint=hint, file=file, row=row)
     at = _stray_quote(data) if b'"' in data else -1
     if at >= 0:
-        message = "a quote inside a cell; such a cell stands in quotes, and its own are doubled"
-        raise DataError(message, file=file, row=chunk.line_at(at))
+        row = chunk.line_at(at)
+        raise DataError("a quote inside a cell", code="RT210", hint=QUOTES, file=file, row=row)
     at = _lone_return(data)
     if at >= 0:
-        message = "a carriage return without a line feed; lines end with LF or CR LF"
-        raise DataError(message, file=file, row=chunk.line_at(at))
+        message, hint = "a carriage return without a line feed", "lines end with LF or CR LF"
+        raise DataError(message, code="RT209", hint=hint, file=file, row=chunk.line_at(at))
 
 
 def _stray_quote(data: bytes) -> int:
@@ -155,7 +184,10 @@ def _stray_quote(data: bytes) -> int:
 
 def _lone_return(data: bytes) -> int:
     """Return where a carriage return outside quotes stands without a line feed, or -1."""
-    if data.count(b"\r") == data.count(b"\r\n"):
+    if b"\r" not in data:
+        return -1
+    octets = np.frombuffer(data + b" ", np.uint8)
+    if (octets[np.flatnonzero(octets == RETURN) + 1] == LINE_FEED).all():
         return -1
     at = quotes = start = 0
     while (at := data.find(b"\r", at)) >= 0:
@@ -172,8 +204,9 @@ def check_text(chunk: Chunk, file: str) -> None:
         chunk.data.decode()
     except UnicodeDecodeError as error:
         byte = chunk.data[error.start]
-        message = f"the byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-        raise DataError(message, file=file, row=chunk.line_at(error.start)) from None
+        message = f"the byte 0x{byte:02x} is not UTF-8"
+        hint, row = "save it as UTF-8", chunk.line_at(error.start)
+        raise DataError(message, code="RT209", hint=hint, file=file, row=row) from None
 
 
 def _check_open(chunk: Chunk, file: str) -> None:
@@ -191,4 +224,5 @@ def _unclosed(chunk: Chunk, file: str) -> DataError:
         if b"\n" in data[at : end - 1] or data.count(b'"', at, end) % 2:
             break
         at = end
-    return DataError("a quote that is not closed", file=file, row=chunk.line_at(at))
+    row = chunk.line_at(at)
+    return DataError("a quote that is not closed", code="RT210", hint=QUOTES, file=file, row=row)

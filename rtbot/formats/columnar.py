@@ -19,6 +19,8 @@ ROWS = 65_536
 class ColumnFile:
     """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1."""
 
+    typed, sparse, live = True, False, False
+
     def __init__(self, stream: BinaryIO, file: str, form: str) -> None:
         self.file = file
         self._read: Callable[[list[str]], Iterator[pa.RecordBatch]]
@@ -27,15 +29,15 @@ class ColumnFile:
                 self._open_parquet(stream)
             else:
                 self._open_arrow(stream)
-        except pa.ArrowInvalid as error:
-            raise DataError(f"not a whole {form} file: {error}", file=file) from None
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(f"not a whole {form} file", error) from None
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
-            raise DataError(f"two columns are named {twice[0]!r}", file=file)
+            raise DataError(f"two columns are named {twice[0]!r}", code="RT215", file=file)
 
     def sample(self, column: str) -> pa.Array:
         """Return an empty array of the column's type, which is all there is to know."""
-        return pa.array([], self.schema.field(column).type)
+        return pa.nulls(0, self.schema.field(column).type)
 
     def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
         """Read the wanted columns with the types that they have in the file."""
@@ -46,8 +48,15 @@ class ColumnFile:
                 columns = {name: batch.column(name) for name in wanted}
                 yield Block(self.file, batch.num_rows, columns, _numbered(at), lambda _: "")
                 at += batch.num_rows
-        except (pa.ArrowInvalid, OSError) as error:
-            raise DataError(f"damaged after {at} good rows: {error}", file=self.file) from None
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(f"damaged after {at} good rows", error) from None
+
+    def _damaged(self, what: str, error: Exception) -> Exception:
+        """Return what pyarrow met as an error of the data, unless the system told it."""
+        if getattr(error, "errno", None):
+            return error
+        reason = str(error).strip().split("\n", maxsplit=1)[0]
+        return DataError(f"{what}: {reason}", code="RT208", file=self.file)
 
     def _open_parquet(self, stream: BinaryIO) -> None:
         import pyarrow.parquet as pq

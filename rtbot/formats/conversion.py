@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from rtbot import times
 from rtbot.arrow import as_numpy
 from rtbot.errors import DataError, nearest
 from rtbot.formats import cells
-from rtbot.formats.blocks import Block, Fault, Judge, error_at
+from rtbot.formats.blocks import Block, Fault, Judge, error_at, fault_of
 from rtbot.formats.wiring import INPUT, Feed, Reading
 from rtbot.tables import Columns, Text
 from rtbot.tables.convert import FILLERS, key, values
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from rtbot.times import Style
 
     Value = tuple[Sequence[int] | np.ndarray, np.ndarray | Text, np.ndarray | None]
+
+FEW = 16
+"""Times that are tried one by one where one of them is bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,7 @@ class Piece:
         places = self.rows.get(str(name), ())
         if row is not None and row < len(places):
             where["row"] = self.block.line(int(places[row]))
-        where = {"file": self.block.file} | where
-        return DataError(error.message, output=error.output, **where)
+        return error.at(**{"file": self.block.file, "row": None} | where)
 
     def last(self) -> int:
         """Return the latest time of all rows."""
@@ -90,12 +92,14 @@ class Converter:
         reading = self.reading
         found: dict[str, str] = dict.fromkeys(reading.key, "key")
         found[reading.time] = "raw" if self.style is not None else "integer"
+        kinds = {feed.input.type.kind for feed in reading.feeds}
         for feed in reading.feeds:
             long = feed.selector is not None
-            found[feed.column] = "raw" if long else feed.input.type.kind
+            found[feed.column] = "any" if long and len(kinds) > 1 else feed.input.type.kind
             if long:
                 found[INPUT] = "text"
-        return {name: found[name] for name in reading.source.names if name in found}
+        places = [*reading.source.names, *found]
+        return {name: found[name] for name in places if name in found}
 
     def piece(self, block: Block) -> Piece:
         """Convert a block; bad cells are judged when all of them are known."""
@@ -124,32 +128,59 @@ class Converter:
         """Convert the times of a block; where one is bad, the array holds 0."""
         name = self.reading.time
         column = block.columns[name]
-        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         try:
-            if is_text:
-                return times.parse(column, self.unit, self.style)[0]
-            return typed_times(column, self.unit)
+            return self._converted(column)
         except DataError as error:
             if error.row is None:
-                raise DataError(error.message, file=block.file, column=name) from None
+                raise error.at(file=block.file, column=name) from None
         time, bad = self._times_of_each(column)
         faults += bad
         return time
 
     def _times_of_each(self, column: pa.Array) -> tuple[np.ndarray, list[Fault]]:
-        time, faults = np.zeros(len(column), np.int64), []
-        zoned = self.style is not None and bool(self.style.offset)
-        for row in range(len(column)):
-            value = column[row].as_py()
-            try:
-                if isinstance(value, str):
-                    time[row] = times.parse_one(value, self.unit, offset=zoned)
-                else:
-                    time[row] = typed_times(column.slice(row, 1), self.unit)[0]
-            except DataError as error:
-                told = None if value is None else str(value)
-                faults.append(Fault(row, self.reading.time, error.message, told))
+        """Convert the times that are good, and tell what is wrong with the others."""
+        time, valid = np.zeros(len(column), np.int64), as_numpy(pc.is_valid(column))
+        faults = [
+            Fault(row, self.reading.time, "a row without a time", code="RT211")
+            for row in np.flatnonzero(~valid).tolist()
+        ]
+        self._fill(time, np.flatnonzero(valid), column.drop_null(), faults)
         return time, faults
+
+    def _fill(
+        self, time: np.ndarray, places: np.ndarray, column: pa.Array, faults: list[Fault]
+    ) -> None:
+        """Convert times to their places; halves are tried, so that few bad ones cost little.
+
+        Where a bad one is an error, those behind the first are left alone.
+        """
+        try:
+            time[places] = self._converted(column)
+        except DataError:
+            half = len(column) // 2
+            if half >= FEW:
+                self._fill(time, places[:half], column.slice(0, half), faults)
+                if not faults or self.judge.drop:
+                    self._fill(time, places[half:], column.slice(half), faults)
+                return
+            for row, place in enumerate(places.tolist()):
+                try:
+                    time[place] = self._one_time(column, row)
+                except DataError as error:
+                    told = str(column[row].as_py())
+                    faults.append(fault_of(error, place, self.reading.time, told))
+
+    def _one_time(self, column: pa.Array, row: int) -> int:
+        value = column[row].as_py()
+        if isinstance(value, str):
+            zoned = self.style is not None and bool(self.style.offset)
+            return times.parse_one(value, self.unit, offset=zoned)
+        return int(typed_times(column.slice(row, 1), self.unit)[0])
+
+    def _converted(self, column: pa.Array) -> np.ndarray:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            return times.parse(column, self.unit, self.style)[0]
+        return typed_times(column, self.unit)
 
     def _key(self, block: Block, name: str, integer: bool, faults: list[Fault]) -> Key:
         column = block.columns[name]
@@ -168,8 +199,8 @@ class Converter:
             rows = np.flatnonzero(as_numpy(chosen))
             column = column.take(pa.array(rows))
             if pa.types.is_string(column.type):
-                column, bad = cells.convert(column, kind, feed.column)
-                faults += [Fault(int(rows[f.row]), f.column, f.message, f.value) for f in bad]
+                column, bad = (block.convert or cells.convert)(column, kind, feed.column)
+                faults += [replace(f, row=int(rows[f.row])) for f in bad]
         value, valid = _told(block, feed.column, lambda: values(column, kind))
         return rows, value, valid
 
@@ -222,7 +253,8 @@ def _strangers(block: Block, feeds: Sequence[Feed]) -> list[Fault]:
         name = texts[row].as_py()
         hint = nearest(name or "", known) or f"the inputs are {', '.join(known)}"
         if row not in broken:
-            found.append(Fault(row, INPUT, f"the graph has no such input; {hint}", name))
+            message = "the graph has no such input"
+            found.append(Fault(row, INPUT, message, name, code="RT206", hint=hint))
     return found
 
 
@@ -235,5 +267,4 @@ def _told(block: Block, column: str, convert: Callable[[], Any]) -> Any:
     try:
         return convert()
     except DataError as error:
-        fault = Fault(error.row or 0, column, error.message, error.value)
-        raise error_at(block, fault) from None
+        raise error_at(block, fault_of(error, error.row or 0, column, error.value)) from None

@@ -26,7 +26,8 @@ class Intake:
     """Readings in progress.
 
     `unit` is that of the times, None if they are integers without one; `style` is how the first
-    file with times as text writes them, None if there is none.
+    file with times as text writes them, None if there is none. `integer_keys` says of every key
+    column whether it holds integers; `rows` counts those read so far.
     """
 
     def __init__(self, readings: Sequence[Reading], unit: str | None, judge: Judge) -> None:
@@ -35,16 +36,17 @@ class Intake:
         if unit is None and True in timed:
             if False in timed:
                 file = readings[timed.index(False)].source.file
-                message = "times are integers here and text in another file: set io.unit"
-                raise DataError(message, file=file)
+                message = "times are integers here and text in another file"
+                raise DataError(message, code="RT218", hint="set io.unit", file=file)
             unit = times.DEFAULT_UNIT
         self.unit = unit
+        self.rows = 0
         count = len(readings[0].key) if readings else 0
-        integer = [_are_integers(readings, place) for place in range(count)]
+        self.integer_keys = [_are_integers(readings, place) for place in range(count)]
         written = [style for style in styles if style not in (None, BARE)]
         self.style: Style | None = written[0] if written else None
         self.converters = [
-            Converter(reading, unit or times.DEFAULT_UNIT, style, integer, judge)
+            Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, judge)
             for reading, style in zip(readings, styles, strict=True)
         ]
 
@@ -58,7 +60,7 @@ class Intake:
     def turns(self) -> Iterator[tuple[list[Piece], list[str]]]:
         """Yield the pieces of a block of the file that lags; also the inputs that end with it."""
         last = dict.fromkeys(self.converters, times.INT64_MIN)
-        blocks = {converter: _blocks(converter) for converter in self.converters}
+        blocks = {converter: self._blocks(converter) for converter in self.converters}
         while last:
             behind = min(last, key=last.__getitem__)
             pieces = next(blocks[behind], None)
@@ -70,21 +72,27 @@ class Intake:
             if last:
                 yield [], [feed.input.name for feed in behind.reading.feeds]
 
+    def _blocks(self, converter: Converter) -> Iterator[list[Piece]]:
+        """Cut the pieces of one file so that blocks end at fixed numbers of rows.
 
-def _blocks(converter: Converter) -> Iterator[list[Piece]]:
-    """Cut the pieces of one file so that blocks end at fixed numbers of rows."""
-    room = BLOCK_ROWS
-    gathered: list[Piece] = []
-    for block in converter.reading.source.blocks(converter.wanted()):
-        piece, start = converter.piece(block), 0
-        while block.count - start >= room:
-            yield [*gathered, piece.part(start, start + room)]
-            start, room, gathered = start + room, BLOCK_ROWS, []
-        if start < block.count:
-            gathered.append(piece.part(start, block.count))
-            room -= block.count - start
-    if gathered:
-        yield gathered
+        What is live is not kept back, so that its blocks end wherever the rows do.
+        """
+        room = BLOCK_ROWS
+        gathered: list[Piece] = []
+        for block in converter.reading.source.blocks(converter.wanted()):
+            piece, start = converter.piece(block), 0
+            self.rows += block.count
+            while block.count - start >= room:
+                yield [*gathered, piece.part(start, start + room)]
+                start, room, gathered = start + room, BLOCK_ROWS, []
+            if start < block.count:
+                gathered.append(piece.part(start, block.count))
+                room -= block.count - start
+            if gathered and converter.reading.source.live:
+                yield gathered
+                room, gathered = BLOCK_ROWS, []
+        if gathered:
+            yield gathered
 
 
 def _style(reading: Reading) -> Style | None:
@@ -112,8 +120,8 @@ def _are_integers(readings: Sequence[Reading], place: int) -> bool:
         if not reading.source.names:
             continue
         sample = reading.source.sample(reading.key[place])
-        if not pa.types.is_string(sample.type):
+        if reading.source.typed and not pa.types.is_null(sample.type):
             told.append(pa.types.is_integer(sample.type))
-        elif len(known := sample.drop_null()):
+        elif not reading.source.typed and len(known := sample.drop_null()):
             told.append(cells.is_integer(known))
     return bool(told) and all(told)

@@ -2,74 +2,153 @@
 
 from __future__ import annotations
 
+from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtbot.document.diagnosis import GRAPH_FIRST
 from rtbot.errors import DataError
+from rtbot.files import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from typing import BinaryIO
 
     import pyarrow as pa
 
     from rtbot.files import Files
     from rtbot.formats.blocks import Block, Source
+    from rtbot.formats.streams import Live
 
 SUFFIXES = {
     ".csv": "csv",
-    ".csv.gz": "csv",
     ".txt": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".arrow": "arrow",
+    ".feather": "arrow",
 }
+PACKED = ".gz"
+PACKABLE = ("csv", "jsonl")
+"""Formats whose files may be packed by gzip."""
 
 
-def form_of(path: str) -> str:
-    """Return csv, parquet or arrow by the suffix; csv if it has none that is known."""
-    lowered = path.lower()
-    for suffix, form in SUFFIXES.items():
-        if lowered.endswith(suffix):
-            return form
-    return "csv"
+def form_of(path: str) -> str | None:
+    """Return csv, jsonl, parquet or arrow by the suffix; csv if it has none, None if unknown."""
+    name = Path(path).name.lower()
+    suffix = Path(name.removesuffix(PACKED)).suffix
+    form = SUFFIXES.get(suffix) if suffix else "csv"
+    return None if name.endswith(PACKED) and form not in PACKABLE else form
+
+
+def known_suffixes() -> str:
+    """Name the suffixes that tell a format."""
+    packed = [f".{form}{PACKED}" for form in PACKABLE]
+    return ", ".join([*SUFFIXES, *packed])
 
 
 class Several:
-    """Files of the same columns, one after the other."""
+    """Files of the same columns, one after the other, in whatever order each has them."""
 
-    def __init__(self, files: Files, paths: list[str]) -> None:
-        self.file = paths[0]
-        self._first = open_one(files, paths[0])
-        self._files, self._rest = files, paths[1:]
-        self.names = self._first.names
+    live = False
+
+    def __init__(self, opening: Opening, paths: list[str]) -> None:
+        self._opening, self._paths = opening, deque(paths)
+        self._opened: deque[Source] = deque()
+        named = (source for source in self._ahead() if source.names)
+        first = next(named, None) or self._opened[0]
+        self.file, self.names = first.file, first.names
+        self.typed, self.sparse = first.typed, first.sparse
 
     def sample(self, column: str) -> pa.Array:
-        """Return the column of the first rows of the first file."""
-        return self._first.sample(column)
+        """Return the column of the first rows, of the first file that has some."""
+        sources = (source for source in self._ahead() if source.names)
+        samples = (source.sample(column) for source in sources)
+        first = next(samples)
+        while not self.typed and not len(first):
+            later = next(samples, None)
+            if later is None:
+                break
+            first = later
+        return first
 
     def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
         """Read the wanted columns of every file."""
-        yield from self._first.blocks(wanted)
-        for path in self._rest:
-            source = open_one(self._files, path)
+        while source := self._next():
             missing = [name for name in wanted if name not in source.names]
-            if missing and source.names:
+            if missing and source.names and not source.sparse:
                 message = f"there is no column {missing[0]!r}, which {self.file} has"
-                raise DataError(message, file=path)
+                raise DataError(message, code="RT204", file=source.file, row=1)
             yield from source.blocks(wanted)
 
+    def _ahead(self) -> Iterator[Source]:
+        """Yield the files that are next, opened, without taking them away."""
+        yield from self._opened
+        while self._paths:
+            self._opened.append(self._opening.one(self._paths.popleft()))
+            yield self._opened[-1]
 
-def open_source(files: Files, pattern: str) -> Source:
-    """Open a file, or all files that a pattern stands for, in the order of their names."""
-    paths = files.matching(pattern)
-    return open_one(files, pattern) if paths == [pattern] else Several(files, paths)
+    def _next(self) -> Source | None:
+        if not self._opened and not self._paths:
+            return None
+        return self._opened.popleft() if self._opened else self._opening.one(self._paths.popleft())
 
 
-def open_one(files: Files, path: str) -> Source:
-    """Open one file by the format of its suffix; `-` is CSV from stdin."""
-    form = form_of(path)
-    if form == "csv":
-        from rtbot.formats.records import Records
+class Opening:
+    """Opens files as sources of rows.
 
-        return Records(files.open(path), path)
-    from rtbot.formats.columnar import ColumnFile
+    `form` is the format of all of them, None if their names tell it. `live` asks for the rows of a
+    pipe as soon as they come.
+    """
 
-    return ColumnFile(files.open(path), path, form)
+    def __init__(self, files: Files, form: str | None = None, *, live: bool = False) -> None:
+        self.files, self.form, self.live = files, form, live
+
+    def source(self, pattern: str) -> Source:
+        """Open a file, or all files that a pattern stands for, in the order of their names."""
+        paths = self.files.matching(pattern)
+        return self.one(pattern) if paths == [pattern] else Several(self, paths)
+
+    def one(self, path: str) -> Source:
+        """Open one file; `-` is stdin, CSV if nothing else is said."""
+        form = self.form or form_of(path)
+        if form is None:
+            hint = f"known are {known_suffixes()}; or say --input-format"
+            message = "the name does not tell what format this is"
+            if path.lower().endswith((".xlsx", ".xls", ".ods")):
+                hint = "save the sheet as CSV, in UTF-8"
+            if path.lower().endswith(".json"):
+                hint = "one object per line, without brackets around all, is .jsonl"
+            if path.lower().endswith((".yaml", ".yml")):
+                message, hint = "this is a graph, not data", GRAPH_FIRST
+            raise DataError(message, code="RT208", hint=hint, file=path)
+        name = "stdin" if path == STANDARD else path
+        if form == "csv":
+            from rtbot.formats.records import Records
+
+            return Records(self._text(path), name)
+        if form == "jsonl":
+            from rtbot.formats.jsonl import Objects
+
+            return Objects(self._text(path), name)
+        from rtbot.formats.columnar import ColumnFile
+        from rtbot.formats.streams import sought
+
+        return ColumnFile(sought(self.files, self._open(path), path), name, form)
+
+    def _text(self, path: str) -> BinaryIO | Live:
+        from rtbot.formats import streams
+
+        stream = self._open(path)
+        if path.lower().endswith(PACKED):
+            return streams.unpacked(stream)
+        return streams.live(stream) if self.live else stream
+
+    def _open(self, path: str) -> BinaryIO:
+        try:
+            return self.files.open(path)
+        except IsADirectoryError as error:
+            told = f"{error.strerror}; for the files in it, say '{path.rstrip('/')}/*.csv'"
+            raise IsADirectoryError(error.errno, told, path) from None

@@ -1,83 +1,47 @@
 """Results of a run put in order and sent to files.
 
 Unkeyed results go out by t: a row when every output is past it. Keyed ones go to files by (key, t)
-at the end, or block by block in the order of release.
+at the end, or block by block in the order of release. What waits for its turn goes to the disk when
+it takes more than its share of the memory.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
+import pyarrow as pa
 
-from rtbot.formats.writing import Behind, open_writer
-from rtbot.tables.wide import long, put_together, wide
+from rtbot.formats.routes import Route, Target
+from rtbot.formats.sending import writer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rtbot.files import Files
-    from rtbot.formats.writing import Clock, Writer
+    from rtbot.formats.waiting import Table
+    from rtbot.formats.writing import Clock
 
-    Table = Mapping[str, np.ndarray]
+__all__ = ["MEMORY", "Outlet", "Target"]
 
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A file (`-` is stdout), its format, and the outputs that go there, wide or long.
-
-    `stream`: keyed rows go out block by block, and not at the end.
-    """
-
-    path: str
-    form: str
-    outputs: tuple[str, ...]
-    layout: str = "wide"
-    stream: bool = False
-
-
-class Gathered:
-    """Rows of some outputs that wait for their turn."""
-
-    def __init__(self, outputs: Sequence[str]) -> None:
-        self.outputs = outputs
-        self._results: list[Mapping[str, Table]] = []
-
-    def add(self, result: Mapping[str, Table]) -> None:
-        """Take the rows of one push."""
-        self._results.append({name: result[name] for name in self.outputs})
-
-    def all(self) -> Mapping[str, Table]:
-        """Give everything."""
-        return self._given(put_together(self._results), None)
-
-    def until(self, frontier: int) -> Mapping[str, Table]:
-        """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
-        return self._given(put_together(self._results), frontier)
-
-    def _given(self, whole: Mapping[str, Table], frontier: int | None) -> Mapping[str, Table]:
-        given: dict[str, Table] = {}
-        rest: dict[str, Table] = {}
-        for name, table in whole.items():
-            cut = len(table["t"])
-            if frontier is not None and cut and table["t"][-1] > frontier:
-                cut = int(np.searchsorted(table["t"], frontier, side="right"))
-            whole_table = cut == len(table["t"])
-            given[name] = table if whole_table else {n: array[:cut] for n, array in table.items()}
-            rest[name] = {column: array[cut:] for column, array in table.items()}
-        self._results = [rest]
-        return given
+MEMORY = 256 << 20
+"""Bytes that rows take while they wait, if nothing else is said."""
 
 
 class Outlet:
-    """The files of a run. They appear when it ends well; after an error, only what streams does."""
+    """The files of a run. They appear when it ends well; after an error, only what streams does.
 
-    def __init__(self, files: Files, targets: Sequence[Target], key: Sequence[str]) -> None:
-        self._files, self._key = files, tuple(key)
+    `key` names the key columns; `memory` is what rows may take that wait for their turn.
+    """
+
+    def __init__(
+        self, files: Files, targets: Sequence[Target], key: Sequence[str], memory: int = MEMORY
+    ) -> None:
+        self._files, self._targets, self._key = files, targets, key
+        self._memory = memory // max(len(targets), 1)
         self._stack = ExitStack()
-        self._routes = [_Route(target, Gathered(target.outputs)) for target in targets]
+        self._routes: list[Route] = []
 
     def __enter__(self) -> Self:
         return self
@@ -85,50 +49,29 @@ class Outlet:
     def __exit__(self, *error: object) -> bool | None:
         return self._stack.__exit__(*error)  # type: ignore[arg-type]
 
-    def open(self, clock: Clock) -> None:
-        """Open the files, when it is known how times are written."""
-        for route in self._routes:
-            target = route.target
+    def open(self, clock: Clock, integer_keys: Sequence[bool] = ()) -> None:
+        """Open the files, when it is known how times are written and which keys are integers."""
+        kinds = [pa.int64() if integer else pa.string() for integer in integer_keys]
+        key = dict(zip(self._key, kinds, strict=True))
+        for target in self._targets:
             stream = self._stack.enter_context(self._files.replacing(target.path))
-            writer = Behind(open_writer(stream, target.path, target.form, clock))
-            self._stack.callback(writer.stop)
-            route.writer = writer
+            writer = writer_of(stream, target, clock)
+            scratch = partial(self._files.scratch, target.path)
+            route = Route(target, key, writer, scratch, self._memory)
+            self._stack.callback(route.close)
+            self._routes.append(route)
 
     def add(self, result: Mapping[str, Table]) -> None:
         """Take what a push released."""
         for route in self._routes:
-            route.waiting.add(result)
+            route.add(result)
 
     def end_block(self, frontier: int | None) -> None:
         """Write what is ready: keyed, all of the block; unkeyed, what is not after the frontier."""
         for route in self._routes:
-            if self._key and route.target.stream:
-                route.write(route.waiting.all(), self._key)
-            elif frontier is not None:
-                route.write(route.waiting.until(frontier), self._key)
+            route.end_block(frontier)
 
-    def finish(self) -> None:
-        """Write all that is left."""
+    def finish(self, note: Callable[[int], object] | None = None) -> None:
+        """Write all that is left; `note` is told the number of rows from the disk as they come."""
         for route in self._routes:
-            route.write(route.waiting.all(), self._key, last=True)
-
-
-@dataclass
-class _Route:
-    """A target with its writer and the rows that wait for it."""
-
-    target: Target
-    waiting: Gathered
-    writer: Writer | None = None
-    began: bool = False
-
-    def write(self, tables: Mapping[str, Table], key: Sequence[str], *, last: bool = False) -> None:
-        """Write rows, if there are any; at the end there is at least a header."""
-        assert self.writer is not None
-        shape = wide if self.target.layout == "wide" else long
-        rows = any(len(table["t"]) for table in tables.values())
-        if rows or (last and not self.began):
-            self.writer.write(shape(tables, key))
-            self.began = True
-        if last:
-            self.writer.close()
+            route.finish(note)

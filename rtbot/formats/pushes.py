@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from rtbot.graph import Input, Io
 
-    Push = Callable[[Mapping[str, Any]], Any]
+    Push = Callable[[Any], Any]
 
 
 def push_all(
@@ -20,11 +21,13 @@ def push_all(
 ) -> list[Any]:
     """Push data and return what every push gave.
 
-    `data` is a path of a file for all inputs, or a mapping from input to a table or a path. Raises
-    DataError with file and row where a file is wrong.
+    `data` is a path of a file for all inputs, one table of them all, or a mapping from input to a
+    table or a path. Raises DataError with file and row where a file is wrong.
     """
     if isinstance(data, str | os.PathLike):
         return _push_files(push, data, {}, inputs, io, key)
+    if not isinstance(data, Mapping):
+        return [push(data)]
     paths = {name: path for name, path in data.items() if isinstance(path, str | os.PathLike)}
     tables = {name: table for name, table in data.items() if name not in paths}
     given = [push(tables)] if tables else []

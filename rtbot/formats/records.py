@@ -7,11 +7,8 @@ every cell is judged by the strict patterns of `cells`.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +20,7 @@ from rtbot.errors import DataError
 from rtbot.formats.blocks import Block, Fault
 from rtbot.formats.cells import convert
 from rtbot.formats.chunks import Chunk, check_text, chunks, record_end
+from rtbot.formats.streams import AHEAD, Live, guarded, in_background
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,24 +34,27 @@ TYPES = {
     "text": CODED,
     "key": CODED,
     "raw": pa.string(),
+    "any": pa.string(),
 }
-AHEAD = 2
-"""Chunks that are parsed in another thread while one is worked on."""
 
 
 class Records:
     """A CSV file, opened: `names` are its columns; none if it has no header."""
 
-    def __init__(self, stream: BinaryIO, file: str) -> None:
+    typed, sparse = False, False
+
+    def __init__(self, stream: BinaryIO | Live, file: str) -> None:
         self.file = file
-        self._chunks = _guarded(stream, file)
+        self.live = isinstance(stream, Live)
+        self._chunks = guarded(chunks(stream, file), file)
         self._first = _without_header(self._filled_chunk(), file)
         self.names = self._first[0]
         if not self._first[1].data:
             self._first = self.names, self._filled_chunk()
         twice = [name for name in self.names if name and self.names.count(name) > 1]
         if twice:
-            raise DataError(f"two columns are named {twice[0]!r}", file=file, row=1)
+            message = f"two columns are named {twice[0]!r}"
+            raise DataError(message, code="RT215", file=file, row=1)
 
     def _filled_chunk(self) -> Chunk:
         """Return the first chunk that has more than empty lines, or an empty one."""
@@ -70,16 +71,10 @@ class Records:
     def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
         """Read the wanted columns; `key` is text or, if all of it is so in the sample, integer."""
         rest = chain([self._first[1]], self._chunks)
-        with ThreadPoolExecutor(1) as pool:
-            parsing: deque[Any] = deque()
-            for chunk in rest:
-                if not chunk.data.strip(b"\r\n"):
-                    continue
-                parsing.append(pool.submit(self._block, chunk, wanted))
-                if len(parsing) > AHEAD:
-                    yield parsing.popleft().result()
-            while parsing:
-                yield parsing.popleft().result()
+        filled = (chunk for chunk in rest if chunk.data.strip(b"\r\n"))
+        yield from in_background(
+            lambda chunk: self._block(chunk, wanted), filled, 0 if self.live else AHEAD
+        )
 
     def _block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
         if not _is_deceptive(chunk.data, wanted):
@@ -92,7 +87,6 @@ class Records:
         return self._strict_block(chunk, wanted)
 
     def _strict_block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
-        check_text(chunk, self.file)
         texts, broken, count = self._as_text(chunk, list(wanted))
         columns, faults = {}, []
         for name, kind in wanted.items():
@@ -104,17 +98,22 @@ class Records:
         self, chunk: Chunk, names: list[str]
     ) -> tuple[dict[str, pa.Array], list[Fault], int]:
         """Read columns as text; also the rows that have too few or too many cells, left out."""
+        check_text(chunk, self.file)
         broken: list[Fault] = []
 
         def skip(row: pacsv.InvalidRow) -> str:
-            message = f"{row.actual_columns} cells where the header has {row.expected_columns}"
-            broken.append(Fault(row.number - 1, None, message))
+            plural = "s" if row.actual_columns != 1 else ""
+            message = f"{row.actual_columns} cell{plural}, the header has {row.expected_columns}"
+            more = row.actual_columns > row.expected_columns
+            hint = "a cell that holds a comma stands in quotes" if more else ""
+            broken.append(Fault(row.number - 1, None, message, code="RT207", hint=hint))
             return "skip"
 
         try:
             table = self._read(chunk, dict.fromkeys(names, pa.string()), skip)
         except pa.ArrowInvalid as error:
-            raise DataError(f"not CSV: {error}", file=self.file, row=chunk.line) from None
+            message = f"not CSV: {error}"
+            raise DataError(message, code="RT208", file=self.file, row=chunk.line) from None
         return (
             {name: _whole(table, name) for name in names},
             broken,
@@ -177,20 +176,6 @@ def _whole(table: pa.Table, name: str) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _guarded(stream: BinaryIO, file: str) -> Iterator[Chunk]:
-    """Cut the stream, unpacked if it is gzip, into chunks; damaged gzip is a DataError."""
-    if file.endswith(".gz"):
-        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
-    lines = 0
-    try:
-        for chunk in chunks(stream, file):
-            lines = chunk.line + chunk.data.count(b"\n")
-            yield chunk
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        message = f"damaged gzip data after {lines} good lines: {error}"
-        raise DataError(message, file=file) from None
-
-
 def _without_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
     """Split the header from the first chunk."""
     data = chunk.data
@@ -220,5 +205,5 @@ def _with_gaps(
     source = np.zeros(len(places), np.int64)
     source[where] = np.arange(count)
     indices = pa.array(source, mask=~places)
-    moved = [Fault(int(where[f.row]), f.column, f.message, f.value) for f in faults]
+    moved = [replace(f, row=int(where[f.row])) for f in faults]
     return {name: array.take(indices) for name, array in columns.items()}, [*broken, *moved]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 
 from rtbot import times
 from rtbot.arrow import as_numpy
+from rtbot.formats.lines import Lines, quoted
 from rtbot.report import aligned
 
 if TYPE_CHECKING:
@@ -22,11 +21,8 @@ if TYPE_CHECKING:
 
     from rtbot.times import Style
 
-SPECIAL = r'[",\r\n]|^$'
-"""Text that CSV has to quote; empty text is quoted to tell it from null."""
-
-
-SLICE_ROWS = 65_536
+GROUP_ROWS = 1 << 18
+"""Rows of a Parquet row group: tables are gathered until there are as many."""
 
 
 class Writer(Protocol):
@@ -67,54 +63,82 @@ class CsvWriter:
     """CSV with a header line; null is empty, floats read back bit for bit."""
 
     def __init__(self, stream: BinaryIO, clock: Clock) -> None:
-        self._stream, self._clock = stream, clock
+        self._stream = stream
+        self._lines = Lines(clock)
         self._began = False
 
     def write(self, table: pa.Table) -> None:
         """Write rows; the first call, even without rows, writes the header."""
         if not self._began:
             self._began = True
-            self._stream.write((",".join(map(_quoted, table.column_names)) + "\n").encode())
-        special = any(map(_is_special, table.columns))
-        for start in range(0, table.num_rows, SLICE_ROWS):
-            self._stream.write(self._text(table.slice(start, SLICE_ROWS), special=special))
-
-    def _text(self, table: pa.Table, *, special: bool) -> bytes | memoryview:
-        table = self._clock.told(table)
-        if special:
-            return _joined(table)
-        options = pacsv.WriteOptions(include_header=False, quoting_style="none", batch_size=8192)
-        sink = io.BytesIO()
-        pacsv.write_csv(table, sink, options)
-        return sink.getbuffer()
+            self._stream.write((",".join(map(quoted, table.column_names)) + "\n").encode())
+        for text in self._lines.of(table):
+            self._stream.write(text)
 
     def close(self) -> None:
         """Nothing comes at the end of CSV."""
 
 
-class ColumnWriter:
-    """Parquet, or Arrow's IPC file format."""
+class ArrowWriter:
+    """Arrow's IPC file format."""
 
-    def __init__(self, stream: BinaryIO, clock: Clock, form: str) -> None:
-        self._stream, self._clock, self._form = stream, clock, form
+    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+        self._stream, self._clock = stream, clock
         self._opened: Any = None
 
     def write(self, table: pa.Table) -> None:
         """Write rows; the first call decides on the schema."""
         table = self._clock.stamped(table)
-        if self._opened is None and self._form == "parquet":
-            import pyarrow.parquet as pq
-
-            self._opened = pq.ParquetWriter(self._stream, table.schema)
-        elif self._opened is None:
-            self._opened = pa.ipc.new_file(self._stream, table.schema)
-        if table.num_rows:
-            self._opened.write_table(table)
+        self._opened = self._opened or pa.ipc.new_file(self._stream, table.schema)
+        self._opened.write_table(table)
 
     def close(self) -> None:
         """Write the footer."""
         if self._opened is not None:
             self._opened.close()
+
+
+class ParquetWriter:
+    """Parquet in row groups of equal size.
+
+    Only text gets a dictionary: numbers hardly repeat, and to find that out takes longer than all
+    the rest. Times are written as differences, since they rise.
+    """
+
+    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+        self._stream, self._clock = stream, clock
+        self._opened: Any = None
+        self._gathered: list[pa.Table] = []
+
+    def write(self, table: pa.Table) -> None:
+        """Take rows, and write them when they fill a row group; the first decide on the schema."""
+        table = self._clock.stamped(table)
+        self._opened = self._opened or self._open(table.schema)
+        self._gathered.append(table)
+        if sum(part.num_rows for part in self._gathered) >= GROUP_ROWS:
+            self._write_groups()
+
+    def close(self) -> None:
+        """Write the last rows and the footer."""
+        if self._opened is not None:
+            self._write_groups(last=True)
+            self._opened.close()
+
+    def _open(self, schema: pa.Schema) -> Any:
+        import pyarrow.parquet as pq
+
+        texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        encodings = {"t": "DELTA_BINARY_PACKED"}
+        return pq.ParquetWriter(
+            self._stream, schema, use_dictionary=texts, column_encoding=encodings
+        )
+
+    def _write_groups(self, *, last: bool = False) -> None:
+        whole = pa.concat_tables(self._gathered)
+        rows = whole.num_rows if last else whole.num_rows // GROUP_ROWS * GROUP_ROWS
+        if rows:
+            self._opened.write_table(whole.slice(0, rows).combine_chunks(), GROUP_ROWS)
+        self._gathered = [whole.slice(rows)]
 
 
 class TextWriter:
@@ -178,36 +202,12 @@ def open_writer(stream: BinaryIO, path: str, form: str, clock: Clock) -> Writer:
     """Return the writer of a format: csv (packed if the name ends so), table, parquet, arrow."""
     if form == "table":
         return TextWriter(stream, clock)
-    if form in ("parquet", "arrow"):
-        return ColumnWriter(stream, clock, form)
+    if form == "parquet":
+        return ParquetWriter(stream, clock)
+    if form == "arrow":
+        return ArrowWriter(stream, clock)
     return GzipWriter(stream, clock) if path.endswith(".gz") else CsvWriter(stream, clock)
 
 
 def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.cast(column, pa.string())
-
-
-def _is_special(column: pa.ChunkedArray) -> bool:
-    """Whether a column has text to quote; keys repeat, so their distinct values are looked at."""
-    if not pa.types.is_string(column.type):
-        return False
-    return bool(pc.any(pc.match_substring_regex(column.unique(), SPECIAL)).as_py())
-
-
-def _joined(table: pa.Table) -> bytes:
-    """Return rows whose text has to be quoted in places."""
-    cells = []
-    for column in table.columns:
-        text = _text(column).combine_chunks()
-        if pa.types.is_string(column.type):
-            doubled = pc.replace_substring(text, '"', '""')
-            quoted = pc.binary_join_element_wise('"', doubled, '"', "")
-            text = pc.if_else(pc.match_substring_regex(text, SPECIAL), quoted, text)
-        cells.append(pc.fill_null(text, ""))
-    lines = pc.binary_join_element_wise(*cells, ",").to_pylist()
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _quoted(name: str) -> str:
-    special = any(character in name for character in '",\r\n') or not name
-    return '"' + name.replace('"', '""') + '"' if special else name

@@ -17,6 +17,7 @@ class Add(Operator):
     IEEE 754: NaN and infinities pass on.
     """
 
+    known_as = "offset, bias"
     value = Number(doc="what is added")
     i1 = In("number", doc="values")
     o1 = Out("number", doc="i1 + value")
@@ -34,6 +35,7 @@ class Scale(Operator):
     IEEE 754: NaN and infinities pass on.
     """
 
+    known_as = "gain"
     value = Number(doc="the factor")
     i1 = In("number", doc="values")
     o1 = Out("number", doc="i1 * value")
@@ -51,6 +53,7 @@ class Power(Operator):
     A negative value to a fractional power is NaN, 0 to a negative power an infinity.
     """
 
+    known_as = "pow"
     value = Number(doc="the exponent")
     i1 = In("number", doc="bases")
     o1 = Out("number", doc="i1 ** value")
@@ -88,6 +91,7 @@ class Addition(SynchronisedNumbers):
     under `domain`.
     """
 
+    known_as = "plus"
     o1 = Out("N", doc="i1 + i2 + ...")
     formula = staticmethod(fold("{left} + {right}"))
     example = Example(
@@ -103,6 +107,7 @@ class Subtraction(SynchronisedNumbers):
     counted under `domain`.
     """
 
+    known_as = "minus, sub, subtract"
     o1 = Out("N", doc="i1 - i2 - ...")
     formula = staticmethod(fold("{left} - {right}"))
     example = Example(
@@ -118,6 +123,7 @@ class Multiplication(SynchronisedNumbers):
     under `domain`.
     """
 
+    known_as = "multiply, mul, times, product"
     o1 = Out("N", doc="i1 * i2 * ...")
     formula = staticmethod(fold("{left} * {right}"))
     example = Example(
@@ -137,6 +143,7 @@ class Division(Synchronised):
     that divides gives an infinity or NaN instead.
     """
 
+    known_as = "divide, div, ratio, quotient"
     i = In("number", variadic=True, doc="i1 the dividend, the others divisors")
     o1 = Out("number", doc="i1 / i2 / ...")
     formula = staticmethod(fold("{left} / {right}"))
@@ -154,6 +161,7 @@ def _weighted_sum(_values: Mapping[str, Any], ports: Sequence[str]) -> str:
 class Linear(Synchronised):
     """The sum of the ports, each multiplied by its coefficient, added in port order."""
 
+    known_as = "weighted_sum, linear_combination, dot"
     coefficients = Numbers(shortest=2, doc="one factor per port")
     i = In("number", variadic=True, doc="a term")
     o1 = Out("number", doc="coefficients[0] * i1 + coefficients[1] * i2 + ...")

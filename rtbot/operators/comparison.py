@@ -17,6 +17,7 @@ DIFFERENT = (
 class CompareGT(Operator):
     """True where the value is greater than a constant."""
 
+    known_as = "gt, greater, above"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 > value")
@@ -31,6 +32,7 @@ class CompareGT(Operator):
 class CompareLT(Operator):
     """True where the value is less than a constant."""
 
+    known_as = "lt, less, below"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 < value")
@@ -45,6 +47,7 @@ class CompareLT(Operator):
 class CompareGTE(Operator):
     """True where the value is greater than a constant or equal to it."""
 
+    known_as = "ge, gte"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 >= value")
@@ -59,6 +62,7 @@ class CompareGTE(Operator):
 class CompareLTE(Operator):
     """True where the value is less than a constant or equal to it."""
 
+    known_as = "le, lte"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 <= value")
@@ -73,6 +77,7 @@ class CompareLTE(Operator):
 class CompareEQ(Operator):
     """True where the value is within `tolerance` of a constant; an infinity equals itself."""
 
+    known_as = "eq, equals, equal"
     value = Number(doc="what is compared with")
     tolerance = Number(
         required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"
@@ -90,6 +95,7 @@ class CompareEQ(Operator):
 class CompareNEQ(Operator):
     """True where the value is more than `tolerance` away from a constant; false for NaN."""
 
+    known_as = "ne, neq, not_equal"
     value = Number(doc="what is compared with")
     tolerance = Number(
         required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"

@@ -108,6 +108,7 @@ class Merge(Synchronised):
     A message comes once no port can still have one of its time.
     """
 
+    known_as = "union, concat, append"
     ties = Choice(
         options=("first", "last", "min", "max", "sum", "mean"),
         required=False,

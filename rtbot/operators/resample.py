@@ -17,6 +17,7 @@ from rtbot.operator import (
     Operator,
     Out,
     Scalar,
+    WarmUp,
     step,
 )
 
@@ -55,6 +56,9 @@ class ResamplerConstant(Operator):
     none beyond the last message; a gap gives every point in it. Points beyond int64 do not exist.
     """
 
+    known_as = (
+        "resample, asfreq, ffill, forward_fill, pad, sample, upsample, downsample, bucket, grid"
+    )
     interval = Duration(minimum=1, doc="distance of the grid points")
     t0 = Integer(
         required=False,
@@ -86,8 +90,16 @@ class ResamplerConstant(Operator):
     @classmethod
     def reach(cls, values: Mapping[str, Any]) -> int:
         """A grid that snaps to the first message may begin almost an interval before it."""
-        snaps = values["snap_first"] and values["t0"] != ON_FIRST_MESSAGE
-        return values["interval"] if snaps else 0
+        return values["interval"] if cls._snaps(values) else 0
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
+        """The first grid point lies after the first message, unless the grid snaps to that."""
+        return WarmUp(1 if cls._snaps(values) else 2, certain=False)
+
+    @classmethod
+    def _snaps(cls, values: Mapping[str, Any]) -> bool:
+        return bool(values["snap_first"]) and values["t0"] != ON_FIRST_MESSAGE
 
     @step
     def step(i1, time, interval, t0, snap_first, started, ended, due, held, frontier):

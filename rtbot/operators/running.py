@@ -24,6 +24,7 @@ from rtbot.operator import (
     Out,
     Scalar,
     Scratch,
+    WarmUp,
     step,
 )
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 class Count(Operator):
     """How many messages there have been: 1, 2, 3, ..."""
 
+    known_as = "cumcount, row_number, counter, n"
     aliases = ("CountNumber", "CountBoolean")
     i1 = In("T", doc="messages; their values do not matter")
     o1 = Out("integer", doc="the count, this message included")
@@ -68,6 +70,7 @@ class Difference(Operator):
     An integer difference outside int64 gives no message, counted under `domain`.
     """
 
+    known_as = "diff, delta, change, ts_delta"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="changes")
     started = Scalar("boolean", False)
@@ -80,6 +83,11 @@ class Difference(Operator):
         inputs={"i1": [(1, 10.0), (7, 9.5), (11, 12.0)]},
         outputs={"o1": [(7, -0.5), (11, 2.5)]},
     )
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003
+        """The first value has none before it."""
+        return WarmUp(2, certain=True)
 
 
 @step
@@ -106,6 +114,7 @@ class CumulativeSum(Operator):
     fit are right.
     """
 
+    known_as = "cumsum, cum_sum, running_sum, running_total, total, accumulate, scan"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="sums, this value included")
     digits = Cells("integer", size=RUNNING_SUM_DIGITS)
@@ -164,6 +173,9 @@ class EMA(Operator):
     stays. With a window of 1 it is the value itself.
     """
 
+    known_as = (
+        "ewm, ewma, ewm_mean, exponential_moving_average, exponential_smoothing, ema_indicator"
+    )
     window = Integer(
         minimum=1, aliases=("window_size",), doc="messages that alpha is made of, and the warm-up"
     )
@@ -184,6 +196,11 @@ class EMA(Operator):
         inputs={"i1": [(1, 1.0), (2, 3.0), (3, 6.0), (4, float("nan")), (5, 8.0)]},
         outputs={"o1": [(3, 4.0), (4, float("nan")), (5, 6.0)]},
     )
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
+        """As many messages as alpha is made of, unless it may be partial."""
+        return WarmUp(1 if values["partial"] else values["window"], certain=True)
 
     @step
     def step(
@@ -223,6 +240,7 @@ def lowest_integer(i1, seen, best):
 class MinTracker(Operator):
     """The smallest value so far; NaN is passed over, and gives infinity where it comes first."""
 
+    known_as = "cummin, cum_min, running_min, all_time_low"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="the smallest so far")
     seen = Scalar("boolean", False)
@@ -254,6 +272,7 @@ def highest_integer(i1, seen, best):
 class MaxTracker(Operator):
     """The largest value so far; NaN is passed over, and gives -infinity where it comes first."""
 
+    known_as = "cummax, cum_max, running_max, all_time_high"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="the largest so far")
     seen = Scalar("boolean", False)

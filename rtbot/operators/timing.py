@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from rtbot.ieee import INTEGER_MAX, add_checked
 from rtbot.operator import (
     DOMAIN,
@@ -16,14 +18,19 @@ from rtbot.operator import (
     Out,
     Ring,
     Scalar,
+    WarmUp,
     step,
 )
 from rtbot.operators.windows import slide_extreme
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Lag(Operator):
     """The value `n` messages earlier, at the time of the newest; silent for the first `n`."""
 
+    known_as = "shift, delay, prev, previous, ref, lagged"
     n = Integer(minimum=1, doc="how many messages back")
     i1 = In("T", doc="values")
     o1 = Out("T", doc="earlier values")
@@ -34,6 +41,11 @@ class Lag(Operator):
         inputs={"i1": [(1, 1.0), (4, 2.0), (5, 3.0)]},
         outputs={"o1": [(4, 1.0), (5, 2.0)]},
     )
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
+        """There has to be a value `n` messages earlier."""
+        return WarmUp(values["n"] + 1, certain=True)
 
     @step
     def step(values_leaving, values_evicts):
@@ -46,6 +58,7 @@ class TimeShift(Operator):
     A time outside int64 gives no message, counted under `domain`.
     """
 
+    known_as = "tshift, time_offset"
     shift = Duration(minimum=None, doc="what is added to the time")
     i1 = In("T", doc="values")
     o1 = Out("T", doc="the same values, moved")
@@ -103,6 +116,7 @@ class PeakDetector(Operator):
     half a window later.
     """
 
+    known_as = "find_peaks, peak, peaks, local_max, argrelmax"
     window = Integer(minimum=3, odd=True, aliases=("window_size",), doc="messages in the window")
     i1 = In("N", doc="values")
     o1 = Out("N", doc="peaks, at their own times")
@@ -125,3 +139,8 @@ class PeakDetector(Operator):
         inputs={"i1": [(1, 1.0), (2, 3.0), (3, 3.0), (4, 1.0), (6, 2.0), (7, 1.0)]},
         outputs={"o1": [(6, 2.0)]},
     )
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
+        """A peak needs a full window around it."""
+        return WarmUp(values["window"], certain=False)

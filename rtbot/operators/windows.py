@@ -7,6 +7,8 @@ while it is inside, and leaves with it; so do infinities.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from rtbot.exact import moving_mean as exact_moving_mean
 from rtbot.exact import moving_sum as exact_moving_sum
 from rtbot.exact import standard_deviation as exact_standard_deviation
@@ -25,8 +27,12 @@ from rtbot.operator import (
     Ring,
     Scalar,
     Scratch,
+    WarmUp,
     step,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Window(Operator, abstract=True):
@@ -37,6 +43,11 @@ class Window(Operator, abstract=True):
         required=False, default=False, doc="emit from the first message on, over what there is"
     )
     silent = True
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
+        """The window has to be full, unless it may be partial."""
+        return WarmUp(1 if values["partial"] else values["window"], certain=True)
 
 
 class ExactWindow(Window, abstract=True):
@@ -54,6 +65,7 @@ class MovingSum(ExactWindow):
     leaves no trace afterwards.
     """
 
+    known_as = "sum, rolling_sum, moving_total, ts_sum"
     o1 = Out("number", doc="sums")
     high = Scalar("number", 0.0)
     low = Scalar("number", 0.0)
@@ -85,6 +97,10 @@ class MovingAverage(ExactWindow):
     signs in one window give NaN.
     """
 
+    known_as = (
+        "sma, mean, average, avg, rolling, rolling_mean, rolling_average, moving_mean, "
+        "simple_moving_average, ts_mean, boxcar"
+    )
     o1 = Out("number", doc="means")
     high = Scalar("number", 0.0)
     low = Scalar("number", 0.0)
@@ -116,6 +132,7 @@ class StandardDeviation(ExactWindow):
     0; an infinity in the window gives NaN.
     """
 
+    known_as = "std, stdev, stddev, sd, rolling_std, moving_std, ts_std, volatility"
     o1 = Out("number", doc="deviations")
     center = Scalar("number", 0.0)
     sum_high = Scalar("number", 0.0)
@@ -204,6 +221,10 @@ class WindowMinMax(Window):
     Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
     """
 
+    known_as = (
+        "rolling_min mode: min, moving_min mode: min, ts_min mode: min, lowest mode: min, "
+        "rolling_max mode: max, moving_max mode: max, ts_max mode: max, highest mode: max"
+    )
     mode = Choice(options=("min", "max"), doc="which extreme")
     i1 = In("N", doc="values")
     o1 = Out("N", doc="extremes")

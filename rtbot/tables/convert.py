@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.errors import DataError
+from rtbot.errors import DataError, nearest
 from rtbot.tables import numbers, texts
-from rtbot.tables.forms import Column, Form, named
+from rtbot.tables.forms import TIME_NAMES, Column, Form, named
 
 if TYPE_CHECKING:
     from rtbot.tables.texts import Text
 
     Key = np.ndarray | Text | tuple[np.ndarray, np.ndarray]
 
-TIME_NAMES = ("t", "time", "timestamp", "ts", "date")
 FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
 
 
@@ -30,8 +29,9 @@ class Spec:
     """What an input's table has to hold.
 
     `name` is the input's, `kind` and `nullable` its type, `key` the key columns, `unit` that of
-    times. `time` and `value` name columns; by default the time is the first of `TIME_NAMES` that
-    is there, and the value is in `value`, else in a column named like the input.
+    times. `time` and `value` name columns; without that column the time is the first of
+    `TIME_NAMES` that is there, and by default the value is in `value`, else in a column named like
+    the input.
     """
 
     name: str
@@ -66,9 +66,11 @@ class Columns:
 
 def columns(table: Any, spec: Spec) -> Columns:
     """Turn a table into arrays, or raise DataError with input, row (from 0), column and value."""
-    if isinstance(table, Columns):
-        return table
-    form = named(table, spec)
+    return table if isinstance(table, Columns) else of_form(named(table, spec), spec)
+
+
+def of_form(form: Form, spec: Spec) -> Columns:
+    """Turn columns of any kind into arrays, as `columns` does."""
     time_name, value_name = find_time(form, spec), find_value(form, spec)
     time = _part(spec, time_name, form, lambda column: numbers.times(column, spec.unit))
     value, valid = _part(spec, value_name, form, lambda column: values(column, spec.kind))
@@ -80,7 +82,7 @@ def columns(table: Any, spec: Spec) -> Columns:
     lengths |= {name: _length(part) for name, part in zip(spec.key, keys, strict=True)}
     if len(set(lengths.values())) > 1 or (valid is not None and len(valid) != len(time)):
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise DataError(f"columns differ in length: {told}", input=spec.name)
+        raise DataError(f"columns differ in length: {told}", code="RT214", input=spec.name)
     return settled(Columns(time, value, valid, keys), spec)
 
 
@@ -129,12 +131,14 @@ def key(column: Column) -> Key:
 
 def find_time(form: Form, spec: Spec) -> str:
     """Name of the column of times."""
-    if spec.time is not None:
+    if spec.time is not None and (spec.time in form or not {*form} & {*TIME_NAMES}):
         return _wanted(form, spec.time, spec)
     candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
     candidates = [name for name in candidates if name not in (spec.value, spec.name)] or candidates
     if not candidates:
-        raise DataError(f"there is no column of times ({', '.join(TIME_NAMES)})", input=spec.name)
+        message = f"there is no column of times ({', '.join(TIME_NAMES)})"
+        hint = f"{_there(form)}; give it one of these names, or name it in io.time"
+        raise DataError(message, code="RT204", hint=hint, input=spec.name)
     return candidates[0]
 
 
@@ -144,14 +148,21 @@ def find_value(form: Form, spec: Spec) -> str:
         return _wanted(form, spec.value, spec)
     if "value" not in form and spec.name in form:
         return spec.name
+    if "value" not in form and spec.name:
+        return _wanted(form, spec.name, spec)
     return _wanted(form, "value", spec)
 
 
 def _wanted(form: Form, name: str, spec: Spec) -> str:
     if name not in form:
-        there = ", ".join(map(repr, form)) or "none"
-        raise DataError(f"there is no column {name!r}; there are {there}", input=spec.name)
+        what = "key column" if name in spec.key else "column"
+        hint = nearest(name, form) or _there(form)
+        raise DataError(f"there is no {what} {name!r}", code="RT204", hint=hint, input=spec.name)
     return name
+
+
+def _there(form: Form) -> str:
+    return f"there are {', '.join(form)}" if form else "there is none"
 
 
 def _part(spec: Spec, name: str, form: Form, convert: Any) -> Any:
@@ -159,8 +170,7 @@ def _part(spec: Spec, name: str, form: Form, convert: Any) -> Any:
     try:
         return convert(form[name]())
     except DataError as error:
-        where = {"input": spec.name, "column": name} | error.where
-        raise DataError(error.message, **where) from None
+        raise error.at(**{"input": spec.name, "column": name} | error.where) from None
 
 
 def _length(part: Key) -> int:

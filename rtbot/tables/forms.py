@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Column = Any
 """A numpy array (not of objects), a list, or a pyarrow Array in one piece."""
 
+TIME_NAMES = ("t", "time", "timestamp", "ts", "date")
+
 Form = Mapping[str, Callable[[], Column]]
 """The columns of a table by name; each is converted when it is asked for."""
 
@@ -28,17 +30,17 @@ def named(table: Any, spec: Spec) -> Form:
         return {str(name): _later(column, table[name]) for name in table}
     if isinstance(table, list | tuple):
         return _of_rows(table, spec)
-    if hasattr(table, "iloc") and hasattr(table, "columns"):
-        return {str(name): _later(_of_frame, table, name) for name in table.columns}
+    if hasattr(table, "iloc"):
+        return _of_pandas(table)
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
-        return _of_arrow(table)
+        return _of_arrow(table, spec)
     if isinstance(table, np.ndarray) and table.dtype.names:
         return {name: _later(column, table[name]) for name in table.dtype.names}
-    raise DataError(
-        f"a table cannot be a {type(table).__name__}: give a dict of columns, a list of rows, or "
-        "an Arrow, pandas or polars table",
-        input=spec.name,
-    )
+    message = f"a table cannot be a {type(table).__name__}"
+    hint = "give a dict of columns, a list of rows, or an Arrow, pandas or polars table"
+    if hasattr(table, "collect"):
+        hint = "it is the plan of a table: collect() it first"
+    raise DataError(message, code="RT214", hint=hint, input=spec.name)
 
 
 def column(given: Any) -> Column:
@@ -62,7 +64,7 @@ def _later(function: Callable[..., Column], *arguments: Any) -> Callable[[], Col
 
 def _of_array(array: np.ndarray) -> Column:
     if array.ndim != 1:
-        raise DataError(f"a column has one dimension, this array has {array.ndim}")
+        raise DataError(f"a column has one dimension, this array has {array.ndim}", code="RT214")
     return array.tolist() if array.dtype.kind in "OUT" else array
 
 
@@ -70,7 +72,7 @@ def _of_masked(array: Any) -> Column:
     if not np.ma.is_masked(array):
         return _of_array(np.ma.getdata(array))
     if array.ndim != 1:
-        raise DataError(f"a column has one dimension, this array has {array.ndim}")
+        raise DataError(f"a column has one dimension, this array has {array.ndim}", code="RT214")
     import pyarrow as pa
 
     return pa.array(np.ma.getdata(array), mask=np.ma.getmaskarray(array))
@@ -84,20 +86,47 @@ def _of_series(series: Any) -> Column:
     return _in_one_piece(pa.array(series.array))
 
 
+def _of_pandas(table: Any) -> Form:
+    """The columns of a frame, or of a series as `value`; and what its index holds.
+
+    Levels of the index that have a name are columns too. A level of times is the column of times,
+    whatever its name, if no column is one.
+    """
+    form = {"value": _later(_of_series, table)}
+    if hasattr(table, "columns"):
+        form = {str(name): _later(_of_frame, table, name) for name in table.columns}
+    for level, name in enumerate(table.index.names):
+        values = _later(_of_level, table.index, level)
+        if name is not None:
+            form.setdefault(str(name), values)
+        if table.index.get_level_values(level).dtype.kind == "M" and not {*form} & {*TIME_NAMES}:
+            form[TIME_NAMES[0]] = values
+    return form
+
+
+def _of_level(index: Any, level: int) -> Column:
+    return _of_series(index.get_level_values(level))
+
+
 def _of_frame(frame: Any, name: Any) -> Column:
     found = frame[name]
     if not hasattr(found, "dtype"):
-        raise DataError("the frame has several columns of this name")
+        raise DataError("the frame has several columns of this name", code="RT215")
     return _of_series(found)
 
 
-def _of_arrow(given: Any) -> Form:
+def _of_arrow(given: Any, spec: Spec) -> Form:
     import pyarrow as pa
 
-    table = given if isinstance(given, pa.Table) else pa.table(given)
+    try:
+        table = given if isinstance(given, pa.Table) else pa.table(given)
+    except (pa.ArrowInvalid, TypeError):
+        message = f"a {type(given).__name__} is one column, and no table"
+        hint = "give {'t': times, 'value': values}"
+        raise DataError(message, code="RT214", hint=hint, input=spec.name) from None
     twice = {name for name in table.column_names if table.column_names.count(name) > 1}
     if twice:
-        raise DataError(f"the table has several columns named {min(twice)!r}")
+        raise DataError(f"the table has several columns named {min(twice)!r}", code="RT215")
     return {
         name: _later(_in_one_piece, table.column(place))
         for place, name in enumerate(table.column_names)
@@ -125,6 +154,10 @@ def _in_one_piece(array: Any) -> Column:
     if isinstance(array, pa.ChunkedArray):  # pyarrow keeps an array of no or very large chunks
         array = pa.concat_arrays(array.chunks) if array.chunks else pa.array([], array.type)
     if isinstance(array, pa.ExtensionArray):
+        name = array.type.extension_name
+        if name == "pandas.period":  # its storage counts from an origin of its own
+            hint = "convert them with .to_timestamp()"
+            raise DataError("a column of periods is not expected", code="RT220", hint=hint)
         array = array.storage
     return array
 
@@ -136,17 +169,13 @@ def _of_rows(rows: Sequence[Any], spec: Spec) -> Form:
     flat = []
     for place, row in enumerate(rows):
         if isinstance(row, str | bytes) or not isinstance(row, Sequence):
-            form = f"[{', '.join(names)}]"
-            raise DataError(f"a row is a list {form}", input=spec.name, row=place, value=row)
+            message = f"a row is a list [{', '.join(names)}]"
+            raise DataError(message, code="RT214", input=spec.name, row=place, value=row)
         nested = count > 1 and len(row) == 3 and isinstance(row[0], tuple | list)
         cells = [*row[0], *row[1:]] if nested else row
         if len(cells) != len(names):
-            raise DataError(
-                f"a row has {len(names)} values ({', '.join(names)}), not {len(cells)}",
-                input=spec.name,
-                row=place,
-                value=row,
-            )
+            message = f"a row has {len(names)} values ({', '.join(names)}), not {len(cells)}"
+            raise DataError(message, code="RT207", input=spec.name, row=place, value=row)
         flat.append(cells)
     lists = [list(cells) for cells in zip(*flat, strict=True)] or [[] for _ in names]
     return {name: _later(list, cells) for name, cells in zip(names, lists, strict=True)}

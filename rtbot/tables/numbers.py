@@ -41,7 +41,8 @@ def integers(column: Column) -> Parts:
         raise _wrong("integer", array)
     if array.dtype == np.uint64 and (large := array > np.uint64(2**63 - 1)).any():
         row = int(large.argmax())
-        raise DataError("an integer beyond 64 bits", row=row, value=int(array[row]))
+        value = int(array[row])
+        raise DataError("an integer beyond 64 bits", code="RT213", row=row, value=value)
     return np.ascontiguousarray(array, np.int64), valid
 
 
@@ -72,7 +73,7 @@ def times(column: Column, unit: str | None) -> np.ndarray:
         return iso.exact(column, unit)
     array, valid = integers(column)
     if valid is not None:
-        raise DataError("a row without a time", row=int(np.argmin(valid)))
+        raise DataError("a row without a time", code="RT211", row=int(np.argmin(valid)))
     return array
 
 
@@ -87,7 +88,7 @@ def _of_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts
     }
     if strange:
         row = next(place for place, value in enumerate(column) if type(value) in strange)
-        raise DataError(f"not {_a(name)}", row=row, value=column[row])
+        raise DataError(f"not {_a(name)}", code="RT201", row=row, value=column[row])
     if not nulls:
         return _array(column, kind), None
     valid = np.fromiter((type(value) not in nulls for value in column), np.bool_, len(column))
@@ -102,7 +103,8 @@ def _array(column: list[Any], kind: type) -> np.ndarray:
     except OverflowError:
         row = next(place for place, value in enumerate(column) if not _fits(value, kind))
         size = "64 bits" if kind is np.int64 else "the range of a number"
-        raise DataError(f"an integer beyond {size}", row=row, value=column[row]) from None
+        message, value = f"an integer beyond {size}", column[row]
+        raise DataError(message, code="RT213", row=row, value=value) from None
 
 
 def _fits(value: Any, kind: type) -> bool:
@@ -131,7 +133,9 @@ def _of_arrow(column: Column, kind: type) -> Parts:
         return np.zeros(len(column), kind), np.zeros(len(column), np.bool_)
     known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
     if not any(is_kind(column.type) for is_kind in known):
-        raise DataError(f"a column of type {column.type} is not expected here")
+        name = {"f": "number", "i": "integer", "b": "boolean"}[np.dtype(kind).kind]
+        message = f"{_a(name)} is expected, not a column of {column.type}"
+        raise DataError(message, code="RT220", hint="convert the column first")
     return filled(column, 0)
 
 
@@ -144,7 +148,7 @@ def _of_arrow_times(column: Column, unit: str) -> np.ndarray:
     kind = column.type
     if column.null_count:
         row = pc.index(pc.is_null(column), pa.scalar(value=True)).as_py()
-        raise DataError("a row without a time", row=row)
+        raise DataError("a row without a time", code="RT211", row=row)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return iso.parse(pc.cast(column, pa.string()), unit)[0]
     if pa.types.is_timestamp(kind):
@@ -161,7 +165,8 @@ def _of_texts(column: list[Any], kinds: set[type], unit: str) -> np.ndarray:
 
     for row, value in enumerate(column if kinds != {str} else ()):
         if not isinstance(value, str):
-            raise DataError("times are text in some rows and not in others", row=row, value=value)
+            message = "times are text in some rows and not in others"
+            raise DataError(message, code="RT218", row=row, value=value)
     return iso.parse(pa.array(column, pa.string()), unit)[0]
 
 
@@ -170,7 +175,7 @@ def _of_datetimes(column: list[Any]) -> np.ndarray:
     stamps = np.empty(len(column), "M8[us]")
     for row, value in enumerate(column):
         if not isinstance(value, date):
-            raise DataError("not a time", row=row, value=value)
+            raise DataError("not a time", code="RT205", row=row, value=value)
         if isinstance(value, datetime) and value.tzinfo is not None:
             value = value.astimezone(UTC).replace(tzinfo=None)  # noqa: PLW2901
         stamps[row] = np.datetime64(value, "us")
@@ -178,7 +183,10 @@ def _of_datetimes(column: list[Any]) -> np.ndarray:
 
 
 def _wrong(name: str, array: np.ndarray) -> DataError:
-    return DataError(f"not {_a(name)} but {array.dtype}", row=0, value=array[0].item())
+    message = f"{_a(name)} is expected, not a column of {array.dtype}"
+    return DataError(
+        message, code="RT220", hint="convert the column first", row=0, value=array[0].item()
+    )
 
 
 def _a(name: str) -> str:

@@ -40,7 +40,8 @@ def encode(column: Column) -> Text:
         return _of_list(column)
     if isinstance(column, np.ndarray):
         if len(column):
-            raise DataError(f"not text but {column.dtype}", row=0, value=column[0].item())
+            message = f"text is expected, not a column of {column.dtype}"
+            raise DataError(message, code="RT220", row=0, value=column[0].item())
         return Text(np.empty(0, np.int64), [])
     return _of_arrow(column)
 
@@ -70,7 +71,8 @@ def _of_list(column: list[Any]) -> Text:
     for value, code in places.items():
         if not _is_unicode(value):
             row = int(np.argmax(codes == code))
-            raise DataError("text that is no Unicode (a lone surrogate)", row=row, value=value)
+            message = "text that is no Unicode (a lone surrogate)"
+            raise DataError(message, code="RT209", row=row, value=value)
     return Text(codes, list(places))
 
 
@@ -82,7 +84,7 @@ def _of_mixed(column: list[Any]) -> tuple[np.ndarray, dict[str, int]]:
         if isinstance(value, str):
             codes[row] = places.setdefault(str(value), len(places))
         elif type(value).__name__ not in NULL_TYPES and value == value:
-            raise DataError("not text", row=row, value=value)
+            raise DataError("not text", code="RT201", row=row, value=value)
     return codes, places
 
 
@@ -106,7 +108,7 @@ def _of_arrow(column: Column) -> Text:
             column = column.dictionary_decode()
         kind = kind.value_type
     if not _is_string(kind):
-        raise DataError(f"not text but a column of type {kind}")
+        raise DataError(f"text is expected, not a column of {kind}", code="RT220")
     if not pa.types.is_dictionary(column.type):
         plain = column.cast(pa.large_string()) if pa.types.is_string_view(kind) else column
         column = plain.dictionary_encode()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.arrow import filled
+from rtbot.arrow import of_list, of_numpy
 from rtbot.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def wide(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
     names = ["t", *key, *outputs]
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"two columns of the wide table are named {name!r}: rename an output")
+        message = f"two columns of the wide table are named {name!r}"
+        raise DataError(message, code="RT215", hint="rename an output")
     heads = ["t", *key]
     tables = list(outputs.values()) or [{name: np.empty(0, np.int64) for name in heads}]
     if all(_same_rows(tables[0], table, heads) for table in tables[1:]):
@@ -106,22 +107,19 @@ def _coded(column: np.ndarray) -> Coded:
     """Return numbers that order the rows: integers by value, text by code point, null last."""
     if column.dtype != object:
         return column, None
-    encoded = pa.array(column).dictionary_encode()
-    distinct = encoded.dictionary.to_pylist()
-    order = sorted(range(len(distinct)), key=distinct.__getitem__)
-    ranks = np.empty(len(distinct) + 1, np.int64)
-    ranks[order] = np.arange(len(distinct))
-    ranks[-1] = len(distinct)
-    kind = encoded.dictionary.type if distinct else pa.string()
-    codes: np.ndarray = filled(encoded.indices, -1)[0]
-    values = pa.array([*(distinct[place] for place in order), None], kind)
-    return ranks.take(codes), values
+    starts = np.ones(len(column), np.bool_)
+    starts[1:] = column[1:] != column[:-1]  # rows of a key stand together
+    firsts = column[starts].tolist()
+    distinct = sorted(set(firsts) - {None})
+    ranks = {value: rank for rank, value in enumerate([*distinct, None])}
+    codes = np.fromiter(map(ranks.__getitem__, firsts), np.int64, len(firsts))
+    return codes.take(np.cumsum(starts) - 1), of_list([*distinct, None])
 
 
 def _decoded(coded: Coded, places: np.ndarray | None) -> pa.Array:
     """Return the column of these rows, or of all."""
     codes, values = coded
-    chosen = pa.array(codes if places is None else codes[places])
+    chosen = of_numpy(codes if places is None else codes[places])
     return chosen if values is None else values.take(chosen)
 
 
@@ -162,20 +160,20 @@ def _column(table: Table, places: np.ndarray | None) -> pa.Array:
     value, valid = table["value"], table.get("value_valid")
     if places is not None:
         value, valid = value[places], None if valid is None else valid[places]
-    return pa.array(value, _kind(value), mask=None if valid is None else ~valid)
+    return _array(value, valid)
 
 
 def _spread(table: Table, rows: np.ndarray, count: int) -> pa.Array:
     """Put an output's values at these rows of a column of `count`, null elsewhere."""
     value, valid = table["value"], table.get("value_valid")
-    absent = np.ones(count, np.bool_)
-    absent[rows] = False if valid is None else ~valid
-    full: Any = (
-        np.full(count, None, object) if value.dtype == object else np.zeros(count, value.dtype)
-    )
+    present = np.zeros(count, np.bool_)
+    present[rows] = True if valid is None else valid
+    full: np.ndarray = np.zeros(count, value.dtype)
     full[rows] = value
-    return pa.array(full, _kind(value), mask=absent)
+    return _array(full, present)
 
 
-def _kind(value: np.ndarray) -> pa.DataType:
-    return pa.string() if value.dtype == object else pa.from_numpy_dtype(value.dtype)
+def _array(value: np.ndarray, valid: np.ndarray | None) -> pa.Array:
+    if value.dtype != object:
+        return of_numpy(value, valid)
+    return pa.array(value, pa.string(), mask=None if valid is None else ~valid)

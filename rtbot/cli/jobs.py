@@ -1,0 +1,192 @@
+"""What the options of `rtbot run` ask for, and whether that can be."""
+
+from __future__ import annotations
+
+import os
+import re
+from fnmatch import filter as matching
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbot.cli.running import Job
+from rtbot.errors import nearest
+from rtbot.files import STANDARD, Files
+from rtbot.formats.opening import form_of, known_suffixes
+from rtbot.formats.outlet import Target
+from rtbot.formats.wiring import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from rtbot.api import Graph
+
+POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+def job(graph: Graph, options: Mapping[str, Any]) -> Job:
+    """Make of the options what is to be read and written."""
+    io = graph.checked.io
+    key = io.key if options["key"] is None else _names(options["key"])
+    taps = _taps(graph, options["taps"])
+    outputs = tuple(graph.plan(taps).outputs)
+    _check_columns(["t", *key, *outputs])
+    file = options["file"]
+    if file is None and not options["inputs"]:
+        name = next(iter(graph.checked.inputs))
+        raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
+    request = Request(
+        file,
+        _inputs(graph, options["inputs"]),
+        options["time"] or io.time,
+        key,
+        options["input_form"],
+        live=not key and io.bad == "error",
+    )
+    rejects = options["rejects"]
+    found = Job(
+        request,
+        tuple(_targets(outputs, options)),
+        None if rejects is None else Target(rejects, _form("--rejects", rejects), (), "long"),
+        options["account_file"],
+        taps,
+        options["memory"],
+        options["queue"],
+        options["plot"],
+    )
+    if found.plot not in (None, STANDARD) and not str(found.plot).lower().endswith(".svg"):
+        raise click.UsageError(f"--plot {found.plot}: a chart is SVG, name it .svg")
+    _check_files(found, [options["graph"], *options["plugins"]])
+    return found
+
+
+def read_patterns(request: Request) -> list[str]:
+    """Return what is to be read: paths and patterns of paths."""
+    files = [request.file] if request.file is not None else []
+    return files + [path for path, _ in request.inputs.values()]
+
+
+def bytes_of(text: str) -> int:
+    """Read a number of bytes such as 64M; raises ValueError if it is none."""
+    found = re.fullmatch(r"([0-9]{1,18})([kmgt]?)(i?b)?", text.strip().lower())
+    if found is None:
+        raise ValueError(f"{text!r} is no number of bytes such as 500000, 64M or 2G")
+    return int(found[1]) << POWERS[found[2]]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
+    """Return the operators that the patterns name, in the order of the graph."""
+    names = list(graph.checked.nodes)
+    chosen: set[str] = set()
+    for glob in globs:
+        found = matching(names, glob)
+        if not found:
+            hint = nearest(glob, names) or f"there are {', '.join(names)}"
+            raise click.UsageError(f"--tap {glob}: there is no such operator; {hint}")
+        chosen.update(found)
+    return tuple(name for name in names if name in chosen)
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise click.UsageError(f"two columns of the result would be named {twice[0]!r}")
+
+
+def _inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """Split every NAME=FILE[:COLUMN]; what exists as a file has no column."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for text in given:
+        name, path = _assigned(text, "--in", graph.checked.inputs)
+        if name in found:
+            raise click.UsageError(f"--in {name} is given twice")
+        column = None
+        if ":" in path and not Path(path).exists():
+            path, _, column = path.rpartition(":")
+        found[name] = path, column
+    return found
+
+
+def _assigned(text: str, option: str, known: Collection[str]) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not equals or not path:
+        raise click.UsageError(f"{option} takes NAME=FILE, not {text!r}")
+    if name not in known:
+        hint = nearest(name, known) or f"there are {', '.join(known)}"
+        raise click.UsageError(f"{option} {text}: the graph has no {name!r}; {hint}")
+    return name, path
+
+
+def _targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Target]:
+    """Say which outputs go where: --out, the rest to -o; without either all go to stdout."""
+    places: dict[str, str] = {}
+    for text in options["outputs"]:
+        name, path = _assigned(text, "--out", outputs)
+        if name in places:
+            raise click.UsageError(f"--out {name} is given twice")
+        places[name] = path
+    rest, target, form = options["target"], options["target"], options["form"]
+    if rest is None and not places:
+        rest = STANDARD
+    if target is not None and Files().is_folder(target):
+        Files().make_folder(target)
+        suffix = "txt" if form == "table" else form or "csv"
+        places = {name: str(Path(target) / f"{name}.{suffix}") for name in outputs} | places
+        rest = None
+    paths = {name: places.get(name, rest) for name in outputs}
+    grouped: dict[object, list[str]] = {}
+    for name, path in paths.items():
+        if path is not None:
+            grouped.setdefault(_identity(path), []).append(name)
+    for names in grouped.values():
+        path = str(paths[names[0]])
+        form_here = form or _form("-o" if path == target else "--out", path)
+        stream = (options["stream"] or path == STANDARD) and form_here != "table"
+        yield Target(path, form_here, tuple(names), options["layout"], stream)
+
+
+def _form(option: str, path: str) -> str:
+    form = form_of(path)
+    if form is None:
+        message = f"{option} {path}: the name does not tell a format; known are {known_suffixes()}"
+        raise click.UsageError(message + ("; or say --format" if option != "--rejects" else ""))
+    return form
+
+
+def _check_files(found: Job, others: Sequence[str]) -> None:
+    """Refuse to write what is read, to write a file twice, or to read stdin twice."""
+    patterns = read_patterns(found.request)
+    if patterns.count(STANDARD) > 1:
+        raise click.UsageError("stdin can be read once: give a FILE for all inputs")
+    read = {_identity(path): path for path in others if path != STANDARD}
+    for pattern in patterns:
+        if pattern != STANDARD:
+            read |= {_identity(path): path for path in Files().matching(pattern)}
+    written: set[object] = set()
+    targets = [target.path for target in found.targets]
+    rejects = None if found.rejects is None else found.rejects.path
+    for path in (*targets, rejects, found.account, found.plot):
+        if path is None or (path != STANDARD and not Files().is_regular(path)):
+            continue
+        one = _identity(path)
+        if one in read:
+            raise click.UsageError(f"{path} would be overwritten, but it is read")
+        if one in written and path == STANDARD:
+            raise click.UsageError("stdout would get more than one thing; give -o FILE")
+        if one in written:
+            raise click.UsageError(f"{path} would be written twice")
+        written.add(one)
+
+
+def _identity(path: str) -> object:
+    """Return what is equal for two paths of one file, there or not."""
+    try:
+        found = os.stat(path) if path != STANDARD else None
+    except OSError:
+        return str(Path(path).resolve())
+    return path if found is None else (found.st_dev, found.st_ino)

@@ -1,0 +1,71 @@
+"""Rows that an outlet keeps until it is their turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbot.tables.wide import put_together
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Table = Mapping[str, np.ndarray]
+
+PUSH_BYTES = 1 << 10
+"""What keeping the rows of a push takes beside its arrays."""
+
+
+class Gathered:
+    """Rows of some outputs that wait for their turn; `bytes` is about what they take."""
+
+    def __init__(self, outputs: Sequence[str]) -> None:
+        self.outputs = outputs
+        self.bytes = 0
+        self._results: list[Mapping[str, Table]] = []
+
+    def add(self, result: Mapping[str, Table]) -> None:
+        """Take the rows of one push."""
+        chosen = {name: result[name] for name in self.outputs}
+        if any(len(table["t"]) for table in chosen.values()) or not self._results:
+            self._keep(chosen)
+
+    def all(self) -> Mapping[str, Table]:
+        """Give everything."""
+        return self._given(put_together(self._results), None)
+
+    def until(self, frontier: int) -> Mapping[str, Table]:
+        """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
+        return self._given(put_together(self._results), frontier)
+
+    def _given(self, whole: Mapping[str, Table], frontier: int | None) -> Mapping[str, Table]:
+        given: dict[str, Table] = {}
+        rest: dict[str, Table] = {}
+        for name, table in whole.items():
+            cut = len(table["t"])
+            if frontier is not None and cut and table["t"][-1] > frontier:
+                cut = int(np.searchsorted(table["t"], frontier, side="right"))
+            whole_table = cut == len(table["t"])
+            given[name] = table if whole_table else {n: array[:cut] for n, array in table.items()}
+            rest[name] = {column: array[cut:] for column, array in table.items()}
+        self._results, self.bytes = [], 0
+        self._keep(rest)
+        return given
+
+    def _keep(self, result: Mapping[str, Table]) -> None:
+        """Keep rows; arrays that outputs share stay shared, and none keeps a larger one alive."""
+        made: dict[int, np.ndarray] = {}
+        for table in result.values():
+            for array in table.values():
+                made.setdefault(id(array), array.copy() if _is_remnant(array) else array)
+        kept = {
+            name: {column: made[id(array)] for column, array in table.items()}
+            for name, table in result.items()
+        }
+        self._results.append(kept)
+        self.bytes += PUSH_BYTES + sum(array.nbytes for array in made.values())
+
+
+def _is_remnant(array: np.ndarray) -> bool:
+    return isinstance(array.base, np.ndarray) and array.base.nbytes > 2 * array.nbytes

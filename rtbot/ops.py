@@ -1,0 +1,36 @@
+"""A constructor for every operator, and the functions of expressions: see `rtbot.build`.
+
+`ops.MovingAverage(price, window=20)` adds an operator to the graph of `price` and returns its
+output. Everything here is derived from the registry, so that operators of your own are here too;
+`ops.pyi` says the same of ours to type checkers and editors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbot.operator import Operator
+
+
+def of(operator: type[Operator]) -> Callable[..., Any]:
+    """Return the constructor of an operator of your own, which type checkers do not know here."""
+    from rtbot.build.constructors import constructor
+
+    return constructor(operator.__name__)
+
+
+def __getattr__(name: str) -> Any:
+    from rtbot.build.constructors import constructor
+
+    if name.startswith("_"):
+        raise AttributeError(f"module 'rtbot.ops' has no attribute {name!r}")
+    return constructor(name)
+
+
+def __dir__() -> list[str]:
+    from rtbot.build.constructors import FUNCTIONS, REGISTRY
+
+    return sorted(["of", *REGISTRY, *FUNCTIONS])

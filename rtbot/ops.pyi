@@ -1,0 +1,1079 @@
+"""A constructor for every operator of rtbot, and the functions of expressions.
+
+Written by `make constructors` from the declarations; not by hand.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any, Literal, Unpack
+
+from rtbot.build import About, Operand, Parameter, Stream, Streams
+from rtbot.operator import Operator
+
+def of(operator: type[Operator]) -> Callable[..., Any]:
+    """Return the constructor of an operator of your own, which type checkers do not know here."""
+
+def abs(x: Operand | float, /) -> Stream:
+    """The function `abs` of expressions."""
+
+def ceil(x: Operand | float, /) -> Stream:
+    """The function `ceil` of expressions."""
+
+def coalesce(a: Operand | float, b: Operand | float, *more: Operand | float) -> Stream:
+    """The function `coalesce` of expressions."""
+
+def exp(x: Operand | float, /) -> Stream:
+    """The function `exp` of expressions."""
+
+def floor(x: Operand | float, /) -> Stream:
+    """The function `floor` of expressions."""
+
+def if_(condition: Operand | float, a: Operand | float, b: Operand | float, /) -> Stream:
+    """The function `if` of expressions."""
+
+def isnan(x: Operand | float, /) -> Stream:
+    """The function `isnan` of expressions."""
+
+def log(x: Operand | float, /) -> Stream:
+    """The function `log` of expressions."""
+
+def max(a: Operand | float, b: Operand | float, *more: Operand | float) -> Stream:
+    """The function `max` of expressions."""
+
+def min(a: Operand | float, b: Operand | float, *more: Operand | float) -> Stream:
+    """The function `min` of expressions."""
+
+def round(x: Operand | float, /) -> Stream:
+    """The function `round` of expressions."""
+
+def sign(x: Operand | float, /) -> Stream:
+    """The function `sign` of expressions."""
+
+def sqrt(x: Operand | float, /) -> Stream:
+    """The function `sqrt` of expressions."""
+
+def Abs(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The absolute value.
+
+    The smallest integer has none in 64 bits: no message, counted under `domain`.
+
+    In:
+        i1: values
+
+    Out:
+        o1: their magnitudes
+    """
+
+def Add(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """The value plus a constant.
+
+    IEEE 754: NaN and infinities pass on.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is added
+
+    Out:
+        o1: i1 + value
+    """
+
+def Addition(*i: Stream, **about: Unpack[About]) -> Stream:
+    """The sum of the ports, added in port order.
+
+    Integers stay integers; where an intermediate sum leaves int64 there is no message, counted
+    under `domain`.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 + i2 + ...
+    """
+
+def BooleanToNumber(i1: Stream, **about: Unpack[About]) -> Stream:
+    """1 for true, 0 for false.
+
+    In:
+        i1: conditions
+
+    Out:
+        o1: 1 or 0
+    """
+
+def Ceil(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The smallest whole number that is not below the value; the kind stays.
+
+    In:
+        i1: values
+
+    Out:
+        o1: rounded up
+    """
+
+def CompareEQ(
+    i1: Stream,
+    *,
+    value: float | Parameter,
+    tolerance: float | Parameter = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """True where the value is within `tolerance` of a constant; an infinity equals itself.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+        tolerance: the largest difference that counts as equal
+
+    Out:
+        o1: abs(i1 - value) <= tolerance
+    """
+
+def CompareGT(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """True where the value is greater than a constant.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+
+    Out:
+        o1: i1 > value
+    """
+
+def CompareGTE(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """True where the value is greater than a constant or equal to it.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+
+    Out:
+        o1: i1 >= value
+    """
+
+def CompareLT(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """True where the value is less than a constant.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+
+    Out:
+        o1: i1 < value
+    """
+
+def CompareLTE(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """True where the value is less than a constant or equal to it.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+
+    Out:
+        o1: i1 <= value
+    """
+
+def CompareNEQ(
+    i1: Stream,
+    *,
+    value: float | Parameter,
+    tolerance: float | Parameter = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """True where the value is more than `tolerance` away from a constant; false for NaN.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+        tolerance: the largest difference that counts as equal
+
+    Out:
+        o1: abs(i1 - value) > tolerance
+    """
+
+def CompareSyncEQ(
+    i1: Stream,
+    i2: Stream,
+    *,
+    tolerance: float | Parameter = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """True where the ports are within `tolerance` of each other; an infinity equals itself.
+
+    In:
+        i1: left side
+        i2: right side
+
+    Parameters:
+        tolerance: the largest difference that counts as equal
+
+    Out:
+        o1: abs(i1 - i2) <= tolerance
+    """
+
+def CompareSyncGT(i1: Stream, i2: Stream, **about: Unpack[About]) -> Stream:
+    """True where the first port is greater than the second.
+
+    In:
+        i1: left side
+        i2: right side
+
+    Out:
+        o1: i1 > i2
+    """
+
+def CompareSyncGTE(i1: Stream, i2: Stream, **about: Unpack[About]) -> Stream:
+    """True where the first port is greater than the second or equal to it.
+
+    In:
+        i1: left side
+        i2: right side
+
+    Out:
+        o1: i1 >= i2
+    """
+
+def CompareSyncLT(i1: Stream, i2: Stream, **about: Unpack[About]) -> Stream:
+    """True where the first port is less than the second.
+
+    In:
+        i1: left side
+        i2: right side
+
+    Out:
+        o1: i1 < i2
+    """
+
+def CompareSyncLTE(i1: Stream, i2: Stream, **about: Unpack[About]) -> Stream:
+    """True where the first port is less than the second or equal to it.
+
+    In:
+        i1: left side
+        i2: right side
+
+    Out:
+        o1: i1 <= i2
+    """
+
+def CompareSyncNEQ(
+    i1: Stream,
+    i2: Stream,
+    *,
+    tolerance: float | Parameter = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """True where the ports are more than `tolerance` apart; false where one is NaN.
+
+    In:
+        i1: left side
+        i2: right side
+
+    Parameters:
+        tolerance: the largest difference that counts as equal
+
+    Out:
+        o1: abs(i1 - i2) > tolerance
+    """
+
+def ConstantBoolean(i1: Stream, *, value: bool | Parameter, **about: Unpack[About]) -> Stream:
+    """The same boolean for every boolean message, at the message's time.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        value: what is emitted
+
+    Out:
+        o1: the constant
+    """
+
+def ConstantBooleanToNumber(
+    i1: Stream,
+    *,
+    value: float | Parameter,
+    **about: Unpack[About],
+) -> Stream:
+    """The same number for every boolean message, at the message's time.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        value: what is emitted
+
+    Out:
+        o1: the constant
+    """
+
+def ConstantNumber(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """The same number for every message, at the message's time.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        value: what is emitted
+
+    Out:
+        o1: the constant
+    """
+
+def ConstantNumberToBoolean(
+    i1: Stream,
+    *,
+    value: bool | Parameter,
+    **about: Unpack[About],
+) -> Stream:
+    """The same boolean for every number, at the message's time.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        value: what is emitted
+
+    Out:
+        o1: the constant
+    """
+
+def Cos(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The cosine of an angle in radians; NaN for an infinity.
+
+    In:
+        i1: angles in radians
+
+    Out:
+        o1: cosines
+    """
+
+def Count(i1: Stream, **about: Unpack[About]) -> Stream:
+    """How many messages there have been: 1, 2, 3, ...
+
+    In:
+        i1: messages; their values do not matter
+
+    Out:
+        o1: the count, this message included
+    """
+
+CountBoolean = Count
+
+CountNumber = Count
+
+def CumulativeSum(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The sum of all values so far: the exact sum, rounded once.
+
+    NaN stays for ever, an infinity too, and both signs of it give NaN. An integer sum outside int64
+    gives no message, counted under `domain`; the sum itself stays exact, so that later ones that
+    fit are right.
+
+    In:
+        i1: values
+
+    Out:
+        o1: sums, this value included
+    """
+
+def Difference(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The value less the one before it, at the time of the newer; nothing for the first.
+
+    An integer difference outside int64 gives no message, counted under `domain`.
+
+    In:
+        i1: values
+
+    Out:
+        o1: changes
+    """
+
+def Division(*i: Stream, **about: Unpack[About]) -> Stream:
+    """The first port divided by all others, in port order.
+
+    A divisor of exactly 0 (either zero) gives no message, counted under `domain`. An expression
+    that divides gives an infinity or NaN instead.
+
+    In:
+        i: i1 the dividend, the others divisors
+
+    Out:
+        o1: i1 / i2 / ...
+    """
+
+def EMA(
+    i1: Stream,
+    *,
+    window: int | Parameter,
+    seed: Literal["first", "mean"] | Parameter = "first",
+    partial: bool | Parameter = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The exponential moving average: y += alpha * (x - y), with alpha = 2 / (window + 1).
+
+    It begins with the first value and is silent for the first window - 1 messages, or emits from
+    the first with `partial`. `seed: mean` is the exact mean of the first `window` values before it
+    fades, as TA-Lib does. A NaN gives NaN, and the average is as if it had not come; an infinity
+    stays. With a window of 1 it is the value itself.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages that alpha is made of, and the warm-up
+        seed: what it begins with
+        partial: emit from the first message on
+
+    Out:
+        o1: averages
+    """
+
+def EqualTo(
+    i1: Stream,
+    *,
+    value: float | Parameter,
+    epsilon: float | Parameter = 1e-10,
+    **about: Unpack[About],
+) -> Stream:
+    """Passes values within `epsilon` of a constant; an infinity equals itself.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+        epsilon: the largest difference that counts as equal
+
+    Out:
+        o1: those that equal the constant
+    """
+
+def Exp(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The exponential function; an infinity where it exceeds the range.
+
+    In:
+        i1: exponents
+
+    Out:
+        o1: e ** i1
+    """
+
+def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The greatest whole number that is not above the value; the kind stays.
+
+    In:
+        i1: values
+
+    Out:
+        o1: rounded down
+    """
+
+def GreaterThan(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """Passes values that are greater than a constant.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: the bound, not passed itself
+
+    Out:
+        o1: those above the bound
+    """
+
+def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The message unchanged, null too; a name for a place in the graph.
+
+    In:
+        i1: messages
+
+    Out:
+        o1: the same messages
+    """
+
+def Join(
+    *i: Stream,
+    how: Literal["inner", "left", "right", "outer", "asof"] | Parameter = "inner",
+    tolerance: int | str | timedelta | Parameter | None = None,
+    **about: Unpack[About],
+) -> Streams:
+    """Messages of equal time together: one output port per input port, of the same type.
+
+    `inner`: only times at which every port has a message; what can find no partner any more is
+    dropped in time order and counted as unmatched. `left`: every message of the first port; the
+    others are null where they have none. `right`: every message of the last port. `outer`: every
+    message of any port. `asof`: every message of the first port, with the latest message of each
+    other port at or before it and not older than `tolerance` (0: of equal time only).
+    Ports that may lack a message give nullable outputs. A result comes once it is certain: when
+    every port that may be null has passed the time.
+
+    In:
+        i: a stream
+
+    Parameters:
+        how: which times come out
+        tolerance: asof: the greatest age of a match; without it any age will do
+
+    Out:
+        o: the stream, at the times that come out
+    """
+
+def Lag(i1: Stream, *, n: int | Parameter, **about: Unpack[About]) -> Stream:
+    """The value `n` messages earlier, at the time of the newest; silent for the first `n`.
+
+    In:
+        i1: values
+
+    Parameters:
+        n: how many messages back
+
+    Out:
+        o1: earlier values
+    """
+
+def LessThan(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """Passes values that are less than a constant.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: the bound, not passed itself
+
+    Out:
+        o1: those below the bound
+    """
+
+def LessThanOrEqualToReplace(
+    i1: Stream,
+    *,
+    value: float | Parameter,
+    replace_by: float | Parameter,
+    **about: Unpack[About],
+) -> Stream:
+    """The value, or `replace_by` where it is at most `value`.
+
+    NaN and infinities are left out, as in RtBot.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: the bound; a value equal to it is replaced
+        replace_by: what stands in for values up to the bound
+
+    Out:
+        o1: values above the bound, and replacements
+    """
+
+def Linear(*i: Stream, coefficients: Sequence[float] | Parameter, **about: Unpack[About]) -> Stream:
+    """The sum of the ports, each multiplied by its coefficient, added in port order.
+
+    In:
+        i: a term
+
+    Parameters:
+        coefficients: one factor per port
+
+    Out:
+        o1: coefficients[0] * i1 + coefficients[1] * i2 + ...
+    """
+
+def Log(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The natural logarithm; minus infinity for 0, NaN below.
+
+    In:
+        i1: values
+
+    Out:
+        o1: logarithms to base e
+    """
+
+def Log10(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The logarithm to base 10; minus infinity for 0, NaN below.
+
+    In:
+        i1: values
+
+    Out:
+        o1: logarithms to base 10
+    """
+
+def LogicalAnd(*i: Stream, **about: Unpack[About]) -> Stream:
+    """True where all ports are true.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 and i2 and ...
+    """
+
+def LogicalImplication(*i: Stream, **about: Unpack[About]) -> Stream:
+    """False where the first port is true and the second false; more ports imply from the left.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 implies i2; ((i1 implies i2) implies i3) ...
+    """
+
+def LogicalNand(*i: Stream, **about: Unpack[About]) -> Stream:
+    """True unless all ports are true.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: not (i1 and i2 and ...)
+    """
+
+def LogicalNor(*i: Stream, **about: Unpack[About]) -> Stream:
+    """True where no port is true.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: not (i1 or i2 or ...)
+    """
+
+def LogicalNot(i1: Stream, **about: Unpack[About]) -> Stream:
+    """True where the port is false.
+
+    In:
+        i1: a condition
+
+    Out:
+        o1: not i1
+    """
+
+def LogicalOr(*i: Stream, **about: Unpack[About]) -> Stream:
+    """True where at least one port is true.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 or i2 or ...
+    """
+
+def LogicalXnor(*i: Stream, **about: Unpack[About]) -> Stream:
+    """True where an even number of ports is true.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: whether the number of true ports is even
+    """
+
+def LogicalXor(*i: Stream, **about: Unpack[About]) -> Stream:
+    """True where an odd number of ports is true.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: whether the number of true ports is odd
+    """
+
+def MaxTracker(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The largest value so far; NaN is passed over, and gives -infinity where it comes first.
+
+    In:
+        i1: values
+
+    Out:
+        o1: the largest so far
+    """
+
+def Merge(
+    *i: Stream,
+    ties: Literal["first", "last", "min", "max", "sum", "mean"] | Parameter = "first",
+    **about: Unpack[About],
+) -> Stream:
+    """Several streams as one, in time order.
+
+    A time at which several ports have a message gives one message: `first` or `last` by port order,
+    the others counted as tied; or the `min`, `max`, `sum` or `mean` of them all. NaN is the least
+    and the greatest of all values, and -0.0 less than 0.0. Sum and mean are exact and rounded once;
+    an integer sum outside int64 gives no message, counted under `domain`, and the mean is a number.
+    A message comes once no port can still have one of its time.
+
+    In:
+        i: a stream
+
+    Parameters:
+        ties: what becomes of messages of equal time
+
+    Out:
+        o1: all messages, at most one per time
+    """
+
+def MinTracker(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The smallest value so far; NaN is passed over, and gives infinity where it comes first.
+
+    In:
+        i1: values
+
+    Out:
+        o1: the smallest so far
+    """
+
+def MovingAverage(
+    i1: Stream,
+    *,
+    window: int | Parameter,
+    partial: bool | Parameter = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The mean of the last `window` values: the exact mean rounded once.
+
+    It never lies outside the values of its window, and is finite where they are. Infinities of both
+    signs in one window give NaN.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: means
+    """
+
+def MovingSum(
+    i1: Stream,
+    *,
+    window: int | Parameter,
+    partial: bool | Parameter = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
+
+    Infinities of both signs in one window give NaN; a sum beyond the range is an infinity and
+    leaves no trace afterwards.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: sums
+    """
+
+def Multiplication(*i: Stream, **about: Unpack[About]) -> Stream:
+    """The product of the ports, multiplied in port order.
+
+    Integers stay integers; where an intermediate product leaves int64 there is no message, counted
+    under `domain`.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 * i2 * ...
+    """
+
+def NotEqualTo(
+    i1: Stream,
+    *,
+    value: float | Parameter,
+    epsilon: float | Parameter = 1e-10,
+    **about: Unpack[About],
+) -> Stream:
+    """Passes values more than `epsilon` away from a constant.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: what is compared with
+        epsilon: the largest difference that counts as equal
+
+    Out:
+        o1: those that differ from the constant
+    """
+
+def PeakDetector(i1: Stream, *, window: int | Parameter, **about: Unpack[About]) -> Stream:
+    """A value strictly greater than all others of a window around it, at its own time.
+
+    The window is `window` messages, as many before as after. A plateau has no peak, nor have the
+    ends of the data; NaN is no peak, and nothing is greater than a NaN beside it. A peak is known
+    half a window later.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window
+
+    Out:
+        o1: peaks, at their own times
+    """
+
+def Power(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """The value raised to a constant power.
+
+    A negative value to a fractional power is NaN, 0 to a negative power an infinity.
+
+    In:
+        i1: bases
+
+    Parameters:
+        value: the exponent
+
+    Out:
+        o1: i1 ** value
+    """
+
+def ResamplerConstant(
+    i1: Stream,
+    *,
+    interval: int | str | timedelta | Parameter,
+    t0: int | Parameter = ...,
+    snap_first: bool | Parameter = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The stream on a regular grid: at every grid point the latest value at or before it.
+
+    Without `t0` the grid begins one interval after the first message. With it the grid is
+    t0 + k * interval and begins after the first message, or at `t0` where that lies in the future.
+    `snap_first` lets a grid with `t0` begin at or before the first message, whose value the first
+    point then takes. A grid point comes with the first message at or after it, so that there are
+    none beyond the last message; a gap gives every point in it. Points beyond int64 do not exist.
+
+    In:
+        i1: values
+
+    Parameters:
+        interval: distance of the grid points
+        t0: a time of the grid; without it the time of the first message
+        snap_first: begin at or before the first message
+
+    Out:
+        o1: values on the grid
+    """
+
+def Round(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The nearest whole number, halves away from zero; the kind stays.
+
+    In:
+        i1: values
+
+    Out:
+        o1: rounded
+    """
+
+def Scale(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+    """The value times a constant.
+
+    IEEE 754: NaN and infinities pass on.
+
+    In:
+        i1: values
+
+    Parameters:
+        value: the factor
+
+    Out:
+        o1: i1 * value
+    """
+
+def Sign(i1: Stream, **about: Unpack[About]) -> Stream:
+    """1 for a positive value, -1 for a negative one, 0 for either zero; NaN for NaN.
+
+    In:
+        i1: values
+
+    Out:
+        o1: 1, 0 or -1
+    """
+
+def Sin(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The sine of an angle in radians; NaN for an infinity.
+
+    In:
+        i1: angles in radians
+
+    Out:
+        o1: sines
+    """
+
+def StandardDeviation(
+    i1: Stream,
+    *,
+    window: int | Parameter,
+    partial: bool | Parameter = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
+
+    The variance (n - 1 in the denominator) is exact and rounded once. One value alone deviates by
+    0; an infinity in the window gives NaN.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: deviations
+    """
+
+def Subtraction(*i: Stream, **about: Unpack[About]) -> Stream:
+    """The first port less all others, in port order.
+
+    Integers stay integers; where an intermediate difference leaves int64 there is no message,
+    counted under `domain`.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 - i2 - ...
+    """
+
+def SyncEqual(*i: Stream, epsilon: float | Parameter = 1e-10, **about: Unpack[About]) -> Stream:
+    """Passes the first port's value where every other port is less than `epsilon` away.
+
+    In:
+        i: an operand
+
+    Parameters:
+        epsilon: the least difference that counts
+
+    Out:
+        o1: i1 where all ports are equal to it
+    """
+
+def SyncGreaterThan(*i: Stream, **about: Unpack[About]) -> Stream:
+    """Passes the first port's value where it is greater than that of every other port.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 where it is greatest
+    """
+
+def SyncLessThan(*i: Stream, **about: Unpack[About]) -> Stream:
+    """Passes the first port's value where it is less than that of every other port.
+
+    In:
+        i: an operand
+
+    Out:
+        o1: i1 where it is least
+    """
+
+def SyncNotEqual(*i: Stream, epsilon: float | Parameter = 1e-10, **about: Unpack[About]) -> Stream:
+    """Passes the first port's value where every other port is at least `epsilon` away.
+
+    In:
+        i: an operand
+
+    Parameters:
+        epsilon: the least difference that counts
+
+    Out:
+        o1: i1 where all ports differ from it
+    """
+
+def Tan(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The tangent of an angle in radians; NaN for an infinity.
+
+    In:
+        i1: angles in radians
+
+    Out:
+        o1: tangents
+    """
+
+def TimeShift(
+    i1: Stream,
+    *,
+    shift: int | str | timedelta | Parameter,
+    **about: Unpack[About],
+) -> Stream:
+    """The same value at a time `shift` later, or earlier if it is negative.
+
+    A time outside int64 gives no message, counted under `domain`.
+
+    In:
+        i1: values
+
+    Parameters:
+        shift: what is added to the time
+
+    Out:
+        o1: the same values, moved
+    """
+
+def Variable(
+    i1: Stream,
+    c1: Stream,
+    *,
+    default_value: float | Parameter = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """The last value of a stream, asked for at the times of another.
+
+    A query at t gives the latest value of `i1` at or before t, stamped t, or `default_value` if
+    there is none yet; its own value does not matter. The answer comes once it is certain: when `i1`
+    has passed t.
+
+    In:
+        i1: values
+        c1: queries
+
+    Parameters:
+        default_value: the answer before the first value of i1
+
+    Out:
+        o1: answers, at the times of the queries
+    """
+
+def WindowMinMax(
+    i1: Stream,
+    *,
+    window: int | Parameter,
+    partial: bool | Parameter = False,
+    mode: Literal["min", "max"] | Parameter,
+    **about: Unpack[About],
+) -> Stream:
+    """The smallest or the largest of the last `window` values.
+
+    Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window
+        partial: emit from the first message on, over what there is
+        mode: which extreme
+
+    Out:
+        o1: extremes
+    """

@@ -1,0 +1,150 @@
+"""The sources of steps, collected for a generated module.
+
+Names of our own steps are unique; those of a user's operator, its helpers and its constants get the
+operator's name before theirs, so that two files of operators cannot get into each other's way.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+import textwrap
+import types
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+APART = "__"
+"""Stands between the name of a user's operator and what belongs to it."""
+
+
+@dataclass
+class Sources:
+    """What a generated module needs, by name: texts of constants and functions.
+
+    Helpers come before their users; `rare` names functions that are called, not copied. `origins`
+    has the file and the line of every user's function.
+    """
+
+    constants: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    rare: list[str] = field(default_factory=list)
+    origins: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return the constants as lines."""
+        constants = dict(self.constants)
+        if self.rare:
+            constants["RARELY_CALLED"] = f"{tuple(sorted(self.rare))}"
+        return [f"{name} = {value}" for name, value in sorted(constants.items())]
+
+    def add(self, name: str, function: Callable[..., Any]) -> None:
+        """Add a step under a name, and what it uses."""
+        if name in self.functions:
+            assert self.functions[name] is function, f"two different steps are named {name}"
+            return
+        self.functions[name] = function
+        renamed: dict[str, str] = {}
+        for used, value in needs(function).items():
+            called = renamed[used] = _name(used, value, name)
+            if getattr(value, "is_step", False):
+                self.add(called, value)
+            elif isinstance(value, bool | int | float):
+                self.constants[called] = _constant(value)
+            else:
+                raise TypeError(f"step {name} uses {used}, which is no step and no number")
+        self.texts[name] = function_source(function, name, renamed)
+        if is_foreign(function):
+            self.origins[name] = origin(function)
+        if getattr(function, "is_rare", False):
+            self.rare.append(name)
+
+
+def sources(functions: Iterable[tuple[str, Callable[..., Any]]]) -> Sources:
+    """Return the sources of these (name, step) pairs, and of all that they use."""
+    found = Sources()
+    for name, function in functions:
+        found.add(name, function)
+    return found
+
+
+def is_foreign(function: Callable[..., Any]) -> bool:
+    """Whether a function is not our own."""
+    return not function.__module__.startswith("rtbot.")
+
+
+def _name(used: str, value: Any, user: str) -> str:
+    """Return what `used` is called in a module whose function `user` uses it."""
+    ours = getattr(value, "is_step", False) and not is_foreign(value)
+    owner, apart, _ = user.partition(APART)
+    return used if ours or not apart else f"{owner}{APART}{used}"
+
+
+def function_source(
+    function: Callable[..., Any], name: str | None = None, renamed: Mapping[str, str] | None = None
+) -> str:
+    """The text of a step without its decorators, renamed to `name`, and what it uses too."""
+    text = _source(function)
+    changed = {old: new for old, new in (renamed or {}).items() if old != new}
+    if changed:
+        text = _with_names(text, changed)
+    if name is not None:
+        text = re.sub(r"^def \w+", f"def {name}", text, count=1)
+    return text.rstrip() + "\n"
+
+
+@functools.cache
+def _source(function: Callable[..., Any]) -> str:
+    text = textwrap.dedent(inspect.getsource(function))
+    return text[re.search(r"^def ", text, re.MULTILINE).start() :]  # type: ignore[union-attr]
+
+
+def origin(function: Callable[..., Any]) -> tuple[str, int]:
+    """Return the file of a function, and the line of its `def`."""
+    lines, first = inspect.getsourcelines(function)
+    skipped = next(k for k, line in enumerate(lines) if line.lstrip().startswith("def "))
+    return inspect.getsourcefile(function) or "", first + skipped
+
+
+def shown(file: str) -> str:
+    """Return the path of a file as a user would write it: relative, if it is below this folder."""
+    path, folder = Path(file), Path.cwd()
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else file
+
+
+def _with_names(text: str, renamed: Mapping[str, str]) -> str:
+    """Return the text with other names for globals."""
+    lines = [line.encode() for line in text.split("\n")]
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    for node in sorted(nodes, key=lambda n: (n.lineno, n.col_offset), reverse=True):
+        if node.id in renamed:
+            line, start = lines[node.lineno - 1], node.col_offset
+            end = start + len(node.id.encode())
+            lines[node.lineno - 1] = line[:start] + renamed[node.id].encode() + line[end:]
+    return b"\n".join(lines).decode()
+
+
+def needs(function: Callable[..., Any]) -> dict[str, Any]:
+    """The globals a function reads, by name: steps, constants and the module `math`."""
+    names: set[str] = set()
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    found = {n: function.__globals__[n] for n in sorted(names) if n in function.__globals__}
+    return {n: v for n, v in found.items() if not inspect.ismodule(v)}
+
+
+def _constant(value: float) -> str:
+    if isinstance(value, float) and value != value:
+        return "math.nan"
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return "math.inf" if value > 0 else "-math.inf"
+    return repr(value)

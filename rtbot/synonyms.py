@@ -1,0 +1,90 @@
+"""What other tools call the names of closed sets: keys, parameters, types, policies and verbs.
+
+Hints are made of them and nothing else: none of these words is accepted. Operators declare theirs
+themselves (`known_as`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SYNONYMS = {
+    # keys of a graph file and of its tests
+    "inputs": "input sources source variables",
+    "operators": "nodes steps ops pipeline functions transforms expressions calculations",
+    "outputs": "output out sinks results select",
+    "params": "parameters variables constants config settings",
+    "tests": "test cases examples",
+    "given": "input inputs when data",
+    "expect": "output outputs expected then result results",
+    "emits_nothing": "silent empty nothing",
+    # keys of an operator
+    "type": "op operator kind class fn func function",
+    "in": "input inputs source from args of on column",
+    "control": "controls ctl",
+    "doc": "description comment help label note docs man",
+    # parameters
+    "window": "period periods span n size length len timeperiod lookback width days rows bars",
+    "partial": "min_periods min_samples",
+    "n": "periods period lag shift offset k steps",
+    "interval": "freq frequency rule every step period",
+    "shift": "offset delta by periods",
+    "value": "threshold limit constant level than",
+    "how": "join kind method mode",
+    "mode": "how kind method extreme",
+    "tolerance": "max_age within eps",
+    "coefficients": "weights factors",
+    # io
+    "unit": "time_unit timeunit units resolution",
+    "time": "timestamp time_column index date",
+    "key": "keys by group_by partition_by symbol ticker",
+    "duplicates": "dedup drop_duplicates keep",
+    "lateness": "watermark allowed_lateness delay",
+    # types
+    "number": "float float64 float32 double real num decimal numeric",
+    "integer": "int int64 int32 long bigint",
+    "boolean": "bool bit flag",
+    "text": "string str symbol varchar category object",
+    "duration": "timedelta interval timespan",
+    "numbers": "list array vector floats",
+    # values of choices
+    "s": "second seconds sec secs",
+    "ms": "millisecond milliseconds millis msec",
+    "us": "microsecond microseconds micros usec",
+    "ns": "nanosecond nanoseconds nanos nsec",
+    "drop": "ignore skip discard omit",
+    "error": "raise fail strict",
+    "first": "keep_first earliest",
+    "last": "keep_last latest newest",
+    "outer": "full full_outer union",
+    "inner": "intersection",
+    "asof": "merge_asof backward latest",
+    "min": "low lowest minimum smallest",
+    "max": "high highest maximum largest",
+    # verbs
+    "validate": "check lint verify compile",
+    "run": "exec execute start apply eval",
+    "draw": "graph diagram show render dot",
+    "init": "new create scaffold",
+    "sample": "generate data demo",
+    "explain": "describe inspect info why",
+    "ops": "operators list ls",
+}
+"""The words that are meant by a name of ours, in lower case."""
+
+
+def folded(word: str) -> str:
+    """Return a word without what only style decides: case, and the signs between its parts."""
+    return "".join(character for character in word.lower() if character not in "_- .")
+
+
+def synonym(word: str, names: Iterable[str]) -> str:
+    """Return the first of the names that the word is another word for, or ""."""
+    wanted = folded(word)
+    for name in names:
+        if wanted in map(folded, SYNONYMS.get(name, "").split()):
+            return name
+    return ""

@@ -1,0 +1,80 @@
+"""One table of all inputs as a table for each: wide, a column per input, or long.
+
+The rules are those of files: a wide table has a column named after every input, where an absent
+cell is no message; else the columns `input` and `value` say which input a row is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.errors import DataError, nearest
+from rtbot.tables import texts
+from rtbot.tables.convert import Columns, Spec, of_form
+from rtbot.tables.forms import TIME_NAMES, Column, named
+
+if TYPE_CHECKING:
+    from rtbot.tables.forms import Form
+
+
+def by_input(data: Any, specs: Mapping[str, Spec]) -> Mapping[str, Any]:
+    """Return a table for each input: `data` is a mapping of these already, or one table of all.
+
+    Raises DataError if it is neither.
+    """
+    inputs = list(specs)
+    if isinstance(data, Mapping) and not _is_one_table(data, specs):
+        return data
+    first = specs[inputs[0]]
+    if len(inputs) == 1:
+        return {inputs[0]: data}
+    form = named(data, first)
+    missing = [name for name in inputs if name not in form]
+    if not missing:
+        return {name: _cells(form, spec) for name, spec in specs.items()}
+    if "input" in form and "value" in form:
+        return _rows(form, specs)
+    message = f"the table has no column {missing[0]!r}, nor the columns 'input' and 'value'"
+    hint = f"give {{{inputs[0]!r}: table, ...}}, or one table with a column for every input"
+    raise DataError(message, code="RT204", hint=nearest(missing[0], form) or hint)
+
+
+def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, Spec]) -> bool:
+    """Whether a mapping has columns, one of them of times, and not a table for each input."""
+    times = {*TIME_NAMES, *(spec.time for spec in specs.values())} - specs.keys()
+    return not data.keys() <= specs.keys() and any(name in times for name in data)
+
+
+def _cells(form: Form, spec: Spec) -> Columns:
+    """Return the messages of an input in a wide table."""
+    strict = replace(spec, value=spec.name, nullable=False)
+    return replace(of_form(form, strict), nulls=0)
+
+
+def _rows(form: Form, specs: Mapping[str, Spec]) -> dict[str, Any]:
+    """Return the rows of every input in a long table."""
+    names = texts.encode(form["input"]())
+    for code, name in enumerate(names.values):
+        if name not in specs:
+            row = int(np.argmax(names.codes == code))
+            hint = nearest(name, specs) or f"the inputs are {', '.join(specs)}"
+            message = f"there is no input {name!r}"
+            raise DataError(message, code="RT206", hint=hint, row=row, column="input")
+    if (names.codes < 0).any():
+        row = int(np.argmax(names.codes < 0))
+        raise DataError("a row without an input", code="RT211", row=row, column="input")
+    found: dict[str, Any] = {}
+    for code, name in enumerate(names.values):
+        rows = np.flatnonzero(names.codes == code)
+        found[name] = {c: _taken(form[c](), rows) for c in form if c != "input"}
+    return found
+
+
+def _taken(column: Column, rows: np.ndarray) -> Column:
+    if isinstance(column, list):
+        return [column[row] for row in rows]
+    return column[rows] if isinstance(column, np.ndarray) else column.take(rows)

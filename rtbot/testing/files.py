@@ -1,0 +1,111 @@
+"""Rows of a test that stand in a file of their own, read as data of a run are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rtbot.errors import refused
+from rtbot.files import Files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rtbot.check.rows import Row, Rows
+    from rtbot.formats.writing import Clock
+    from rtbot.graph import Input
+    from rtbot.tables import Columns
+    from rtbot.tables.convert import Key
+
+ARROW_KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text": "string"}
+
+
+def beside(graph: str, rows: Rows) -> str:
+    """Return the path of a file of rows, which is relative to the graph's file."""
+    if graph.startswith("<"):
+        message = f"{rows.file} is relative to the file of the graph, which has none"
+        raise refused("RT150", rows.mark, message, "load the graph from its file")
+    return str(Path(graph).parent / rows.file)
+
+
+def with_file(
+    rows: Rows, item: Input, path: str, key: Sequence[str], unit: str | None, time: str | None
+) -> Rows:
+    """Return the rows of a file, with their lines and the style of their times.
+
+    The value is in the column named like the input or output, in `value`, or in the only one left.
+    Raises DataError where the file is wrong, OSError where it cannot be read.
+    """
+    from rtbot.formats.blocks import Judge
+    from rtbot.formats.intake import Intake
+    from rtbot.formats.wiring import Request, wire
+
+    request = Request(None, {item.name: (path, None)}, time, tuple(key))
+    intake = Intake(wire(Files(), {item.name: item}, request), unit, Judge(drop=False))
+    found: list[Row] = []
+    lines: list[int] = []
+    for pieces, _ in intake.turns():
+        for piece in pieces:
+            found += _rows(piece.columns[item.name])
+            lines += [piece.block.line(int(row)) for row in piece.rows[item.name]]
+    return replace(rows, rows=tuple(found), lines=tuple(lines), style=intake.style)
+
+
+def file_of(
+    outputs: Mapping[str, tuple[Input, Iterable[Row]]],
+    key: Sequence[str],
+    time: str,
+    path: str,
+    clock: Clock,
+) -> bytes:
+    """Return the bytes of a file with the rows of these outputs, a column for each."""
+    import pyarrow as pa
+
+    from rtbot.formats.opening import form_of
+    from rtbot.formats.writing import Clock, open_writer
+    from rtbot.testing.comparing import place
+
+    cells = {name: {row[:-1]: row[-1] for row in rows} for name, (_, rows) in outputs.items()}
+    places = sorted({spot for one in cells.values() for spot in one}, key=lambda s: place((*s, 0)))
+    heads = list(zip(*places, strict=True)) or [()] * (len(key) + 1)
+    columns = {"t": pa.array(heads[-1], pa.int64())}
+    for name, values in zip(key, heads[:-1], strict=True):
+        columns[name] = pa.array(values, None if any(v is not None for v in values) else "string")
+    for name, (item, _) in outputs.items():
+        kind = pa.type_for_alias(ARROW_KINDS[item.type.kind])
+        columns[name] = pa.array([cells[name].get(spot) for spot in places], kind)
+    sink = BytesIO()
+    writer = open_writer(sink, path, form_of(path) or "csv", Clock())
+    writer.write(clock.told(pa.table(columns)).rename_columns([time, *list(columns)[1:]]))
+    writer.close()
+    return sink.getvalue()
+
+
+def columns_of(path: str) -> list[str]:
+    """Return the names of the columns of a file; none if there is no such file."""
+    from rtbot.formats.opening import Opening
+
+    return list(Opening(Files()).one(path).names) if Path(path).exists() else []
+
+
+def _rows(columns: Columns) -> list[Row]:
+    from rtbot.tables import Text
+
+    value = columns.value
+    cells = value.objects().tolist() if isinstance(value, Text) else value.tolist()
+    if columns.valid is not None:
+        cells = [c if ok else None for c, ok in zip(cells, columns.valid.tolist(), strict=True)]
+    keys = [_key(part) for part in columns.keys]
+    return list(zip(*keys, columns.time.tolist(), cells, strict=True))
+
+
+def _key(part: Key) -> list[Any]:
+    from rtbot.tables import Text
+
+    if isinstance(part, Text):
+        return list(part.objects().tolist())
+    if isinstance(part, tuple):
+        return [c if ok else None for c, ok in zip(part[0].tolist(), part[1].tolist(), strict=True)]
+    return list(part.tolist())

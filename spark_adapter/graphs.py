@@ -1,0 +1,98 @@
+"""A graph made ready for Spark: loaded and checked on the driver, with the schema of its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import types
+
+import rtbot
+from rtbot.errors import DataError
+from spark_adapter.rows import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot import Graph
+    from spark_adapter.sources import Rows
+
+KINDS: Mapping[str, tuple[types.DataType, pa.DataType]] = {
+    "number": (types.DoubleType(), pa.float64()),
+    "integer": (types.LongType(), pa.int64()),
+    "boolean": (types.BooleanType(), pa.bool_()),
+    "text": (types.StringType(), pa.string()),
+}
+HEADS: Mapping[type[types.DataType], pa.DataType] = {
+    types.ByteType: pa.int8(),
+    types.ShortType: pa.int16(),
+    types.IntegerType: pa.int32(),
+    types.LongType: pa.int64(),
+    types.StringType: pa.string(),
+    types.TimestampType: pa.timestamp("us", "UTC"),
+    types.TimestampNTZType: pa.timestamp("us"),
+}
+ORDERED = ("first", "last")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The result of a graph: its schema for Spark, and for Arrow."""
+
+    spark: types.StructType
+    arrow: pa.Schema
+
+
+def loaded_graph(graph: Any, params: Mapping[str, Any] | None) -> Graph:
+    """Load a graph unless it is one; refuse what depends on an order that Spark does not have."""
+    if isinstance(graph, rtbot.Graph) and params:
+        raise TypeError("params go with a path or text, not with a graph that is loaded already")
+    loaded = graph if isinstance(graph, rtbot.Graph) else rtbot.load(graph, **(params or {}))
+    rule = loaded.checked.io.duplicates
+    if rule in ORDERED:
+        message = f"io.duplicates: {rule} asks for an order of arrival, which Spark does not have"
+        raise DataError(message, code="RT202", hint="set it to error, min, max or sum")
+    return loaded
+
+
+def prepared(rows: Rows, graph: Graph, layout: str) -> tuple[Work, Shape]:
+    """Return what the workers do, and the schema of the result."""
+    if layout not in ("wide", "long"):
+        raise TypeError(f"layout is wide or long, not {layout!r}")
+    fields = [(name, rows.frame.schema[name].dataType) for name in rows.keys]
+    fields.append((rows.stamp, _time_type(rows.frame.schema[rows.time].dataType)))
+    heads = [(name, kind, HEADS[type(kind)]) for name, kind in fields]
+    values = [(n, *KINDS[kind]) for n, kind in _values(graph, layout)]
+    names = [name for name, *_ in (*heads, *values)]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        message = f"two columns of the result would be named {twice[0]!r}"
+        raise DataError(message, code="RT215", hint="rename an output of the graph, or a column")
+    shape = Shape(
+        types.StructType([types.StructField(name, kind) for name, kind, _ in (*heads, *values)]),
+        pa.schema([(name, kind) for name, _, kind in (*heads, *values)]),
+    )
+    unit = graph.checked.io.unit or "us"
+    work = Work(
+        graph, rows.keys, rows.time, rows.feeds, shape.arrow, rows.stamp, layout, rows.port, unit
+    )
+    return work, shape
+
+
+def _values(graph: Graph, layout: str) -> list[tuple[str, str]]:
+    """Return name and kind of the columns of values."""
+    checked = graph.checked
+    kinds = {}
+    for name, ref in checked.outputs.items():
+        of = checked.inputs[ref.id].type if ref.id in checked.inputs else None
+        kinds[name] = (of or checked.nodes[ref.id].types[ref.port]).kind
+    if layout == "wide":
+        return list(kinds.items())
+    different = len(set(kinds.values())) > 1
+    return [("output", "text"), ("value", "text" if different else next(iter(kinds.values())))]
+
+
+def _time_type(kind: types.DataType) -> types.DataType:
+    """Times come out as they went in; dates as timestamps, since a result may lie between two."""
+    return types.TimestampNTZType() if isinstance(kind, types.DateType) else kind

@@ -1,0 +1,92 @@
+"""Rows on their way to stateful code and back, as bytes: record batches of one bucket each.
+
+Spark hands rows to stateful code one by one in Python, through pandas, where null and NaN are one.
+So it is given few rows that hold many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from rtbot.arrow import of_numpy
+from rtbot.tables.numbers import times
+from spark_adapter.rows import OUT_ROWS, chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spark_adapter.rows import Work
+
+BUCKET, SLICE, ROWS, STATE = "bucket", "slice", "rows", "state"
+IN_BUCKET, IN_SLICE = "__bucket", "__slice"
+"""The names of the first two beside columns of a user."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The rows of a stream as slices take them: `IN_SLICE` and what `work` reads, of `schema`."""
+
+    work: Work
+    schema: pa.Schema
+
+    def packed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack rows with `IN_BUCKET` and columns of the schema; times become int64 in io.unit."""
+        for chunk in chunks(batches):
+            buckets = chunk.column(IN_BUCKET).to_numpy()
+            order = np.argsort(buckets, kind="stable")
+            rows = self.plain(chunk).take(pa.array(order)).combine_chunks()
+            found, starts = np.unique(buckets[order], return_index=True)
+            ends = [*starts[1:].tolist(), len(order)]
+            parts = [
+                _bytes(rows.slice(start, end - start))
+                for start, end in zip(starts.tolist(), ends, strict=True)
+            ]
+            columns = [pa.array(found, pa.int32()), pa.array(parts, pa.binary())]
+            yield pa.RecordBatch.from_arrays(columns, [BUCKET, ROWS])
+
+    def plain(self, chunk: pa.Table) -> pa.Table:
+        """Return the rows in the columns of the schema."""
+        columns = {name: chunk.column(name) for name in self.schema.names}
+        time = chunk.column(self.work.time).combine_chunks()
+        columns[self.work.time] = of_numpy(times(time, self.work.unit))
+        return pa.table(columns).cast(self.schema)
+
+    def slices(self, parts: Iterable[bytes]) -> dict[int, pa.Table]:
+        """Return the rows of every slice, of the packed rows of one bucket."""
+        batches = [pa.ipc.read_record_batch(pa.py_buffer(part), self.schema) for part in parts]
+        table = pa.Table.from_batches(batches, self.schema)
+        place = table.column(IN_SLICE).to_numpy()
+        order = np.argsort(place, kind="stable")
+        rows = table.drop_columns([IN_SLICE]).take(pa.array(order))
+        found, starts = np.unique(place[order], return_index=True)
+        ends = [*starts[1:].tolist(), len(order)]
+        return {
+            int(number): rows.slice(start, end - start)
+            for number, start, end in zip(found, starts.tolist(), ends, strict=True)
+        }
+
+
+def results(table: pa.Table) -> list[bytes]:
+    """Return the rows of a result as bytes."""
+    return [batch.serialize().to_pybytes() for batch in table.to_batches(OUT_ROWS)]
+
+
+def unpacked(
+    schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Return the record batches that `results` made bytes of."""
+    for batch in batches:
+        for part in batch.column(ROWS):
+            if part.is_valid:
+                yield pa.ipc.read_record_batch(part.as_buffer(), schema)
+
+
+def _bytes(rows: pa.Table) -> bytes:
+    batch, *more = rows.combine_chunks().to_batches()
+    assert not more, "combined chunks are one"
+    made: bytes = batch.serialize().to_pybytes()
+    return made

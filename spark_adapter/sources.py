@@ -1,0 +1,190 @@
+"""DataFrames as the rows that a graph reads: which column is what, one relation of all inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions, types
+
+from rtbot.errors import DataError, nearest
+from rtbot.tables.convert import TIME_NAMES
+from spark_adapter.rows import Feed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from rtbot import Graph
+
+INTEGERS = (types.ByteType, types.ShortType, types.IntegerType, types.LongType)
+NUMBERS = (*INTEGERS, types.FloatType, types.DoubleType, types.DecimalType)
+ACCEPTED: Mapping[str, tuple[type[types.DataType], ...]] = {
+    "number": NUMBERS,
+    "integer": INTEGERS,
+    "boolean": (types.BooleanType,),
+    "text": (types.StringType,),
+}
+KEYS = (*INTEGERS, types.StringType)
+TIMES = (*INTEGERS, types.TimestampType, types.TimestampNTZType, types.DateType)
+PORT, TIME = "__port", "__time"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One relation of all inputs: key columns, times, values, and port numbers if there are any.
+
+    `frame` has the columns under the names that `keys`, `time`, `feeds` and `port` say.
+    """
+
+    frame: DataFrame
+    keys: tuple[str, ...]
+    time: str
+    feeds: tuple[Feed, ...]
+    stamp: str
+    port: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user said of columns: `key` and `time` None if that is left to the graph.
+
+    `also` names columns that stay beside those the graph reads.
+    """
+
+    key: tuple[str, ...] | None = None
+    time: str | None = None
+    inputs: Mapping[str, str] | None = None
+    also: tuple[str, ...] = ()
+
+
+def is_streaming(data: Any) -> bool:
+    """Whether these are streaming DataFrames; DataError if only some are."""
+    frames = data.values() if isinstance(data, Mapping) else [data]
+    streams = {frame.isStreaming for frame in frames}
+    if len(streams) > 1:
+        message = "some inputs stream and others do not"
+        raise DataError(message, code="RT216", hint="read all of them as streams, or none")
+    return True in streams
+
+
+def rows_of(data: Any, graph: Graph, request: Request) -> Rows:
+    """Return the rows of a DataFrame with a column per input, or of a DataFrame per input.
+
+    Raises DataError if a column is not there or of a type that does not go with the graph.
+    """
+    inputs = graph.checked.inputs
+    _known(request.inputs or {}, inputs, "the graph has no input")
+    if not isinstance(data, Mapping):
+        return _wide(data, graph, request)
+    _known(data, inputs, "the graph has no input")
+    missing = [name for name in inputs if name not in data]
+    if missing:
+        raise DataError(f"nothing feeds the input {missing[0]}", code="RT206")
+    frames = {name: _single(name, data[name], graph, request) for name in inputs}
+    first = next(iter(frames.values()))
+    for name, other in frames.items():
+        _same_types(first, other, name)
+    frame = first.frame
+    for other in list(frames.values())[1:]:
+        frame = frame.unionByName(other.frame, allowMissingColumns=True)
+    feeds = tuple(one.feeds[0] for one in frames.values())
+    return Rows(frame, first.keys, first.time, feeds, first.stamp, PORT)
+
+
+def _wide(frame: DataFrame, graph: Graph, request: Request) -> Rows:
+    keys, time = heads(frame, graph, request)
+    columns = {}
+    for name, declared in graph.checked.inputs.items():
+        column = (request.inputs or {}).get(name, name)
+        rest = [c for c in frame.columns if c not in (*keys, time, *request.also)]
+        if column not in frame.columns and len(graph.checked.inputs) == 1 and len(rest) == 1:
+            column = rest[0]
+        columns[name] = column
+        _need(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
+    chosen = dict.fromkeys([*keys, time, *columns.values(), *request.also])
+    values = [_value(frame, name) for name in chosen]
+    feeds = tuple(Feed(name, column) for name, column in columns.items())
+    return Rows(frame.select(*values), keys, time, feeds, time)
+
+
+def _single(name: str, frame: DataFrame, graph: Graph, request: Request) -> Rows:
+    """The rows of one input, numbered as its port; the column is renamed to `__NAME`."""
+    keys, time = heads(frame, graph, request)
+    rest = [c for c in frame.columns if c not in (*keys, time, *request.also)]
+    column = (request.inputs or {}).get(name)
+    if column is None:
+        column = name if name in rest or len(rest) != 1 else rest[0]
+    declared = graph.checked.inputs[name]
+    _need(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
+    place = list(graph.checked.inputs).index(name)
+    own = f"__{name}"
+    shown = frame.select(
+        *(named(c) for c in keys),
+        named(time).alias(TIME),
+        functions.lit(place).alias(PORT),
+        _value(frame, column).alias(own),
+        *(named(c) for c in request.also),
+    )
+    return Rows(shown, keys, TIME, (Feed(name, own, place, sparse=False),), time, PORT)
+
+
+def heads(frame: DataFrame, graph: Graph, request: Request) -> tuple[tuple[str, ...], str]:
+    """Return the key columns and the column of times; DataError if one is not there."""
+    io = graph.checked.io
+    keys = io.key if request.key is None else request.key
+    for name in keys:
+        _need(frame, name, "a key", KEYS)
+    time = request.time or io.time
+    if time is None:
+        found = [name for name in TIME_NAMES if name in frame.columns and name not in keys]
+        if not found:
+            names = ", ".join(TIME_NAMES)
+            hint = f"say time=; there are {', '.join(frame.columns)}"
+            raise DataError(f"there is no column of times ({names})", code="RT204", hint=hint)
+        time = found[0]
+    _need(frame, time, "the time", TIMES)
+    return tuple(keys), time
+
+
+def _need(frame: DataFrame, name: str, what: str, accepted: Sequence[type[types.DataType]]) -> None:
+    """Refuse a column that is not there, or of a type that does not fit."""
+    if name not in frame.columns:
+        hint = nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
+        raise DataError(f"there is no column {name!r} for {what}", code="RT204", hint=hint)
+    kind = frame.schema[name].dataType
+    if not isinstance(kind, tuple(accepted)):
+        names = ", ".join(one().simpleString() for one in accepted)
+        message = f"the column {name!r} for {what} is {kind.simpleString()}"
+        raise DataError(message, code="RT220", hint=f"cast it to one of {names}")
+
+
+def _known(names: Any, inputs: Mapping[str, Any], message: str) -> None:
+    for name in names:
+        if name not in inputs:
+            hint = nearest(name, inputs) or f"the inputs are {', '.join(inputs)}"
+            raise DataError(f"{message} {name!r}", code="RT206", hint=hint)
+
+
+def _same_types(first: Rows, other: Rows, name: str) -> None:
+    for column in (*first.keys, first.time):
+        kinds = [rows.frame.schema[column].dataType for rows in (first, other)]
+        if kinds[0] != kinds[1]:
+            shown = " and ".join(kind.simpleString() for kind in kinds)
+            what = "the time" if column == first.time else f"the key {column!r}"
+            message = f"{what} has different types in the inputs: {shown} in {name}"
+            raise DataError(message, code="RT220", hint="cast one of them")
+
+
+def named(name: str) -> Any:
+    """Return the column of exactly this name."""
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def _value(frame: DataFrame, name: str) -> Any:
+    """The column; a decimal as the nearest double."""
+    if isinstance(frame.schema[name].dataType, types.DecimalType):
+        return named(name).cast("double").alias(name)
+    return named(name)

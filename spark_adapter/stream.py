@@ -1,0 +1,230 @@
+"""A graph over a streaming DataFrame: rows wait for the watermark, states live in buckets.
+
+Spark calls Python once per group and micro-batch, and a call costs milliseconds. So keys are dealt
+to buckets, which are Spark's groups; a bucket reads and writes only those of its slices that get
+rows, or that the watermark lets go on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions, types
+
+from rtbot.errors import DataError, RtbotError
+from rtbot.times import DEFAULT_UNIT
+from spark_adapter.bucket import Split
+from spark_adapter.clock import NUDGE, PER_MILLISECOND, Clock
+from spark_adapter.graphs import prepared
+from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, unpacked
+from spark_adapter.sources import INTEGERS, PORT, heads, named, rows_of
+from spark_adapter.stateful import COUNTS, OUT, Buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+
+    from rtbot import Graph
+    from spark_adapter.batch import Options
+    from spark_adapter.rows import Work
+    from spark_adapter.sources import Request, Rows
+
+EVENT, TIME, ONE = "__event", "__t", "__one"
+OBSERVED = "rtbot"
+"""The name under which the progress of a query has our counts."""
+
+DELAY = "spark.watermarkDelayMs"
+"""Where Spark notes the watermark of a column."""
+
+BUCKETS_PER_PARTITION, SLICES = 4, 8
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+DAY = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """Rows with `IN_BUCKET`, and the columns that `packing` packs."""
+
+    frame: DataFrame
+    packing: Packing
+
+
+def late_rows(query: StreamingQuery) -> int:
+    """Return how many rows came after the watermark had passed their slice; they were left out.
+
+    Counts the micro-batches that `query.recentProgress` still has, by default the last 100.
+    """
+    told = [p["observedMetrics"].get(OBSERVED) for p in query.recentProgress]
+    return sum(counts["late"] or 0 for counts in told if counts is not None)
+
+
+def split_of(frame: DataFrame, buckets: int | None, slices: int | None) -> Split:
+    """Return how keys are dealt; by default by the number of Spark's shuffle partitions."""
+    if buckets is None:
+        partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+        buckets = BUCKETS_PER_PARTITION * partitions
+    split = Split(buckets, SLICES if slices is None else slices)
+    if min(split.buckets, split.slices) < 1:
+        raise TypeError("buckets and slices are numbers from 1 on")
+    return split
+
+
+def watermarked(
+    data: Any, graph: Graph, request: Request, watermark: str | Mapping[str, str] | None
+) -> Any:
+    """Return the DataFrames with the event time of their rows as a column of its own, `EVENT`."""
+    if not isinstance(data, Mapping):
+        given = watermark if not isinstance(watermark, Mapping) else None
+        return _watermarked(data, graph, request, given)
+    delays = watermark if isinstance(watermark, Mapping) else dict.fromkeys(data, watermark)
+    return {n: _watermarked(f, graph, request, delays.get(n)) for n, f in data.items()}
+
+
+def _watermarked(
+    frame: DataFrame, graph: Graph, request: Request, delay: str | None
+) -> DataFrame:
+    _, name = heads(frame, graph, request)
+    column, unit = named(name), graph.checked.io.unit
+    given = frame.schema[name]
+    if isinstance(given.dataType, INTEGERS):
+        if unit is None:
+            message = f"the time {name!r} is an integer, and the graph does not say of what unit"
+            raise DataError(message, code="RT205", hint="set io.unit (s, ms, us or ns)")
+        column = _instant(column.cast("long"), unit)
+    elif not isinstance(given.dataType, types.TimestampType):
+        column = functions.timestamp_micros(_shown(column.cast("timestamp_ntz")))
+    delay = delay or _lateness(graph)
+    if delay is None and DELAY not in given.metadata:
+        message = "a stream needs a watermark: how much later than others a row may come"
+        hint = "say watermark='10 seconds', set io.lateness, or give the frame withWatermark"
+        raise DataError(message, code="RT202", hint=hint)
+    made = frame.withColumn(EVENT, column)
+    return made if delay is None else made.withWatermark(EVENT, delay)
+
+
+def _instant(count: Column, unit: str) -> Column:
+    """The timestamp of an integer time, nudged: the watermark begins at 0."""
+    if unit == "ns":
+        thousand = functions.lit(1_000)
+        micros = (count - functions.pmod(count, thousand)) / thousand
+        micros = micros.cast("long")
+    else:
+        micros = count * {"s": 1_000_000, "ms": 1_000, "us": 1}[unit]
+    return functions.timestamp_micros(micros + NUDGE * 1_000)
+
+
+def _shown(column: Column) -> Column:
+    """Microseconds since 1970 of what a clock without a zone shows, whatever Spark's own zone."""
+    days = functions.unix_date(column.cast("date")).cast("long")
+    seconds = (functions.hour(column) * 60 + functions.minute(column)) * 60
+    parts = functions.date_part(functions.lit("SECOND"), column) * 1_000_000
+    return days * DAY + seconds.cast("long") * 1_000_000 + parts.cast("long")
+
+
+def _lateness(graph: Graph) -> str | None:
+    """The delay that admits what `io.lateness` does."""
+    lateness, unit = graph.checked.io.lateness, graph.checked.io.unit or DEFAULT_UNIT
+    if lateness is None:
+        return None
+    whole = lateness * 1_000 if unit == "s" else -(-lateness // PER_MILLISECOND[unit])
+    return f"{whole + 1} milliseconds"
+
+
+def dealt(rows: Rows, work: Work, split: Split) -> Dealt:
+    """Give every row its bucket and slice, and columns the names that states know them by."""
+    keys = rows.keys or (ONE,)
+    frame = rows.frame if rows.keys else rows.frame.withColumn(ONE, functions.lit(0))
+    feeds = [replace(feed, column=f"__v{place}") for place, feed in enumerate(work.feeds)]
+    columns = {name: _plain(frame, name) for name in keys}
+    hashed = functions.xxhash64(*(column for column, _ in columns.values()))
+    number = functions.pmod(hashed, functions.lit(split.buckets * split.slices))
+    bucket = functions.pmod(number, functions.lit(split.buckets))
+    shown = [bucket.cast("int").alias(IN_BUCKET)]
+    shown.append(((number - bucket) / split.buckets).cast("int").alias(IN_SLICE))
+    columns[TIME] = named(rows.time), pa.int64()
+    if rows.port:
+        columns[PORT] = named(rows.port), pa.int32()
+    columns |= {
+        new.column: _plain(frame, old.column)
+        for old, new in zip(work.feeds, feeds, strict=True)
+    }
+    frame = frame.select(*shown, *(column.alias(name) for name, (column, _) in columns.items()))
+    kinds = [(IN_SLICE, pa.int32()), *((name, kind) for name, (_, kind) in columns.items())]
+    port = PORT if rows.port else None
+    own = replace(work, keys=keys, time=TIME, feeds=tuple(feeds), port=port)
+    return Dealt(frame, Packing(own, pa.schema(kinds)))
+
+
+def _plain(frame: DataFrame, name: str) -> tuple[Column, pa.DataType]:
+    """A column as one of the few types that states hold: the same value, whatever its width."""
+    kind = frame.schema[name].dataType
+    if isinstance(kind, types.StringType):
+        return named(name), pa.string()
+    if isinstance(kind, types.BooleanType):
+        return named(name), pa.bool_()
+    whole = isinstance(kind, INTEGERS)
+    return named(name).cast("long" if whole else "double"), pa.int64() if whole else pa.float64()
+
+
+def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> DataFrame:
+    """Return the streaming DataFrame of the result, as `run_graph` describes it."""
+    timed = watermarked(data, graph, request, options.watermark)
+    rows = rows_of(timed, graph, replace(request, also=(EVENT,)))
+    needs(rows.frame)
+    work, shape = prepared(rows, graph, options.layout)
+    split = split_of(rows.frame, options.buckets, options.slices)
+    given = dealt(rows, work, split)
+    clock = Clock(work.unit, NUDGE if isinstance(_time_type(rows), INTEGERS) else 0)
+    before = options.initial_state
+    told = (
+        given.frame.mapInArrow(_pack(given.packing), f"{BUCKET} int, {ROWS} binary")
+        .groupBy(BUCKET)
+        .transformWithStateInPandas(
+            Buckets(given.packing, split, clock),
+            OUT,
+            "append",
+            "eventTime",
+            None if before is None else before.groupBy(BUCKET),
+        )
+        .observe(OBSERVED, *(functions.sum(name).alias(name) for name in COUNTS))
+    )
+    return told.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
+
+
+def _time_type(rows: Rows) -> types.DataType:
+    kind: types.DataType = rows.frame.schema[rows.time].dataType
+    return kind
+
+
+def _pack(packing: Packing) -> Any:
+    def rtbot_pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from packing.packed(batches)
+        except RtbotError as error:
+            raise error.with_traceback(None) from None
+
+    return rtbot_pack
+
+
+def _unpack(schema: pa.Schema) -> Any:
+    def rtbot_unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return unpacked(schema, batches)
+
+    return rtbot_unpack
+
+
+def needs(frame: DataFrame) -> None:
+    """Refuse to begin where Spark would fail later with less to read."""
+    if not all(map(importlib.util.find_spec, ("google", "google.protobuf"))):
+        raise ModuleNotFoundError("streams need protobuf: pip install 'protobuf>=6.33.5'")
+    provider = frame.sparkSession.conf.get(PROVIDER, None)
+    if provider is None or "RocksDB" not in provider:
+        message = f"streams need the state store RocksDB: spark.conf.set({PROVIDER!r}, {ROCKSDB!r})"
+        raise RuntimeError(message)

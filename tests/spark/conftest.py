@@ -1,0 +1,68 @@
+"""One Spark session for the whole suite: a JVM costs seconds and most of a gigabyte."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=UTC"
+    ),
+    "spark.executorEnv.RTBOT_INTERPRET": "1",  # compiling would take most of the time
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "xdist_group(name): tests that share a worker, and its JVM")
+
+
+def pytest_itemcollected(item):
+    if "spark" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+def missing():
+    """What Spark lacks here, and how to install it; "" if nothing."""
+    for module in ("pyspark", "pandas", "google.protobuf"):
+        top = module.split(".", maxsplit=1)[0]
+        if importlib.util.find_spec(top) is None or importlib.util.find_spec(module) is None:
+            return f"no {module}: pip install 'rtbot-graphs[spark]'"
+    home = os.environ.get("JAVA_HOME")
+    if not (home and Path(home, "bin", "java").exists()) and shutil.which("java") is None:
+        return "no Java: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
+    return ""
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    lacking = missing()
+    if lacking:
+        pytest.skip(lacking)
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("rtbot tests")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

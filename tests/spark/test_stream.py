@@ -1,0 +1,255 @@
+"""Streams on Spark: the bits of a local run, whatever the cuts, restarts and hand-overs."""
+
+import datetime as dt
+import os
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import rtbot
+from rtbot.errors import CheckpointError, DataError
+
+pytest.importorskip("pyspark")
+spark_adapter = pytest.importorskip("spark_adapter")
+
+BANDS = """
+inputs: {a: number?}
+operators:
+  a0: coalesce(a, 0.5)
+  ma: {type: MovingAverage, in: a0, window: 3}
+  peak: {type: PeakDetector, in: a0, window: 3}
+outputs: {middle: ma, peak: peak, a: a}
+io: {unit: s}
+"""
+JOINS = """
+inputs: {a: number, b: integer}
+operators:
+  later: {type: TimeShift, in: a, shift: 3000000}
+  left: {type: Join, in: [a, b], how: left}
+  moved: {type: Join, in: [b, later]}
+  latest: {type: Join, in: [a, b], how: asof, tolerance: 4000000}
+outputs: {a: left.o1, b: left.o2, latest: latest.o2, moved: moved.o2}
+io: {unit: us}
+"""
+VALUES = {
+    "a": [0.0, -0.0, np.nan, np.inf, 1e16, -1.5, 2.25, 1e-300],
+    "b": [0, -1, 2**62 + 1, -(2**62), 7],
+}
+SCHEMAS = {"a": "k string, t bigint, a double", "b": "k string, t bigint, b bigint"}
+ARROW = {"a": pa.float64(), "b": pa.int64()}
+KEYS = [None, "", "a", "é", "zz", "b"]
+
+
+def made(rng, name, last, *, nulls=False):
+    """Random rows of an input, a message for a third of all (key, t)."""
+    choices = VALUES[name] + [None] * nulls
+    return [
+        (key, t, rng.choice(choices))
+        for key in KEYS
+        for t in range(1, last)
+        if rng.random() < 1 / 3
+    ]
+
+
+def table(name, rows):
+    return pa.table({
+        "k": pa.array([row[0] for row in rows], pa.string()),
+        "t": pa.array([row[1] for row in rows], pa.int64()),
+        name: pa.array([row[2] for row in rows], ARROW[name]),
+    })
+
+
+class Folder:
+    """A folder of parquet files, of which a stream reads one per micro-batch."""
+
+    def __init__(self, path, name):
+        self.path, self.name, self.count = path, name, 0
+        path.mkdir()
+
+    def add(self, rows, files, rng, lateness):
+        """Write rows in so many files, at most `lateness` out of order."""
+        order = sorted(rows, key=lambda row: row[1] + rng.uniform(0, lateness))
+        cuts = sorted(rng.randrange(len(order) + 1) for _ in range(files - 1))
+        for start, end in zip([0, *cuts], [*cuts, len(order)], strict=True):
+            self.count += 1
+            path = self.path / f"{self.count}.parquet"
+            parquet.write_table(table(self.name, order[start:end]), path)
+            os.utime(path, (1e9 + 60 * self.count,) * 2)
+
+    def stream(self, spark):
+        read = spark.readStream.schema(SCHEMAS[self.name]).option("maxFilesPerTrigger", 1)
+        return read.parquet(str(self.path))
+
+
+def ran(out, path):
+    """Run a query over all there is; returns it, stopped."""
+    write = out.writeStream.format("parquet").option("checkpointLocation", f"{path}/checkpoint")
+    query = write.option("path", f"{path}/out").trigger(availableNow=True).start()
+    query.awaitTermination()
+    return query
+
+
+def written(spark, path):
+    return spark.read.parquet(f"{path}/out")
+
+
+def local(graph, data):
+    """The result of one keyed run over all rows."""
+    given = {
+        name: table(name, sorted(rows, key=lambda row: row[1])).rename_columns(["k", "t", "value"])
+        for name, rows in data.items()
+    }
+    return graph.run(given, key="k").to_arrow()
+
+
+def bits(shown):
+    """The rows of a table, comparable to the last bit, in an order of their own."""
+    cells = []
+    for name in sorted(shown.column_names):
+        values = shown.column(name).to_pylist()
+        cells.append([np.float64(v).tobytes() if isinstance(v, float) else v for v in values])
+    return sorted(zip(*cells, strict=True), key=repr)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_stream_and_what_was_left_of_it_give_the_bits_of_a_local_run(spark, tmp_path, seed):
+    rng = random.Random(seed)
+    rows = made(rng, "a", 90, nulls=True)
+    folder = Folder(tmp_path / "in", "a")
+    folder.add(rows, 4, rng, 10)
+    graph = rtbot.load(BANDS)
+    frames = {"a": folder.stream(spark)}
+    out = spark_adapter.run_graph(frames, graph, key="k", watermark="11 seconds")
+    ran(out, tmp_path)
+    rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph)
+    assert out.schema == rest.schema
+    before, after = written(spark, tmp_path).toArrow(), rest.toArrow()
+    assert before.num_rows > 100
+    assert bits(pa.concat_tables([before, after])) == bits(local(graph, {"a": rows}))
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+def test_inputs_of_their_own_join_by_time(spark, tmp_path, kind):
+    rng = random.Random(kind)
+    data = {name: made(rng, name, 60) for name in "ab"}
+    frames = {}
+    graph = rtbot.load(JOINS)
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    for name, rows in data.items():
+        folder = Folder(tmp_path / name, name)
+        folder.add(rows, 3, rng, 5)
+        shown = folder.stream(spark).selectExpr("k", f"cast({moment(kind)} as {kind}) ts", name)
+        own = kind == "timestamp" and name == "a"
+        frames[name] = shown.withWatermark("ts", "5 seconds") if own else shown
+    delays = {"b": "6 seconds"} if kind == "timestamp" else "6 seconds"
+    out = spark_adapter.run_graph(frames, graph, key="k", watermark=delays)
+    try:
+        ran(out, tmp_path)
+        rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph)
+        assert dict(out.dtypes)["ts"] == kind
+        parts = [counted(frame, kind) for frame in (written(spark, tmp_path), rest)]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert parts[0].num_rows > 100
+    moved = {n: [(k, START + t * 1_000_000, v) for k, t, v in rows] for n, rows in data.items()}
+    assert bits(pa.concat_tables(parts)) == bits(local(graph, moved))
+
+
+START = int(dt.datetime(2024, 11, 3, 1, 59, 30, tzinfo=dt.UTC).timestamp()) * 1_000_000
+"""A time that a clock in New York shows twice."""
+
+
+def moment(kind):
+    """The SQL of a row's time: seconds after START."""
+    if kind == "timestamp":
+        return f"timestamp_micros({START} + t * 1000000)"
+    return "timestamp_ntz'2024-11-03 01:59:30' + make_dt_interval(0, 0, 0, t)"
+
+
+def counted(frame, kind):
+    """A result with its times in microseconds."""
+    shown = frame.toArrow()
+    place = shown.column_names.index("ts")
+    times = shown.column("ts").cast(pa.timestamp("us", "UTC" if kind == "timestamp" else None))
+    return shown.set_column(place, "t", times.cast(pa.int64()))
+
+
+def test_a_stream_goes_on_where_it_was_stopped_and_counts_late_rows(spark, tmp_path):
+    rng = random.Random(3)
+    rows = made(rng, "a", 90)
+    folder = Folder(tmp_path / "in", "a")
+    graph = rtbot.load(BANDS)
+
+    def go_on(graph, **options):
+        options = {"watermark": "2 seconds", "buckets": 3, "slices": 2} | options
+        out = spark_adapter.run_graph(folder.stream(spark), graph, key="k", **options)
+        return ran(out, tmp_path)
+
+    folder.add([row for row in rows if row[1] < 40], 2, rng, 0)
+    assert spark_adapter.late_rows(go_on(graph)) == 0
+    folder.add([("a", 2, 1.0), ("zz", 1, 2.0)], 1, rng, 0)
+    folder.add([row for row in rows if row[1] >= 40], 2, rng, 0)
+    assert spark_adapter.late_rows(go_on(graph)) == 2
+    rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph).toArrow()
+    given = pa.concat_tables([written(spark, tmp_path).toArrow(), rest])
+    assert bits(given) == bits(local(graph, {"a": rows}))
+
+    folder.add([("a", 100, 1.0)], 1, rng, 0)
+    other = rtbot.load(BANDS.replace("window: 3}\n  peak", "window: 4}\n  peak"))
+    with pytest.raises(Exception, match=r"operators\.ma\.values\.window was 3 and is 4"):
+        go_on(other)
+    with pytest.raises(Exception, match="slices was 2 and is 5"):
+        go_on(graph, slices=5)
+    with pytest.raises(CheckpointError, match=r"operators\.ma\.values\.window was 3 and is 4"):
+        spark_adapter.drain(spark, str(tmp_path / "checkpoint"), other)
+
+
+def test_a_batch_run_hands_over_to_a_stream_and_that_to_another(spark, tmp_path):
+    rng = random.Random(4)
+    rows = made(rng, "a", 120)
+    graph = rtbot.load(BANDS)
+    old = spark.createDataFrame(table("a", [row for row in rows if row[1] < 50]))
+    options = {"key": "k", "buckets": 3, "slices": 2}
+    parts = [spark_adapter.run_graph(old, graph, finish=False, **options).toArrow()]
+    state = spark_adapter.state_of(old, graph, **options)
+    for name, first, last in (("one", 50, 80), ("two", 80, 120)):
+        (tmp_path / name).mkdir()
+        folder = Folder(tmp_path / name / "in", "a")
+        folder.add([row for row in rows if first <= row[1] < last], 2, rng, 0)
+        out = spark_adapter.run_graph(
+            folder.stream(spark), graph, watermark="1 second", initial_state=state, **options
+        )
+        ran(out, tmp_path / name)
+        parts.append(written(spark, tmp_path / name).toArrow())
+        state = spark_adapter.saved_state(spark, str(tmp_path / name / "checkpoint"))
+    parts.append(spark_adapter.drain(spark, str(tmp_path / "two" / "checkpoint"), graph).toArrow())
+    assert all(part.num_rows for part in parts)
+    assert bits(pa.concat_tables(parts)) == bits(local(graph, {"a": rows}))
+
+
+def test_what_a_stream_lacks_is_said_before_it_starts(spark, tmp_path):
+    frame = Folder(tmp_path / "in", "a").stream(spark)
+    with pytest.raises(DataError, match="needs a watermark"):
+        spark_adapter.run_graph(frame, BANDS, key="k")
+    with pytest.raises(DataError, match="does not say of what unit"):
+        spark_adapter.run_graph(frame, BANDS.replace("io: {unit: s}", ""), key="k")
+    with pytest.raises(TypeError, match="partitions goes with a batch run only"):
+        spark_adapter.run_graph(frame, BANDS, key="k", watermark="1 second", partitions=3)
+    provider = spark.conf.get("spark.sql.streaming.stateStore.providerClass")
+    spark.conf.unset("spark.sql.streaming.stateStore.providerClass")
+    try:
+        with pytest.raises(RuntimeError, match="RocksDB"):
+            spark_adapter.run_graph(frame, BANDS, key="k", watermark="1 second")
+    finally:
+        spark.conf.set("spark.sql.streaming.stateStore.providerClass", provider)
+
+
+def test_a_data_error_names_key_time_and_input(spark, tmp_path):
+    folder = Folder(tmp_path / "in", "a")
+    folder.add([("x", 7, 1.0), ("x", 7, 2.0), ("x", 50, 1.0)], 1, random.Random(0), 0)
+    out = spark_adapter.run_graph(folder.stream(spark), BANDS, key="k", watermark="1 second")
+    with pytest.raises(Exception, match=r"(?s)RT203.*input 'a', key 'x', time 7"):
+        ran(out, tmp_path)

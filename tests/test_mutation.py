@@ -1,0 +1,54 @@
+"""A slice of `python -m tests.mutation`, and that it sees what it looks for."""
+
+import time
+
+import pytest
+
+from rtbot.errors import Problem
+from rtbot.graph import Mark
+from tests.mutation import check_chunk, check_data, check_places
+
+SLICES = [("graph", start) for start in range(0, 500, 125)] + [("data", 0), ("data", 75)]
+
+
+@pytest.mark.parametrize(("kind", "start"), SLICES)
+def test_spoilt_files_end_in_a_known_way(kind, start):
+    count = 125 if kind == "graph" else 75
+    outcomes, _, failures = check_chunk("suite", start, start + count, kind)
+    assert failures == []
+    assert outcomes.total() == count
+    assert len(outcomes) > 5
+
+
+GOOD = b"inputs: {a: number}\noutputs: [a]\n"
+OUTSIDE = [Mark("f", 0, 1), Mark("f", 4, 1), Mark("f", 1, 0), Mark("f", 1, 21), Mark("g", 1, 1)]
+
+
+@pytest.mark.parametrize("mark", OUTSIDE)
+def test_a_place_outside_the_file_is_a_failure(mark):
+    check_places(
+        [Problem("RT101", Mark("f", 1, 20), "x"), Problem("RT101", Mark("f", 3, 1), "x")], GOOD, "f"
+    )
+    with pytest.raises(AssertionError):
+        check_places([Problem("RT101", mark, "x")], GOOD, "f")
+
+
+def test_an_unknown_code_is_a_failure():
+    with pytest.raises(AssertionError):
+        check_places([Problem("RT999", Mark("f", 1, 1), "x")], GOOD, "f")
+
+
+def test_another_exception_and_a_long_wait_are_failures(monkeypatch):
+    monkeypatch.setattr("rtbot.load", lambda _: 1 / 0)
+    assert check_chunk("suite", 1, 2, "graph")[2] == [
+        ("suite/1", "ZeroDivisionError: division by zero")
+    ]
+    monkeypatch.setattr("tests.mutation.SECONDS", 0.01)
+    monkeypatch.setattr("rtbot.load", lambda _: time.sleep(30))
+    assert check_chunk("suite", 1, 2, "graph")[2] == [("suite/1", "Slow: ")]
+
+
+def test_a_bad_end_of_the_program_is_a_failure(monkeypatch, tmp_path):
+    monkeypatch.setattr("tests.mutation.run", lambda _: 70)
+    with pytest.raises(AssertionError):
+        check_data(".csv", b"t,price\n", tmp_path)

@@ -1,0 +1,488 @@
+"""Operators of one's own: declared in a file, they are as good as ours; mistakes have a line."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import rtbot
+from rtbot.check.declared import problems
+from rtbot.operator import REGISTRY
+from rtbot.plugins import PluginError, load_plugin
+from tests.catalogue import catalogue
+
+ROOT = Path(__file__).parent.parent
+HEAD = """\
+import math
+import statistics
+
+from rtbot.operator import (
+    EMIT, SILENT, Boolean, Cells, Choice, Example, In, Integer, Number, Numbers, Operator, Out,
+    Ring, Scalar, step,
+)
+
+LIMIT = 1e6
+ITEMS = [1, 2]
+
+
+def plain(x):
+    return x
+
+
+@step
+def clamp(x):
+    return min(max(x, -LIMIT), LIMIT)
+
+
+"""
+DECAY = """\
+class DecayForTest(Operator):
+    '''Sum of all values so far, each weighed less with every message since.'''
+
+    keep_share = Number(default=0.5, minimum=0, maximum=1, doc="what is kept at each message")
+    i1 = In("number", alias="values", doc="values")
+    o1 = Out("number", alias="sum", doc="their decaying sum")
+    total = Scalar("number", 0.0)
+    example = Example(
+        inputs={"i1": [(1, 4.0), (2, 2.0)]}, outputs={"o1": [(1, 4.0), (2, 4.0)]}
+    )
+
+    @step
+    def step(i1, keep_share, total):
+        total = clamp(keep_share * total + i1)
+        return total, total
+"""
+GRAPH = {
+    "inputs": {"x": "number"},
+    "operators": {"y": {"type": "DecayForTest", "in": "x"}},
+    "outputs": ["y"],
+    "tests": [
+        {
+            "name": "a sum decays",
+            "given": {"x": [[1, 4], [2, 2]]},
+            "expect": {"y": [[1, 4], [2, 4]]},
+        }
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def registry():
+    """What a test registers is forgotten after it."""
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """A function that writes a file of operators and loads it."""
+
+    def load(text, name="plugin.py"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(HEAD + text, encoding="utf-8")
+        load_plugin(str(path))
+        return path
+
+    return load
+
+
+def push(graph, values=(4.0, 2.0), **options):
+    rows = {"t": list(range(1, len(values) + 1)), "value": list(values)}
+    result = rtbot.load(graph).start(**options).push({"x": rows})
+    return next(iter(result.values()))["value"].tolist()
+
+
+# ---- the whole way
+
+
+NO_TEST_VERB = pytest.mark.skipif(
+    find_spec("rtbot.cli.test_verb") is None, reason="this verb comes later"
+)
+
+
+def rtbot_of(folder, *arguments):
+    command = [sys.executable, "-m", "rtbot", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "RTBOT_INTERPRET": "1"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=folder, env=environment
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["validate", "g.yaml"], "g.yaml: ok"),
+        (["run", "g.yaml", "d.csv"], "t,y\n1,4\n2,4\n"),
+        (["explain", "g.yaml"], "DecayForTest"),
+        (["explain", "g.yaml", "--code"], "def DecayForTest__step("),
+        pytest.param(["test", "g.yaml"], "", marks=NO_TEST_VERB),
+        (["draw", "g.yaml", "-o", "-"], "DecayForTest"),
+        (["ops", "--grep", "weighed"], "DecayForTest"),
+        (["doc", "DecayForTest"], "what is kept at each message"),
+        (["schema"], '"DecayForTest"'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_every_verb_knows_the_operators_of_a_plugin(arguments, shown, tmp_path):
+    (tmp_path / "my_ops.py").write_text(HEAD + DECAY)
+    (tmp_path / "g.yaml").write_text(YAML)
+    (tmp_path / "d.csv").write_text("t,x\n1,4\n2,2\n")
+    code, out, err = rtbot_of(tmp_path, *arguments, "--plugin", "my_ops.py")
+    assert (code, shown in out + err) == (0, True), out + err
+    assert not (tmp_path / "__pycache__").exists()
+
+
+YAML = """\
+inputs: {x: number}
+operators: {y: {type: DecayForTest, in: x}}
+outputs: [y]
+tests:
+  - {given: {x: [[1, 4], [2, 2]]}, expect: {y: [[1, 4], [2, 4]]}}
+"""
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_step_runs_compiled_and_interpreted_and_goes_on_after_a_restart(plugin, compiled):
+    plugin(DECAY)
+    assert push(GRAPH, compiled=compiled) == [4.0, 4.0]
+    graph = rtbot.load(GRAPH)
+    session = graph.start(key="k", compiled=compiled)
+    first = session.push({"x": {"k": ["a", "b"], "t": [1, 1], "value": [4.0, 8.0]}})
+    assert first["y"]["value"].tolist() == [4.0, 8.0]
+    session = graph.resume(session.dump(), compiled=compiled)
+    assert session.push_one("x", 2, 1.0, key="b") == {"y": [("b", 2, 5.0)]}
+
+
+def test_a_class_in_a_module_that_is_imported_needs_no_plugin(tmp_path, monkeypatch):
+    (tmp_path / "my_package_for_test.py").write_text(HEAD + DECAY)
+    monkeypatch.syspath_prepend(tmp_path)
+    import my_package_for_test
+
+    assert push(GRAPH, compiled=False) == [4.0, 4.0]
+    assert my_package_for_test.DecayForTest is REGISTRY["DecayForTest"]
+
+
+def test_names_of_two_files_do_not_meet(plugin):
+    for name, limit in (("OneForTest", 1.0), ("TwoForTest", 2.0)):
+        text = DECAY.replace("DecayForTest", name)
+        plugin(f"LIMIT = {limit}\n\n\n" + text, f"{name}.py")
+    graph = {
+        "inputs": {"x": "number"},
+        "operators": {
+            "OneForTest__step": {"type": "OneForTest", "in": "x"},
+            "TwoForTest__LIMIT": {"type": "TwoForTest", "in": "x"},
+            "all": "OneForTest__step * 100 + TwoForTest__LIMIT",
+        },
+        "outputs": ["all"],
+    }
+    for compiled in (False, True):
+        assert push(graph, [9.0], compiled=compiled) == [102.0]
+
+
+def test_a_helper_may_be_named_like_one_of_ours(plugin):
+    text = DECAY.replace("clamp", "prefer")
+    plugin("@step\ndef prefer(x):\n    return x\n\n\n" + text)
+    graph = {
+        "inputs": {"x": "number"},
+        "operators": {
+            "a": {"type": "DecayForTest", "in": "x"},
+            "b": {"type": "WindowMinMax", "in": "a", "window": 2, "mode": "max", "partial": True},
+        },
+        "outputs": ["b"],
+    }
+    assert push(graph, compiled=False) == [4.0, 4.0]
+
+
+def test_the_operator_of_the_documentation_does_what_its_example_says():
+    path = ROOT / "graphs" / "operators" / "drawdown.py"
+    page = (ROOT / "docs" / "custom-operators.md").read_text(encoding="utf-8")
+    assert path.read_text(encoding="utf-8") in page
+    load_plugin(str(path))
+    example = REGISTRY["Drawdown"].example
+    graph = rtbot.load(
+        {
+            "inputs": {"x": "number"},
+            "operators": {"y": {"type": "Drawdown", "in": {"values": "x"}}},
+            "outputs": ["y.share"],
+        }
+    )
+    for compiled in (False, True):
+        table = graph.start(compiled=compiled).push({"x": example.inputs["i1"]})["y_share"]
+        assert list(zip(table["t"], table["value"], strict=True)) == example.outputs["o1"]
+
+
+# ---- editing
+
+
+def test_an_edited_plugin_gives_its_new_results(plugin):
+    plugin(DECAY)
+    assert push(GRAPH, compiled=True) == [4.0, 4.0]
+    graph = rtbot.load(GRAPH)
+    blob = graph.start(compiled=True).dump()
+    plugin(DECAY.replace("+ i1)", "- i1)"))
+    assert push(GRAPH, compiled=True) == [-4.0, -4.0]
+    with pytest.raises(rtbot.CheckpointError, match="another graph"):
+        rtbot.load(GRAPH).resume(blob)
+    plugin(DECAY.replace("+ i1)", "- i1)").replace("LIMIT", "LIMIT").replace("0.5", "0.0"))
+    assert push(GRAPH, compiled=True) == [-4.0, -2.0]
+
+
+def test_an_edited_constant_or_helper_counts_too(plugin):
+    plugin(DECAY)
+    text = rtbot.load(GRAPH).code()
+    plugin("LIMIT = 3.0\n\n\n" + DECAY)
+    assert rtbot.load(GRAPH).code() != text
+    assert push(GRAPH, compiled=True) == [3.0, 3.0]
+
+
+def test_the_same_file_twice_is_one(plugin):
+    path = plugin(DECAY)
+    load_plugin(str(path))
+    load_plugin(os.path.relpath(path))
+    assert push(GRAPH, compiled=False) == [4.0, 4.0]
+
+
+def test_an_alias_that_an_edit_removes_is_gone(plugin):
+    alias = DECAY.replace("    keep_share", '    aliases = ("FadingForTest",)\n    keep_share')
+    plugin(alias)
+    assert REGISTRY["FadingForTest"] is REGISTRY["DecayForTest"]
+    plugin(DECAY)
+    assert "FadingForTest" not in REGISTRY
+
+
+@pytest.mark.parametrize("name", ["MovingAverage", "CountNumber", "DecayForTest"])
+def test_two_operators_of_one_name_are_refused_with_both_places(name, plugin):
+    plugin(DECAY)
+    with pytest.raises(rtbot.GraphError) as caught:
+        plugin(DECAY.replace("DecayForTest", name), "other.py")
+    (problem,) = caught.value.problems
+    assert problem.code == "RT171"
+    assert problem.source == f"class {name}(Operator):"
+    assert problem.mark.file.endswith("other.py")
+    assert {"DecayForTest": "plugin.py"}.get(name, "operators") in problem.hint
+    assert REGISTRY["MovingAverage"].__module__ == "rtbot.operators.windows"
+
+
+# ---- mistakes in declarations
+
+
+def operator(body, base="Operator"):
+    return f"class WrongForTest({base}):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+
+
+PORTS = 'i1 = In("number")\no1 = Out("number")\n'
+STEP = PORTS + "total = Scalar('number', 0.0)\n\n@step\n"
+
+MISTAKES = [
+    (PORTS, "class WrongForTest", "neither a step nor a formula", "write a step, or a formula"),
+    ('o1 = Out("number")\nformula = "1"', "class WrongForTest", "has no input", ""),
+    ('i1 = In("number")\nformula = "i1"', "class WrongForTest", "has no output", ""),
+    ('i1 = In("numbr")\no1 = Out("number")\nformula = "i1"', 'i1 = In("numbr")', "no kind", "numb"),
+    ('i1 = In("number")\no1 = Out("T")\nformula = "i1"', 'o1 = Out("T")', "no input is", ""),
+    (
+        'i1 = In("number", role="should")\no1 = Out("number")\nformula = "i1"',
+        "i1",
+        "no role",
+        "may",
+    ),
+    ('x = In("number")\no1 = Out("number")\nformula = "x"', 'x = In("number")', "no name", "i1"),
+    ('i2 = In("number")\no1 = Out("number")\nformula = "i2"', "i2", "no name of a port", "i1"),
+    ('i1 = In("number")\nout = Out("number")\nformula = "i1"', "out", "no name of a port", "o1"),
+    (PORTS + 'doc = Number()\nformula = "i1"', "doc = Number()", "meaning of its own", "rename"),
+    (PORTS + 'm = Choice(options=("a",), default="b")\nformula = "i1"', "m = ", "default 'b'", "a"),
+    (PORTS + 'formula = "2 * i1 +"', '"', "a value is expected", ""),
+    (PORTS + 'formula = "2 * i2"', "i2", "i2 is no port and no parameter", "only i1"),
+    (
+        PORTS + 'formula = "2 * squrt(i1)"',
+        "squrt",
+        "unknown function 'squrt'",
+        "did you mean 'sqrt'",
+    ),
+    (PORTS + 'formula = "$w * i1"', "$w", "$w is no parameter here", "write w"),
+    (PORTS + 'formula = "i1"\nkeep = "i1 > limit"', "limit", "limit is no port", ""),
+    (
+        PORTS + 'formula = "i1"\n\n@step\ndef step(i1):\n    return i1',
+        "formula",
+        "a step and a form",
+        "keep",
+    ),
+    (PORTS + 'x = Scalar("float", 0.0)\nformula = "i1"', "x = Scalar", "'float' is no kind", ""),
+    (PORTS + 'x = Ring("i2", size="n")\nformula = "i1"', "x = Ring", "'i2' is no input port", "i1"),
+    (
+        PORTS + 'x = Ring("i1", size="n")\nformula = "i1"',
+        "x = Ring",
+        "'n' is no Integer",
+        "add n =",
+    ),
+    (STEP + "def step(i1, totl):\n    return i1, totl", "totl", "totl names nothing", "'total'"),
+    (
+        STEP + "def step(self, i1, total):\n    return i1, total",
+        "self",
+        "has no self",
+        "leave it out",
+    ),
+    (STEP + "def step(i1, total, n=3):\n    return i1, total", "def step", "plain arguments", ""),
+    (STEP + "def step(i1, total):\n    return i1 + 1", "return", "1 value, 2 are", "o1, total"),
+    (STEP + "def step(i1, total):\n    return EMIT, i1, total", "return", "3 values, 2 are", "o1"),
+    (
+        STEP + "def step(i1, total):\n    if i1 > 0:\n        return\n    return i1, i1",
+        "return",
+        "0 v",
+        "",
+    ),
+    (
+        STEP + "def step(i1, total):\n    total += i1",
+        "def step",
+        "returns nothing",
+        "return o1, tot",
+    ),
+    (STEP + "def step(i1, total):\n    return plain(i1), total", "plain", "is no step", "@step"),
+    (STEP + "def step(i1, total):\n    return ITEMS[0], total", "ITEMS", "and no number", ""),
+    (STEP + "def step(i1, total):\n    return vlaue, total", "vlaue", "vlaue is not defined", ""),
+    (
+        STEP + "def step(i1, total):\n    return statistics.pi, total",
+        "statistics",
+        "module",
+        "math",
+    ),
+    (
+        "silent = True\n" + STEP + "def step(i1, total):\n    return i1, total",
+        "return",
+        "3 are",
+        "code",
+    ),
+    (PORTS + "step = step(lambda i1: i1)", "step = step", "cannot be read", "`def`"),
+]
+
+
+@pytest.mark.parametrize(("body", "underlined", "message", "hint"), MISTAKES)
+def test_a_wrong_declaration_is_told_at_its_line(body, underlined, message, hint, plugin):
+    with pytest.raises(rtbot.GraphError) as caught:
+        plugin(operator(body))
+    problem = next(p for p in caught.value.problems if message in p.message)
+    assert problem.code == "RT170"
+    assert problem.mark.file.endswith("plugin.py")
+    start = problem.mark.column - 1
+    assert problem.source[start:].startswith(underlined)
+    assert hint in problem.hint
+    assert "WrongForTest" in str(problem)
+
+
+def test_all_mistakes_are_told_at_once(plugin):
+    with pytest.raises(rtbot.GraphError) as caught:
+        plugin(operator('x = In("a")\no2 = Out("b")\nformula = "("'))
+    assert len(caught.value.problems) == 5
+
+
+def test_a_class_that_was_never_checked_is_checked_by_the_graph_that_uses_it(tmp_path, monkeypatch):
+    text = HEAD + operator(STEP + "def step(i1, wrong):\n    return i1, i1")
+    (tmp_path / "unchecked_for_test.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    import unchecked_for_test  # noqa: F401
+
+    graph = {"inputs": {"x": "number"}, "operators": {}, "outputs": ["a"]}
+    graph["operators"] = {name: {"type": "WrongForTest", "in": "x"} for name in "ab"}
+    with pytest.raises(rtbot.GraphError) as caught:
+        rtbot.load(graph)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.source.strip()) == ("RT170", "def step(i1, wrong):")
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_our_own_declarations_have_no_problem(name):
+    assert problems(catalogue()[name]) == ()
+
+
+def test_a_formula_that_is_chosen_and_wrong_is_told_at_the_class(plugin):
+    plugin(
+        operator(
+            PORTS + "@staticmethod\ndef formula(values, ports):\n    return 'i1 + nothing'",
+        )
+    )
+    with pytest.raises(rtbot.GraphError, match="nothing is no port") as caught:
+        push(GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []})
+    assert caught.value.problems[0].code == "RT170"
+    assert caught.value.problems[0].mark.file.endswith("plugin.py")
+
+
+# ---- mistakes that only the compiler or a run finds
+
+
+FAULTS = [
+    ("return i1.size, total", "RT172", "step cannot be compiled: Unknown attribute 'size'", True),
+    ("return [i1][0], total", "RT172", "it makes a list, a set or an array", True),
+    ("a = i1, total, 3\n    return a", "RT172", "more or fewer values than are declared", True),
+    ("a = i1, total, 3\n    return a", "RT173", "more or fewer values than are declared", False),
+    ("return 1 / (i1 - i1), total", "RT173", "raised ZeroDivisionError", False),
+    ("return helper(i1), total", "RT173", "helper raised ZeroDivisionError", False),
+    ("return helper(i1), total", None, "", True),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "message", "compiled"), FAULTS)
+@pytest.mark.parametrize("one", [False, True])
+def test_what_the_compiler_or_a_run_finds_is_told_at_the_step(
+    body, code, message, compiled, one, plugin
+):
+    helper = "@step\ndef helper(x):\n    return 1 / (x - x)\n\n\n"
+    text = f"def step(i1, total):\n    {body}"
+    plugin(helper + operator(STEP + text))
+    graph = GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []}
+    session = rtbot.load(graph).start(compiled=compiled)
+    push_it = {
+        False: lambda: session.push({"x": {"t": [1], "value": [1.0]}}),
+        True: lambda: session.push_one("x", 1, 1.0),
+    }[one]
+    if code is None:
+        assert push_it()["y"]
+        return
+    with pytest.raises(rtbot.GraphError) as caught:
+        push_it()
+    (problem,) = caught.value.problems
+    assert (problem.code, message in problem.message) == (code, True), problem
+    assert problem.mark.file.endswith("plugin.py")
+    assert problem.source.strip() in [
+        *body.split("\n    "),
+        *text.split("\n"),
+        "return 1 / (x - x)",
+    ]
+
+
+# ---- files that are no plugin
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = = 1\n", "p.py:1: SyntaxError: invalid syntax"),
+        ("\nimport no_such_module_anywhere\n", "p.py:2: ModuleNotFoundError"),
+        ("\n\n\nprint(undefined)\n", "p.py:4: NameError: name 'undefined' is not defined"),
+        ("def f():\n    return 1 / 0\nf()\n", "p.py:2: ZeroDivisionError: division by zero"),
+        (None, "there is no such Python file"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_says_where(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("p.py").write_text(text)
+    with pytest.raises(PluginError) as caught:
+        load_plugin("p.py")
+    assert message in str(caught.value)
+    Path("g.yaml").write_text("inputs: {x: number}\noutputs: [x]\n")
+    code, _, err = rtbot_of(tmp_path, "validate", "g.yaml", "--plugin", "p.py")
+    assert (code, message in err, "Traceback" in err) == (2, True, False), err
+
+
+def test_a_wrong_declaration_is_an_invalid_program_for_the_command_line(tmp_path):
+    (tmp_path / "p.py").write_text(HEAD + operator(PORTS))
+    (tmp_path / "g.yaml").write_text(dedent(YAML))
+    code, _, err = rtbot_of(tmp_path, "validate", "g.yaml", "--plugin", "p.py")
+    assert (code, "error[RT170]" in err, "p.py:" in err) == (3, True, True), err
