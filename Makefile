@@ -45,6 +45,7 @@ constructors: .venv/ready-to-develop
 # Pages that are made from the declarations, and the pictures; tests compare them.
 pages: .venv/ready-to-develop
 	$(BIN)/python -m tests.pages
+	$(BIN)/python -m tests.mistakes
 
 # What the program needs, and what its developers need: both at the versions of the lock.
 .venv/ready-to-run: $(LOCKED)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def account(session: Session) -> dict[str, Any]:
-    """See INTERFACE 2: per operator and port in = consumed + held + lost."""
+    """Per operator and port in = consumed + held + lost."""
     operators: dict[str, Any] = {}
     plan = session.plan
     for name, node in plan.checked.nodes.items():

@@ -103,7 +103,7 @@ class In:
 
     All ports declared "T" (or "N") of one operator carry the same kind, except those of an
     operator with `mixed = True`. A `variadic` port `i` stands for i1..iN, N >= `shortest`.
-    A port accepts null only if `nullable`. `role`: must, may or last (see DESIGN 4).
+    A port accepts null only if `nullable`. `role`: must, may or last.
     """
 
     kind: str

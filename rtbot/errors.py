@@ -209,9 +209,14 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     lowered = {candidate.lower(): candidate for candidate in candidates}
     lower = name.lower()
     found = difflib.get_close_matches(lower, lowered, n=1, cutoff=0.6)
-    if found and len(name) <= SHORT and lower not in found[0] and found[0] not in lower:
+    if found and len(name) <= SHORT and not _is_part(*sorted((lower, found[0]), key=len)):
         found = difflib.get_close_matches(lower, lowered, n=1, cutoff=0.75)
     return f"did you mean {_quoted(lowered[found[0]])}?" if found else ""
+
+
+def _is_part(short: str, long: str) -> bool:
+    """Whether a name lacks only letters of the other, or has its letters in another order."""
+    return short in long or sorted(short) == sorted(long)
 
 
 def nearest_of_ours(name: str, candidates: Iterable[str]) -> str:

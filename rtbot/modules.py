@@ -158,15 +158,15 @@ _shared: dict[tuple[Any, ...], Any] = {}
 def part_texts(text: str) -> dict[str, str]:
     """The text of every function and constant of a module, by name."""
     lines = text.splitlines()
-    parts = {}
+    parts: dict[str, str] = {}
     for node in ast.parse(text).body:
-        name = None
+        names = []
         if isinstance(node, ast.FunctionDef):
-            name = node.name
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
-        if name is not None:
-            parts[name] = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [n.id for n in ast.walk(node.targets[0]) if isinstance(n, ast.Name)]
+        part = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        parts |= dict.fromkeys(names, part)
     return parts
 
 

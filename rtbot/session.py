@@ -45,11 +45,9 @@ def kernels() -> ModuleType:
 class Session:
     """A run in progress.
 
-    `push`, `push_one`, `advance`, `close_key` and `finish` return what they released; see INTERFACE
-    3 for the form. `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the
-    rows that wait at one port. An exception of the errors tree leaves the session as it was; any
-    other one inside a push (an interrupt, no memory) breaks it, and only `resume` of an earlier
-    dump helps.
+    `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
+    at one port. An exception of the errors tree leaves the session as it was; any other one inside
+    a push (an interrupt, no memory) breaks it, and only `resume` of an earlier dump helps.
     """
 
     def __init__(
@@ -155,7 +153,10 @@ class Session:
             raise StateError("the session is finished: it takes no more input", code="RT301")
 
     def check_queues(self, coming: set[str]) -> None:
-        """Refuse rows for an input that is ahead where the queue behind it is full."""
+        """Refuse rows for an input that is ahead where the queue behind it is full.
+
+        A push that also feeds what the queue waits for is taken: it may empty it.
+        """
         for pool in self.runner.pools:
             call = pool.call
             for k, port in enumerate(call.ports):
@@ -163,9 +164,10 @@ class Session:
                 if held < self.queue_limit:
                     continue
                 ahead = self._origins(call.sources[k][0])
-                others = [self._origins(s) for j, (s, _) in enumerate(call.sources) if j != k]
-                stalled = set().union(*others) - ahead
-                if coming and coming <= ahead and stalled:
+                others = [j for j in range(len(call.ports)) if j != k]
+                silent = [j for j in others if not pool.word(j, pairs.HELD)] or others
+                stalled = {n for j in silent for n in self._origins(call.sources[j][0])} - ahead
+                if coming & ahead and stalled and not coming & stalled:
                     raise QueueFull(call.name, port.name, held, min(stalled))
 
     def _origins(self, stream: int) -> set[str]:
@@ -266,10 +268,9 @@ class Session:
         return frontier(self)
 
     def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
-        """For the keys in these columns: the time up to which every output is final (int64).
+        """For the keys in these columns (as in `Columns`): the time up to which all is final.
 
-        A column is int64, `Text`, or int64 with a mask, as in `Columns`. A key that the session
-        does not hold (any more) has the greatest time.
+        A key that the session does not hold (any more) has the greatest time.
         """
         return frontiers(self, columns)
 

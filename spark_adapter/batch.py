@@ -12,7 +12,7 @@ import pyarrow as pa
 from spark_adapter.drain import unfinished
 from spark_adapter.graphs import loaded_graph, prepared
 from spark_adapter.rows import Work, run_partition
-from spark_adapter.sources import Request, is_streaming, named, rows_of
+from spark_adapter.sources import is_streaming, named, requested, rows_of
 from spark_adapter.stream import run_stream
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def run_graph(
     """
     given = Options(**options)
     loaded = loaded_graph(graph, given.params)
-    names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
+    request = requested(key, time, given.inputs)
     if is_streaming(data):
         given.refuse(("partitions",), "a batch run")
-        return run_stream(data, loaded, Request(names, time, given.inputs), given)
+        return run_stream(data, loaded, request, given)
     given.refuse(("watermark", "initial_state"), "a stream")
-    rows = rows_of(data, loaded, Request(names, time, given.inputs))
+    rows = rows_of(data, loaded, request)
     if not given.finish:
         return unfinished(rows, loaded, given)
     given.refuse(("buckets", "slices"), "a stream or finish=False")

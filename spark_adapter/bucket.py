@@ -62,6 +62,7 @@ class Slice:
         Rows at a time that was let in before are late: they are left out, and counted in `late`.
         `rows` has the columns of the key, the time in io.unit as int64, port and values.
         """
+        self.late = 0
         if rows is not None:
             count = rows.num_rows
             rows = rows.filter(pc.greater(rows.column(self.work.time), self.until))

@@ -6,46 +6,39 @@ from dataclasses import dataclass
 
 from rtbot.kernels import FIRST, LAST
 
-NUDGE = 1
-"""Milliseconds that Spark sees integer times late by.
-
-A watermark begins at 0 and rows at or before it are late, but a count of time may begin with 0.
-"""
-
 PER_MILLISECOND = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How a watermark in milliseconds and times in `unit` correspond.
-
-    `nudge` is what Spark sees the times late by, in milliseconds.
-    """
+    """How a watermark in milliseconds and times in `unit` correspond."""
 
     unit: str
-    nudge: int = 0
 
     def until(self, watermark: int) -> int:
-        """The last time of which Spark drops or has passed every row.
+        """The last time that a watermark has passed; FIRST at 0, where Spark's begins.
+
+        So rows before 1970 wait until a later row has come.
 
         >>> Clock("ns").until(5), Clock("s").until(1999)
         (5000999, 1)
         """
-        passed = watermark - self.nudge
+        if watermark <= 0:
+            return FIRST
         if self.unit == "s":
-            return passed // 1_000
+            return watermark // 1_000
         below = 999 if self.unit == "ns" else 0  # Spark sees microseconds
-        return min(max(passed * PER_MILLISECOND[self.unit] + below, FIRST), LAST)
+        return min(watermark * PER_MILLISECOND[self.unit] + below, LAST)
 
     def timer(self, time: int) -> int:
-        """The least watermark that has passed this time; at least 1, the first there is.
+        """The least watermark that has passed this time.
 
-        >>> Clock("ns").timer(5_000_999), Clock("us").timer(5001), Clock("s", 1).timer(2)
-        (5, 6, 2001)
+        >>> Clock("ns").timer(5_000_999), Clock("us").timer(5001), Clock("s").timer(2)
+        (5, 6, 2000)
         """
         if self.unit == "s":
             passed = time * 1_000
         else:
             whole = time - time % 1_000 if self.unit == "ns" else time
             passed = -(-whole // PER_MILLISECOND[self.unit])
-        return min(max(passed + self.nudge, 1), LAST)
+        return min(max(passed, 1), LAST)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql.types import StructField, StructType
 
 from rtbot.errors import DataError, RtbotError
 from spark_adapter.bucket import Slice, Split, begun, opened, resumed
@@ -97,10 +98,7 @@ def drain(
         raise DataError(f"the checkpoint {checkpoint} holds no state yet", code="RT206")
     work, split = _read_work(loaded, bytes(first[0]))
     resumed(work, split, bytes(first[0]))
-    schema = [(field.name, SPARK_TYPES[field.type]) for field in work.schema]
-    from pyspark.sql import types
-
-    shape = types.StructType([types.StructField(*field) for field in schema])
+    shape = StructType([StructField(f.name, SPARK_TYPES[f.type]) for f in work.schema])
     return states.mapInArrow(_finish(work, split), shape)
 
 

@@ -70,6 +70,16 @@ def is_streaming(data: Any) -> bool:
     return True in streams
 
 
+def requested(
+    key: str | Sequence[str] | None = None,
+    time: str | None = None,
+    inputs: Mapping[str, str] | None = None,
+) -> Request:
+    """Return the columns that a user gave; a single key column may stand alone."""
+    names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
+    return Request(names, time, inputs)
+
+
 def rows_of(data: Any, graph: Graph, request: Request) -> Rows:
     """Return the rows of a DataFrame with a column per input, or of a DataFrame per input.
 

@@ -18,7 +18,7 @@ from pyspark.sql import functions, types
 from rtbot.errors import DataError, RtbotError
 from rtbot.times import DEFAULT_UNIT
 from spark_adapter.bucket import Split
-from spark_adapter.clock import NUDGE, PER_MILLISECOND, Clock
+from spark_adapter.clock import PER_MILLISECOND, Clock
 from spark_adapter.graphs import prepared
 from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, unpacked
 from spark_adapter.sources import INTEGERS, PORT, heads, named, rows_of
@@ -42,7 +42,7 @@ OBSERVED = "rtbot"
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes the watermark of a column."""
 
-BUCKETS_PER_PARTITION, SLICES = 4, 8
+BUCKETS_PER_PARTITION, SLICES = 4, 4
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 DAY = 86_400_000_000
@@ -110,14 +110,12 @@ def _watermarked(
 
 
 def _instant(count: Column, unit: str) -> Column:
-    """The timestamp of an integer time, nudged: the watermark begins at 0."""
+    """The timestamp of an integer time."""
     if unit == "ns":
         thousand = functions.lit(1_000)
-        micros = (count - functions.pmod(count, thousand)) / thousand
-        micros = micros.cast("long")
-    else:
-        micros = count * {"s": 1_000_000, "ms": 1_000, "us": 1}[unit]
-    return functions.timestamp_micros(micros + NUDGE * 1_000)
+        whole = count - functions.pmod(count, thousand)
+        return functions.timestamp_micros(functions.call_function("div", whole, thousand))
+    return functions.timestamp_micros(count * {"s": 1_000_000, "ms": 1_000, "us": 1}[unit])
 
 
 def _shown(column: Column) -> Column:
@@ -181,13 +179,12 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
     work, shape = prepared(rows, graph, options.layout)
     split = split_of(rows.frame, options.buckets, options.slices)
     given = dealt(rows, work, split)
-    clock = Clock(work.unit, NUDGE if isinstance(_time_type(rows), INTEGERS) else 0)
     before = options.initial_state
     told = (
         given.frame.mapInArrow(_pack(given.packing), f"{BUCKET} int, {ROWS} binary")
         .groupBy(BUCKET)
         .transformWithStateInPandas(
-            Buckets(given.packing, split, clock),
+            Buckets(given.packing, split, Clock(work.unit)),
             OUT,
             "append",
             "eventTime",
@@ -196,11 +193,6 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
         .observe(OBSERVED, *(functions.sum(name).alias(name) for name in COUNTS))
     )
     return told.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
-
-
-def _time_type(rows: Rows) -> types.DataType:
-    kind: types.DataType = rows.frame.schema[rows.time].dataType
-    return kind
 
 
 def _pack(packing: Packing) -> Any:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.types import DecimalType
 
 from rtbot.errors import DataError
-from spark_adapter.batch import Options
 from spark_adapter.graphs import loaded_graph, prepared
 from spark_adapter.rows import Partition
-from spark_adapter.sources import Request, rows_of
+from spark_adapter.sources import requested, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -22,29 +23,27 @@ def register(
     spark: SparkSession,
     name: str,
     graph: Any,
-    like: DataFrame,
     *,
-    key: str | Sequence[str] | None = None,
-    time: str | None = None,
-    inputs: Mapping[str, str] | None = None,
+    like: DataFrame,
     params: Mapping[str, Any] | None = None,
+    **columns: Any,
 ) -> None:
     """Make a graph a table function of this name.
 
     `SELECT * FROM name(TABLE(t) PARTITION BY key ORDER BY time)` then gives what `run_graph` gives.
     `like` is a DataFrame with the columns of the tables it will be used on; none of its rows are
-    read. The other arguments are those of `run_graph`. Raises GraphError or DataError.
+    read. `params` and the columns, `key`, `time` and `inputs`, are as for `run_graph`. Raises
+    GraphError or DataError.
     """
     from pyspark.sql.functions import arrow_udtf
 
     loaded = loaded_graph(graph, params)
-    names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
-    rows = rows_of(like, loaded, Request(names, time, inputs))
+    rows = rows_of(like, loaded, requested(**columns))
     for field in like.schema:
         if isinstance(field.dataType, DecimalType) and field.name in rows.frame.columns:
             message = f"the column {field.name!r} is {field.dataType.simpleString()}"
             raise DataError(message, code="RT220", hint="cast it to double")
-    work, shape = prepared(rows, loaded, Options().layout)
+    work, shape = prepared(rows, loaded, "wide")
 
     class Function:
         """An instance sees the rows of one key, in batches."""

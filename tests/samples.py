@@ -41,10 +41,10 @@ class Block(NamedTuple):
 
 def written_pages() -> list[Path]:
     """Pages with samples: not decision records, which quote the code of their time, nor pages that
-    are made of texts whose samples run in the tests of operators and of error codes.
+    are made of texts which the tests of operators, of error codes and of mistakes run.
     """
     pages = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-    apart = (DOCS / "decisions", DOCS / "operators", DOCS / "errors.md")
+    apart = [DOCS / name for name in ("decisions", "operators", "errors.md", "mistakes.md")]
     return [page for page in pages if not any(page.is_relative_to(path) for path in apart)]
 
 

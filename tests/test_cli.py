@@ -511,7 +511,7 @@ def test_an_error_leaves_the_old_output_alone(call):
         (["run", "g.yaml", "d.csv", "-p", "faktor=1"], 3, "did you mean 'factor'"),
         (["run", "g.yaml", "d.csv", "-p", "factor=x"], 3, "RT113"),
         (["run", "g.yaml", "d.csv", "--key", "t"], 2, "'t'"),
-        (["run", "g.yaml", "d.csv", "--key", "k"], 4, "no column 'k'"),
+        (["run", "g.yaml", "d.csv", "--key", "k"], 4, "no key column 'k'"),
         (["run", "g.yaml", "none.csv"], 74, "none.csv: error: No such file"),
         (["run", "none.yaml", "d.csv"], 74, "none.yaml: error: No such file"),
         (["run", "g.yaml", "d.csv", "-o", "none/o.csv"], 74, "No such file"),

@@ -275,6 +275,14 @@ def test_rows_in_files():
     assert "3  2         5        4  differs" in shown(outcome_of(CSV))
 
 
+def test_the_columns_and_bad_cells_of_given_files_are_those_of_io():
+    graph = "io: {time: at, bad: drop}\n" + GRAPH
+    data(in_csv="t,at,price\n9,1,2\n8,2,x\n7,3,4\n", out_csv="t,middle\n1,2\n3,4\n")
+    assert outcome_of(CSV, graph).passed
+    data(out_csv="t,middle\n1,2\n3,x\n")
+    assert "data/out.csv:3: error[RT201]" in shown(outcome_of(CSV, graph))
+
+
 def test_a_file_is_beside_the_graph_not_where_one_stands(monkeypatch, tmp_path):
     data(in_csv="t,price\n1,2\n", out_csv="t,middle\n1,2\n")
     path = Path(written(f"  - {CSV}\n")).resolve()
@@ -673,9 +681,10 @@ def test_the_verb_updates(call):
 
 def test_no_tests_are_no_success(call):
     written("", GRAPH.replace("tests:\n", ""))
-    assert call("g.yaml") == (1, "", "no tests found\n")
+    told = "no tests found: they stand under `tests:` in a graph file\n"
+    assert call("g.yaml") == (1, "", told)
     written("")
-    assert call("g.yaml") == (1, "", "no tests found\n")
+    assert call("g.yaml") == (1, "", told)
     written(TESTS, path="h.yaml")
     assert call("g.yaml", "h.yaml", "-k", "good")[0] == 0
 

@@ -341,7 +341,7 @@ def test_times_become_int64_in_the_unit(times, unit, counts):
         ({"t": [1], "value": ["\ud800"]}, "text", 0, "Unicode"),
         ({"t": [1], "value": [b"a"]}, "text", 0, "not text"),
         ({"t": [1, 2], "value": [1]}, "number", None, "differ in length: t 2, value 1"),
-        ({"t": [1]}, "number", None, "no column 'p'"),
+        ({"t": [1]}, "number", None, "no column 'price'"),
         ({"value": [1]}, "number", None, "no column of times"),
         ({"t": [[1]], "value": [1]}, "number", 0, "not an integer"),
         ({"t": np.ones((1, 1), int), "value": [1]}, "number", None, "one dimension"),

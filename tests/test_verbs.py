@@ -396,7 +396,7 @@ def test_listing_the_codes(call):
         (["explain", "RT1O3"], 74, "RT1O3"),
         (["explain", "RT999"], 2, "there is no error code RT999"),
         (["explain", "nothing.yaml"], 74, "nothing.yaml"),
-        (["doc", "MovingMean"], 2, "did you mean 'MovingSum'?"),
+        (["doc", "MovingMean"], 2, "did you mean 'MovingAverage'?"),
         (["doc", "movingaverage"], 2, "did you mean 'MovingAverage'?"),
         (["sample", "price"], 2, "did you mean 'prices'?"),
         (["sample", "prices", "-o", "prices.xlsx"], 2, "the suffix is one of .csv, .jsonl,"),
@@ -433,7 +433,10 @@ def test_operators_that_are_searched_for(call):
     assert [item["name"] for item in found] == ["PeakDetector"]
     assert found[0]["signature"] == "numeric -> numeric"
     assert found[0]["subject"].startswith("Operators that move messages in time")
-    assert call("ops", "--grep", "no such thing") == (0, "", "")
+    assert call("ops", "--grep", "rolling_mean")[1].count("(number -> number)") == 1
+    code, out, err = call("ops", "--grep", "no such thing")
+    assert (code, out) == (0, "")
+    assert err == "no operator has 'no such thing' in its name or meaning: rtbot ops\n"
 
 
 @pytest.mark.parametrize("cls", BUILT_IN, ids=name_of)

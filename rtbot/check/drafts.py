@@ -84,7 +84,8 @@ def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> d
 def _flat(items: Map[str, Node]) -> set[str]:
     """Return the keys that belong to an operator which is empty, as they are not indented."""
     named = items.get("type")
-    if not isinstance(named, Scalar) or named.text not in REGISTRY:
+    empty = any(isinstance(item, Scalar) and item.missing for item in items.values())
+    if not empty or not isinstance(named, Scalar) or named.text not in REGISTRY:
         return set()
     return {*RESERVED, *REGISTRY[named.text].parameters} & items.keys()
 
@@ -133,8 +134,8 @@ def _read_operator(draft: Draft, node: Mapping, context: Context) -> None:
         draft.meta = {
             k: plain(v) for k, v in entries(items["meta"], "meta", None, context.problems).items()
         }
-    _read_values(draft, node, context)
-    wiring = _wiring(draft, node, context)
+    unknown = _read_values(draft, node, context)
+    wiring = _wiring(draft, node, unknown, context)
     if wiring:
         _compare_arity(draft, node, context)
     draft.poisoned |= len(context.problems.found) > found
@@ -167,8 +168,11 @@ def _class_of(draft: Draft, node: Mapping, context: Context) -> type[Operator]:
     return REGISTRY[named.text]
 
 
-def _read_values(draft: Draft, node: Mapping, context: Context) -> None:
-    """Fill the parameters; an unknown key that looks like a missing one is one mistake, not two."""
+def _read_values(draft: Draft, node: Mapping, context: Context) -> list[str]:
+    """Fill the parameters and return the unknown keys, which are noted.
+
+    One that looks like a parameter that is missing is one mistake, not two.
+    """
     declared = draft.operator.parameters
     names = {alias: p for p in declared.values() for alias in (p.name, *p.aliases)}
     counts = PORT_COUNTS if any(p.variadic for p in draft.operator.inputs.values()) else ()
@@ -198,6 +202,7 @@ def _read_values(draft: Draft, node: Mapping, context: Context) -> None:
     for name, parameter in declared.items():
         if name not in given:
             _absent(draft, parameter, suspects, context)
+    return suspects
 
 
 def _set(draft: Draft, parameter: Parameter, item: Node, context: Context) -> None:
@@ -225,8 +230,9 @@ def _absent(draft: Draft, parameter: Parameter, suspects: list[str], context: Co
     draft.values[parameter.name] = value
 
 
-def _wiring(draft: Draft, node: Mapping, context: Context) -> bool:
+def _wiring(draft: Draft, node: Mapping, unknown: list[str], context: Context) -> bool:
     """Fill ports from `in` and `control`; return whether the number of ports is known."""
+    misspelt = "in" not in node.items and any(nearest_of_ours(key, ("in",)) for key in unknown)
     try:
         draft.feeds = fed(draft.operator, draft.id, node)
         draft.arity = arity_of(draft.operator, draft.feeds)
@@ -237,7 +243,7 @@ def _wiring(draft: Draft, node: Mapping, context: Context) -> bool:
     draft.outputs = output_names(draft.operator, draft.arity)
     missing = [p for p in draft.operator.ports(draft.arity) if p not in draft.feeds]
     odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
-    if missing and (odd or _is_misspelt("in", node)):
+    if missing and (odd or misspelt):
         draft.poisoned = True
     elif missing:
         names = [f"{draft.id}.{port}" for port in missing]
@@ -252,11 +258,6 @@ def _wiring(draft: Draft, node: Mapping, context: Context) -> bool:
         )
         draft.poisoned = True
     return not missing
-
-
-def _is_misspelt(key: str, node: Mapping) -> bool:
-    """Whether the key is not there, but one that looks like it."""
-    return key not in node.items and any(nearest_of_ours(name, (key,)) for name in node.items)
 
 
 def _compare_arity(draft: Draft, node: Mapping, context: Context) -> None:

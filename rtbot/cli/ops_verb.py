@@ -40,7 +40,7 @@ def command(pattern: str, form: str, plugins: tuple[str, ...], debug: bool) -> N
         click.echo(json.dumps(listed, indent=2))
         return
     if not found:
-        raise click.UsageError(f"no operator has {pattern!r} in its name or its meaning")
+        click.echo(f"no operator has {pattern!r} in its name or meaning: rtbot ops", err=True)
     for number, (subject, operators) in enumerate(found.items()):
         click.echo(("\n" if number else "") + bold(subject))
         for operator in operators:

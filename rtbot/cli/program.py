@@ -14,6 +14,7 @@ import click
 from rtbot import __version__
 from rtbot.cli.completing import VARIABLE
 from rtbot.cli.exits import Terminated, exit_code
+from rtbot.files import STANDARD, naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,8 @@ def run(arguments: list[str]) -> int:
     try:
         with program.make_context("rtbot", arguments) as context:
             code = program.invoke(context) or 0
-        sys.stdout.flush()
+        with naming(STANDARD):
+            sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
         return exit_code(error, debug=debug)
     finally:

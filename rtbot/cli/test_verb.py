@@ -136,7 +136,8 @@ def _sum_up(tally: _Tally, word: str) -> None:
         told = [f"{passed} passed"] + [f"{len(failed)} failed"] * bool(failed)
         click.echo(click.style(", ".join(told), fg="red" if failed else "green"))
     elif not tally.problems:
-        click.echo(f"no test has {word!r} in its name" if word else "no tests found: they stand under `tests:` in a graph file", err=True)
+        none = "no tests found: they stand under `tests:` in a graph file"
+        click.echo(f"no test has {word!r} in its name" if word else none, err=True)
 
 
 def _plain(tally: _Tally) -> dict[str, Any]:

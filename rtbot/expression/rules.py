@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.errors import GraphError, Problems, nearest, refused
 from rtbot.expression.tree import Expression
 from rtbot.operator import REGISTRY, Type, known_elsewhere
+from rtbot.synonyms import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,13 +49,15 @@ _SIGNS = {
 def _in_place_of(function: str, names: Sequence[str]) -> str:
     """Return what to write for a function that is none, `names` are those that are; or ""."""
     *_, word = function.split(".")
-    name, settings = next(((n, "") for n in REGISTRY if n.lower() == word.lower()), ("", ""))
-    if word not in names and not name:
-        name, settings = known_elsewhere(word)
-    if name and word not in _SIGNS:
-        inside = ", ".join(filter(None, (name, "in: ...", settings)))
-        return f"write an operator of its own: {{type: {inside}}}"
-    return _SIGNS.get(word) or nearest(word, names)
+    if word in names or word in _SIGNS:
+        return _SIGNS.get(word) or nearest(word, names)
+    name, settings = known_elsewhere(word)
+    if not name:
+        name = next((name for name in REGISTRY if folded(name) == folded(word)), "")
+    if not name:
+        return nearest(word, names)
+    inside = ", ".join(filter(None, (name, "in: ...", settings)))
+    return f"write an operator of its own: {{type: {inside}}}"
 
 
 def typed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,7 +18,10 @@ ROWS = 65_536
 
 
 class ColumnFile:
-    """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1."""
+    """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
+
+    One can go back in the stream.
+    """
 
     typed, sparse, live = True, False, False
 
@@ -46,7 +50,7 @@ class ColumnFile:
             for batch in self._read(list(wanted)):
                 batch.validate(full=True)
                 columns = {name: batch.column(name) for name in wanted}
-                yield Block(self.file, batch.num_rows, columns, _numbered(at), lambda _: "")
+                yield Block(self.file, batch.num_rows, columns, _numbered(at), _told(columns))
                 at += batch.num_rows
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(f"damaged after {at} good rows", error) from None
@@ -67,12 +71,9 @@ class ColumnFile:
         self._read = lambda columns: opened.iter_batches(ROWS, columns=columns)
 
     def _open_arrow(self, stream: BinaryIO) -> None:
-        source = (
-            pa.BufferReader(stream.read()) if not stream.seekable() else pa.PythonFile(stream, "r")
-        )
-        magic = stream.read(6) if stream.seekable() else source.getvalue()[:6].to_pybytes()
-        if stream.seekable():
-            stream.seek(0)
+        source = pa.PythonFile(stream, "r")
+        magic = stream.read(6)
+        stream.seek(0)
         reader = pa.ipc.open_file(source) if magic == b"ARROW1" else pa.ipc.open_stream(source)
         self.schema = reader.schema
         self.names = self.schema.names
@@ -83,3 +84,13 @@ class ColumnFile:
 
 def _numbered(start: int) -> Callable[[int], int]:
     return lambda row: start + row + 1
+
+
+def _told(columns: Mapping[str, pa.Array]) -> Callable[[int], str]:
+    """Return what shows a row: the cells that were read, as JSON."""
+
+    def text(row: int) -> str:
+        cells = {name: column[row].as_py() for name, column in columns.items()}
+        return json.dumps(cells, default=str, ensure_ascii=False)
+
+    return text

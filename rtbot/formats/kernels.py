@@ -12,8 +12,7 @@ import numpy as np
 NUMBER, INTEGER, TIME, TEXT = 0, 1, 2, 3
 """Kinds of columns."""
 
-RARELY_CALLED = ("put_exponent", "put_time")
-"""What is compiled apart, which halves the time that compiling takes."""
+RARELY_CALLED = ("put_exponent", "put_time")  # compiled apart, which takes less time
 
 WORD_32, WORD_63 = np.uint64((1 << 32) - 1), np.uint64((1 << 63) - 1)
 LOW_63 = (1 << 63) - 1
@@ -23,8 +22,7 @@ COMMA, LINE_FEED, MINUS, PLUS, POINT, ZERO, LETTER_E = 44, 10, 45, 43, 46, 48, 1
 # ---- the digits of a float
 
 FRACTION, IMPLICIT = (1 << 52) - 1, 1 << 52
-SPECIAL = 0x7FF
-INFINITY = SPECIAL << 52
+SPECIAL, INFINITY = 0x7FF, 0x7FF << 52
 LOG10_OF_2 = 661971961083  # times 2**41
 LOG10_OF_3_4 = -274743187321  # of 3/4, times 2**41
 LOG2_OF_10 = 913124641741  # times 2**38
@@ -88,8 +86,7 @@ def shortest(bits, powers):
 # ---- digits to bytes
 
 EIGHT, FIFTEEN, SIXTEEN, EIGHTEEN = 10**8, 10**15, 10**16, 10**18
-ZEROS = 0x3030303030303030
-PLACES = (1 << 48) - 1
+ZEROS, PLACES = 0x3030303030303030, (1 << 48) - 1
 LANES_2, LANES_4 = 0x0000007F0000007F, 0x000F000F000F000F
 
 
@@ -144,8 +141,7 @@ def digit_count(value):
 
 # ---- cells: each writes one at the place and returns where it ends
 
-LOWEST = -(2**63)
-NAN, INF = 0x6E616E, 0x666E69
+LOWEST, NAN, INF = -(2**63), 0x6E616E, 0x666E69
 DAY_SECONDS, DATE_WIDTH, SECONDS_WIDTH = 86400, 10, 19
 COLONS = (10 << 16) | (10 << 40)  # what makes of hh0mm0ss hh:mm:ss
 DASHES = 3 | (3 << 24)  # what makes of 0mm0dd -mm-dd
@@ -271,6 +267,20 @@ def put_date(days, out, at):
     put_word(eight_digits((month * 1000 + day) * 100) - DASHES, out, at + 4)
 
 
+def put_cell(kind, word, clock, texts, starts, powers, out, at):
+    """Write a cell of any kind."""
+    if kind == NUMBER:
+        return put_number(word, powers, out, at)
+    if kind == INTEGER:
+        return put_integer(word, out, at)
+    if kind == TIME:
+        return put_time(word, clock, out, at)
+    for place in range(starts[word], starts[word + 1]):
+        out[at] = texts[place]
+        at += 1
+    return at
+
+
 def put_rows(kinds, words, valid, clock, texts, starts, powers, out):
     """Write rows as lines and return how many bytes they take.
 
@@ -281,19 +291,9 @@ def put_rows(kinds, words, valid, clock, texts, starts, powers, out):
     at = 0
     for row in range(words.shape[1]):
         for column in range(len(kinds)):
-            kind, word = kinds[column], words[column, row]
-            if not valid[column, row]:
-                pass
-            elif kind == NUMBER:
-                at = put_number(word, powers, out, at)
-            elif kind == INTEGER:
-                at = put_integer(word, out, at)
-            elif kind == TIME:
-                at = put_time(word, clock, out, at)
-            else:
-                for place in range(starts[word], starts[word + 1]):
-                    out[at] = texts[place]
-                    at += 1
+            if valid[column, row]:
+                kind, word = kinds[column], words[column, row]
+                at = put_cell(kind, word, clock, texts, starts, powers, out, at)
             out[at] = COMMA
             at += 1
         out[at - 1] = LINE_FEED

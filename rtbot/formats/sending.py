@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rtbot.files import STANDARD
-from rtbot.formats.opening import PACKABLE, PACKED
-from rtbot.formats.streams import Packer
 from rtbot.formats.writing import Behind, open_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import BinaryIO
 
     from rtbot.formats.routes import Target
@@ -23,51 +20,25 @@ SLAB_ROWS = 131_072
 
 
 def writer_of(stream: BinaryIO, target: Target, clock: Clock) -> Behind:
-    """Return what writes the tables of a target, in a thread of its own.
-
-    Rows for stdout are sent on as soon as they are written: somebody may wait at the other end.
-    """
-    if target.form in PACKABLE and target.path.lower().endswith(PACKED):
-        packer = Packer(stream)
-        return Behind(Followed(_text_writer(packer, target, clock), at_end=packer.close))
-    if target.form in PACKABLE:
-        writer = _text_writer(stream, target, clock)
-        flush = stream.flush if target.path == STANDARD else None
-        return Behind(Followed(writer, after_write=flush))
-    writer = open_writer(stream, target.path, target.form, clock)
-    return Behind(Slabs(writer) if target.form == "arrow" else writer)
+    """Return what writes the tables of a target, in a thread of its own."""
+    sparse = target.outputs if target.layout == "wide" else ()
+    writer = open_writer(stream, target.path, target.form, clock, sparse)
+    if target.form == "arrow":
+        writer = Slabs(writer)
+    return Behind(Prompt(writer, stream) if target.path == STANDARD else writer)
 
 
-def _text_writer(stream: BinaryIO | Packer, target: Target, clock: Clock) -> Writer:
-    if target.form == "jsonl":
-        from rtbot.formats.objects import LineWriter
+class Prompt:
+    """Sends rows on as soon as they are written: somebody may wait at the other end."""
 
-        return LineWriter(stream, clock, target.outputs if target.layout == "wide" else ())
-    return open_writer(stream, "", target.form, clock)
-
-
-class Followed:
-    """A writer after which something else is to be done."""
-
-    def __init__(
-        self,
-        writer: Writer,
-        after_write: Callable[[], None] | None = None,
-        at_end: Callable[[], None] | None = None,
-    ) -> None:
-        self._writer, self._after_write, self._at_end = writer, after_write, at_end
+    def __init__(self, writer: Writer, stream: BinaryIO) -> None:
+        self._writer, self._stream = writer, stream
+        self.close = writer.close
 
     def write(self, table: pa.Table) -> None:
-        """Write rows."""
+        """Write rows and flush."""
         self._writer.write(table)
-        if self._after_write is not None:
-            self._after_write()
-
-    def close(self) -> None:
-        """Write what comes at the end."""
-        self._writer.close()
-        if self._at_end is not None:
-            self._at_end()
+        self._stream.flush()
 
 
 class Slabs:

@@ -45,21 +45,6 @@ class Live:
         return not select.select([self._number], [], [], IDLE_SECONDS)[0]
 
 
-class Packer:
-    """Packs by gzip, with no time or name in it, so that equal rows are equal bytes."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._packed = gzip.GzipFile("", "wb", 6, stream, mtime=0)
-        self.write = self._packed.write
-
-    def flush(self) -> None:
-        """Leave it to gzip when to write."""
-
-    def close(self) -> None:
-        """Write the check sum; the stream below stays open."""
-        self._packed.close()
-
-
 def live(stream: BinaryIO) -> BinaryIO | Live:
     """Return a stream that is no file as one whose parts can be had at once."""
     try:

@@ -91,10 +91,9 @@ def _single(source: Source, item: Input, column: str | None, request: Request) -
     """
     time = _time_column(source, request, [column or item.name])
     rest = [name for name in source.names if name not in (time, *request.key)]
-    if column is not None and source.sparse:
-        pass
-    elif column is not None:
-        _need(source, column)
+    if column is not None:
+        if not source.sparse:
+            _need(source, column)
     elif item.name in rest:
         column = item.name
     elif VALUE in rest or not source.names:

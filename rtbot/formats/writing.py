@@ -17,6 +17,7 @@ from rtbot.formats.lines import Lines, quoted
 from rtbot.report import aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
     from typing import BinaryIO
 
     from rtbot.times import Style
@@ -161,15 +162,17 @@ class TextWriter:
         self._stream.write(("\n".join(lines) + "\n").encode())
 
 
-class GzipWriter(CsvWriter):
-    """CSV packed by gzip, with no time or name in it, so that equal rows are equal bytes."""
+class PackedWriter:
+    """Lines packed by gzip, with no time or name in it, so that equal rows are equal bytes."""
 
-    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+    def __init__(self, stream: BinaryIO, open_lines: Callable[[Any], Writer]) -> None:
         self._packed = gzip.GzipFile("", "wb", 6, stream, mtime=0)
-        super().__init__(self._packed, clock)  # type: ignore[arg-type]
+        self._writer = open_lines(self._packed)
+        self.write = self._writer.write
 
     def close(self) -> None:
         """Write the check sum."""
+        self._writer.close()
         self._packed.close()
 
 
@@ -198,15 +201,28 @@ class Behind:
         self._pool.shutdown()
 
 
-def open_writer(stream: BinaryIO, path: str, form: str, clock: Clock) -> Writer:
-    """Return the writer of a format: csv (packed if the name ends so), table, parquet, arrow."""
+def open_writer(
+    stream: BinaryIO, path: str, form: str, clock: Clock, sparse: Collection[str] = ()
+) -> Writer:
+    """Return the writer of a format: csv, jsonl (packed if named so), parquet, arrow, table.
+
+    `sparse` are the columns whose nulls are left out in JSONL.
+    """
     if form == "table":
         return TextWriter(stream, clock)
     if form == "parquet":
         return ParquetWriter(stream, clock)
     if form == "arrow":
         return ArrowWriter(stream, clock)
-    return GzipWriter(stream, clock) if path.endswith(".gz") else CsvWriter(stream, clock)
+
+    def open_lines(stream: BinaryIO) -> Writer:
+        if form == "csv":
+            return CsvWriter(stream, clock)
+        from rtbot.formats.objects import LineWriter
+
+        return LineWriter(stream, clock, sparse)
+
+    return PackedWriter(stream, open_lines) if path.lower().endswith(".gz") else open_lines(stream)
 
 
 def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rtbot.check.rows import Row, Rows
     from rtbot.formats.writing import Clock
-    from rtbot.graph import Input
+    from rtbot.graph import Input, Io
     from rtbot.tables import Columns
     from rtbot.tables.convert import Key
 
@@ -30,9 +30,7 @@ def beside(graph: str, rows: Rows) -> str:
     return str(Path(graph).parent / rows.file)
 
 
-def with_file(
-    rows: Rows, item: Input, path: str, key: Sequence[str], unit: str | None, time: str | None
-) -> Rows:
+def with_file(rows: Rows, item: Input, path: str, key: Sequence[str], io: Io) -> Rows:
     """Return the rows of a file, with their lines and the style of their times.
 
     The value is in the column named like the input or output, in `value`, or in the only one left.
@@ -42,8 +40,9 @@ def with_file(
     from rtbot.formats.intake import Intake
     from rtbot.formats.wiring import Request, wire
 
-    request = Request(None, {item.name: (path, None)}, time, tuple(key))
-    intake = Intake(wire(Files(), {item.name: item}, request), unit, Judge(drop=False))
+    request = Request(None, {item.name: (path, None)}, io.time, tuple(key))
+    readings = wire(Files(), {item.name: item}, request)
+    intake = Intake(readings, io.unit, Judge(drop=io.bad == "drop"))
     found: list[Row] = []
     lines: list[int] = []
     for pieces, _ in intake.turns():

@@ -15,7 +15,7 @@ from rtbot.document import Sequence as SequenceNode
 from rtbot.document import load as load_document
 from rtbot.error_codes import CODES
 from rtbot.errors import DataError, GraphError, RtbotError
-from rtbot.graph import Input, Ref
+from rtbot.graph import Input, Io, Ref
 from rtbot.message import rows_of
 from rtbot.plan import Plan
 from rtbot.testing.comparing import Comparison, compared
@@ -25,7 +25,7 @@ from rtbot.testing.outcome import Outcome
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rtbot.check import GraphTest
     from rtbot.check.rows import Row
@@ -105,13 +105,13 @@ class Suite:
             if rows.file and not Path(beside(self.document.file, rows)).exists():
                 found[name] = replace(rows, missing=True)
             else:
-                found[name] = self._loaded(rows, item, test, None)
+                found[name] = self._loaded(rows, item, test.key, Io(checked.io.unit))
         return found | silent
 
     def _given(self, test: GraphTest, checked: Checked) -> dict[str, Rows]:
         """The rows of the inputs, in the order of these; an input left out has no messages."""
         return {
-            name: self._loaded(test.given[name], item, test, checked.io.time)
+            name: self._loaded(test.given[name], item, test.key, checked.io)
             for name, item in checked.inputs.items()
             if name in test.given
         }
@@ -133,11 +133,10 @@ class Suite:
         _gather(emitted, rows_of(session.finish(), test.key), len(test.key))
         return emitted
 
-    def _loaded(self, rows: Rows, item: Input, test: GraphTest, time: str | None) -> Rows:
+    def _loaded(self, rows: Rows, item: Input, key: Sequence[str], io: Io) -> Rows:
         if not rows.file:
             return rows
-        path = beside(self.document.file, rows)
-        return with_file(rows, item, path, test.key, self.checked.io.unit, time)
+        return with_file(rows, item, beside(self.document.file, rows), key, io)
 
     def _located(self, error: DataError, rows: Rows, index: int) -> DataError:
         """Return the error with the line of the row that it is about."""

@@ -47,11 +47,8 @@ def missing():
     return ""
 
 
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory):
-    lacking = missing()
-    if lacking:
-        pytest.skip(lacking)
+def started(folder):
+    """A session whose workers have this Python and project; `folder` is for what Spark keeps."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
@@ -61,8 +58,16 @@ def spark(tmp_path_factory):
     builder = SparkSession.builder.master("local[2]").appName("rtbot tests")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
-    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-    session = builder.getOrCreate()
+    session = builder.config("spark.sql.warehouse.dir", f"{folder}/warehouse").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    lacking = missing()
+    if lacking:
+        pytest.skip(lacking)
+    session = started(tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()

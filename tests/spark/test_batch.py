@@ -127,7 +127,7 @@ def test_without_a_key_it_is_one_series(spark):
 def test_a_table_function_of_sql(spark):
     rows = [row for row in prices(random.Random(5), 100) if row[2] is not None]
     frame(spark, rows).createOrReplaceTempView("prices")
-    register(spark, "bands", BANDS, spark.table("prices"), key="k", time="t")
+    register(spark, "bands", BANDS, like=spark.table("prices"), key="k", time="t")
     found = spark.sql("SELECT * FROM bands(TABLE(prices) PARTITION BY k ORDER BY t)").toArrow()
     assert bits(found) == local(BANDS, {"price": rows})
 

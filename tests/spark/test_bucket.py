@@ -9,6 +9,7 @@ import pytest
 import rtbot
 from rtbot.errors import CheckpointError, DataError
 from spark_adapter import bucket
+from spark_adapter.clock import Clock
 from spark_adapter.rows import Feed, Work
 
 GRAPHS = {
@@ -100,12 +101,14 @@ def made(graph, rng, count, keys):
 
 def work_of(graph, key_type, layout="wide"):
     feeds = [Feed(n, f"v_{n}", place, sparse=False) for place, n in enumerate(graph.checked.inputs)]
-    shape = graph.run({n: {"k": pa.array([], key_type), "t": [], "value": []} for n in
-                       graph.checked.inputs}, key="k").to_arrow().schema
-    kinds = {name: shape.field(name).type for name in shape.names if name not in ("k", "t")}
+    kinds = {}
     for name, ref in graph.checked.outputs.items():
         of = graph.checked.inputs[ref.id].type if ref.id in graph.checked.inputs else None
         kinds[name] = ARROW[(of or graph.checked.nodes[ref.id].types[ref.port]).kind]
+    if layout == "long":
+        different = len(set(kinds.values())) > 1
+        value = pa.string() if different else next(iter(kinds.values()))
+        kinds = {"output": pa.string(), "value": value}
     schema = pa.schema([("k", key_type), ("t", pa.int64()), *kinds.items()])
     return Work(graph, ("k",), "t", tuple(feeds), schema, layout=layout, port="port")
 
@@ -168,13 +171,7 @@ def test_micro_batches_give_the_bits_of_a_local_run(name, keys, seed):
     rng = random.Random(f"{name} {keys} {seed}")
     graph = rtbot.load(GRAPHS[name])
     key_type, choices = KEYS[keys]
-    work = work_of(graph, key_type, rng.choice(["wide", "wide", "long"]) if name != "kinds" else "wide")
-    if work.layout == "long":
-        head = list(work.schema)[:2]
-        value = work.schema.field(2).type
-        if len(set(work.schema.types[2:])) > 1:
-            value = pa.string()
-        work.__dict__["schema"] = pa.schema([*head, ("output", pa.string()), ("value", value)])
+    work = work_of(graph, key_type, rng.choice(["wide", "wide", "long"]))
     chosen = rng.sample(choices, rng.randrange(1, len(choices) + 1))
     rows = made(graph, rng, rng.choice([0, 1, 40, 120]), chosen)
     parts = streamed(work, cut(rng, rows, rng.choice([0, 3, 30])))
@@ -184,5 +181,98 @@ def test_micro_batches_give_the_bits_of_a_local_run(name, keys, seed):
     newest = {}
     for part in parts:
         for key, time in zip(part["k"].to_pylist(), part["t"].to_pylist(), strict=True):
-            assert newest.get(key, -(2**63)) < time or work.layout == "long"
+            assert newest.get(key, -(2**63)) < time + (work.layout == "long")
             newest[key] = time
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_slice_says_when_the_watermark_alone_lets_something_go(name, seed):
+    """Called at every watermark or only when due, it has released the same at each of them."""
+    rng = random.Random(f"{name} {seed}")
+    graph = rtbot.load(GRAPHS[name])
+    work = work_of(graph, pa.string())
+    rows = made(graph, rng, 40, ["a", "b", None])
+    always, rarely = (bucket.begun(work, bucket.Split(4)) for _ in range(2))
+    given = columns(graph, rows, pa.string())
+    parts = [always.push(given, 0), rarely.push(given, 0)]
+    assert bits(parts[0]) == bits(parts[1])
+    calls = 0
+    for until in range(1, 80):
+        due = rarely.due()
+        expected = always.push(None, until)
+        if due is not None and due <= until:
+            calls += 1
+            assert bits(rarely.push(None, until)) == bits(expected)
+        else:
+            assert expected.num_rows == 0
+    assert 0 < calls < 75
+    assert bits(always.finish()) == bits(rarely.finish())
+
+
+def test_late_rows_are_left_out_and_counted():
+    work = work_of(rtbot.load(GRAPHS["one output"]), pa.string())
+    one = bucket.begun(work, bucket.Split(4))
+    rows = [("x", t, 0, float(t)) for t in (1, 2, 3, 4)]
+    assert one.push(columns(work.graph, rows, pa.string()), 3)["t"].to_pylist() == [3]
+    late = [("x", 2, 0, 9.0), ("y", 3, 0, 9.0), ("x", 5, 0, 5.0)]
+    assert one.push(columns(work.graph, late, pa.string()), 5)["middle"].to_pylist() == [3.0, 4.0]
+    assert one.late == 2
+    one.push(None, 6)
+    assert one.late == 0
+
+
+def saved(graph_text):
+    work = work_of(rtbot.load(graph_text), pa.string())
+    one = bucket.begun(work, bucket.Split(4))
+    one.push(columns(work.graph, [("x", 1, 0, 1.0)], pa.string()), 0)
+    return work, one.state()
+
+
+def test_a_state_that_does_not_fit_is_refused_with_the_difference():
+    work, state = saved(GRAPHS["one output"])
+    cases = {
+        "operators.ma.values.window was 3 and is 4": GRAPHS["one output"].replace("3", "4"),
+        "unit was None and is 'ms'": GRAPHS["one output"] + "io: {unit: ms}\n",
+    }
+    for difference, text in cases.items():
+        with pytest.raises(CheckpointError) as caught:
+            bucket.resumed(work_of(rtbot.load(text), pa.string()), bucket.Split(4), state)
+        assert caught.value.code == "RT313"
+        assert difference in caught.value.message
+    with pytest.raises(CheckpointError, match="buckets was 4 and is 8"):
+        bucket.resumed(work, bucket.Split(8), state)
+    with pytest.raises(CheckpointError, match=r"key\.k was 'string' and is 'int64'"):
+        bucket.resumed(work_of(work.graph, pa.int64()), bucket.Split(4), state)
+
+
+def test_a_damaged_state_is_noticed():
+    work, state = saved(GRAPHS["one output"])
+    assert bucket.resumed(work, bucket.Split(4), state).state() == state
+    for place in [*range(40), *range(40, len(state), 11)]:
+        damaged = bytearray(state)
+        damaged[place] ^= 1
+        with pytest.raises(CheckpointError):
+            bucket.resumed(work, bucket.Split(4), bytes(damaged))
+    for end in range(0, len(state), 17):
+        with pytest.raises(CheckpointError):
+            bucket.resumed(work, bucket.Split(4), state[:end])
+
+
+def test_an_error_names_key_time_and_input():
+    work = work_of(rtbot.load(GRAPHS["one output"]), pa.string())
+    twice = columns(work.graph, [("x", 1, 0, 1.0), ("x", 1, 0, 2.0)], pa.string())
+    with pytest.raises(DataError) as caught:
+        bucket.begun(work, bucket.Split(4)).push(twice, 5)
+    error = caught.value
+    assert (error.code, error.key, error.time, error.input) == ("RT203", "x", 1, "a")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_a_timer_is_the_least_watermark_that_has_passed_a_time(unit):
+    clock = Clock(unit)
+    assert clock.until(0) == -(2**63)
+    for time in [-5, 0, 1, 2, 999, 1000, 1001, 5_000_999, 123_456_789_012]:
+        timer = clock.timer(time)
+        assert clock.until(timer) >= time
+        assert timer == 1 or clock.until(timer - 1) < time

@@ -1,0 +1,115 @@
+"""Streams whose driver is killed, again and again: no row may be lost or come twice.
+
+    python -m tests.spark.torture [--runs N] [--seed N]
+
+Every run has new random rows. Processes are killed with SIGKILL in the middle of a micro-batch,
+which is when the offsets of a batch are in the checkpoint and its commit is not.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+import rtbot
+from tests.spark.conftest import ROOT, started
+
+GRAPH = """
+inputs: {a: number}
+operators:
+  ma: {type: MovingAverage, in: a, window: 3}
+  peak: {type: PeakDetector, in: a, window: 3}
+outputs: {middle: ma, peak: peak}
+io: {unit: s}
+"""
+FILES = 6
+
+
+def prepare(folder, rng):
+    """Write random rows as one file per micro-batch, a little out of order; returns all of them."""
+    rows = [(f"k{k}", t, rng.gauss(0, 1)) for k in range(8) for t in range(1, 120)]
+    order = sorted(rows, key=lambda row: row[1] + rng.uniform(0, 5))
+    (folder / "in").mkdir()
+    for number in range(FILES):
+        part = order[len(order) * number // FILES : len(order) * (number + 1) // FILES]
+        columns = dict(zip(("k", "t", "a"), map(list, zip(*part, strict=True)), strict=True))
+        path = folder / "in" / f"{number}.parquet"
+        parquet.write_table(pa.table(columns), path)
+        os.utime(path, (1e9 + 60 * number,) * 2)
+    return rows
+
+
+def run(spark, folder):
+    """Run the stream over all there is."""
+    from spark_adapter import run_graph
+
+    frame = spark.readStream.schema("k string, t bigint, a double")
+    frame = frame.option("maxFilesPerTrigger", 1).parquet(f"{folder}/in")
+    out = run_graph(frame, GRAPH, key="k", watermark="6 seconds", buckets=3, slices=2)
+    write = out.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
+    write.option("path", f"{folder}/out").trigger(availableNow=True).start().awaitTermination()
+
+
+def kill_one(folder, batch, limit=120):
+    """Run the stream in a process of its own and kill it in the middle of this micro-batch."""
+    command = [sys.executable, "-m", "tests.spark.torture", "--child", str(folder)]
+    log = (folder / f"child-{batch}.log").open("w")
+    child = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=log, stderr=log)
+    offset, commit = (folder / "checkpoint" / name / str(batch) for name in ("offsets", "commits"))
+    ending = time.monotonic() + limit
+    while not offset.exists() and child.poll() is None and time.monotonic() < ending:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    return offset.exists() and not commit.exists()
+
+
+def differences(spark, folder, rows):
+    """Rows of the sink and of what was left that the local run has not, and the other way round."""
+    from spark_adapter import drain
+
+    rest = drain(spark, f"{folder}/checkpoint", GRAPH).toArrow()
+    given = pa.concat_tables([spark.read.parquet(f"{folder}/out").toArrow(), rest])
+    rows = sorted(rows, key=lambda row: row[1])
+    columns = dict(zip(("k", "t", "value"), map(list, zip(*rows, strict=True)), strict=True))
+    right = rtbot.load(GRAPH).run({"a": columns}, key="k").to_arrow().select(given.column_names)
+    both = [sorted(map(str, shown.to_pylist())) for shown in (given, right)]
+    return [] if both[0] == both[1] else [*({*both[0]} ^ {*both[1]}), "rows that come twice"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        run(started(given.child), given.child)
+        return
+    spark = None
+    for number in range(given.runs):
+        rng = random.Random(given.seed + number)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            rows = prepare(folder, rng)
+            batches = sorted(rng.sample(range(FILES), 3))
+            hits = [kill_one(folder, batch) for batch in batches]
+            spark = spark or started(tempfile.gettempdir())
+            run(spark, folder)
+            found = differences(spark, folder, rows)
+            print(f"run {number}: killed in {batches}, {sum(hits)} in the middle", found or "equal")
+            if found:
+                sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

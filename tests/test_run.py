@@ -1,0 +1,820 @@
+"""`rtbot run` as a whole: JSONL, packed files, order of any size, pipes, progress and what fails."""
+
+import gzip
+import io
+import json
+import math
+import os
+import pty
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rtbot.cli.jobs import bytes_of
+from rtbot.cli.program import run
+from rtbot.formats.sorting import Sorter
+
+ROOT = Path(__file__).parent.parent
+ONE = "inputs: {x: number}\noperators: {y: x * 2}\noutputs: [y]\n"
+SUM = "inputs: {a: number, b: number}\noperators: {both: a + b}\noutputs: {both: both, a: a}\n"
+COPY = "inputs: {{x: {kind}}}\noperators: {{y: {{type: Identity, in: x}}}}\noutputs: [y]\n"
+DROP = "io: {bad: drop}\n"
+FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "arrow")
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(monkeypatch, tmp_path):
+    """Small graphs need no compiler; files are named as a user would, from their folder."""
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def call(capfdbinary, tmp_path):
+    """Run the program on files made of text or bytes; returns (code, stdout, stderr)."""
+
+    def called(*arguments, **files):
+        for name, data in files.items():
+            path = tmp_path / name.replace("__", ".")
+            path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        code = run(["run", "g.yaml", *arguments])
+        out, err = capfdbinary.readouterr()
+        assert b"Traceback" not in err
+        return code, out.decode(), err.decode()
+
+    return called
+
+
+def lines(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+# ---- JSONL
+
+
+def test_wide_objects_may_leave_cells_out(call):
+    rows = lines({"t": 1, "a": 1, "b": 10}, {"t": 2, "a": 2}, {"t": 3, "b": None}, {"b": 4, "t": 4})
+    assert call("d.jsonl", g__yaml=SUM, d__jsonl=rows)[:2] == (0, "t,both,a\n1,11,1\n2,,2\n")
+
+
+def test_an_input_may_come_later_than_the_first_object(call):
+    rows = lines({"t": 1, "a": 1}, {"t": 2, "a": 2, "b": 20})
+    assert call("d.jsonl", g__yaml=SUM, d__jsonl=rows)[:2] == (0, "t,both,a\n1,,1\n2,22,2\n")
+    code, out, err = call("d.jsonl", d__jsonl=lines({"t": 1, "a": 1}))
+    assert (code, out) == (0, "t,both,a\n1,,1\n")
+    assert "d.jsonl: no row has 'b', which feeds b" in err
+
+
+def test_long_objects_and_inputs_of_several_kinds(call):
+    graph = "inputs: {n: number, s: text, i: integer?}\noutputs: {n: n, s: s, i: i}\n"
+    rows = [
+        {"t": 1, "input": "n", "value": 1.5},
+        {"t": 1, "input": "s", "value": "a"},
+        {"t": 1, "input": "i", "value": None},
+        {"t": 2, "input": "n", "value": "nan"},
+        {"t": 2, "input": "s", "value": '"5'},
+        {"t": 2, "input": "i", "value": 2**62},
+    ]
+    arguments = ("--layout", "long", "--format", "jsonl")
+    code, out, err = call("d.jsonl", *arguments, g__yaml=graph, d__jsonl=lines(*rows))
+    assert code == 0, err
+    written = [json.loads(line) for line in out.splitlines()]
+    assert [(row["t"], row["output"], row["value"]) for row in written] == [
+        (1, "n", "1.5"),
+        (1, "s", "a"),
+        (1, "i", None),
+        (2, "n", "nan"),
+        (2, "s", '"5'),
+        (2, "i", str(2**62)),
+    ]
+
+
+def test_a_file_per_input_with_a_column_of_another_name(call):
+    files = {"l__jsonl": lines({"t": 1, "p": 1}), "r__jsonl": lines({"ts": 1, "value": 2})}
+    found = call("--in", "a=l.jsonl:p", "--in", "b=r.jsonl", g__yaml=SUM, **files)
+    assert found[:2] == (0, "t,both,a\n1,3,1\n")
+
+
+def test_objects_are_written_in_the_order_of_columns_without_what_is_not_there(call):
+    data = 't,k,a,b\n1,x,1,10\n2,"q""\n",2,\n3,,3,inf\n'
+    _, out, _ = call("d.csv", "--key", "k", "--format", "jsonl", g__yaml=SUM, d__csv=data)
+    assert out.splitlines() == [
+        '{"t":2,"k":"q\\"\\n","a":2}',
+        '{"t":1,"k":"x","both":11,"a":1}',
+        '{"t":3,"k":null,"both":"inf","a":3}',
+    ]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_bit_survives_every_format(call, form):
+    generator = random.Random(3)
+    values = [struct.unpack("d", generator.randbytes(8))[0] for _ in range(3000)]
+    values = [value for value in values if not math.isnan(value)]
+    values += [math.inf, -math.inf, math.nan, -0.0, 0.1, 1e16, 5e-324, 2.0**53, 1e308]
+    data = "t,x\n" + "".join(f"{t},{value!r}\n" for t, value in enumerate(values))
+    graph = COPY.format(kind="number")
+    assert call("d.csv", "-o", f"o.{form}", g__yaml=graph, d__csv=data)[0] == 0
+    assert call("--in", f"x=o.{form}:y", "-o", "back.csv")[0] == 0
+    found = [float(line.split(",")[1]) for line in Path("back.csv").read_text().splitlines()[1:]]
+    assert struct.pack(f"{len(values)}d", *found) == struct.pack(f"{len(values)}d", *values)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    [
+        ("integer", ["9223372036854775807", "-9223372036854775808", "9007199254740993", "0"]),
+        ("boolean", ["true", "false"]),
+        ("text", ['""', "a", '"a,""b"""', "\u00e9\U0001f600", '"x\ny"', "null", "nan", "1"]),
+    ],
+)
+def test_values_of_every_kind_survive_every_format(call, form, kind, cells):
+    data = "t,y\n" + "".join(f"{t},{cell}\n" for t, cell in enumerate(cells))
+    graph = COPY.format(kind=kind)
+    arguments = ("--in", "x=d.csv:y", "-o", f"o.{form}")
+    assert call(*arguments, g__yaml=graph, d__csv=data)[0] == 0
+    assert call("--in", f"x=o.{form}:y")[:2] == (0, data)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "time", ["2004-01-02", "2004-01-02T10:00:00Z", "1969-12-31T23:59:59.250Z", "-5"]
+)
+def test_times_survive_every_format(call, form, time):
+    data = f"t,y\n{time},2\n"
+    assert call("--in", "x=d.csv:y", "-o", f"o.{form}", g__yaml=ONE, d__csv=data)[0] == 0
+    _, out, _ = call("--in", f"x=o.{form}:y")
+    shown = out.splitlines()[1].split(",")[0]
+    if form in ("parquet", "arrow") and time != "-5":
+        shown = shown.replace(".000000", "").replace(".250000", ".250")
+        assert shown.startswith(time.removesuffix("Z"))
+    else:
+        assert shown == time
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"t":2', "not JSON"),
+        ("{'t':2}", "not JSON"),
+        ('{"t":2,}', "not JSON"),
+        ('{"t":02}', "not JSON"),
+        ('{"t":2,"x":+1}', "not JSON"),
+        ('{"t":2,"x":Inf}', "not JSON"),
+        ('{"t":2,"x":-NaN}', "not JSON"),
+        ('{"t":2} 3', "more than one value"),
+        ('{"t":2}{"t":3}', "more than one value"),
+        ("[2, 3]", "no object"),
+        ("null", "no object"),
+        ('{"t":2,"x":1,"x":1}', "the key 'x' is there twice"),
+        ('{"t":2,"x":"1"}', "not a number (column 'x', value '1')"),
+        ('{"t":2,"x":true}', "not a number"),
+        ('{"t":2,"x":{"y":[1]}}', "not a number"),
+        ('{"t":2,"x":"\t"}', "not JSON"),
+        ('{"t":2.0,"x":1}', "not an integer (column 't', value '2.0')"),
+        ('{"t":9223372036854775808}', "beyond 64 bits"),
+        ('{"t":' + "1" * 5000 + "}", "beyond 64 bits"),
+        ('{"t":"2004-01-01"}', "not an integer"),
+        ('{"x":1}', "a row without a time"),
+        ('{"t":null}', "a row without a time"),
+        ('{"t":1,"x":1}', "second message"),
+        ('{"t":0,"x":1}', "late"),
+        (b'{"t":2,"z":"\xff"}', "not UTF-8"),
+        ('{"t":2,"z":' + "[" * 100_000 + "}", "not JSON"),
+    ],
+)
+def test_bad_lines_are_refused_with_their_place(call, line, message):
+    line = line if isinstance(line, bytes) else line.encode()
+    data = b'{"t":1,"x":1}\n\n' + line + b'\n{"t":9,"x":9}\n'
+    code, out, err = call("d.jsonl", g__yaml=ONE, d__jsonl=data)
+    assert (code, out) == (4, ""), err
+    assert err.startswith("d.jsonl:3: error[RT2"), err
+    if "nested" not in err:
+        assert message in err, err
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell", "message"),
+    [
+        ("integer", "1.0", "not an integer"),
+        ("integer", "1e3", "not an integer"),
+        ("integer", '"1"', "not an integer"),
+        ("integer", "-9223372036854775809", "beyond 64 bits"),
+        ("boolean", "1", "not a boolean"),
+        ("boolean", '"true"', "not a boolean"),
+        ("text", "1", "not text"),
+        ("text", '"\\ud800"', "surrogate"),
+        ("number", '"infinit"', "not a number"),
+    ],
+)
+def test_json_has_types(call, kind, cell, message):
+    for rows in (f'{{"t":2,"x":{cell}}}\n', f'{{"t":1}}\n{{"t":2,"input":"x","value":{cell}}}\n'):
+        first = '{"t":0,"x":null}\n' if "input" not in rows else '{"t":0,"input":"x","value":null}\n'
+        code, _, err = call("d.jsonl", g__yaml=COPY.format(kind=kind), d__jsonl=first + rows)
+        assert code == 4
+        assert message in err or "no such input" in err, err
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "Infinity", "-Infinity", '"NaN"', '"inf"', '"-INF"', "1e400", "-0", "1E5", "7"]
+)
+def test_numbers_that_json_can_and_cannot_tell(call, text):
+    graph = COPY.format(kind="number")
+    _, out, _ = call("d.jsonl", g__yaml=graph, d__jsonl=f'{{"t":1,"x":{text}}}\n')
+    found = float(out.splitlines()[1].split(",")[1])
+    assert struct.pack("d", found) == struct.pack("d", float(text.strip('"')))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '\ufeff{"t":1,"x":2}\n',
+        '{"t":1,"x":2}',
+        '\n\n  {"x":2 , "t":1}\r\n\r\n',
+        '{"\\u0074":1,"x":2,"z":{"t":5,"w":[{}]},"z":1}\n',
+    ],
+)
+def test_odd_jsonl_that_is_valid(call, data):
+    assert call("d.jsonl", g__yaml=ONE, d__jsonl=data)[:2] == (0, "t,y\n1,4\n")
+
+
+@pytest.mark.parametrize("data", ["", "\n", "\ufeff\n \n"])
+def test_jsonl_without_rows_is_valid(call, data):
+    assert call("d.jsonl", g__yaml=ONE, d__jsonl=data)[:2] == (0, "t,y\n")
+    assert call("d.jsonl", "-o", "o.jsonl")[:2] == (0, "")
+    assert Path("o.jsonl").read_bytes() == b""
+
+
+def test_a_line_that_is_too_long_is_refused_wherever_chunks_end(call, monkeypatch):
+    monkeypatch.setattr("rtbot.formats.chunks.LINE_BYTES", 1000)
+    for size in (64, 700, 1 << 22):
+        monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", size)
+        for extra, code in ((0, 0), (1, 4)):
+            long = '{"t":2,"z":"' + "z" * (1000 - len('{"t":2,"z":""}') + extra) + '"}\n'
+            data = '{"t":1,"x":2}\n' + long
+            found, _, err = call("d.jsonl", g__yaml=ONE, d__jsonl=data)
+            assert found == code, (size, extra, err)
+            assert code == 0 or err.startswith("d.jsonl:2: error[RT219]: a line of more than 1000")
+
+
+def test_fast_and_strict_reading_agree(call, monkeypatch):
+    generator = random.Random(1)
+    cells = ["1", "-2.5", "null", "1e3", '"nan"', "NaN", "12345678901234567890123"]
+    rows = [
+        f'{{"t":{t},"k":"{generator.choice("ab")}","x":{generator.choice(cells)}}}'
+        for t in range(2000)
+    ]
+    data = "\n".join(rows)
+    arguments = ("d.jsonl", "--key", "k", "-o", "o.csv")
+    outs = []
+    for size, fast in ((1 << 22, True), (100, True), (1 << 22, False)):
+        monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", size)
+        if not fast:
+            monkeypatch.setattr("rtbot.formats.jsonl._quickly", lambda *_: None)
+        assert call(*arguments, g__yaml=ONE, d__jsonl=data)[0] == 0
+        outs.append(Path("o.csv").read_text())
+    assert set(outs) == {outs[0]}
+    assert "nan" in outs[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [("5", '"5"', "not an integer"), ('"5"', "5", "not text"), ("1.5", "1.5", "not text")],
+)
+def test_keys_have_one_type(call, first, second, message):
+    data = f'{{"t":1,"k":{first},"x":1}}\n{{"t":2,"k":{second},"x":1}}\n'
+    code, _, err = call("d.jsonl", "--key", "k", g__yaml=ONE, d__jsonl=data)
+    assert code == 4
+    assert message in err
+
+
+def test_keys_of_digits_in_quotes_are_text(call):
+    data = lines(*({"t": 1, "k": key, "x": 1} for key in ("10", "9", None)))
+    _, out, _ = call("d.jsonl", "--key", "k", "--format", "jsonl", g__yaml=ONE, d__jsonl=data)
+    assert [json.loads(line)["k"] for line in out.splitlines()] == ["10", "9", None]
+
+
+# ---- packed files, several files, odd names
+
+
+def test_members_of_gzip_follow_one_another_and_nothing_else_does(call):
+    whole = gzip.compress(b"t,x\n1,1\n2,") + gzip.compress(b"2\n3,3\n")
+    expected = (0, "t,y\n1,2\n2,4\n3,6\n")
+    assert call("d.csv.gz", g__yaml=ONE, d__csv__gz=whole)[:2] == expected
+    objects = gzip.compress(b'{"t":1,"x":1}\n{"t":2,') + gzip.compress(b'"x":2}\n{"t":3,"x":3}\n')
+    assert call("d.jsonl.gz", d__jsonl__gz=objects)[:2] == expected
+    for data in (whole + b"junk", whole[:-4], objects[:-9]):
+        name = "d.jsonl.gz" if data.startswith(objects[:30]) else "d.csv.gz"
+        Path(name).write_bytes(data)
+        code, out, err = call(name)
+        assert (code, out) == (4, "")
+        assert err.startswith(f"{name}: error[RT208]: damaged gzip data after"), err
+
+
+def test_packed_output_is_the_same_bytes_every_time(call):
+    data = "t,x\n" + "".join(f"{t},{t}.5\n" for t in range(1000))
+    for form in ("csv", "jsonl"):
+        call("d.csv", "-o", f"a.{form}.gz", g__yaml=ONE, d__csv=data)
+        call("d.csv", "-o", f"b.{form}.GZ")
+        call("d.csv", "-o", f"c.{form}")
+        first = Path(f"a.{form}.gz").read_bytes()
+        assert first == Path(f"b.{form}.GZ").read_bytes()
+        assert gzip.decompress(first) == Path(f"c.{form}").read_bytes()
+
+
+def test_several_files_have_their_columns_in_any_order_and_may_be_empty(call):
+    files = {
+        "p0__csv": "",
+        "p1__csv": "t,x\n",
+        "p2__csv": "x,t\n2,2004-01-01\n",
+        "p3__csv": "t,z,x\n2004-01-02,q,3\n",
+    }
+    expected = (0, "t,y\n2004-01-01,4\n2004-01-02,6\n")
+    assert call("p*.csv", g__yaml=ONE, **files)[:2] == expected
+    code, _, err = call("p*.csv", p4__csv="t,y\n2004-01-03,1\n")
+    assert code == 4
+    assert err.startswith("p4.csv:1: error[RT204]: there is no column 'x', which p1.csv has")
+    objects = {"q1__jsonl": "", "q2__jsonl": lines({"t": 1, "x": 1}), "q3__jsonl": lines({"t": 2})}
+    assert call("q*.jsonl", **objects)[:2] == (0, "t,y\n1,2\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["d.dat"], (4, "the name does not tell what format this is")),
+        (["d.dat", "--input-format", "jsonl"], (0, "t,y\n1,4\n")),
+        (["plain"], (0, "t,y\n1,2\n")),
+        (["d.txt"], (0, "t,y\n1,2\n")),
+        (["d.jsonl.zip"], (4, "known are .csv, .txt, .jsonl")),
+        (["folder"], (74, "Is a directory; for the files in it, say 'folder/*.csv'")),
+        (["plain", "-o", "o.xlsx"], (2, "-o o.xlsx: the name does not tell a format")),
+        (["plain", "-o", "o.parquet.gz"], (2, "does not tell a format")),
+        (["plain", "--rejects", "r.xlsx"], (2, "--rejects r.xlsx: the name does not")),
+        (["plain", "-o", "o.xlsx", "--format", "csv"], (0, "")),
+    ],
+)
+def test_the_suffix_decides_or_the_user_does(call, arguments, expected):
+    Path("folder").mkdir()
+    Path("d.jsonl.zip").touch()
+    files = {"d__dat": lines({"t": 1, "x": 2}), "plain": "t,x\n1,1\n", "d__txt": "t,x\n1,1\n"}
+    code, out, err = call(*arguments, g__yaml=ONE, **files)
+    assert code == expected[0], err
+    assert expected[1] in (err if code else out)
+
+
+# ---- order
+
+
+def scattered(count, keys, seed=5):
+    """Rows of a wide file, by time, of keys that come and go."""
+    generator = random.Random(seed)
+    rows = []
+    for t in range(count):
+        for key in generator.sample(keys, generator.randint(1, len(keys))):
+            cells = [str(generator.random()) if generator.random() < 0.7 else "" for _ in "ab"]
+            rows.append(f"{t},{key},{generator.randrange(3)},{','.join(cells)}\n")
+    return "t,k,n,a,b\n" + "".join(rows)
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow", "table"])
+def test_the_memory_changes_nothing(call, monkeypatch, form, layout):
+    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 16)
+    monkeypatch.setattr("rtbot.formats.routes.BLOCK_BYTES_MIN", 1)
+    data = scattered(150, ["", "a", "b", "\u00e9", "\U0001f600", "\uffff", '"q"""'])
+    arguments = ("d.csv", "--key", "k,n", "--layout", layout, "--format", form, "-o", "o")
+    outs = []
+    for memory in ("1G", "20k", "1"):
+        assert call(*arguments, "--memory", memory, g__yaml=SUM, d__csv=data)[0] == 0
+        outs.append(Path("o").read_bytes())
+    assert outs[0] == outs[1] == outs[2]
+    assert sorted(path.name for path in Path().iterdir()) == ["d.csv", "g.yaml", "o"]
+    if form == "csv":
+        keys = [line.split(",")[1:3] for line in outs[0].decode().splitlines()[1:]]
+        assert keys == sorted(keys, key=lambda key: (not key[0], key[0].encode(), int(key[1])))
+
+
+def test_keys_of_integers_stay_integers_where_a_run_has_null_alone(call, monkeypatch):
+    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 1)
+    data = "t,k,x\n1,,1\n2,,1\n3,10,1\n4,9,1\n5,,1\n"
+    for form in ("parquet", "csv"):
+        arguments = ("d.csv", "--key", "k", "-o", f"o.{form}", "--memory", "1")
+        assert call(*arguments, g__yaml=ONE, d__csv=data)[0] == 0
+    assert pq.read_table("o.parquet").column("k").to_pylist() == [9, 10, None, None, None]
+    assert Path("o.csv").read_text() == "t,k,y\n4,9,2\n3,10,2\n1,,2\n2,,2\n5,,2\n"
+    call("d.csv", "--key", "k", "-o", "o.parquet", "--stream")
+    assert pq.read_table("o.parquet").column("k").to_pylist() == [None, None, 10, 9, None]
+
+
+def test_unkeyed_rows_that_wait_for_another_output_go_to_the_disk(call, monkeypatch):
+    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 10)
+    graph = "inputs: {a: number, b: number}\noutputs: {a: a, b: b}\n"
+    data = "t,input,value\n" + "".join(f"{t},{i},{t}\n" for i in "ab" for t in range(500))
+    outs = {call("d.csv", g__yaml=graph, d__csv=data)[1]}
+    outs.add(call("d.csv", "--memory", "1")[1])
+    assert outs == {"t,a,b\n" + "".join(f"{t},{t},{t}\n" for t in range(500))}
+
+
+def sorted_by(rows, per_run, block_bytes):
+    """Rows (t, k, a, b) through a sorter, in runs of so many; also how many runs there were."""
+    schema = pa.schema([("t", pa.int64()), ("k", pa.string()), ("a", pa.int64()), ("b", pa.int64())])
+    sorter = Sorter(io.BytesIO, ["k", "t"], block_bytes, unite=True)
+    added = 0
+    for start in range(0, len(rows), per_run):
+        run_of = sorted(rows[start : start + per_run], key=by_key)
+        columns = [list(column) for column in zip(*run_of, strict=True)]
+        sorter.add(pa.table(columns, schema=schema))
+        added += 1
+    found = [tuple(row.values()) for table in sorter.sorted() for row in table.to_pylist()]
+    sorter.close()
+    return found, added
+
+
+def by_key(row):
+    return row[1] is None, (row[1] or "").encode(), row[0]
+
+
+@pytest.mark.parametrize(("per_run", "block_bytes"), [(1, 1), (2, 200), (50, 64), (10**6, 1000)])
+def test_runs_of_any_size_are_merged(per_run, block_bytes):
+    generator = random.Random(per_run)
+    keys = ["a", "b\0", "\u00e9", "\U0001f600", "\uffff", None]
+    places = sorted({(generator.randrange(400), generator.choice(keys)) for _ in range(2500)}, key=str)
+    generator.shuffle(places)
+    rows = [(t, k, number, None) for number, (t, k) in enumerate(places)]
+    found, runs = sorted_by(rows, per_run, block_bytes)
+    assert found == sorted(rows, key=by_key)
+    assert runs == -(-len(rows) // per_run)
+
+
+def test_rows_of_one_place_become_one_wherever_they_were():
+    rows = [(t, k, None, t) for t in range(200) for k in ("x", None)]
+    rows += [(t, k, -t, None) for t in range(0, 200, 2) for k in ("x", None)]
+    random.Random(1).shuffle(rows)
+    expected = [(t, k, None if t % 2 else -t, t) for k in ("x", None) for t in range(200)]
+    for per_run, block_bytes in ((1, 1), (3, 100)):
+        assert sorted_by(rows, per_run, block_bytes)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1", 1), ("64k", 65536), ("2M", 2 << 20), ("1GiB", 1 << 30), ("1 gb", None), ("-1", None)],
+)
+def test_numbers_of_bytes(call, text, expected):
+    if expected is not None:
+        assert bytes_of(text) == expected
+    else:
+        code, _, err = call("d.csv", "--memory", text, g__yaml=ONE)
+        assert code == 2
+        assert "no number of bytes" in err
+
+
+# ---- starving inputs
+
+
+@pytest.mark.parametrize("other", ["", "  c: number\n"])
+def test_an_input_that_starves_is_named(call, monkeypatch, other):
+    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 10)
+    outputs = "outputs: {both: both" + (", c: c" if other else "") + "}\n"
+    graph = f"inputs:\n  a: number\n  b: number\n{other}operators: {{both: a + b}}\n{outputs}"
+    data = "t,a,b,c\n0,1,1,1\n" + "".join(f"{t},1,,1\n" for t in range(1, 200))
+    code, out, err = call("d.csv", "--queue", "50", "-o", "o.csv", g__yaml=graph, d__csv=data)
+    assert (code, out) == (6, "")
+    assert "both.i1 holds 59 rows that wait for input b" in err
+    assert "sort it by time" in err
+    assert not Path("o.csv").exists()
+    assert call("d.csv", "--queue", "500")[0] == 0
+
+
+# ---- bad rows, accounts, taps, quiet
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_bad_rows_are_kept_in_every_format(call, form):
+    rows = '{"t":1,"x":1}\n{"t":2,"x":"a"}\nnonsense\n\n{"x":3}\n{"t":4,"x":4}\n'
+    arguments = ("d.jsonl", "--rejects", f"r.{form}")
+    code, out, err = call(*arguments, g__yaml=ONE + DROP, d__jsonl=rows)
+    assert (code, out) == (0, "t,y\n1,2\n4,8\n")
+    assert "bad rows left out: 3 of d.jsonl" in err
+    kept = {
+        "csv": pa.csv.read_csv,
+        "jsonl": pa.json.read_json,
+        "parquet": pq.read_table,
+        "arrow": lambda file: pa.ipc.open_file(file).read_all(),
+    }[form.removesuffix(".gz")](f"r.{form}")
+    assert [(row["line"], row["column"] or None, row["row"]) for row in kept.to_pylist()] == [
+        (2, "x", '{"t":2,"x":"a"}'),
+        (3, None, "nonsense"),
+        (5, "t", '{"x":3}'),
+    ]
+    assert [p.split(":")[0] for p in kept.column("problem").to_pylist()] == [
+        "not a number",
+        "not JSON",
+        "a row without a time",
+    ]
+
+
+def test_without_bad_rows_there_is_a_header(call):
+    call("d.csv", "--rejects", "r.csv", g__yaml=ONE + DROP, d__csv="t,x\n1,1\n")
+    assert Path("r.csv").read_text() == "file,line,column,problem,row\n"
+
+
+def test_bad_rows_of_columns_are_shown(call, tmp_path):
+    table = pa.table({"t": [1, None, 3], "x": [1.0, 2.0, 3.0]})
+    pq.write_table(table, tmp_path / "d.parquet")
+    assert call("d.parquet", "--rejects", "r.csv", g__yaml=ONE + DROP)[1] == "t,y\n1,2\n3,6\n"
+    assert '"{""t"": null, ""x"": 2.0}"' in Path("r.csv").read_text()
+
+
+def test_taps_are_columns_of_operators(call):
+    graph = (
+        "inputs: {a: number, b: number}\n"
+        "operators:\n  j: {type: Join, in: [a, b]}\n  s: j.o1 + j.o2\n  d: s * 2\n"
+        "outputs: {d: d}\n"
+    )
+    data = "t,a,b\n1,1,10\n2,2,20\n"
+    assert call("d.csv", g__yaml=graph, d__csv=data)[1] == "t,d\n1,22\n2,44\n"
+    assert call("d.csv", "--tap", "s")[1] == "t,d,s\n1,22,11\n2,44,22\n"
+    assert call("d.csv", "--tap", "[js]")[1].startswith("t,d,j.o1,j.o2,s\n1,22,1,10,11\n")
+    assert call("d.csv", "--tap", "s", "--out", "s=s.csv")[:2] == (0, "")
+    assert Path("s.csv").read_text() == "t,s\n1,11\n2,22\n"
+    code, _, err = call("d.csv", "--tap", "sum")
+    assert code == 2
+    assert "--tap sum: there is no such operator" in err
+
+
+def test_quiet_is_quiet(call):
+    data = "t,x\n2004-01-01T10:00:00,1\n"
+    code, out, err = call("d.csv", "-q", "--strict", g__yaml=ONE, d__csv=data)
+    assert (code, out, err) == (0, "t,y\n2004-01-01T10:00:00,2\n", "")
+
+
+# ---- where output goes
+
+
+def test_two_outputs_to_one_file_are_one_table(call):
+    data = "t,a,b\n1,1,10\n2,2,\n"
+    Path("real.csv").touch()
+    Path("link.csv").symlink_to("real.csv")
+    call("d.csv", "--out", "a=real.csv", "--out", "both=./link.csv", g__yaml=SUM, d__csv=data)
+    assert Path("real.csv").read_text() == "t,both,a\n1,11,1\n2,,2\n"
+    assert Path("link.csv").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["d.csv", "-o", "d.csv"], "d.csv would be overwritten, but it is read"),
+        (["d.csv", "-o", "./folder/../d.csv"], "would be overwritten"),
+        (["d.csv", "-o", "link.csv"], "link.csv would be overwritten"),
+        (["d*.csv", "--out", "y=hard.csv"], "hard.csv would be overwritten"),
+        (["d.csv", "--rejects", "d.csv"], "would be overwritten"),
+        (["d.csv", "--account", "g.yaml"], "g.yaml would be overwritten"),
+        (["d.csv", "-o", "o.csv", "--rejects", "./o.csv"], "./o.csv would be written twice"),
+        (["d.csv", "--account", "-"], "stdout would get more than one thing"),
+        (["--in", "x=-", "-"], "stdin can be read once"),
+        (["d.csv", "--out", "y=a.csv", "--out", "y=b.csv"], "--out y is given twice"),
+        (["d.csv", "--out", "z=a.csv"], "there are y"),
+    ],
+)
+def test_nothing_is_read_and_written_or_written_twice(call, arguments, message):
+    data = "t,x\n1,1\n"
+    Path("d.csv").write_text(data)
+    Path("folder").mkdir()
+    Path("link.csv").symlink_to("d.csv")
+    Path("hard.csv").hardlink_to("d.csv")
+    code, out, err = call(*arguments, g__yaml=ONE)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert Path("d.csv").read_text() == data
+
+
+def test_a_folder_gets_a_file_per_output(call):
+    data = "t,a,b\n1,1,10\n"
+    for form, suffix in (("jsonl", "jsonl"), ("table", "txt"), ("parquet", "parquet")):
+        call("d.csv", "-o", f"{form}/", "--format", form, g__yaml=SUM, d__csv=data)
+        found = sorted(path.name for path in Path(form).iterdir())
+        assert found == [f"a.{suffix}", f"both.{suffix}"]
+    assert Path("table/a.txt").read_text() == "t  a\n1  1\n"
+
+
+def test_a_disk_that_is_full_leaves_nothing_behind(call, monkeypatch):
+    from rtbot.files import Files
+
+    class Full(io.BytesIO):
+        def __init__(self, room):
+            super().__init__()
+            self.room = room
+
+        def write(self, data):
+            self.room -= len(data)
+            if self.room < 0:
+                raise OSError(28, "No space left on device")
+            return super().write(data)
+
+    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 16)
+    data = scattered(200, ["a", "b"])
+    arguments = ("d.csv", "--key", "k", "-o", "o.csv", "--memory", "1k")
+    for room in (0, 3000):
+        monkeypatch.setattr(Files, "scratch", lambda *_, room=room: Full(room))
+        code, _, err = call(*arguments, g__yaml=SUM, d__csv=data)
+        assert (code, err) == (74, "o.csv: error: No space left on device\n")
+        assert sorted(path.name for path in Path().iterdir()) == ["d.csv", "g.yaml"]
+
+
+def test_devices_are_written_to_and_may_be_full(call):
+    for place, code in (("/dev/null", 0), ("/dev/full", 74)):
+        found, out, err = call("d.csv", "-o", place, g__yaml=ONE, d__csv="t,x\n1,1\n")
+        assert (found, out) == (code, "")
+        assert code == 0 or err == "/dev/full: error: No space left on device\n"
+
+
+# ---- the process
+
+
+def process(*arguments, **options):
+    settings = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(
+        [sys.executable, "-m", "rtbot", "run", "g.yaml", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "RTBOT_INTERPRET": "1"},
+        **(settings | options),
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "expected"),
+    [
+        ("csv", ["t,x\n1,1\n", "2,2\n3,", "3\n"], [b"t,y\n", b"1,2\n", b"2,4\n", b"3,6\n"]),
+        (
+            "jsonl",
+            ['{"t":1,"x":1}\n', '{"t":2,"x":2}\n{"t":3', ',"x":3}\n'],
+            [b"t,y\n", b"1,2\n", b"2,4\n", b"3,6\n"],
+        ),
+    ],
+)
+def test_rows_of_a_pipe_come_out_while_it_is_open(form, rows, expected):
+    Path("g.yaml").write_text(ONE)
+    child = process("-", "--input-format", form, "-q")
+    found = []
+    for part in rows:
+        child.stdin.write(part.encode())
+        child.stdin.flush()
+        complete = sum(text.count("\n") for text in rows[: rows.index(part) + 1])
+        while len(found) < complete + (form == "jsonl"):
+            found.append(child.stdout.readline())
+    assert found == expected
+    assert child.communicate() == (b"", b"")
+    assert child.returncode == 0
+
+
+@pytest.mark.parametrize("key", [[], ["--key", "k"]])
+def test_bytes_do_not_depend_on_how_a_pipe_is_filled(call, key):
+    generator = random.Random(2)
+    data = scattered(80, ["a", "7", "b"]).encode()
+    graph = SUM.replace("number", "number?").replace("operators: {both: a + b}\n", "")
+    graph = graph.replace("both: both", "b: b") + "io: {duplicates: first}\n"
+    outs = set()
+    for _ in range(3):
+        Path("g.yaml").write_text(graph)
+        child = process("-", "-q", *key)
+        at = 0
+        while at < len(data):
+            size = generator.choice([1, 20, 300, 5000])
+            child.stdin.write(data[at : at + size])
+            child.stdin.flush()
+            at += size
+            time.sleep(generator.choice([0, 0, 0.01, 0.06]))
+        out, err = child.communicate()
+        assert (child.returncode, err) == (0, b"")
+        outs.add(out)
+    assert len(outs) == 1
+    assert len(outs.pop()) > 1000
+
+
+def test_columnar_formats_go_through_pipes(tmp_path):
+    Path("g.yaml").write_text(ONE)
+    pq.write_table(pa.table({"t": [1, 2], "x": [1.0, 2.0]}), tmp_path / "d.parquet")
+    child = process("-", "--input-format", "parquet", "--format", "arrow", "-q")
+    out, err = child.communicate(Path("d.parquet").read_bytes())
+    assert (child.returncode, err) == (0, b"")
+    assert pa.ipc.open_file(out).read_all().to_pydict() == {"t": [1, 2], "y": [2.0, 4.0]}
+    child = process("-", "--input-format", "arrow", "-q")
+    assert child.communicate(out.replace(b"y", b"x"))[0] == b"t,y\n1,4\n2,8\n"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing_behind(number, code):
+    Path("g.yaml").write_text(SUM)
+    child = process("-", "--key", "k", "-o", "o.csv", "--memory", "1k", "--rejects", "r.csv")
+    child.stdin.write(scattered(20_000, ["a", "b"]).encode())
+    child.stdin.flush()
+    while len(list(Path().glob("*.part"))) < 2 and child.poll() is None:
+        time.sleep(0.02)
+    child.send_signal(number)
+    _, err = child.communicate()
+    assert (child.returncode, err) == (code, b"interrupted\n")
+    assert [path.name for path in Path().iterdir()] == ["g.yaml"]
+
+
+def test_a_killed_run_leaves_a_part_that_confuses_nobody():
+    Path("g.yaml").write_text(ONE)
+    child = process("-", "-o", "o.csv")
+    child.stdin.write(b"t,x\n1,1\n")
+    child.stdin.flush()
+    while not list(Path().glob("*.part")):
+        time.sleep(0.02)
+    child.kill()
+    child.communicate()
+    again = process("-", "-o", "o.csv", "-q")
+    assert again.communicate(b"t,x\n1,2\n") == (b"", b"")
+    assert Path("o.csv").read_text() == "t,y\n1,4\n"
+
+
+def test_stdout_that_is_full_is_told_once():
+    Path("g.yaml").write_text(ONE)
+    with Path("/dev/full").open("wb") as full:
+        child = process("-", "-q", stdout=full)
+        _, err = child.communicate(b"t,x\n1,1\n")
+    assert (child.returncode, err) == (74, b"stdout: error: No space left on device\n")
+
+
+# ---- progress
+
+
+class Terminal(io.TextIOWrapper):
+    """A terminal that is read by the test."""
+
+    def __init__(self):
+        self.reader, writer = pty.openpty()
+        super().__init__(os.fdopen(writer, "wb"), write_through=True)
+
+    def shown(self):
+        os.set_blocking(self.reader, False)
+        found = b""
+        while True:
+            try:
+                found += os.read(self.reader, 1 << 16)
+            except BlockingIOError:
+                return found.decode()
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    made = Terminal()
+    monkeypatch.setattr("sys.stderr", made)
+    monkeypatch.setattr("rtbot.cli.progress.DELAY_SECONDS", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    yield made
+    os.close(made.reader)
+
+
+def run_in(folder, *arguments):
+    rows = "".join(f"{t},k,1\n" for t in range(2000))
+    (folder / "d.csv").write_text("t,k,x\n" + rows)
+    (folder / "g.yaml").write_text(ONE)
+    return run(["run", "g.yaml", *arguments])
+
+
+def test_a_terminal_shows_how_far_a_run_is_and_then_no_more(terminal, tmp_path):
+    assert run_in(tmp_path, "d.csv", "-o", "o.csv") == 0
+    shown = terminal.shown()
+    assert "100%" in shown
+    assert "2,000 rows" in shown
+    assert "rows/s" in shown
+    assert shown.rindex("\x1b[2K") > shown.rindex("100%")
+    assert "rows out: y 2,000" in shown
+
+
+def test_rows_put_in_order_are_told(terminal, tmp_path):
+    assert run_in(tmp_path, "d.csv", "--key", "k", "-o", "o.csv", "--memory", "1") == 0
+    assert "2,000 rows put in order" in terminal.shown()
+
+
+def test_quiet_runs_and_files_show_nothing(terminal, tmp_path, capfd, monkeypatch):
+    assert run_in(tmp_path, "d.csv", "-o", "o.csv", "-q") == 0
+    assert terminal.shown() == ""
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    monkeypatch.setattr("rtbot.cli.progress.DELAY_SECONDS", 0)
+    assert run_in(tmp_path, "d.csv", "-o", "o.csv") == 0
+    assert "%" not in capfd.readouterr().err
+
+
+def test_a_pipe_has_no_percentage(terminal, tmp_path, monkeypatch):
+    reader, writer = os.pipe()
+    os.write(writer, b"t,x\n1,1\n2,2\n")
+    os.close(writer)
+    with os.fdopen(reader) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert run_in(tmp_path, "-", "-o", "o.csv") == 0
+    shown = terminal.shown()
+    assert "2 rows" in shown
+    assert "%" not in shown
