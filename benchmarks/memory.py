@@ -2,8 +2,8 @@
 
 Rows of CSV are made here, as fast as they are read, and never stand on a disk. The peak is told at
 10 %, 50 % and 100 % of the bytes: where memory is flat it hardly grows after the first. A keyed run
-is put in order by (key, t) at the end, with runs on the disk beside its output. Linux only: the peak
-is VmHWM of /proc.
+is put in order by (key, t) at the end, with runs on the disk beside its output. Linux only: the
+peak is VmHWM of /proc.
 """
 
 import argparse
@@ -92,7 +92,8 @@ def measure(case: str, total: int, folder: Path, options: list[str]) -> None:
     seconds = time.perf_counter() - start
     rate = rows / seconds / 1e6
     wrote = output.stat().st_size / 1e9
-    print(f"  {peak:6.0f} MB  {rows / 1e6:8.1f} M rows  {seconds:7.1f} s  {rate:5.2f} M rows/s", end="")
+    told = f"{rows / 1e6:8.1f} M rows  {seconds:7.1f} s  {rate:5.2f} M rows/s"
+    print(f"  {peak:6.0f} MB  {told}", end="")
     print(f"  {wrote:6.2f} GB written" + (f"  FAILED {child.returncode}" * bool(child.returncode)))
     output.unlink(missing_ok=True)
 

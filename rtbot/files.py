@@ -78,14 +78,17 @@ class Files:
                 file = self.create(part)
             with self._closing(file):
                 yield file
-                with naming(path):
-                    self.sync(file)
+                self._sync(file, path)
             with naming(path):
                 self.rename(part, place)
         except BaseException:
             self.remove(part)
             raise
         self.sync_folder(place)
+
+    def _sync(self, file: BinaryIO, path: str) -> None:
+        with naming(path):
+            self.sync(file)
 
     @contextmanager
     def _closing(self, file: BinaryIO) -> Iterator[None]:
@@ -107,7 +110,7 @@ class Files:
 
         folder = Path(path).resolve().parent if self.is_regular(path) else None
         with naming(path):
-            return TemporaryFile(dir=folder)  # type: ignore[return-value]
+            return TemporaryFile(dir=folder)
 
     def is_regular(self, path: str) -> bool:
         """Whether the path is that of a file on a disk, or of none yet; `-` is not."""
@@ -115,10 +118,7 @@ class Files:
 
     def size(self, path: str) -> int | None:
         """Return the bytes of a regular file; None of anything else."""
-        if path == STANDARD:
-            found = os.fstat(sys.stdin.fileno())
-        else:
-            found = Path(path).stat()
+        found = os.fstat(sys.stdin.fileno()) if path == STANDARD else Path(path).stat()
         return found.st_size if S_ISREG(found.st_mode) else None
 
     def sync(self, file: BinaryIO) -> None:

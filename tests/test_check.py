@@ -490,7 +490,7 @@ BAD_FILES = [
     (graph("{m: a}", more="tests: [{expect: {m: [[x, 1]]}}]"), "RT150", 4, 24, "no time"),
     (graph("{m: a}", more="tests: [{expect: {m: 3}}]"), "RT150", 4, 22, "rows are a list"),
     (graph("{m: a}", more="tests: [{expect: {mm: []}}]"), "RT120", 4, 19, "no input or operator"),
-    (graph("{m: a}", more="tests: [{given: {z: []}, error: RT112}]"), "RT120", 4, 18, "no input 'z'"),
+    (graph("{m: a}", more="tests: [{given: {z: []}, error: RT112}]"), "RT120", 4, 18, "input 'z'"),
     (graph("{m: a}", more="tests: [{params: {z: 1}, error: RT112}]"), "RT114", 4, 19, "'z'"),
     (graph("{m: a}", more="tests: [{tolerance: -1, error: RT112}]"), "RT112", 4, 21, "at least 0"),
 ]

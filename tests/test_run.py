@@ -1,4 +1,4 @@
-"""`rtbot run` as a whole: JSONL, packed files, order of any size, pipes, progress and what fails."""
+"""`rtbot run` as a whole: JSONL, packed files, order of any size, pipes, progress, failures."""
 
 import gzip
 import io
@@ -217,7 +217,8 @@ def test_bad_lines_are_refused_with_their_place(call, line, message):
 )
 def test_json_has_types(call, kind, cell, message):
     for rows in (f'{{"t":2,"x":{cell}}}\n', f'{{"t":1}}\n{{"t":2,"input":"x","value":{cell}}}\n'):
-        first = '{"t":0,"x":null}\n' if "input" not in rows else '{"t":0,"input":"x","value":null}\n'
+        long = '{"t":0,"input":"x","value":null}\n'
+        first = long if "input" in rows else '{"t":0,"x":null}\n'
         code, _, err = call("d.jsonl", g__yaml=COPY.format(kind=kind), d__jsonl=first + rows)
         assert code == 4
         assert message in err or "no such input" in err, err
@@ -425,7 +426,8 @@ def test_unkeyed_rows_that_wait_for_another_output_go_to_the_disk(call, monkeypa
 
 def sorted_by(rows, per_run, block_bytes):
     """Rows (t, k, a, b) through a sorter, in runs of so many; also how many runs there were."""
-    schema = pa.schema([("t", pa.int64()), ("k", pa.string()), ("a", pa.int64()), ("b", pa.int64())])
+    whole = pa.int64()
+    schema = pa.schema([("t", whole), ("k", pa.string()), ("a", whole), ("b", whole)])
     sorter = Sorter(io.BytesIO, ["k", "t"], block_bytes, unite=True)
     added = 0
     for start in range(0, len(rows), per_run):
@@ -446,7 +448,8 @@ def by_key(row):
 def test_runs_of_any_size_are_merged(per_run, block_bytes):
     generator = random.Random(per_run)
     keys = ["a", "b\0", "\u00e9", "\U0001f600", "\uffff", None]
-    places = sorted({(generator.randrange(400), generator.choice(keys)) for _ in range(2500)}, key=str)
+    chosen = {(generator.randrange(400), generator.choice(keys)) for _ in range(2500)}
+    places = sorted(chosen, key=str)
     generator.shuffle(places)
     rows = [(t, k, number, None) for number, (t, k) in enumerate(places)]
     found, runs = sorted_by(rows, per_run, block_bytes)
@@ -675,7 +678,7 @@ def test_rows_of_a_pipe_come_out_while_it_is_open(form, rows, expected):
 
 
 @pytest.mark.parametrize("key", [[], ["--key", "k"]])
-def test_bytes_do_not_depend_on_how_a_pipe_is_filled(call, key):
+def test_bytes_do_not_depend_on_how_a_pipe_is_filled(key):
     generator = random.Random(2)
     data = scattered(80, ["a", "7", "b"]).encode()
     graph = SUM.replace("number", "number?").replace("operators: {both: a + b}\n", "")
@@ -709,14 +712,22 @@ def test_columnar_formats_go_through_pipes(tmp_path):
     assert child.communicate(out.replace(b"y", b"x"))[0] == b"t,y\n1,4\n2,8\n"
 
 
+def nameless(number):
+    """Files that a process has open and that have no name."""
+    links = [os.readlink(link) for link in Path(f"/proc/{number}/fd").iterdir()]
+    return [link for link in links if link.endswith("(deleted)")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_nothing_behind(number, code):
     Path("g.yaml").write_text(SUM)
     child = process("-", "--key", "k", "-o", "o.csv", "--memory", "1k", "--rejects", "r.csv")
-    child.stdin.write(scattered(20_000, ["a", "b"]).encode())
+    child.stdin.write(b"t,k,a,b\n" + b"".join(b"%d,k,1.25,2.5\n" % t for t in range(900_000)))
     child.stdin.flush()
-    while len(list(Path().glob("*.part"))) < 2 and child.poll() is None:
+    while not nameless(child.pid) and child.poll() is None:
         time.sleep(0.02)
+    assert len(list(Path().glob("*.part"))) == 2
     child.send_signal(number)
     _, err = child.communicate()
     assert (child.returncode, err) == (code, b"interrupted\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from fnmatch import filter as matching
 from pathlib import Path
@@ -186,7 +185,7 @@ def _check_files(found: Job, others: Sequence[str]) -> None:
 def _identity(path: str) -> object:
     """Return what is equal for two paths of one file, there or not."""
     try:
-        found = os.stat(path) if path != STANDARD else None
+        found = Path(path).stat() if path != STANDARD else None
     except OSError:
         return str(Path(path).resolve())
     return path if found is None else (found.st_dev, found.st_ino)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, Self
 
 from rtbot.files import Files

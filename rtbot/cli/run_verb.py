@@ -21,7 +21,7 @@ INPUT_FORMATS = ("csv", "jsonl", "parquet", "arrow")
 FORMATS = (*INPUT_FORMATS, "table")
 
 
-class _Bytes(click.ParamType):
+class _Bytes(click.ParamType[int]):
     """A number of bytes, such as 64M."""
 
     name = "bytes"

@@ -150,7 +150,7 @@ def _starving(error: QueueFull, file: str) -> QueueFull:
 
 
 def _unseen(intake: Intake, account: Mapping[str, Any]) -> Iterator[str]:
-    """Tell of inputs that a sparse file could have fed and never did: is the name right?"""
+    """Tell of inputs that a sparse file could have fed and never did: a name may be wrong."""
     for converter in intake.converters:
         source = converter.reading.source
         for feed in converter.reading.feeds:

@@ -185,7 +185,7 @@ def _quickly(chunk: Chunk, kinds: Mapping[str, str]) -> pa.Table | None:
 def _is_deceptive(data: bytes) -> bool:
     """Whether pyarrow might read as a number what is none: Inf, -NaN."""
     infinities = data.count(b"Inf")
-    return bool(infinities) and (infinities != data.count(b"Infinity")) or b"-NaN" in data
+    return (bool(infinities) and (infinities != data.count(b"Infinity"))) or b"-NaN" in data
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

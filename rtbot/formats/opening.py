@@ -12,7 +12,6 @@ from rtbot.files import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
     from typing import BinaryIO
 
     import pyarrow as pa

@@ -117,6 +117,8 @@ class _Cursor:
 
     def __init__(self, blocks: Iterator[pa.RecordBatch], order: Sequence[str]) -> None:
         self._blocks, self._order = blocks, order
+        self._start = 0
+        self._last: tuple[Any, ...] = ()
         self._next = next(blocks, None)
         self._advance()
 

@@ -55,7 +55,7 @@ def parsed(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
     try:
         found, end = _DECODER.scan_once(text, 0)
         if end < len(text):
-            raise json.JSONDecodeError("more than one value", text, end)
+            raise json.JSONDecodeError("more than one value", text, end)  # noqa: TRY301 (as below)
     except StopIteration as stop:
         if text.startswith("["):
             raise ValueError("a list; here every line is an object of its own") from None
@@ -75,7 +75,7 @@ def parsed(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
     return row
 
 
-_DECODER = json.JSONDecoder(
+_DECODER: Any = json.JSONDecoder(
     object_pairs_hook=tuple, parse_float=Number, parse_int=Integer, parse_constant=Number
 )
 

@@ -72,7 +72,8 @@ def bits(table):
 
 
 def frame(spark, rows, name="price", kind=None):
-    fields = [("k", types.StringType()), ("t", types.LongType()), (name, kind or types.DoubleType())]
+    fields = [("k", types.StringType()), ("t", types.LongType())]
+    fields.append((name, kind or types.DoubleType()))
     return spark.createDataFrame(rows, types.StructType([types.StructField(*f) for f in fields]))
 
 
