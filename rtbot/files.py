@@ -66,10 +66,7 @@ class Files:
             try:
                 yield file
             finally:
-                with naming(path):
-                    file.flush()
-                    if path != STANDARD:
-                        file.close()
+                self._end(file, path)
             return
         place = str(Path(path).resolve())
         part = f"{place}.{os.getpid()}.part"
@@ -85,6 +82,12 @@ class Files:
             self.remove(part)
             raise
         self.sync_folder(place)
+
+    def _end(self, file: BinaryIO, path: str) -> None:
+        with naming(path):
+            file.flush()
+            if path != STANDARD:
+                file.close()
 
     def _sync(self, file: BinaryIO, path: str) -> None:
         with naming(path):

@@ -153,13 +153,10 @@ class Session:
             raise StateError("the session is finished: it takes no more input", code="RT301")
 
     def check_queues(self, coming: set[str]) -> None:
-        """Refuse rows for an input that is ahead where the queue behind it is full.
-
-        A push that also feeds what the queue waits for is taken: it may empty it.
-        """
-        for pool in self.runner.pools:
+        """Refuse rows for an input that is ahead of another where the queue behind it is full."""
+        for number, pool in enumerate(self.runner.pools):
             call = pool.call
-            for k, port in enumerate(call.ports):
+            for k in range(len(call.ports)):
                 held = pool.word(k, pairs.HELD)
                 if held < self.queue_limit:
                     continue
@@ -168,7 +165,9 @@ class Session:
                 silent = [j for j in others if not pool.word(j, pairs.HELD)] or others
                 stalled = {n for j in silent for n in self._origins(call.sources[j][0])} - ahead
                 if coming & ahead and stalled and not coming & stalled:
-                    raise QueueFull(call.name, port.name, held, min(stalled))
+                    ports = self.plan.ports.items()
+                    operator, port = next(p for p, e in ports if e.pairing == (number, k))
+                    raise QueueFull(operator, port, held, min(stalled))
 
     def _origins(self, stream: int) -> set[str]:
         kind, of = self.plan.progress[self.plan.streams[stream].progress[0]]

@@ -142,7 +142,7 @@ class Opening:
 
         stream = self._open(path)
         if path.lower().endswith(PACKED):
-            return streams.unpacked(stream)
+            return streams.unpacked(stream, path)
         return streams.live(stream) if self.live else stream
 
     def _open(self, path: str) -> BinaryIO:

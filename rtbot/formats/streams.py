@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from rtbot.files import Files
     from rtbot.formats.chunks import Chunk
 
+MAGIC = b"\x1f\x8b"
+"""How gzip begins."""
+
 IDLE_SECONDS = 0.05
 """How long a live stream has to be silent until what has come is worked on."""
 
@@ -65,8 +68,12 @@ def sought(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
     return copy
 
 
-def unpacked(stream: BinaryIO) -> BinaryIO:
+def unpacked(stream: BinaryIO, file: str) -> BinaryIO:
     """Return what a stream of gzip holds; members follow one another."""
+    start = stream.peek(len(MAGIC))[: len(MAGIC)]  # type: ignore[attr-defined]
+    if start and start != MAGIC:
+        hint = "rename it without .gz if it is not compressed"
+        raise DataError("this is no gzip data", code="RT208", hint=hint, file=file)
     return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
 
 
@@ -79,10 +86,8 @@ def guarded(chunks: Iterable[Chunk], file: str) -> Iterator[Chunk]:
                 lines = chunk.line + chunk.data.count(b"\n")
                 yield chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        message, hint = f"damaged gzip data after {lines} good lines: {error}", ""
-        if isinstance(error, gzip.BadGzipFile) and not lines:
-            message, hint = "this is no gzip data", "rename it without .gz if it is not compressed"
-        raise DataError(message, code="RT208", hint=hint, file=file) from None
+        message = f"damaged gzip data after {lines} good lines: {error}"
+        raise DataError(message, code="RT208", file=file) from None
 
 
 def in_background(work: Callable[[Any], Any], items: Iterable[Any], ahead: int) -> Iterator[Any]:

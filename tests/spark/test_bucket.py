@@ -8,6 +8,9 @@ import pytest
 
 import rtbot
 from rtbot.errors import CheckpointError, DataError
+
+pytest.importorskip("pyspark")
+
 from spark_adapter import bucket
 from spark_adapter.clock import Clock
 from spark_adapter.rows import Feed, Work
