@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 HEADER = ("", "in", "consumed", "held", "lost")
 LOSSES = ("late", "duplicate", "tied", "domain", "null")
@@ -48,9 +48,15 @@ def losses(account: Mapping[str, Any], *, unmatched: bool) -> dict[str, int]:
     return found
 
 
-def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> list[str]:
-    """Return rows of cells as lines in which the columns are aligned; some of them at the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def aligned(
+    rows: Iterable[Sequence[str]], right: Sequence[bool], widths: Sequence[int] = ()
+) -> list[str]:
+    """Return rows of cells as lines in which the columns are aligned; some of them at the right.
+
+    `widths` are those of the columns, by default of the longest cells.
+    """
+    rows = list(rows)
+    widths = widths or [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             cell.rjust(width) if at_right else cell.ljust(width)

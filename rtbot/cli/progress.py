@@ -27,7 +27,8 @@ class Watched(Files):
     def open(self, path: str) -> BinaryIO:
         """Open a file and remember it."""
         stream = super().open(path)
-        self._opened.append((stream, self.size(path) or 0))
+        with suppress(OSError, ValueError):  # stdin may be no file of the system
+            self._opened.append((stream, self.size(path) or 0))
         return stream
 
     def total(self) -> int | None:

@@ -17,13 +17,16 @@ from rtbot.formats.lines import Lines, quoted
 from rtbot.report import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import BinaryIO
 
     from rtbot.times import Style
 
 GROUP_ROWS = 1 << 18
 """Rows of a Parquet row group: tables are gathered until there are as many."""
+
+TABLE_ROWS = 8192
+"""Rows of a table for reading that are aligned at a time."""
 
 
 class Writer(Protocol):
@@ -143,23 +146,36 @@ class ParquetWriter:
 
 
 class TextWriter:
-    """A table for reading: columns are aligned, so nothing is written before the end."""
+    """A table for reading: columns are aligned, so nothing is written before the end.
+
+    Until then all rows are kept, as text: this is for as many as somebody may look at.
+    """
 
     def __init__(self, stream: BinaryIO, clock: Clock) -> None:
         self._stream, self._clock = stream, clock
         self._parts: list[pa.Table] = []
+        self._right: list[bool] = []
 
     def write(self, table: pa.Table) -> None:
         """Keep the rows for later."""
-        self._parts.append(self._clock.told(table))
+        told = self._clock.told(table)
+        texts = [pc.fill_null(_text(column), "") for column in told.columns]
+        self._right = [not pa.types.is_string(kind) for kind in told.schema.types]
+        self._parts.append(pa.table(texts, names=told.column_names))
 
     def close(self) -> None:
         """Write the whole table."""
         whole = pa.concat_tables(self._parts)
-        columns = [pc.fill_null(_text(column), "").to_pylist() for column in whole.columns]
-        right = [not pa.types.is_string(column.type) for column in whole.columns]
-        lines = aligned([whole.column_names, *zip(*columns, strict=True)], right)
-        self._stream.write(("\n".join(lines) + "\n").encode())
+        names = whole.column_names
+        lengths = [pc.max(pc.utf8_length(column)).as_py() or 0 for column in whole.columns]
+        widths = [max(len(n), length) for n, length in zip(names, lengths, strict=True)]
+        self._write([names], widths)
+        for batch in whole.to_batches(max_chunksize=TABLE_ROWS):
+            self._write(zip(*batch.to_pydict().values(), strict=True), widths)
+
+    def _write(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
+        lines = aligned(rows, self._right, widths)
+        self._stream.write("".join(f"{line}\n" for line in lines).encode())
 
 
 class PackedWriter:
