@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 ROWS = 65_536
+BUFFER_BYTES = 1 << 20
 
 
 class ColumnFile:
@@ -65,7 +66,10 @@ class ColumnFile:
     def _open_parquet(self, stream: BinaryIO) -> None:
         import pyarrow.parquet as pq
 
-        opened = pq.ParquetFile(pa.PythonFile(stream, "r"))
+        # Else Arrow keeps all that it has read, or reads whole columns of a row group.
+        opened = pq.ParquetFile(
+            pa.PythonFile(stream, "r"), pre_buffer=False, buffer_size=BUFFER_BYTES
+        )
         self.schema: pa.Schema = opened.schema_arrow
         self.names: list[str] = self.schema.names
         self._read = lambda columns: opened.iter_batches(ROWS, columns=columns)

@@ -113,19 +113,21 @@ class ParquetWriter:
         self._stream, self._clock = stream, clock
         self._opened: Any = None
         self._gathered: list[pa.Table] = []
+        self._rows = 0
 
     def write(self, table: pa.Table) -> None:
         """Take rows, and write them when they fill a row group; the first decide on the schema."""
         table = self._clock.stamped(table)
         self._opened = self._opened or self._open(table.schema)
         self._gathered.append(table)
-        if sum(part.num_rows for part in self._gathered) >= GROUP_ROWS:
-            self._write_groups()
+        self._rows += table.num_rows
+        if self._rows >= GROUP_ROWS:
+            self._write_groups(self._rows // GROUP_ROWS * GROUP_ROWS)
 
     def close(self) -> None:
         """Write the last rows and the footer."""
         if self._opened is not None:
-            self._write_groups(last=True)
+            self._write_groups(self._rows)
             self._opened.close()
 
     def _open(self, schema: pa.Schema) -> Any:
@@ -137,12 +139,11 @@ class ParquetWriter:
             self._stream, schema, use_dictionary=texts, column_encoding=encodings
         )
 
-    def _write_groups(self, *, last: bool = False) -> None:
+    def _write_groups(self, rows: int) -> None:
         whole = pa.concat_tables(self._gathered)
-        rows = whole.num_rows if last else whole.num_rows // GROUP_ROWS * GROUP_ROWS
         if rows:
             self._opened.write_table(whole.slice(0, rows).combine_chunks(), GROUP_ROWS)
-        self._gathered = [whole.slice(rows)]
+        self._gathered, self._rows = [whole.slice(rows)], self._rows - rows
 
 
 class TextWriter:

@@ -1,4 +1,4 @@
-"""The writers of files: what stands in them, and that this depends on the rows alone."""
+"""Files of tables: written bytes depend on the rows alone, and no more is read than is needed."""
 
 import io
 import subprocess
@@ -12,6 +12,7 @@ import pytest
 
 from rtbot.arrow import of_list, of_numpy
 from rtbot.formats import writing
+from rtbot.formats.columnar import ColumnFile
 from rtbot.formats.writing import Behind, Clock, open_writer
 from rtbot.tables.wide import wide
 from rtbot.times import Style
@@ -98,6 +99,37 @@ def test_parquet_has_timestamps_where_times_were_no_integers(unit, offset):
 def test_arrow_files_hold_the_rows(places):
     whole = table(2_500)
     assert pa.ipc.open_file(written("arrow", cut(whole, places))).read_all().equals(whole)
+
+
+class Watched(io.BytesIO):
+    """A stream that keeps the sizes of what was read."""
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.sizes = []
+
+    def read(self, size=-1):
+        data = super().read(size)
+        self.sizes.append(len(data))
+        return data
+
+
+@pytest.mark.parametrize("group_rows", [20_000, 2_000_000])
+def test_parquet_is_read_as_it_is_used(group_rows):
+    rows = 2_000_000
+    numbers = np.random.default_rng(1).normal(0, 1, rows)
+    whole = pa.table({"t": pa.array(np.arange(rows)), "x": pa.array(numbers)})
+    data = io.BytesIO()
+    pq.write_table(whole, data, row_group_size=group_rows, use_dictionary=False)
+    stream = Watched(data.getvalue())
+    file = ColumnFile(stream, "f.parquet", "parquet")
+    count, read = 0, []
+    for block in file.blocks({"t": "integer", "x": "number"}):
+        count += block.count
+        read.append(sum(stream.sizes))
+    assert count == rows
+    assert max(stream.sizes) <= 2 << 20
+    assert read[len(read) // 4] < len(data.getvalue()) / 2
 
 
 # ---- Arrow arrays made without pyarrow's own road
