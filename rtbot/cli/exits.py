@@ -52,6 +52,8 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
         _tell(error, internal=not known)
     except BrokenPipeError:
         _silence_stdout()
+    if isinstance(error, OSError):
+        _give_up_stdout()
     return known[0] if known else INTERNAL
 
 
@@ -96,6 +98,14 @@ def _near(error: OSError) -> str:
 
 def _print(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201 (this is where the program talks)
+
+
+def _give_up_stdout() -> None:
+    """If stdout takes no more, let Python not try once more and fail when it exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence_stdout()
 
 
 def _silence_stdout() -> None:

@@ -26,9 +26,7 @@ class _Bytes(click.ParamType[int]):
 
     name = "bytes"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the text."""
         from rtbot.cli.jobs import bytes_of
 

@@ -152,9 +152,7 @@ class _Cursor:
         return tuple((cell is None, cell) for cell in cells)
 
 
-def _merged(
-    cursors: Sequence[_Cursor], order: Sequence[str], *, unite: bool
-) -> Iterator[pa.Table]:
+def _merged(cursors: Sequence[_Cursor], order: Sequence[str], *, unite: bool) -> Iterator[pa.Table]:
     by = [(name, "ascending") for name in order]
     while cursors:
         bounds = [bound for cursor in cursors if (bound := cursor.bound()) is not None]
