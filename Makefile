@@ -22,7 +22,8 @@ demo: .venv/ready-to-run
 	@echo "out/bollinger-graph.svg  the graph that made them"
 
 test: .venv/ready-to-develop out/editor/ready
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m tests.spark.java
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 lint: .venv/ready-to-develop
 	$(BIN)/ruff check .
@@ -47,7 +48,8 @@ pages: .venv/ready-to-develop
 	$(BIN)/python -m tests.pages
 	$(BIN)/python -m tests.mistakes
 
-# What the program needs, and what its developers need: both at the versions of the lock.
+# What the program needs, and what its developers need: both at the versions of the lock. PySpark
+# comes as source; --use-pep517 makes older pips, too, keep the wheel that they build of it.
 .venv/ready-to-run: $(LOCKED)
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable .
@@ -55,7 +57,9 @@ pages: .venv/ready-to-develop
 
 .venv/ready-to-develop: $(LOCKED)
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable '.[dev]'
+	@echo "PySpark is 430 MB: the first time, this takes a minute or more"
+	$(BIN)/pip install --quiet --use-pep517 --constraint requirements-ci.lock \
+		--editable '.[dev,spark]'
 	@touch $@
 
 # The language server that tests/editor asks; without an npm that gets it, that test is skipped.
@@ -69,7 +73,7 @@ out/editor/ready: tests/editor/package.json tests/editor/package-lock.json
 lock:
 	rm -rf out/lock && mkdir -p out
 	$(PYTHON) -m venv out/lock
-	out/lock/bin/pip install --quiet '.[dev]'
+	out/lock/bin/pip install --quiet --use-pep517 '.[dev,spark]'
 	( sed -n '/^#/p' requirements-ci.lock; out/lock/bin/pip freeze --exclude rtbot-graphs ) \
 		> out/requirements-ci.lock
 	mv out/requirements-ci.lock requirements-ci.lock

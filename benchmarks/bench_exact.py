@@ -73,8 +73,8 @@ def data():
     steps = generator.integers(-30, 31, ROWS)
     walk = np.round(100 + np.abs(np.cumsum(steps)) / 100, 2)
     spikes, huge = walk.copy(), walk.copy()
-    spikes[:: 10_007] = 1e16
-    huge[:: 10_007] = 1e200
+    spikes[::10_007] = 1e16
+    huge[::10_007] = 1e200
     return {
         "price walk": walk,
         "uniform": generator.random(ROWS),

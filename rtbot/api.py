@@ -17,6 +17,7 @@ from rtbot.result import Result, joined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rtbot.comparing import Agreement
     from rtbot.document import Document
     from rtbot.graph import Io
     from rtbot.session import Session
@@ -177,6 +178,25 @@ class Graph:
 
         suite = Suite(self._document, self._params)
         return [suite.run(test, compiled=compiled) for test in suite.tests]
+
+    def compare(
+        self,
+        data: Any,
+        key: str | Sequence[str] | None = None,
+        **wish: Any,
+    ) -> Agreement:
+        """Run over the data, taken as by `run`, in many ways, and compare every bit that comes out.
+
+        The ways: random batches, interleavings of inputs and keys, one message at a time, saved and
+        resumed between, keys alone, interpreted, columns of other types. `seed` decides over what
+        is random, `runs` is how often a random way is run, `rows` how many rows slow ways take at
+        most, `keys` how many keys run alone; `spark=True` adds Spark. `agreement.same` says whether
+        all is the same, `print(agreement)` shows it; if it is not, `agreement.found` is the
+        smallest input and run that differ.
+        """
+        from rtbot.comparing import Wish, compare
+
+        return compare(self, data, key, Wish(**wish))
 
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None

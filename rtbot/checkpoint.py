@@ -1,23 +1,25 @@
 """Dumps: everything a session knows as bytes, and back. Never pickle.
 
-A dump is: the magic and format version, the length of a JSON header, the header (fingerprint of the
-graph, policies, what arrays there are), the arrays, and a SHA-256 of all that, which is verified
-before anything else is read.
+A dump is a container (rtbot/storage/container.py) whose header says which graph it is of. A graph
+that differs is refused with the difference named, as is one whose state this version lays out in
+another way; docs/checkpoints.md says what a change of version has to keep.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import struct
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot import __version__
 from rtbot.arrays import aligned
 from rtbot.errors import CheckpointError
 from rtbot.graph import Io
+from rtbot.storage.container import decode, encode
+from rtbot.storage.differences import differ
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,43 +31,9 @@ if TYPE_CHECKING:
     Field = tuple[str, Any, Any, int | None]
     """An array that is state: name, owner, attribute or key, how much of it."""
 
-MAGIC = b"rtbot\x00dump"
-FORMAT = 1
-DIGEST = 32
-DTYPES = ("<f8", "<i8", "<i4", "|b1", "|u1")
+__all__ = ["decode", "describe", "differ", "dump", "encode", "resume"]
 
-
-def encode(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """One blob of a header that JSON can hold and named one-dimensional arrays."""
-    listed = [[name, a.dtype.newbyteorder("<").str, len(a)] for name, a in arrays.items()]
-    text = json.dumps({"header": header, "arrays": listed}, separators=(",", ":")).encode()
-    parts = [MAGIC, struct.pack("<IQ", FORMAT, len(text)), text]
-    parts += [np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes() for a in arrays.values()]
-    body = b"".join(parts)
-    return body + hashlib.sha256(body).digest()
-
-
-def decode(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
-    """The header and arrays of a blob; raises CheckpointError if a byte of it is not as written."""
-    start = len(MAGIC) + 12
-    if len(blob) < start + DIGEST or blob[: len(MAGIC)] != MAGIC:
-        raise CheckpointError("this is no dump of rtbot", code="RT311")
-    body, digest = blob[:-DIGEST], blob[-DIGEST:]
-    if hashlib.sha256(body).digest() != digest:
-        raise CheckpointError("the dump is damaged: its digest does not match", code="RT311")
-    version, length = struct.unpack("<IQ", body[len(MAGIC) : start])
-    if version != FORMAT:
-        message = f"the dump has format {version}; this version reads {FORMAT}"
-        raise CheckpointError(message, code="RT312")
-    content = json.loads(body[start : start + length])
-    arrays, place = {}, start + length
-    for name, dtype, count in content["arrays"]:
-        if dtype not in DTYPES:
-            raise CheckpointError(f"the dump has an array of type {dtype}", code="RT311")
-        size = np.dtype(dtype).itemsize * count
-        arrays[name] = np.frombuffer(body[place : place + size], dtype).copy()
-        place += size
-    return content["header"], arrays
+ANEW = "resume with the graph and the parameters of the dump, or begin anew"
 
 
 def dump(session: Session) -> bytes:
@@ -75,7 +43,9 @@ def dump(session: Session) -> bytes:
         arrays[name] = _get(owner, field)[:count]
     keys = session.keys
     header = {
+        "rtbot": __version__,
         "graph": describe(session.plan),
+        "state": _shape(session.plan),
         "io": asdict(session.io),
         "key": list(session.key),
         "queue_limit": session.queue_limit,
@@ -126,8 +96,17 @@ def describe(plan: Plan) -> dict[str, Any]:
         "inputs": {n: str(i.type) for n, i in checked.inputs.items()},
         "operators": nodes,
         "outputs": {n: str(r) for n, r in plan.outputs.items()},
-        "code": hashlib.sha256(plan.text.encode()).hexdigest(),
+        "steps": plan.foreign,
     }
+
+
+def _shape(plan: Plan) -> str:
+    """A digest of how the state of a plan is laid out."""
+    layout = plan.layout
+    kinds = [kind for kind, _ in layout.header]
+    parts = [kinds, layout.scalars, layout.template_parts, layout.width, layout.length]
+    pools = [[str(port) for port in call.ports] for call in plan.pairings]
+    return hashlib.sha256(json.dumps([*parts, pools]).encode()).hexdigest()
 
 
 def _get(owner: Any, field: Any) -> np.ndarray:
@@ -193,14 +172,26 @@ def resume(
 ) -> Session:
     """A session that goes on exactly where the dumped one stood."""
     header, arrays = decode(bytes(blob))
+    try:
+        return _resumed(graph, header, arrays, tap, compiled)
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+        message = "the dump does not hold what a dump of this graph holds"
+        raise CheckpointError(message, code="RT311") from error
+
+
+def _resumed(
+    graph: Graph,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    tap: Iterable[str],
+    compiled: bool | None,
+) -> Session:
     io = header["io"]
     io["key"] = tuple(io["key"])
     session = graph.start(
         tuple(header["key"]), tap=tap, queue_limit=header["queue_limit"], compiled=compiled
     )
-    difference = differ(header["graph"], json.loads(json.dumps(describe(session.plan))))
-    if difference:
-        raise CheckpointError(f"the dump is of another graph: {difference}", code="RT313")
+    _check(session.plan, header)
     fresh = type(session)(
         session.plan,
         Io(**io),
@@ -212,30 +203,29 @@ def resume(
     return fresh
 
 
-def differ(old: Any, new: Any, path: str = "") -> str:
-    """The first difference between two descriptions, in words; "" if there is none."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name in [*old, *(n for n in new if n not in old)]:
-            here = f"{path}.{name}" if path else name
-            if name not in new:
-                return f"{here} is gone"
-            if name not in old:
-                return f"{here} is new"
-            found = differ(old[name], new[name], here)
-            if found:
-                return found
-        return ""
-    same = old == new or (old != old and new != new)
-    return "" if same else f"{path} was {old!r} and is {new!r}"
+def _check(plan: Plan, header: Mapping[str, Any]) -> None:
+    """Refuse the dump of another graph, or of a version that lays its state out otherwise."""
+    difference = differ(header["graph"], json.loads(json.dumps(describe(plan))))
+    if difference:
+        message = f"the dump is of another graph: {difference}"
+        raise CheckpointError(message, code="RT313", hint=ANEW)
+    if header["state"] != _shape(plan):
+        message = f"rtbot {header['rtbot']} wrote the dump, whose state is laid out otherwise"
+        hint = "use the version of rtbot that wrote it, or begin anew"
+        raise CheckpointError(message, code="RT312", hint=hint)
 
 
 def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     runner, keys = session.runner, session.keys
+    if len(arrays["state"]) != runner.length + header["slots"] * runner.width:
+        raise ValueError("slots that the state does not have")
     if keys is not None:
         _restore_keys(keys, header["keys"])
     runner.grow(header["slots"])
     for name, owner, field, _ in _fields(session):
         array = arrays[name]
+        if array.dtype != _get(owner, field).dtype:
+            raise TypeError(f"{name} is an array of {array.dtype}")
         if name == "state":
             words = aligned(len(array))
             words[:] = array
@@ -250,8 +240,7 @@ def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, n
     runner.own_rows = dict(header["own_rows"])
     session.rows = dict(header["rows"])
     session.finished = header["finished"]
-    for text in header["texts"]:
-        session.texts.code(text)
+    session.texts.restore(header["texts"])
     if keys is not None:
         keys.rebuild()
 

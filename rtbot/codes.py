@@ -1,4 +1,4 @@
-"""Text of a session as numbers: one code for every text that ever came, and back."""
+"""Text of a session as numbers and back: one code for every text that the session still needs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rtbot.tables import Text
 
 NULL_TEXT = -1
+ROOM = 1 << 16
+"""So many texts may come, or as many as there are, until those that nobody needs are forgotten."""
 
 
 class Texts:
-    """Text to int64 codes, in order of arrival; codes never show outside. Null is -1."""
+    """Text to int64 codes; codes never show outside. Null is -1.
 
-    def __init__(self, values: Sequence[str] = ()) -> None:
+    `values` are the texts by their codes, None where a code is free; free codes are given again.
+    """
+
+    def __init__(self, values: Sequence[str | None] = ()) -> None:
+        self.restore(values)
+
+    def restore(self, values: Sequence[str | None]) -> None:
+        """Take these as all there are."""
         self.values = list(values)
-        self.codes = {text: code for code, text in enumerate(self.values)}
+        self.codes = {text: code for code, text in enumerate(self.values) if text is not None}
+        self._free = [code for code, text in enumerate(self.values) if text is None]
+        self._given = 0
+        self._limit = 2 * len(self.codes) + ROOM
+        self._forget_tables()
+
+    def _forget_tables(self) -> None:
+        """Forget what is derived from `values` to be fast."""
         self._ranks = np.zeros(0, np.int64)
         self._objects = np.zeros(0, object)
         self._decoded = 0
@@ -29,10 +45,21 @@ class Texts:
         if text is None:
             return NULL_TEXT
         found = self.codes.get(text)
-        if found is None:
-            found = self.codes[text] = len(self.values)
+        return self._new(text) if found is None else found
+
+    def _new(self, text: str) -> int:
+        if self._given == len(self._free):
+            code = len(self.values)
             self.values.append(text)
-        return found
+        else:
+            code = self._free[self._given]
+            self._given += 1
+            self.values[code] = text
+            self._ranks = self._ranks[:0]
+            if code < self._decoded:
+                self._objects[code] = text
+        self.codes[text] = code
+        return code
 
     def text(self, code: int) -> str | None:
         """The text of one code; None for one that stands for no text."""
@@ -46,13 +73,35 @@ class Texts:
         codes: np.ndarray = table[column.codes]
         return codes
 
-    def shrink(self, length: int) -> None:
-        """Forget texts beyond the first `length`."""
-        for text in self.values[length:]:
-            del self.codes[text]
+    def mark(self) -> tuple[int, int]:
+        """What `back_to` needs."""
+        return len(self.values), self._given
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Forget the texts that came after the mark."""
+        length, given = mark
+        again = self._free[given : self._given]
+        for code in (*again, *range(length, len(self.values))):
+            del self.codes[self.values[code]]
+        for code in again:
+            self.values[code] = None
         del self.values[length:]
-        self._objects = np.zeros(0, object)
-        self._ranks = np.zeros(0, np.int64)
+        self._given = given
+        self._forget_tables()
+
+    def are_many(self) -> bool:
+        """Whether it is time to `keep` those that are needed."""
+        return len(self.codes) > self._limit
+
+    def keep(self, words: Iterable[np.ndarray]) -> None:
+        """Forget the texts whose codes are not among these words (int64).
+
+        There may be other numbers among them: a text is kept in vain, never lost.
+        """
+        kept = np.zeros(len(self.values), bool)
+        for part in words:
+            kept[part[(part >= 0) & (part < len(kept))]] = True
+        self.restore([t if k else None for t, k in zip(self.values, kept.tolist(), strict=True)])
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Texts as an object array; None for null."""
@@ -72,7 +121,7 @@ class Texts:
             return np.array([places.get(t, len(places)) for t in texts], np.int64)
         if len(self._ranks) != len(self.values) + 1:
             self._ranks = np.empty(len(self.values) + 1, np.int64)
-            order = sorted(range(len(self.values)), key=self.values.__getitem__)
+            order = sorted(range(len(self.values)), key=lambda code: self.values[code] or "")
             self._ranks[order] = np.arange(len(self.values))
             self._ranks[-1] = len(self.values)
         ranks: np.ndarray = self._ranks[codes]

@@ -149,12 +149,25 @@ class StateError(RtbotError):
 
 
 class QueueFull(RtbotError):  # noqa: N818 (the public name)
-    """A push to an input that is too far ahead: `input` stalls the `rows` of `operator`.`port`."""
+    """A push to an input that is too far ahead: `input` stalls the `rows` of `operator`.`port`.
 
-    def __init__(self, operator: str, port: str, rows: int, input: str) -> None:  # noqa: A002
+    In a keyed session `key` is the one with the most of them.
+    """
+
+    def __init__(
+        self,
+        operator: str,
+        port: str,
+        rows: int,
+        input: str,  # noqa: A002
+        key: Any = None,
+    ) -> None:
         message = f"{operator}.{port} holds {rows} rows that wait for input {input}"
+        if key is not None:
+            message += f", most of all of the key {key!r}"
         super().__init__(message, code="RT304", hint=f"push to {input} or advance it")
         self.operator, self.port, self.rows, self.input = operator, port, rows, input
+        self.key = key
 
 
 class CheckpointError(RtbotError):

@@ -69,6 +69,10 @@ class Feed:
         self.last[slot] = FIRST
         self.begun[slot] = 0
 
+    def texts(self) -> list[np.ndarray]:
+        """The codes of texts that wait here."""
+        return []
+
     # ---- checks; nothing is changed
 
     def prepare(self, batch: Batch, slots: np.ndarray, tell: Tell) -> Prepared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
+from errno import ENOSYS
 from glob import glob, has_magic
 from pathlib import Path
 from stat import S_ISREG
@@ -41,6 +42,41 @@ class Files:
         """Create or empty a file for writing; `-` is stdout."""
         return sys.stdout.buffer if path == STANDARD else Path(path).open("wb")
 
+    def update(self, path: str) -> BinaryIO:
+        """Open a file for reading and writing as it is; make it if it is not there."""
+        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+
+    def truncate(self, file: BinaryIO, length: int) -> None:
+        """Cut a file that is open for writing, and go on behind that."""
+        file.truncate(length)
+        file.seek(length)
+
+    def lock(self, file: BinaryIO) -> bool:
+        """Lock an open file for this process, until it is closed or the process ends.
+
+        Returns False if another has it. Raises OSError where the system has no such locks.
+        """
+        try:
+            import fcntl
+        except ImportError:
+            raise OSError(ENOSYS, "this system has no locks on files") from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def stamp(self, file: BinaryIO | str) -> tuple[int, int, int, int] | None:
+        """Return bytes, device, number and time of change of a file, open or not; None if gone.
+
+        A file whose stamp is what it was has not been written to.
+        """
+        try:
+            found = Path(file).stat() if isinstance(file, str) else os.fstat(file.fileno())
+        except FileNotFoundError:
+            return None
+        return found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns
+
     def read(self, path: str, limit: int) -> bytes:
         """Read a whole file, or raise ResourceLimit if it has more bytes than `limit`."""
         with self.open(path) as file:
@@ -55,9 +91,10 @@ class Files:
             file.write(data)
 
     @contextmanager
-    def replacing(self, path: str) -> Iterator[BinaryIO]:
+    def replacing(self, path: str, part: str | None = None) -> Iterator[BinaryIO]:
         """Write to a file beside `path` that takes its place at the end, unless there is an error.
 
+        `part` is the name of that file, for who makes sure that no other process uses it.
         A link stays one: what it leads to is replaced. What is no regular file (a pipe, a terminal,
         a device) is written to directly.
         """
@@ -69,7 +106,7 @@ class Files:
                 self._end(file, path)
             return
         place = str(Path(path).resolve())
-        part = f"{place}.{os.getpid()}.part"
+        part = part or f"{place}.{os.getpid()}.part"
         try:
             with naming(path):
                 file = self.create(part)
@@ -149,7 +186,10 @@ class Files:
 
     def make_folder(self, path: str) -> None:
         """Make a folder, and those above it, unless it is there."""
-        Path(path).mkdir(parents=True, exist_ok=True)
+        if not Path(path).is_dir():
+            self.make_folder(str(Path(path).absolute().parent))
+            Path(path).mkdir(exist_ok=True)
+            self.sync_folder(path)
 
     def is_folder(self, path: str) -> bool:
         """Whether the path is a folder, or asks to become one by a slash at its end."""

@@ -62,6 +62,10 @@ class HeldFeed(Feed):
         super().clear(slot)
         self.frontier[slot] = FIRST
 
+    def texts(self) -> list[np.ndarray]:
+        """The codes of texts that wait here."""
+        return [self.pool_value.value] if self.type.kind == "text" else []
+
     # ---- checks; nothing is changed
 
     def _check(self, prepared: Prepared, slots: np.ndarray, tell: Tell) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from rtbot.batch import Batch, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
     from rtbot.codes import Texts
@@ -47,35 +47,52 @@ class Runs:
 
 
 class Intake:
-    """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave."""
+    """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave.
+
+    `words` gives all that may refer to a text by its code.
+    """
 
     def __init__(
-        self, specs: Mapping[str, Spec], kernels: ModuleType, keys: Keys | None, texts: Texts
+        self,
+        specs: Mapping[str, Spec],
+        kernels: ModuleType,
+        keys: Keys | None,
+        texts: Texts,
+        words: Callable[[], Iterable[np.ndarray]],
     ) -> None:
         self.specs = specs
         self.kernels = kernels
         self.keys = keys
         self.texts = texts
+        self.words = words
         self.place = np.full(1, -1, np.int32)
 
     # ---- a refused push leaves everything as it was
 
+    def tidy(self) -> None:
+        """Forget texts that are of no open key, in no state and wait nowhere, if it is time to."""
+        if self.texts.are_many():
+            self.texts.keep(self.words())
+        if self.keys is not None:
+            self.keys.forget_texts()
+
     def mark(self) -> tuple[Any, ...]:
-        """What `back_to` needs: the sizes of dictionaries, the kinds of keys."""
+        """What `back_to` needs: how far the dictionaries are, the kinds of keys."""
+        self.tidy()
         if self.keys is None:
-            return len(self.texts.values), None, ()
-        return len(self.texts.values), self.keys.kinds, [len(t.values) for t in self.keys.texts]
+            return self.texts.mark(), None, ()
+        return self.texts.mark(), self.keys.kinds, [texts.mark() for texts in self.keys.texts]
 
     def back_to(self, mark: tuple[Any, ...], added: list[int]) -> None:
         """Forget the slots in `added`, and texts and kinds that came after the mark."""
         if added:
             assert self.keys is not None
             self.keys.drop(added)
-        self.texts.shrink(mark[0])
+        self.texts.back_to(mark[0])
         if self.keys is not None:
             self.keys.kinds = mark[1]
-            for texts, length in zip(self.keys.texts, mark[2], strict=True):
-                texts.shrink(length)
+            for texts, before in zip(self.keys.texts, mark[2], strict=True):
+                texts.back_to(before)
 
     # ---- keys to slots
 

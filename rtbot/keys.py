@@ -149,7 +149,7 @@ class Keys:
 
     def _rebuild(self, size: int) -> None:
         self.table = np.full(size, -1, np.int64)
-        slots = np.setdiff1d(np.arange(self.count), np.array(sorted(self.closed), np.int64))
+        slots = self._open()
         self.kernels.insert(slots, len(slots), self.width, self.table, size - 1, self.words)
 
     def rebuild(self) -> None:
@@ -167,6 +167,13 @@ class Keys:
             self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
             self.free.append(int(slot))
             self.closed.add(int(slot))
+
+    def forget_texts(self) -> None:
+        """Forget the texts of no open key, if it is time to."""
+        if any(texts.are_many() for texts in self.texts):
+            words = self.words[: self.count * self.width].reshape(-1, self.width)[self._open()]
+            for place, texts in enumerate(self.texts):
+                texts.keep([words[:, place]])
 
     # ---- one key
 
@@ -250,7 +257,10 @@ class Keys:
 
     def open_slots(self) -> np.ndarray:
         """The slots of all keys, in the order of the keys."""
+        return self.sort(self._open())
+
+    def _open(self) -> np.ndarray:
         slots = np.arange(self.count)
         if self.closed:
             slots = np.setdiff1d(slots, np.array(sorted(self.closed), np.int64))
-        return self.sort(slots)
+        return slots

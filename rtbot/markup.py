@@ -22,6 +22,9 @@ LIGHT = {"paper": "#ffffff", "ink": "#1b2330", "quiet": "#5c6675", "faint": "#e3
 DARK = {"paper": "#14181f", "ink": "#e8ecf2", "quiet": "#9aa6b5", "faint": "#2b323d"}
 """What pictures have in common on white pages and on dark ones."""
 
+FIT = "max-width: 100%; height: auto;"
+"""How a picture is printed: not cut off at the edge of the paper."""
+
 _EMS = {
     0.30: "'IJijl",
     0.35: " ,./:;\\|",
@@ -103,7 +106,7 @@ def document(look: str, title: str, style: str, size: tuple[float, float], *part
     root = element(
         "svg",
         element("title", escaped(title)),
-        element("style", style),
+        element("style", f"{style}@media print {{ .{look} {{ {FIT} }} }}\n"),
         element("rect", class_="paper", width=wide, height=high, rx=8.0),
         *parts,
         xmlns="http://www.w3.org/2000/svg",

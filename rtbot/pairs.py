@@ -16,6 +16,7 @@ BLOCK = 8
 """Rows per block of the pool: one cache line of times."""
 FIRST, LAST = -(2**63), 2**63 - 1
 QUEUE = 5
+WAITING = 4
 """Words per key and port: head block, place in it, tail block, rows in it, rows waiting."""
 LATEST = 4
 """Words per key and `last` port: its latest row's presence, time, valid flag and value."""

@@ -215,6 +215,7 @@ class Plan:
 
         found = sources(self._functions)
         self.origins = found.origins
+        self.foreign = found.foreign()
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
         functions = "\n\n".join([*found.texts.values(), *self._texts])
         return "\n".join([*head, *found.lines(), "", "", functions])

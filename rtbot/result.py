@@ -67,6 +67,16 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
             Files().write(os.fspath(path), picture.encode())
         return picture
 
+    def digest(self) -> dict[str, str]:
+        """Return a digest of every output, in hex: equal wherever all its rows are, to the bit.
+
+        It is that of `rtbot compare`, and does not depend on the machine. What it is made of stands
+        in `rtbot.tables.digests`.
+        """
+        from rtbot.tables.digests import digest
+
+        return {name: digest(table, self.key) for name, table in self.items()}
+
     def to_arrow(self) -> Any:
         """Return one pyarrow Table: `t`, the key columns, then a column per output.
 

@@ -16,7 +16,7 @@ from rtbot.pool import Pool
 from rtbot.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import ModuleType
 
     from rtbot.feed import Feed
@@ -92,6 +92,15 @@ class Runner:
         self.progress.clear(slot)
         for feed in self.feeds.values():
             feed.clear(slot)
+
+    def words(self) -> Iterator[np.ndarray]:
+        """All that may refer to a text by its code, and much else, as int64."""
+        yield self.state.view(np.int64)
+        for pool in self.pools:
+            yield pool.queue.view(np.int64)
+            yield pool.value.view(np.int64)
+        for feed in self.feeds.values():
+            yield from feed.texts()
 
     # ---- execution
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot import modules, pairs
+from rtbot import modules
 from rtbot.codes import Texts
-from rtbot.errors import DataError, QueueFull, StateError
+from rtbot.errors import DataError, StateError
 from rtbot.frontiers import frontier, frontiers
 from rtbot.held import HeldFeed, feed_of
 from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
 from rtbot.keys import Keys
 from rtbot.message import OneMessage, key_columns, keyless, rows_of
+from rtbot.queues import check_queues
 from rtbot.release import Release
 from rtbot.result import Result
 from rtbot.runner import Runner
@@ -80,7 +81,7 @@ class Session:
             name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
             for name, d in plan.checked.inputs.items()
         }
-        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts)
+        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.words)
         self.release = Release(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
         self.roads: dict[str, OneMessage] | None = None
@@ -154,28 +155,7 @@ class Session:
 
     def check_queues(self, coming: set[str]) -> None:
         """Refuse rows for an input that is ahead of another where the queue behind it is full."""
-        for number, pool in enumerate(self.runner.pools):
-            call = pool.call
-            for k in range(len(call.ports)):
-                held = pool.word(k, pairs.HELD)
-                if held < self.queue_limit:
-                    continue
-                ahead = self._origins(call.sources[k][0])
-                others = [j for j in range(len(call.ports)) if j != k]
-                silent = [j for j in others if not pool.word(j, pairs.HELD)] or others
-                stalled = {n for j in silent for n in self._origins(call.sources[j][0])} - ahead
-                if coming & ahead and stalled and not coming & stalled:
-                    ports = self.plan.ports.items()
-                    operator, port = next(p for p, e in ports if e.pairing == (number, k))
-                    raise QueueFull(operator, port, held, min(stalled))
-
-    def _origins(self, stream: int) -> set[str]:
-        kind, of = self.plan.progress[self.plan.streams[stream].progress[0]]
-        while kind == "own":
-            kind, of = self.plan.progress[of[0]]
-        if kind == "input":
-            return {of}
-        return set().union(*(self._origins(s) for s, _ in self.plan.pairings[of].sources))
+        check_queues(self, coming)
 
     # ---- one message
 

@@ -142,9 +142,12 @@ class Single(OneMessage):
         source.time[0] = time
         if column.valid is not None:
             column.valid[0] = value is not None
-        if value is None:
+        if self.kind == "text":
+            self.session.intake.tidy()
+            value = self.session.texts.code(value)
+        elif value is None:
             value = np.nan if self.kind == "number" else 0
-        column.value[0] = self.session.texts.code(value) if self.kind == "text" else value
+        column.value[0] = value
 
     def _released(self, key: Any) -> dict[str, Any]:
         session = self.session

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import inspect
 import re
 import textwrap
@@ -43,6 +44,15 @@ class Sources:
         if self.rare:
             constants["RARELY_CALLED"] = f"{tuple(sorted(self.rare))}"
         return [f"{name} = {value}" for name, value in sorted(constants.items())]
+
+    def foreign(self) -> dict[str, str]:
+        """Return what tells users' steps apart: a digest of each, and the values of constants."""
+        constants = {name: value for name, value in self.constants.items() if APART in name}
+        digests = {
+            name: hashlib.sha256(self.texts[name].encode()).hexdigest()[:16]
+            for name in self.origins
+        }
+        return constants | digests
 
     def add(self, name: str, function: Callable[..., Any]) -> None:
         """Add a step under a name, and what it uses."""

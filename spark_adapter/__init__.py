@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+if find_spec("pyspark") is None:
+    raise ModuleNotFoundError("PySpark is not installed: pip install 'rtbot-graphs[spark]'")
+
+from spark_adapter.accounts import account
 from spark_adapter.batch import run_graph
 from spark_adapter.drain import drain, saved_state, state_of
-from spark_adapter.stream import late_rows
+from spark_adapter.stream import counts, late_rows
 from spark_adapter.table import register
 
-__all__ = ["drain", "late_rows", "register", "run_graph", "saved_state", "state_of"]
+__all__ = [
+    "account",
+    "counts",
+    "drain",
+    "late_rows",
+    "register",
+    "run_graph",
+    "saved_state",
+    "state_of",
+]

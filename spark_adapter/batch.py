@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from rtbot.errors import nearest
+from spark_adapter.accounts import Counted
 from spark_adapter.drain import unfinished
 from spark_adapter.graphs import loaded_graph, prepared
-from spark_adapter.rows import Work, run_partition
-from spark_adapter.sources import is_streaming, named, requested, rows_of
+from spark_adapter.rows import run_partition
+from spark_adapter.sources import is_streaming, requested, rows_of
 from spark_adapter.stream import run_stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from collections.abc import Callable
 
-    from spark_adapter.graphs import Shape
+    from pyspark.sql import DataFrame, Observation
+
     from spark_adapter.sources import Rows
+
+    Run = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 LOG = logging.getLogger("spark_adapter")
 STRATEGIES = ("auto", "groups", "partitions")
+PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +41,7 @@ class Options:
     strategy: str = "auto"
     layout: str = "wide"
     partitions: int | None = None
+    observe: Observation | None = None
     watermark: str | Mapping[str, str] | None = None
     buckets: int | None = None
     slices: int | None = None
@@ -44,11 +52,25 @@ class Options:
         if self.strategy not in STRATEGIES:
             names = ", ".join(STRATEGIES)
             raise TypeError(f"strategy is one of {names}, not {self.strategy!r}")
+        for name in ("partitions", "buckets", "slices"):
+            number = getattr(self, name)
+            if number is not None and (not isinstance(number, int) or number < 1):
+                raise TypeError(f"{name} is a whole number from 1 on, not {number!r}")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Options:
+        """Return the options of these names; TypeError if one is none."""
+        names = [one.name for one in fields(cls)]
+        for name in options:
+            if name not in names:
+                hint = nearest(name, names) or "parameters of the graph go in params={...}"
+                raise TypeError(f"there is no option {name!r}: {hint}")
+        return cls(**options)
 
     def refuse(self, names: Sequence[str], what: str) -> None:
         """Refuse options that do not go with this kind of run."""
         for name in names:
-            if getattr(self, name) is not None:
+            if getattr(self, name) != getattr(Options, name):
                 raise TypeError(f"{name} goes with {what} only")
 
 
@@ -64,10 +86,16 @@ def run_graph(
 
     `graph` is a path, the text of a graph, a mapping or a `rtbot.Graph`; `key` (default `io.key`)
     and `time` (default `io.time`, else the first of t, time, timestamp, ts, date) name columns.
-    Options: `inputs` {input: column}, `params` of the graph, `strategy` (auto, groups, partitions),
-    `layout` (wide, long), `partitions`, their number. Returns the key columns, the time column and
-    a column per output (long: `output` and `value`). Raises GraphError or DataError before any job
-    starts.
+    Options: `inputs` {input: column}, `params` of the graph, `layout` (wide, long). Returns the key
+    columns, the time column and a column per output (long: `output` and `value`). Raises GraphError
+    or DataError before any job starts, and DataError in the job for a row that is wrong.
+
+    A batch run puts the rows in order by key and time, so that none is late. By `strategy`
+    "partitions" it does so in `partitions` of Spark (default: as many as its shuffles have), each
+    of which is one call of Python in the memory of some thousand rows; by "groups", Spark calls
+    Python per key. "auto" takes partitions, as fast or faster for any number of keys; the logger
+    `spark_adapter` says what was taken. `observe`, an `Observation` of Spark, gets the counters for
+    `account`.
 
     Streaming DataFrames give a streaming one, whose rows are complete. They need a `watermark`
     ("10 seconds", or {input: delay}) unless they have one or `io.lateness` says it. Their keys are
@@ -75,11 +103,11 @@ def run_graph(
     `initial_state` is what `state_of` or `saved_state` returned. A batch run with `finish=False`
     gives the rows that go with `state_of`.
     """
-    given = Options(**options)
+    given = Options.of(options)
     loaded = loaded_graph(graph, given.params)
     request = requested(key, time, given.inputs)
     if is_streaming(data):
-        given.refuse(("partitions",), "a batch run")
+        given.refuse(("partitions", "observe", "finish"), "a batch run")
         return run_stream(data, loaded, request, given)
     given.refuse(("watermark", "initial_state"), "a stream")
     rows = rows_of(data, loaded, request)
@@ -87,47 +115,62 @@ def run_graph(
         return unfinished(rows, loaded, given)
     given.refuse(("buckets", "slices"), "a stream or finish=False")
     work, shape = prepared(rows, loaded, given.layout)
-    strategy = "partitions" if given.strategy == "auto" else given.strategy
-    LOG.info("running %s by %s", loaded.name, strategy)
+    counted = Counted(work)
+    run: Run = partial(run_partition, work) if given.observe is None else counted.run
+    schema = shape.spark if given.observe is None else counted.schema()
     ordered = in_order(rows, given.partitions)
-    if strategy == "groups":
-        return by_groups(ordered, work, shape)
-    return ordered.mapInArrow(_by_partition(work), shape.spark)
+    call = _called(run, rows.frame.columns)
+    if taken(given, loaded.name, rows) == "groups":
+        keys = ordered.columns[: len(rows.keys)]
+        made = ordered.groupBy(*keys).applyInArrow(call, schema)
+    else:
+        made = ordered.mapInArrow(call, schema)
+    if given.observe is None:
+        return made
+    return counted.observed(made, given.observe).mapInArrow(counted.unpack(), shape.spark)
+
+
+def taken(given: Options, name: str, rows: Rows) -> str:
+    """Return the strategy, and say it to the log."""
+    keys = ", ".join(rows.keys)
+    if not keys:
+        LOG.info("%s: strategy partitions: no key, so one partition on one core", name)
+        return "partitions"
+    if given.strategy == "groups":
+        LOG.info("%s: strategy groups, as asked for: a call of Python per key (%s)", name, keys)
+        return "groups"
+    why = "as asked for" if given.strategy == "partitions" else "which costs little per key"
+    number = given.partitions or rows.frame.sparkSession.conf.get(PARTITIONS)
+    told = "%s: strategy partitions, %s: by key (%s) in %s partitions, ordered by %s in each"
+    LOG.info(told, name, why, keys, number, rows.stamp)
+    return "partitions"
 
 
 def in_order(rows: Rows, partitions: int | None) -> DataFrame:
-    """Return the rows with every key whole in one partition, there by (key, t, port)."""
-    keys = [named(name) for name in rows.keys]
+    """Return the rows with every key whole in one partition, there by (key, t, port).
+
+    Columns have other names: Spark would take `a.b` for the field b of a.
+    """
+    columns = rows.frame.columns
+    frame = rows.frame.toDF(*(f"c{place}" for place in range(len(columns))))
+    keys = frame.columns[: len(rows.keys)]
+    heads = [rows.time, *([rows.port] if rows.port else [])]
     if not keys:
-        placed = rows.frame.coalesce(1)
+        placed = frame.repartition(1)
     elif partitions is None:
-        placed = rows.frame.repartition(*keys)
+        placed = frame.repartition(*keys)
     else:
-        placed = rows.frame.repartition(partitions, *keys)
-    ports = [named(rows.port)] if rows.port else []
-    return placed.sortWithinPartitions(*keys, named(rows.time), *ports)
+        placed = frame.repartition(partitions, *keys)
+    return placed.sortWithinPartitions(*keys, *(f"c{columns.index(name)}" for name in heads))
 
 
-def by_groups(ordered: DataFrame, work: Work, shape: Shape) -> DataFrame:
-    """Let Spark do the grouping: a call of Python per key."""
-    grouped = ordered.groupBy(*[named(name) for name in work.keys])
-    return grouped.applyInArrow(_by_group(work), shape.spark)
+def _called(run: Run, names: Sequence[str]) -> Run:
+    """What Spark calls, for rows whose columns have these names."""
 
-
-def _by_partition(work: Work) -> Any:
-    def rtbot_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_partition(work, batches)
-
-    return rtbot_partition
-
-
-def _by_group(work: Work) -> Any:
-    def rtbot_group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_partition(work, batches)
+    def rtbot_run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return run(batch.rename_columns(names) for batch in batches)
 
     # Spark reads real types from these, which a string annotation would not give it.
-    rtbot_group.__annotations__ = {
-        "batches": Iterator[pa.RecordBatch],
-        "return": Iterator[pa.RecordBatch],
-    }
-    return rtbot_group
+    kind = Iterator[pa.RecordBatch]
+    rtbot_run.__annotations__ = {"batches": kind, "return": kind}
+    return rtbot_run

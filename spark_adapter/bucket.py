@@ -7,7 +7,8 @@ session in the order of time; rows of the result wait until every output of thei
 
 from __future__ import annotations
 
-import struct
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,33 +16,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot import checkpoint
 from rtbot.arrow import of_list, of_numpy
+from rtbot.checkpoint import describe
 from rtbot.errors import CheckpointError, DataError
 from rtbot.frontiers import all_final, frontiers
 from rtbot.kernels import FIRST, LAST
 from rtbot.result import Result, joined
 from rtbot.tables.convert import key as key_column
+from spark_adapter.states import OTHER, Saved, encoded, fits, form, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rtbot import Session
     from spark_adapter.rows import Work
+    from spark_adapter.states import Split
 
-VERSION = 1
-LENGTH = struct.Struct("<Q")
-"""The length of a slice's own part, before the dump of its session."""
+ONE = "__one"
+"""The key of a stream that has none."""
 
-Table = dict[str, np.ndarray]
+WAITING = ""
+"""The name of the rows that wait, beside those of outputs."""
 
-
-@dataclass(frozen=True)
-class Split:
-    """How keys are dealt: to `buckets`, each of so many `slices`. Fixed while a state lives."""
-
-    buckets: int
-    slices: int = 1
+Table = Mapping[str, np.ndarray]
 
 
 @dataclass
@@ -59,16 +54,16 @@ class Slice:
     def push(self, rows: pa.Table | None, until: int) -> pa.Table:
         """Take rows, if any, let in those with t <= `until`; returns what is complete.
 
-        Rows at a time that was let in before are late: they are left out, and counted in `late`.
-        `rows` has the columns of the key, the time in io.unit as int64, port and values.
+        Rows at a time that was let in before are late: by `io.late` an error, or left out and
+        counted in `late`. `rows` has the columns of the key, the time in io.unit as int64, port and
+        values. After an error the slice is of no use any more.
         """
-        self.late = 0
-        if rows is not None:
-            count = rows.num_rows
-            rows = rows.filter(pc.greater(rows.column(self.work.time), self.until))
-            self.late = count - rows.num_rows
+        rows = self._in_time(rows)
         self.until = until = max(until, self.until)
         tables = [table for table in (self.waiting, rows) if table is not None]
+        if len({str(table.schema) for table in tables}) > 1:
+            message = "the rows that wait have columns of other types than those that come"
+            raise CheckpointError(message, code="RT313", hint=OTHER)
         if not tables:
             return self._complete([self.session.advance(until)])
         rows = pa.concat_tables(tables)
@@ -77,6 +72,31 @@ class Slice:
         self.waiting = rest.combine_chunks() if rest.num_rows else None
         released = self._let_in(rows.filter(ripe))
         return self._complete([*released, self.session.advance(until)])
+
+    def _in_time(self, rows: pa.Table | None) -> pa.Table | None:
+        self.late = 0
+        if rows is None:
+            return None
+        early = pc.greater(rows.column(self.work.time), self.until)
+        if pc.all(early).as_py():
+            return rows
+        late = self.work.tables(rows.filter(pc.invert(early)), keyed=True)
+        self.late = sum(len(table["t"]) for table in late.values())
+        if late and self.work.graph.checked.io.late == "error":
+            raise self._placed(self._refused(late), {})
+        return rows.filter(early)
+
+    def _refused(self, late: Mapping[str, Mapping[str, pa.ChunkedArray]]) -> DataError:
+        """The error for the first of messages that are late."""
+        name = min(late, key=lambda name: pc.min(late[name]["t"]).as_py())
+        row = pc.index(late[name]["t"], pc.min(late[name]["t"])).as_py()
+        cells = {title: column[row].as_py() for title, column in late[name].items()}
+        message = f"t={cells['t']} is late: the watermark has passed t={self.until}"
+        hint = "make watermark= longer, or set io.late: drop to leave such rows out and count them"
+        where = {"time": cells["t"], "input": name, "value": cells["value"]}
+        key = tuple(cells[key] for key in self.work.keys)
+        where["key"] = key[0] if len(key) == 1 else key
+        return DataError(message, code="RT202", hint=hint, **where)
 
     def take(self, rows: pa.Table) -> pa.Table:
         """Let in rows at once, of every key in the order of time; returns what is complete."""
@@ -103,10 +123,18 @@ class Slice:
         if not rows.num_rows:
             return []
         rows = rows.take(pa.array(np.argsort(rows.column(self.work.time), kind="stable")))
+        tables = self.work.tables(rows, keyed=True)
         try:
-            return [self.session.push(self.work.tables(rows, keyed=True))]
+            return [self.session.push(tables)]
         except DataError as error:
-            raise error.at(row=None) from None
+            raise self._placed(error, tables) from None
+
+    def _placed(self, error: DataError, tables: Mapping[str, Any]) -> DataError:
+        """The error with the value, and without what means nothing: a row's number, no key."""
+        where = {"row": None} | ({"key": None} if self.work.keys == (ONE,) else {})
+        if error.row is not None and error.input in tables:
+            where["value"] = tables[error.input]["value"][error.row].as_py()
+        return error.at(**where)
 
     # ---- rows of the result that wait for the other outputs
 
@@ -142,7 +170,7 @@ class Slice:
         firsts = [table[name][starts] for name in self.work.keys]
         columns = [key_column(f.tolist() if f.dtype == object else f) for f in firsts]
         times = frontiers(self.session, columns, ever=ever)
-        return times[np.cumsum(starts) - 1]
+        return times.take(np.cumsum(starts) - 1)
 
     def _next_complete(self) -> int | None:
         """The least time at which the watermark alone could complete a row that waits."""
@@ -159,17 +187,13 @@ class Slice:
         """Everything the slice knows."""
         tables = {name: _arrow(table) for name, table in self.unfinished.items()}
         if self.waiting is not None:
-            tables[""] = self.waiting
-        arrays = {name: np.frombuffer(_ipc(table), np.uint8) for name, table in tables.items()}
-        schema = np.frombuffer(self.work.schema.serialize(), np.uint8)
+            tables[WAITING] = self.waiting
         header = {
-            "slice": VERSION,
             "form": form(self.work, self.split),
             "work": work_header(self.work),
             "until": self.until,
         }
-        own = checkpoint.encode(header, {"/schema": schema, **arrays})
-        return LENGTH.pack(len(own)) + own + self.session.dump()
+        return encoded(Saved(header, tables, self.work.schema, self.session.dump()))
 
 
 def begun(work: Work, split: Split) -> Slice:
@@ -179,41 +203,19 @@ def begun(work: Work, split: Split) -> Slice:
 
 def resumed(work: Work, split: Split, state: bytes) -> Slice:
     """The slice of this state; CheckpointError if it is damaged or does not fit."""
-    header, arrays, dump = opened(state)
-    difference = checkpoint.differ(header["form"], form(work, split))
-    if difference:
-        raise CheckpointError(f"the state is of another form: {difference}", code="RT313")
-    tables = {name: _of_ipc(array) for name, array in arrays.items() if name != "/schema"}
-    waiting = tables.pop("", None)
-    session = work.graph.resume(dump)
-    unfinished = {name: _numpy(table) for name, table in tables.items()}
-    return Slice(work, split, session, header["until"], waiting, unfinished=unfinished)
+    saved = opened(state)
+    fits(saved.header["form"], form(work, split))
+    session = work.graph.resume(saved.dump)
+    waiting = saved.tables.pop(WAITING, None)
+    unfinished = {name: _numpy(table) for name, table in saved.tables.items()}
+    return Slice(work, split, session, saved.header["until"], waiting, unfinished=unfinished)
 
 
-def opened(state: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray], bytes]:
-    """The header and arrays of a slice, and the dump of its session, which is not read yet."""
-    end = LENGTH.size
-    if len(state) >= end:
-        end += LENGTH.unpack(state[:end])[0]
-    header, arrays = checkpoint.decode(state[LENGTH.size : end])
-    version = header.get("slice")
-    if version != VERSION:
-        message = f"the state has format {version}; this version reads {VERSION}"
-        raise CheckpointError(message, code="RT312")
-    return header, arrays, state[end:]
-
-
-def form(work: Work, split: Split) -> dict[str, Any]:
-    """What must be equal for a state to fit, beside the graph itself."""
-    io = asdict(work.graph.checked.io)
-    kinds = {field.name: str(field.type) for field in work.schema}
-    return {
-        "key": {name: kinds.get(name, "") for name in work.keys},
-        "time": kinds[work.stamp],
-        "inputs": "a relation for each" if work.port else "columns of one relation",
-        **{name: io[name] for name in ("unit", "late", "duplicates", "lateness")},
-        **asdict(split),
-    }
+def described(work: Work, split: Split) -> dict[str, Any]:
+    """What a state is of, as JSON has it: the graph, and how its rows come."""
+    graph = describe(begun(work, split).session.plan)
+    about: dict[str, Any] = json.loads(json.dumps({"graph": graph, "form": form(work, split)}))
+    return about
 
 
 def work_header(work: Work) -> dict[str, Any]:
@@ -248,14 +250,3 @@ def _array(column: pa.ChunkedArray) -> np.ndarray:
         return np.array([*column.to_pylist(), None], object)[:-1]
     array: np.ndarray = column.to_numpy()
     return array
-
-
-def _ipc(table: pa.Table) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-def _of_ipc(array: np.ndarray) -> pa.Table:
-    return pa.ipc.open_stream(pa.py_buffer(array)).read_all()

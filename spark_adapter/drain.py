@@ -10,14 +10,16 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from rtbot.errors import DataError, RtbotError
-from spark_adapter.bucket import Slice, Split, begun, opened, resumed
+from rtbot.errors import DataError
+from spark_adapter.bucket import Slice, begun, resumed
 from spark_adapter.graphs import HEADS, KINDS, loaded_graph, prepared
 from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, SLICE, STATE
 from spark_adapter.rows import Feed, Work, batches_of, chunks
 from spark_adapter.sources import Request, named, rows_of
 from spark_adapter.stateful import STATES
+from spark_adapter.states import Split, opened
 from spark_adapter.stream import TIME, dealt, split_of
+from spark_adapter.telling import plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +51,7 @@ def state_of(
     """
     from spark_adapter.batch import Options
 
-    given = Options(**options)
+    given = Options.of(options)
     given.refuse(("watermark", "initial_state", "partitions"), "run_graph")
     loaded = loaded_graph(graph, given.params)
     names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
@@ -104,23 +106,20 @@ def drain(
 
 def _read_work(graph: Graph, state: bytes) -> tuple[Work, Split]:
     """Return how a state's rows are read, as the state itself tells it."""
-    header, arrays, _ = opened(state)
-    told = header["work"]
-    feeds = tuple(Feed(**feed) for feed in told.pop("feeds"))
-    keys = tuple(told.pop("keys"))
-    schema = pa.ipc.read_schema(pa.py_buffer(arrays["/schema"]))
+    saved = opened(state)
+    header, parts = saved.header, saved.header["work"]
+    feeds = tuple(Feed(**feed) for feed in parts.pop("feeds"))
+    keys = tuple(parts.pop("keys"))
     split = Split(header["form"]["buckets"], header["form"]["slices"])
-    return Work(graph, keys=keys, feeds=feeds, schema=schema, **told), split
+    return Work(graph, keys=keys, feeds=feeds, schema=saved.schema, **parts), split
 
 
 def _finish(work: Work, split: Split) -> Any:
     def rtbot_finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
+        with plainly():
             for batch in batches:
                 for state in batch.column(STATE):
                     yield from batches_of(resumed(work, split, state.as_py()).finish())
-        except RtbotError as error:
-            raise error.with_traceback(None) from None
 
     return rtbot_finish
 
@@ -137,10 +136,8 @@ class Sliced:
         """Return what Spark calls for a partition."""
 
         def rtbot_slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            try:
+            with plainly():
                 yield from self._run(batches)
-            except RtbotError as error:
-                raise error.with_traceback(None) from None
 
         return rtbot_slices
 

@@ -11,6 +11,7 @@ from pyspark.sql import types
 import rtbot
 from rtbot.errors import DataError
 from spark_adapter.rows import Work
+from spark_adapter.sources import same_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,15 +66,17 @@ def prepared(rows: Rows, graph: Graph, layout: str) -> tuple[Work, Shape]:
     heads = [(name, kind, HEADS[type(kind)]) for name, kind in fields]
     values = [(n, *KINDS[kind]) for n, kind in _values(graph, layout)]
     names = [name for name, *_ in (*heads, *values)]
-    twice = [name for name in names if names.count(name) > 1]
+    twice = [n for n in names if sum(same_name(rows.frame, n, other) for other in names) > 1]
     if twice:
-        message = f"two columns of the result would be named {twice[0]!r}"
+        shown = " and ".join(repr(name) for name in twice[:2])
+        message = f"two columns of the result would have one name for Spark: {shown}"
         raise DataError(message, code="RT215", hint="rename an output of the graph, or a column")
     shape = Shape(
         types.StructType([types.StructField(name, kind) for name, kind, _ in (*heads, *values)]),
         pa.schema([(name, kind) for name, _, kind in (*heads, *values)]),
     )
     unit = graph.checked.io.unit or "us"
+    graph.plan()  # made here, once; workers get the text of its code, and need no operator's class
     work = Work(
         graph, rows.keys, rows.time, rows.feeds, shape.arrow, rows.stamp, layout, rows.port, unit
     )

@@ -7,20 +7,24 @@ a key of ten million rows nor a million keys take more memory than a chunk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.errors import DataError, RtbotError
+from rtbot.arrow import of_numpy
+from rtbot.errors import DataError
 from rtbot.formats.waiting import Gathered
+from rtbot.kernels import FIRST
 from rtbot.result import joined
 from rtbot.tables.wide import long, wide
+from spark_adapter.order import key_at, key_starts, placed, timed
+from spark_adapter.telling import plainly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rtbot import Graph, Result, Session
 
@@ -29,6 +33,9 @@ CHUNK_ROWS = 65_536
 
 OUT_ROWS = 65_536
 """Rows of a batch that goes back to Spark."""
+
+RUN = "__run"
+"""The column that numbers the keys of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +99,17 @@ class Work:
         arrays = [columns[f.name].cast(f.type) for f in self.schema]
         return pa.table(arrays, schema=self.schema)
 
-    def _stamped(self, times: pa.ChunkedArray) -> pa.ChunkedArray:
+    def _stamped(self, found: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Times of the result as the column of times that came in."""
         kind = self.schema.field(self.stamp).type
-        if not pa.types.is_timestamp(kind):
-            return times
-        return times.cast(pa.timestamp(self.unit)).cast(pa.timestamp(kind.unit)).cast(kind)
+        try:
+            if not pa.types.is_timestamp(kind):
+                return found.cast(kind)
+            return found.cast(pa.timestamp(self.unit)).cast(pa.timestamp(kind.unit)).cast(kind)
+        except pa.ArrowInvalid as error:
+            message = f"a time of the result does not go into {self.stamp!r}, a {kind}: {error}"
+            hint = "give times as bigint in io.unit"
+            raise DataError(message, code="RT217", hint=hint, column=self.stamp) from None
 
 
 @dataclass
@@ -116,8 +129,9 @@ class OneKey:
         """Push rows of the key; returns what is complete."""
         self.waiting.add(self._told(chunk))
         frontier = self.session.frontier()
-        least = np.iinfo(np.int64).min
-        return self._shaped(self.waiting.until(least if frontier is None else frontier))
+        if frontier is None:
+            return self.work.schema.empty_table()
+        return self._shaped(self.waiting.until(frontier))
 
     def finish(self) -> pa.Table:
         """Return the rest."""
@@ -129,68 +143,101 @@ class OneKey:
         try:
             return self.session.push(tables)
         except DataError as error:
-            shown = tuple(part.as_py() for part in self.key)
-            raise error.at(key=shown[0] if len(shown) == 1 else shown) from None
+            raise placed(error, tables, self.key) from None
 
     def _shaped(self, tables: Mapping[str, Any]) -> pa.Table:
         return self.work.shaped(tables, self.key)
 
 
 class Partition:
-    """The rows of a partition in progress."""
+    """The rows of a partition in progress; `ended` is called with every session at its end."""
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
+    def __init__(self, work: Work, ended: Callable[[Session], None] | None = None) -> None:
+        self.work, self.ended = work, ended
         self.open: OneKey | None = None
+        self.newest = FIRST
+        kinds = [field for field in work.schema if field.name not in work.keys]
+        self.by_run = replace(work, keys=(RUN,), schema=pa.schema([(RUN, pa.int64()), *kinds]))
 
     def push(self, chunk: pa.Table) -> Iterator[pa.RecordBatch]:
-        """Push rows; yields batches of the result, of every key by t."""
+        """Push rows; yields batches of the result, of every key by t.
+
+        Raises DataError unless the times of a key ascend.
+        """
         starts = key_starts(chunk, self.work.keys)
-        first = 0
-        if self.open is not None and self._continues(chunk):
-            first = 1
-            yield from batches_of(self.open.push(chunk.slice(0, starts[1])))
+        first = 1 if self.open is not None and self._continues(chunk) else 0
+        rows = timed(chunk, self.work, starts[first:-1], self.newest)
+        self.newest = rows.column(self.work.time)[-1].as_py()
+        if self.open is not None and first:
+            yield from batches_of(self.open.push(rows.slice(0, starts[1])))
         if len(starts) - 1 == first:
             return
-        if self.open is not None:
-            yield from batches_of(self.open.finish())
+        yield from self.finish()
         last = starts[-2]
         if last > starts[first]:
-            yield from batches_of(
-                self._whole_keys(chunk.slice(starts[first], last - starts[first]))
-            )
-        self.open = OneKey(self.work, key_at(chunk, last, self.work.keys))
-        yield from batches_of(self.open.push(chunk.slice(last)))
+            yield from batches_of(self._whole_keys(rows, starts[first:-1]))
+        self.open = OneKey(self.work, key_at(rows, last, self.work.keys))
+        yield from batches_of(self.open.push(rows.slice(last)))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Yield what the last key still has."""
         if self.open is not None:
             yield from batches_of(self.open.finish())
+            self._end(self.open.session)
 
     def _continues(self, chunk: pa.Table) -> bool:
         assert self.open is not None
         return self.open.key == key_at(chunk, 0, self.work.keys)
 
-    def _whole_keys(self, rows: pa.Table) -> pa.Table:
-        session = self.work.graph.start(self.work.keys)
-        parts = [session.push(self.work.tables(rows, keyed=True)), session.finish()]
+    def _whole_keys(self, rows: pa.Table, starts: Sequence[int]) -> pa.Table:
+        """The result of keys that begin and end here: one session, where a key is its number."""
+        firsts, count = pa.array(starts[:-1]), starts[-1] - starts[0]
+        runs = of_numpy(np.repeat(np.arange(len(firsts)), np.diff(starts)))
+        chosen = rows.slice(starts[0], count).append_column(RUN, runs)
+        tables = self.by_run.tables(chosen, keyed=True)
+        session = self.work.graph.start((RUN,))
+        try:
+            parts = [session.push(tables), session.finish()]
+        except DataError as error:
+            key = () if error.key is None else key_at(rows, starts[error.key], self.work.keys)
+            raise placed(error, tables, key) from None
+        self._end(session)
         filled = [part for part in parts if any(len(table["t"]) for table in part.values())]
-        return self.work.shaped(joined(filled or parts[:1]), None)
+        shown = self.by_run.shaped(joined(filled or parts[:1]), None)
+        found = {name: shown.column(name) for name in shown.column_names}
+        for name in self.work.keys:
+            found[name] = rows.column(name).take(firsts).take(shown.column(RUN))
+        arrays = [found[field.name].cast(field.type) for field in self.work.schema]
+        return pa.table(arrays, schema=self.work.schema)
+
+    def _end(self, session: Session) -> None:
+        if self.ended is not None:
+            self.ended(session)
 
 
-def run_partition(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run_partition(
+    work: Work,
+    batches: Iterable[pa.RecordBatch],
+    ended: Callable[[Session], None] | None = None,
+) -> Iterator[pa.RecordBatch]:
     """Run a graph over rows sorted by (key, t); yields the batches of its result.
 
-    An error of the tree in `rtbot.errors` comes without the calls that led to it: it says itself
-    what is wrong, and Spark shows all of it.
+    An error of the tree in `rtbot.errors` says itself what is wrong, and Spark shows all of it.
     """
-    try:
-        partition = Partition(work)
+    partition = Partition(work, ended)
+
+    def rows() -> Iterator[pa.RecordBatch]:
         for chunk in chunks(batches):
             yield from partition.push(chunk)
         yield from partition.finish()
-    except RtbotError as error:
-        raise error.with_traceback(None) from None
+
+    return told(rows())
+
+
+def told(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows; an error of ours comes without the calls that led to it."""
+    with plainly():
+        yield from rows
 
 
 def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -206,25 +253,6 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             gathered, rows = [], 0
     if gathered:
         yield pa.Table.from_batches(gathered).combine_chunks()
-
-
-def key_starts(chunk: pa.Table, keys: Sequence[str]) -> list[int]:
-    """Return where the rows of each key begin, and at the end the number of rows."""
-    differs = np.zeros(chunk.num_rows, np.bool_)
-    differs[:1] = True
-    for name in keys:
-        column = chunk.column(name).combine_chunks()
-        before, after = column.slice(0, len(column) - 1), column.slice(1)
-        unequal = pc.fill_null(pc.not_equal(after, before), False)
-        if column.null_count:
-            unequal = pc.or_(unequal, pc.xor(pc.is_null(after), pc.is_null(before)))
-        differs[1:] |= np.asarray(unequal.to_numpy(zero_copy_only=False))
-    return [*np.flatnonzero(differs).tolist(), chunk.num_rows]
-
-
-def key_at(chunk: pa.Table, row: int, keys: Sequence[str]) -> tuple[Any, ...]:
-    """Return the key of a row, as Arrow scalars."""
-    return tuple(chunk.column(name)[row] for name in keys)
 
 
 def batches_of(table: pa.Table) -> Iterator[pa.RecordBatch]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions, types
 
 from rtbot.errors import DataError, nearest
-from rtbot.tables.convert import TIME_NAMES
+from rtbot.tables.forms import TIME_NAMES
 from spark_adapter.rows import Feed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyspark.sql import DataFrame
 
     from rtbot import Graph
@@ -63,6 +61,10 @@ class Request:
 def is_streaming(data: Any) -> bool:
     """Whether these are streaming DataFrames; DataError if only some are."""
     frames = data.values() if isinstance(data, Mapping) else [data]
+    for frame in frames:
+        if not hasattr(frame, "isStreaming"):
+            message = f"data is a DataFrame of Spark, or one per input, not {type(frame)}"
+            raise TypeError(f"{message}; elsewhere rtbot.load(graph).run(data) does it")
     streams = {frame.isStreaming for frame in frames}
     if len(streams) > 1:
         message = "some inputs stream and others do not"
@@ -76,8 +78,13 @@ def requested(
     inputs: Mapping[str, str] | None = None,
 ) -> Request:
     """Return the columns that a user gave; a single key column may stand alone."""
-    names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
-    return Request(names, time, inputs)
+    if not isinstance(inputs or {}, Mapping):
+        raise TypeError(f"inputs is {{input: column}}, not {inputs!r}")
+    names = (key,) if not isinstance(key, Sequence | None) or isinstance(key, str) else key
+    for name in (*(names or ()), *([] if time is None else [time]), *(inputs or {}).values()):
+        if not isinstance(name, str):
+            raise TypeError(f"columns are given by their names, not as {type(name).__name__}")
+    return Request(None if names is None else tuple(names), time, inputs)
 
 
 def rows_of(data: Any, graph: Graph, request: Request) -> Rows:
@@ -86,10 +93,10 @@ def rows_of(data: Any, graph: Graph, request: Request) -> Rows:
     Raises DataError if a column is not there or of a type that does not go with the graph.
     """
     inputs = graph.checked.inputs
-    _known(request.inputs or {}, inputs, "the graph has no input")
+    known(request.inputs or {}, inputs, "the graph has no input")
     if not isinstance(data, Mapping):
         return _wide(data, graph, request)
-    _known(data, inputs, "the graph has no input")
+    known(data, inputs, "the graph has no input")
     missing = [name for name in inputs if name not in data]
     if missing:
         raise DataError(f"nothing feeds the input {missing[0]}", code="RT206")
@@ -147,6 +154,9 @@ def heads(frame: DataFrame, graph: Graph, request: Request) -> tuple[tuple[str, 
     keys = io.key if request.key is None else request.key
     for name in keys:
         _need(frame, name, "a key", KEYS)
+        _by_code_point(frame, name)
+    if len(set(keys)) < len(keys):
+        raise DataError(f"a key column twice: {', '.join(keys)}", code="RT215")
     time = request.time or io.time
     if time is None:
         found = [name for name in TIME_NAMES if name in frame.columns and name not in keys]
@@ -164,17 +174,43 @@ def _need(frame: DataFrame, name: str, what: str, accepted: Sequence[type[types.
     if name not in frame.columns:
         hint = nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
         raise DataError(f"there is no column {name!r} for {what}", code="RT204", hint=hint)
+    if name.startswith("__"):
+        message = f"the column {name!r}: names that begin with two underscores are taken"
+        raise DataError(message, code="RT215", hint="rename the column")
+    alike = [column for column in frame.columns if same_name(frame, column, name)]
+    if len(alike) > 1:
+        message = f"the columns {' and '.join(alike)} have one name for Spark"
+        raise DataError(message, code="RT215", hint="rename or drop one of them")
     kind = frame.schema[name].dataType
     if not isinstance(kind, tuple(accepted)):
-        names = ", ".join(one().simpleString() for one in accepted)
+        names = ", ".join(one.typeName() for one in accepted)
         message = f"the column {name!r} for {what} is {kind.simpleString()}"
         raise DataError(message, code="RT220", hint=f"cast it to one of {names}")
 
 
-def _known(names: Any, inputs: Mapping[str, Any], message: str) -> None:
+def _by_code_point(frame: DataFrame, name: str) -> None:
+    """Refuse a key whose texts Spark takes for equal where they differ."""
+    kind = frame.schema[name].dataType
+    if isinstance(kind, types.StringType) and kind.collation != "UTF8_BINARY":
+        message = f"the key {name!r} has the collation {kind.collation}"
+        hint = f"keys are told apart by code point: collate({name}, 'UTF8_BINARY'), or lower() too"
+        raise DataError(message, code="RT220", hint=hint)
+
+
+def same_name(frame: DataFrame, one: str, other: str) -> bool:
+    """Whether two names are one for Spark, which by default does not look at case."""
+    if one == other or one.lower() != other.lower():
+        return one == other
+    return frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true"
+
+
+def known(names: Any, inputs: Mapping[str, Any], message: str) -> None:
+    """Refuse names that are not those of inputs."""
     for name in names:
         if name not in inputs:
             hint = nearest(name, inputs) or f"the inputs are {', '.join(inputs)}"
+            if isinstance(names, Mapping) and names[name] in inputs:
+                hint = f"it is {{input: column}}: {{{names[name]!r}: {name!r}}}"
             raise DataError(f"{message} {name!r}", code="RT206", hint=hint)
 
 

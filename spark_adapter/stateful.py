@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from rtbot.errors import RtbotError
-from spark_adapter.bucket import begun, resumed
-from spark_adapter.packing import ROWS, SLICE, STATE, results
+from spark_adapter.bucket import begun, described, resumed
+from spark_adapter.packing import GUARD, ROWS, SLICE, STATE, results, settled
+from spark_adapter.shelf import Shelf
+from spark_adapter.states import VERSION, fits, mark, version_fits
+from spark_adapter.telling import plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
-    from pyspark.sql.streaming import StatefulProcessorHandle
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-    from spark_adapter.bucket import Slice, Split
+    from spark_adapter.bucket import Slice
     from spark_adapter.clock import Clock
     from spark_adapter.packing import Packing
+    from spark_adapter.states import Split
 
 STATES = "slices"
 """The state variable that maps a number to the state of a slice."""
+
+NUMBERED = StructType([StructField(SLICE, IntegerType())])
+HELD = StructType([StructField(STATE, BinaryType())])
+NOTED = StructType([StructField("index", StringType())])
 
 COUNTS = ("late", "waiting", "state_bytes")
 """What a call tells beside rows: late rows, then of the slices it wrote rows waiting and bytes."""
@@ -39,18 +47,22 @@ class Buckets(StatefulProcessor):
         self.packing, self.split, self.clock = packing, split, clock
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name the state: the slices, and when each of them is due."""
-        self.handle = handle
-        self.slices = handle.getMapState(STATES, f"{SLICE} int", f"{STATE} binary")
-        self.index = handle.getValueState("due", "due string")
+        """Name the state: the slices, and what is known of each of them."""
+        self.handle, self.shelf = handle, Shelf.of_task()
+        self.slices = handle.getMapState(STATES, NUMBERED, HELD)
+        self.index = handle.getValueState("index", NOTED)
 
     def handleInputRows(  # noqa: N802 (Spark's name)
         self,
-        key: Any,  # noqa: ARG002
+        key: Any,
         rows: Iterator[pd.DataFrame],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """Take the rows of a micro-batch."""
+        if key[0] == GUARD:
+            with plainly():
+                self._guard()
+            return
         arrived = self.packing.slices(part for frame in rows for part in frame[ROWS])
         yield from self._run(arrived, timerValues.getCurrentWatermarkInMs(), None)
 
@@ -71,42 +83,63 @@ class Buckets(StatefulProcessor):
         timerValues: Any,  # noqa: ARG002, N803
     ) -> None:
         """Take states over, from a batch run or another stream."""
-        index = self._index()
-        for number, state in zip(initialState[SLICE], initialState[STATE], strict=True):
-            one = self._slice(bytes(state))
-            self.slices.updateValue((int(number),), (bytes(state),))
-            index.note(int(number), one.due())
-        self._keep(index, None)
+        with plainly():
+            index = self._index()
+            for number, state in zip(initialState[SLICE], initialState[STATE], strict=True):
+                self._save(index, int(number), self._slice(bytes(state)))
+            self._keep(index, None)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """End a task."""
+        if self.shelf.folder is not None:
+            settled()
 
     def _run(
         self, arrived: Mapping[int, pa.Table], watermark: int, fired: int | None
     ) -> Iterator[pd.DataFrame]:
-        index, until = self._index(), self.clock.until(watermark)
-        told = Told()
-        for number in sorted({*arrived, *index.ready(until)}):
+        made = Made()
+        with plainly():
+            index, until = self._index(), self.clock.until(watermark)
+            for number in sorted({*arrived, *index.ready(until)}):
+                one = self._slice(self._state(index, number))
+                made.rows += results(one.push(arrived.get(number), until))
+                made.count(one, self._save(index, number, one))
+            self._keep(index, fired)
+        yield made.frame()
+
+    def _guard(self) -> None:
+        """Refuse the checkpoint of another graph before any bucket is touched."""
+        about = described(self.packing.work, self.split)
+        found = self.index.get()
+        if found is None:
+            self.index.update((json.dumps({"version": VERSION, "about": about}),))
+            return
+        before = json.loads(found[0])
+        version_fits(before["version"])
+        fits(before["about"], about)
+
+    def _state(self, index: Index, number: int) -> bytes | None:
+        note = index.notes.get(number)
+        if note is None:
+            return None
+        state = self.shelf.get(note.mark)
+        if state is None:
             found = self.slices.getValue((number,))
-            one = self._slice(bytes(found[0]) if found else None)
-            try:
-                told.rows += results(one.push(arrived.get(number), until))
-            except RtbotError as error:
-                raise error.with_traceback(None) from None
-            state = one.state()
-            self.slices.updateValue((number,), (state,))
-            index.note(number, one.due())
-            told.count(one, len(state))
-        self._keep(index, fired)
-        yield told.frame()
+            state = b"" if found is None else bytes(found[0])
+        return state
+
+    def _save(self, index: Index, number: int, one: Slice) -> int:
+        """Save a slice; returns the number of its bytes."""
+        state, before = one.state(), index.notes.get(number)
+        self.slices.updateValue((number,), (state,))
+        self.shelf.put(state, None if before is None else before.mark)
+        index.notes[number] = Note(one.due(), mark(state))
+        return len(state)
 
     def _slice(self, state: bytes | None) -> Slice:
-        try:
-            if state is None:
-                return begun(self.packing.work, self.split)
-            return resumed(self.packing.work, self.split, state)
-        except RtbotError as error:
-            raise error.with_traceback(None) from None
+        if state is None:
+            return begun(self.packing.work, self.split)
+        return resumed(self.packing.work, self.split, state)
 
     def _index(self) -> Index:
         found = self.index.get()
@@ -120,11 +153,11 @@ class Buckets(StatefulProcessor):
             self.handle.deleteTimer(index.timer)
         if timer is not None and timer != index.timer:
             self.handle.registerTimer(timer)
-        self.index.update((Index(index.due, timer).text(),))
+        self.index.update((Index(index.notes, timer).text(),))
 
 
 @dataclass
-class Told:
+class Made:
     """What a call returns: rows of the result as bytes, and the counts."""
 
     rows: list[bytes] = field(default_factory=list)
@@ -145,34 +178,36 @@ class Told:
         return pd.DataFrame({ROWS: rows} | {n: [c, *zeros] for n, c in self.counts.items()})
 
 
+class Note(NamedTuple):
+    """What a bucket knows of a slice: the time at which it is due, and its mark."""
+
+    due: int | None
+    mark: str
+
+
 @dataclass
 class Index:
-    """When which slice of a bucket is due, and the timer that is set for it."""
+    """What a bucket knows of its slices, and the timer that is set for them."""
 
-    due: dict[int, int]
+    notes: dict[int, Note]
     timer: int | None
 
     @classmethod
     def of_text(cls, text: str) -> Index:
         """Read what `text` wrote."""
-        timer, due = json.loads(text)
-        return cls({int(number): time for number, time in due.items()}, timer)
+        found = json.loads(text)
+        version_fits(found["version"])
+        notes = {int(number): Note(*note) for number, note in found["slices"].items()}
+        return cls(notes, found["timer"])
 
     def text(self) -> str:
         """Return it as text."""
-        return json.dumps([self.timer, self.due])
-
-    def note(self, number: int, due: int | None) -> None:
-        """Say when a slice is due next."""
-        if due is None:
-            self.due.pop(number, None)
-        else:
-            self.due[number] = due
+        return json.dumps({"version": VERSION, "timer": self.timer, "slices": self.notes})
 
     def ready(self, until: int) -> Sequence[int]:
         """Return the slices that are due."""
-        return [number for number, due in self.due.items() if due <= until]
+        return [n for n, note in self.notes.items() if note.due is not None and note.due <= until]
 
     def earliest(self) -> int | None:
         """Return the time at which the first of them is due."""
-        return min(self.due.values(), default=None)
+        return min((n.due for n in self.notes.values() if n.due is not None), default=None)

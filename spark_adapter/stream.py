@@ -10,32 +10,35 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import functions, types
 
-from rtbot.errors import DataError, RtbotError
+from rtbot.errors import DataError
 from rtbot.times import DEFAULT_UNIT
-from spark_adapter.bucket import Split
+from spark_adapter.bucket import ONE
 from spark_adapter.clock import PER_MILLISECOND, Clock
 from spark_adapter.graphs import prepared
-from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, unpacked
-from spark_adapter.sources import INTEGERS, PORT, heads, named, rows_of
+from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, settled, unpacked
+from spark_adapter.sources import INTEGERS, PORT, heads, known, named, rows_of
 from spark_adapter.stateful import COUNTS, OUT, Buckets
+from spark_adapter.states import Split
+from spark_adapter.telling import plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from rtbot import Graph
     from spark_adapter.batch import Options
     from spark_adapter.rows import Work
     from spark_adapter.sources import Request, Rows
 
-EVENT, TIME, ONE = "__event", "__t", "__one"
+EVENT, TIME = "__event", "__t"
 OBSERVED = "rtbot"
 """The name under which the progress of a query has our counts."""
 
@@ -57,12 +60,35 @@ class Dealt:
 
 
 def late_rows(query: StreamingQuery) -> int:
-    """Return how many rows came after the watermark had passed their slice; they were left out.
+    """Return how many messages were late: the watermark had passed them, and they were left out.
 
     Counts the micro-batches that `query.recentProgress` still has, by default the last 100.
     """
-    told = [p["observedMetrics"].get(OBSERVED) for p in query.recentProgress]
-    return sum(counts["late"] or 0 for counts in told if counts is not None)
+    return sum(counts(progress).late for progress in query.recentProgress)
+
+
+class Counts(NamedTuple):
+    """What a micro-batch did.
+
+    `late` messages were left out (`io.late: drop`). Of the slices that it wrote, `waiting` rows
+    wait for the watermark, and `state_bytes` are their states.
+    """
+
+    late: int = 0
+    waiting: int = 0
+    state_bytes: int = 0
+
+
+def counts(progress: StreamingQueryProgress) -> Counts:
+    """Return our counts in `query.lastProgress`, an entry of `query.recentProgress` or an event.
+
+    They are what the progress has as `observedMetrics["rtbot"]`; 0 where it has none.
+    """
+    found = progress["observedMetrics"].get(OBSERVED)
+    if found is None:
+        return Counts()
+    shown = dict(zip(COUNTS, found["values"], strict=True)) if "values" in found else found
+    return Counts(*(shown[name] or 0 for name in COUNTS))
 
 
 def split_of(frame: DataFrame, buckets: int | None, slices: int | None) -> Split:
@@ -70,10 +96,7 @@ def split_of(frame: DataFrame, buckets: int | None, slices: int | None) -> Split
     if buckets is None:
         partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
         buckets = BUCKETS_PER_PARTITION * partitions
-    split = Split(buckets, SLICES if slices is None else slices)
-    if min(split.buckets, split.slices) < 1:
-        raise TypeError("buckets and slices are numbers from 1 on")
-    return split
+    return Split(buckets, SLICES if slices is None else slices)
 
 
 def watermarked(
@@ -81,8 +104,10 @@ def watermarked(
 ) -> Any:
     """Return the DataFrames with the event time of their rows as a column of its own, `EVENT`."""
     if not isinstance(data, Mapping):
-        given = watermark if not isinstance(watermark, Mapping) else None
-        return _watermarked(data, graph, request, given)
+        if isinstance(watermark, Mapping):
+            raise TypeError("a watermark per input goes with a DataFrame per input")
+        return _watermarked(data, graph, request, watermark)
+    known(watermark if isinstance(watermark, Mapping) else {}, data, "no DataFrame is given for")
     delays = watermark if isinstance(watermark, Mapping) else dict.fromkeys(data, watermark)
     return {n: _watermarked(f, graph, request, delays.get(n)) for n, f in data.items()}
 
@@ -180,7 +205,9 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
     split = split_of(rows.frame, options.buckets, options.slices)
     given = dealt(rows, work, split)
     before = options.initial_state
-    told = (
+    if before is not None and BUCKET not in before.columns:
+        raise TypeError("initial_state is what state_of or saved_state returned")
+    result = (
         given.frame.mapInArrow(_pack(given.packing), f"{BUCKET} int, {ROWS} binary")
         .groupBy(BUCKET)
         .transformWithStateInPandas(
@@ -192,22 +219,22 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
         )
         .observe(OBSERVED, *(functions.sum(name).alias(name) for name in COUNTS))
     )
-    return told.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
+    return result.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
 
 
 def _pack(packing: Packing) -> Any:
     def rtbot_pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
+        with plainly():
             yield from packing.packed(batches)
-        except RtbotError as error:
-            raise error.with_traceback(None) from None
+        settled()
 
     return rtbot_pack
 
 
 def _unpack(schema: pa.Schema) -> Any:
     def rtbot_unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return unpacked(schema, batches)
+        yield from unpacked(schema, batches)
+        settled()
 
     return rtbot_unpack
 

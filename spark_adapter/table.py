@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from pyspark.sql.types import DecimalType
 
 from rtbot.errors import DataError
 from spark_adapter.graphs import loaded_graph, prepared
-from spark_adapter.rows import Partition
+from spark_adapter.order import bare, key_at, key_starts
+from spark_adapter.rows import Partition, told
 from spark_adapter.sources import requested, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.udtf import UserDefinedTableFunction
+
+    from spark_adapter.rows import Work
 
 
 def register(
@@ -26,38 +31,75 @@ def register(
     *,
     like: DataFrame,
     params: Mapping[str, Any] | None = None,
-    **columns: Any,
+    **options: Any,
 ) -> None:
     """Make a graph a table function of this name.
 
     `SELECT * FROM name(TABLE(t) PARTITION BY key ORDER BY time)` then gives what `run_graph` gives.
     `like` is a DataFrame with the columns of the tables it will be used on; none of its rows are
-    read. `params` and the columns, `key`, `time` and `inputs`, are as for `run_graph`. Raises
-    GraphError or DataError.
+    read. `params` and the options `key`, `time`, `inputs` and `layout` are as for `run_graph`.
+    Raises GraphError or DataError. A query fails with DataError unless it has PARTITION BY with the
+    columns of the key, and ORDER BY with that of the times where rows are not in their order.
     """
     from pyspark.sql.functions import arrow_udtf
 
+    if not hasattr(like, "schema"):
+        raise TypeError(f"like is a DataFrame, as spark.table(name) gives one, not {like!r}")
+    layout = options.pop("layout", "wide")
     loaded = loaded_graph(graph, params)
-    rows = rows_of(like, loaded, requested(**columns))
+    rows = rows_of(like, loaded, requested(**options))
+    if not rows.keys:
+        hint = "say key=, or set io.key; one series needs a column that is the same in all rows"
+        raise DataError("a table function has a key, for PARTITION BY", code="RT204", hint=hint)
     for field in like.schema:
         if isinstance(field.dataType, DecimalType) and field.name in rows.frame.columns:
             message = f"the column {field.name!r} is {field.dataType.simpleString()}"
             raise DataError(message, code="RT220", hint="cast it to double")
-    work, shape = prepared(rows, loaded, "wide")
+    work, shape = prepared(rows, loaded, layout)
+    made = arrow_udtf(_function(work, rows.frame.columns), returnType=shape.spark)
+    spark.udtf.register(name, cast("UserDefinedTableFunction", made))  # not a decorator
+
+
+def _function(work: Work, needed: list[str]) -> type:
+    """Return the class of which Spark makes an instance for every key."""
 
     class Function:
         """An instance sees the rows of one key, in batches."""
 
         def __init__(self) -> None:
             self.partition = Partition(work)
+            frame = inspect.currentframe()
+            caller = frame.f_back if frame is not None else None
+            # Spark says nowhere else that there is a PARTITION BY. Without it, the rows come as
+            # they are stored, a part of them in every task.
+            self.by_key = caller is not None and "WithPartition" in caller.f_code.co_qualname
 
         def eval(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-            if batch.num_rows:
-                yield from self.partition.push(pa.Table.from_batches([batch]))
+            return told(self._result(batch))
 
         def terminate(self) -> Iterator[pa.RecordBatch]:
-            yield from self.partition.finish()
+            return told(self.partition.finish())
+
+        def _result(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+            missing = [column for column in needed if column not in batch.schema.names]
+            if missing:
+                hint = f"the table has {', '.join(batch.schema.names)}"
+                raise DataError(f"there is no column {missing[0]!r}", code="RT204", hint=hint)
+            if batch.num_rows:
+                rows = pa.Table.from_batches([batch])
+                self._check(rows)
+                yield from self.partition.push(rows)
+
+        def _check(self, rows: pa.Table) -> None:
+            """Refuse rows unless they are those of one key."""
+            opened = self.partition.open
+            first = key_at(rows, 0, work.keys)
+            changes = opened is not None and opened.key != first
+            if not self.by_key or changes or len(key_starts(rows, work.keys)) > 2:
+                message = "a call got rows of several keys, or a part of those of one"
+                hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
+                raise DataError(message, code="RT212", hint=hint, key=bare(first))
 
     # Spark reads real types from these, which a string annotation would not give it.
     Function.eval.__annotations__ = {"batch": pa.RecordBatch, "return": Iterator[pa.RecordBatch]}
-    spark.udtf.register(name, arrow_udtf(Function, returnType=shape.spark))
+    return Function

@@ -2,8 +2,10 @@
 
 import dataclasses
 import math
+import re
 from collections import Counter
 
+import rtbot
 from tests.harness import Feeder, Mismatch, as_bits, compare, events, expected, is_prefix, load
 from tests.oracles.streams import INT64_LEAST, bits
 from tests.oracles.whole import answer_for_key
@@ -23,6 +25,32 @@ class Checked:
         """Every schedule gives the oracle's bytes and an account that adds up."""
         for number, steps in enumerate(self.case.schedules):
             self.run(steps, f"schedule {number}", compiled=compiled, watched=watched)
+
+    def limited(self, limit=2, *, compiled=False):
+        """With short queues: what a full one refuses comes in later, and the answer is the same."""
+        feeder = Feeder(self.graph, self.case, compiled=compiled, limit=limit)
+        waiting, before = list(range(len(self.case.rows))), None
+        while waiting != before:
+            before, waiting, stalled = waiting, [], set()
+            for number in before:
+                row = self.case.rows[number]
+                if (row.input, row.key) not in stalled and self._fits(feeder, number):
+                    continue
+                stalled.add((row.input, row.key))
+                waiting.append(number)
+        if waiting:
+            return  # an input that another one waits for has ended
+        feeder.run([])
+        compare(feeder.outputs(), self.right, f"queues of {limit}")
+        self.account(feeder.session.account(), f"queues of {limit}")
+
+    def _fits(self, feeder, number):
+        try:
+            feeder.step(("one", number) if number % 2 else ("push", [number]))
+        except rtbot.QueueFull as error:
+            self.coverage[f"refused {error.code}"] += 1
+            return False
+        return True
 
     def run(self, steps, what, *, compiled=False, watched=False, tap=()):
         """One session over the steps."""
@@ -141,7 +169,10 @@ class Checked:
         for name, spec in self.case.document["operators"].items():
             kind = "expression" if isinstance(spec, str) else spec["type"]
             self.coverage[f"operator {kind}"] += 1
+            self._meet_ports(name, spec)
             self._meet_streams(name, spec, kind)
+        for kind in self.case.document["inputs"].values():
+            self.coverage[f"input {kind}"] += 1
         for key, value in self.case.document.get("io", {}).items():
             self.coverage[f"{key} {value}"] += 1
         self.coverage[f"{len(self.case.keys)} key columns"] += 1
@@ -156,6 +187,16 @@ class Checked:
                     self.coverage[f"lost {reason}"] += 1
         for steps in self.case.schedules:
             self.coverage.update(f"step {step[0]}" for step in steps)
+
+    def _meet_ports(self, name, spec):
+        if isinstance(spec, str):
+            text = QUOTED.sub("x", spec)
+            self.coverage.update({f"function {name}" for name in CALLED.findall(text)})
+            self.coverage.update({f"sign {sign}" for sign in SIGN.findall(text)})
+            return
+        node = self.graph.checked.nodes[name]
+        for port, role in node.operator.roles(node.values, list(node.inputs)).items():
+            self.coverage[port_kind(node.operator, port, role)] += 1
 
     def _meet_streams(self, name, spec, kind):
         for evaluation in self.evaluations.values():
@@ -172,6 +213,17 @@ class Checked:
                 source = self.case.document["operators"].get(ref.partition(".")[0])
                 if isinstance(source, dict):
                     self.coverage[f"edge {source['type']} to {kind}"] += 1
+
+
+QUOTED = re.compile(r"`[^`]*`")
+CALLED = re.compile(r"\b(\w+)\(")
+SIGN = re.compile(r"\*\*|<=|>=|==|!=|[-+*/%<>]|\b(?:and|or|not)\b")
+
+
+def port_kind(cls, port, role):
+    """What sort of port it is: its type, and how it waits."""
+    declared = cls.port(port)
+    return f"port {declared.kind}{'?' * declared.nullable} {role}"
 
 
 def _refs(spec):

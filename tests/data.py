@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from rtbot.comparing.schedules import Row
 
 INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
 NUMBERS = {
@@ -28,15 +29,6 @@ KEYS = {
     "null text": ["A", None, "b"],
     "null integer": [5, None, -5],
 }
-
-
-class Row(NamedTuple):
-    """One arrival at an input."""
-
-    input: str
-    key: tuple
-    time: int
-    value: object
 
 
 @dataclass

@@ -8,6 +8,7 @@ from tests import data
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import Writer
 from tests.oracles.expressions import parse
+from tests.refusals import sprinkled
 from tests.schedules import STYLES, schedule, whole
 
 NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.0]
@@ -45,7 +46,7 @@ def case(seed, *, schedules=2, most=12):
     styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
     if random.Random(f"{seed}/eager").random() < EAGER:
         styles[-1] = "eager"
-    return fed(rng, graph, times, styles)
+    return sprinkled(random.Random(f"{seed}/wrong"), fed(rng, graph, times, styles))
 
 
 def case_of(seed, classes, styles):

@@ -6,6 +6,7 @@ import rtbot
 from tests.oracles.edge import ADVANCE, Edge, Refused, stream
 from tests.oracles.streams import bits
 from tests.oracles.whole import answer
+from tests.refusals import NotHere, refuse, refused_after_the_end
 
 
 class Mismatch(AssertionError):  # noqa: N818 (it names what was found)
@@ -15,12 +16,17 @@ class Mismatch(AssertionError):  # noqa: N818 (it names what was found)
 class Feeder:
     """A session under test; collects what it releases, by output and key."""
 
-    def __init__(self, graph, case, *, compiled=False, tap=()):
+    def __init__(self, graph, case, *, compiled=False, tap=(), limit=None):
         self.graph, self.case, self.compiled, self.tap = graph, case, compiled, tap
-        self.session = graph.start(key=case.keys or None, tap=tap, compiled=compiled)
+        self.session = graph.start(
+            key=case.keys or None, tap=tap, compiled=compiled, queue_limit=limit
+        )
         self.released = {name: defaultdict(list) for name in case.document["outputs"]}
         self.coverage = Counter()
         self.done = []
+        self.kinds = {
+            name: spec.removesuffix("?") for name, spec in case.document["inputs"].items()
+        }
 
     def step(self, step):
         """Do one step of a schedule."""
@@ -33,6 +39,10 @@ class Feeder:
         for step in steps:
             self.step(step)
         self._collect(self.session.finish())
+        codes = refused_after_the_end(self.session, next(iter(self.kinds)))
+        if codes != {"RT301"}:
+            raise Mismatch(f"a finished session refuses with {codes}")
+        self.coverage["refused RT301"] += 1
         return self
 
     def _push(self, numbers):
@@ -73,9 +83,19 @@ class Feeder:
         rows = [*(self.case.rows[number] for number in numbers), row]
         try:
             self.session.push(self.tables(rows))
-        except rtbot.DataError:
+        except rtbot.DataError as error:
+            self.coverage[f"refused {error.code}"] += 1
             return
         raise Mismatch(f"a push with the row {tuple(row)} was accepted")
+
+    def _wrong(self, code):
+        try:
+            found = refuse(self, code)
+        except NotHere:
+            return
+        if found != code:
+            raise Mismatch(f"what must be refused with {code} was: {found}")
+        self.coverage[f"refused {code}"] += 1
 
     def _advance(self, time, name):
         self._collect(self.session.advance(time, *([] if name is None else [name])))

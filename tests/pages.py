@@ -31,7 +31,10 @@ SECTIONS = {
     "RT1": ("Graphs", "Exit code 3. All problems of a graph are told at once."),
     "RT19": ("Warnings", "A graph with warnings runs. They go to stderr."),
     "RT2": ("Data", "Exit code 4. The message has the file, the row and the column."),
-    "RT3": ("Sessions, limits and dumps", "Exit code 4 for sessions, 5 for dumps, 6 for limits."),
+    "RT3": (
+        "Sessions, limits, dumps and checkpoints",
+        "Exit code 4 for sessions, 5 for dumps and checkpoints, 6 for limits.",
+    ),
 }
 """Codes by how they begin; the longest beginning counts."""
 

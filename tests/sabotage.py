@@ -1,12 +1,16 @@
 """Breaks a copy of the package in one line, many times: the tests must see every one.
 
-    python -m tests.sabotage [--only WORD] [--workers 2]
+    python -m tests.sabotage [--only WORD] [--workers 2] [--compare]
 
 Every sabotage is a text that stands once in the package, what it becomes, and the commands one of
 which must fail. A text that is no longer there is a failure too: the list moves with the code.
+
+With --compare, those that touch order, cuts or state are shown to `rtbot compare` instead, which
+knows no right answers: it must find a difference, and a small input that shows it.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -14,12 +18,20 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from tests.sabotages import COMMANDS, SABOTAGES
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 300
+CASES = 60
+"""Random graphs that `rtbot compare` runs until it finds a difference."""
+
+FEW_ROWS = 16
+"""What needs a block of eight waiting rows to be full needs more than eight."""
+
+WIDTH = 24
 
 
 def copied(copy):
@@ -34,8 +46,11 @@ def copied(copy):
     }
 
 
-def attempt(sabotage, copy):
-    """How the copy fares with the sabotage: its file, what happened, in how many seconds."""
+def attempt(sabotage, copy, catch):
+    """How the copy fares with the sabotage: its file, what happened, in how many seconds.
+
+    `catch` runs what is to catch it, and says what did; "" if nothing.
+    """
     started = time.monotonic()
     environment = copied(copy)
     places = [path for path in (copy / "rtbot").rglob("*.py") if sabotage.old in path.read_text()]
@@ -44,27 +59,45 @@ def attempt(sabotage, copy):
         return "?", "STALE: the text does not stand there once", 0.0
     places[0].write_text(text.replace(sabotage.old, sabotage.new))
     file = places[0].relative_to(copy / "rtbot")
+    caught = catch(sabotage, copy, environment)
+    return file, caught or "SURVIVED", time.monotonic() - started
+
+
+def by_tests(sabotage, copy, environment):
+    """The first of its commands that fails."""
     for command in sabotage.caught_by:
-        code = _run([sys.executable, *COMMANDS[command]], copy, environment)
-        if code:
-            return file, f"caught by {command}", time.monotonic() - started
-    return file, "SURVIVED", time.monotonic() - started
+        if _run([sys.executable, *COMMANDS[command]], copy, environment)[0]:
+            return f"caught by {command}"
+    return ""
+
+
+def by_compare(_sabotage, copy, environment):
+    """What `rtbot compare` finds over random graphs: the way and the rows of the input."""
+    command = [sys.executable, "-m", "tests.comparisons", "--cases", str(CASES)]
+    code, text = _run(command, copy, environment)
+    if code != 1:
+        return ""
+    found = json.loads(text)
+    rows = len(found["difference"]["input"])
+    told = f"caught by {found['difference']['way']}, {rows} rows ({found['case']})"
+    return told if rows <= FEW_ROWS else ""
 
 
 def _run(command, copy, environment):
+    """The exit code of a command, and its output."""
     try:
         done = subprocess.run(
             command, cwd=copy, env=environment, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return "timeout"
-    return done.returncode
+        return "timeout", ""
+    return done.returncode, done.stdout.decode()
 
 
-def run_one(sabotage):
+def run_one(sabotage, catch=by_tests):
     """One sabotage in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="rtbot-sabotage-") as folder:
-        return sabotage, *attempt(sabotage, Path(folder))
+        return sabotage, *attempt(sabotage, Path(folder), catch)
 
 
 def fail_untouched(commands):
@@ -74,7 +107,7 @@ def fail_untouched(commands):
         return [
             name
             for name in commands
-            if _run([sys.executable, *COMMANDS[name]], folder, environment)
+            if _run([sys.executable, *COMMANDS[name]], folder, environment)[0]
         ]
 
 
@@ -83,18 +116,22 @@ def main(given=None):
     parser = argparse.ArgumentParser(prog="python -m tests.sabotage", description=__doc__)
     parser.add_argument("--only", default="", help="those whose text holds this")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
+    parser.add_argument("--compare", action="store_true", help="caught by `rtbot compare`")
     options = parser.parse_args(given)
     chosen = [item for item in SABOTAGES if options.only in f"{item.old} {item.new}"]
-    commands = sorted({command for item in chosen for command in item.caught_by})
+    catch, commands = by_tests, sorted({command for item in chosen for command in item.caught_by})
+    if options.compare:
+        catch, commands = by_compare, ["compare"]
+        chosen = [item for item in chosen if item.compared]
     if failing := fail_untouched(commands):
         sys.stdout.write(f"without any sabotage {', '.join(failing)} fails already\n")
         return 1
     bad = 0
     with ThreadPoolExecutor(options.workers) as pool:
-        for sabotage, file, outcome, seconds in pool.map(run_one, chosen):
+        for sabotage, file, outcome, seconds in pool.map(partial(run_one, catch=catch), chosen):
             bad += not outcome.startswith("caught")
             change = f"{sabotage.old.strip()!r} -> {sabotage.new.strip()!r}"
-            sys.stdout.write(f"{outcome:<24} {seconds:5.1f} s  {file}: {change[:110]}\n")
+            sys.stdout.write(f"{outcome:<{WIDTH}} {seconds:5.1f} s  {file}: {change[:110]}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{len(chosen) - bad} of {len(chosen)} caught\n")
     return min(bad, 100)

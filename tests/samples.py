@@ -4,8 +4,8 @@ A fenced block is a sample by its language. `python` runs (with `>>>` as a docte
 namespace for a page; `yaml` loads as a graph; `console` shows `rtbot` commands and what they print
 (stdout, then stderr), in which `...` stands for any text and, alone on a line, for any lines. A
 name after the language, as in `yaml mean.yaml`, makes the block a file for the commands that
-follow; after `text`, the block is a part of that file. The samples of a page run in order, in one
-folder, which begins as a copy of `graphs` and an empty `out`.
+follow; after `text`, or if it is one of `graphs`, the block is a part of that file. The samples of
+a page run in order, in one folder, which begins as a copy of `graphs` and an empty `out`.
 """
 
 import contextlib
@@ -27,6 +27,9 @@ from rtbot.operator import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+ON_SPARK = DOCS / "spark.md"
+"""The page whose samples need Spark: `spark/test_examples.py` runs it."""
+
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"[\w-]+\.svg")
 
@@ -96,7 +99,7 @@ def run_page(page: Path) -> Iterator[tuple[Block, str, str, str]]:
     """
     namespace = {"__name__": "__main__"}
     for block in blocks_of(page):
-        if block.file is not None and block.language == "text":
+        if block.file and (block.language == "text" or block.file.startswith("graphs/")):
             assert block.text in Path(block.file).read_text(encoding="utf-8"), block
         elif block.file is not None:
             Path(block.file).write_text(block.text, encoding="utf-8")

@@ -2,25 +2,13 @@
 
 import dataclasses
 
+from rtbot.comparing.shrinking import parts_kept, restricted, simpler, smallest
+
 
 def shrink(case, fails, budget=600):
     """The smallest case found with at most `budget` trials of `fails`."""
-    trials = 0
-
-    def keeps_failing(candidate):
-        nonlocal trials
-        trials += 1
-        return trials <= budget and fails(candidate)
-
-    smaller = True
-    while smaller and trials < budget:
-        smaller = False
-        for candidates in (schedules_dropped, operators_dropped, rows_dropped, steps_dropped):
-            for candidate in candidates(case):
-                if keeps_failing(candidate):
-                    case, smaller = candidate, True
-                    break
-    return case
+    moves = (schedules_dropped, operators_dropped, rows_dropped, steps_dropped)
+    return smallest(case, moves, fails, budget)
 
 
 def schedules_dropped(case):
@@ -57,49 +45,20 @@ def operators_dropped(case):
 
 def rows_dropped(case):
     """Without a part of the rows: halves first, then ever smaller parts."""
-    count = len(case.rows)
-    size = count // 2
-    while size >= 1:
-        for start in range(0, count, size):
-            yield with_rows(case, set(range(count)) - set(range(start, start + size)))
-        size //= 2
+    for kept in parts_kept(len(case.rows)):
+        yield with_rows(case, kept)
 
 
 def with_rows(case, chosen):
     """The case with the chosen rows only, renumbered in every schedule."""
-    keys = {case.rows[old].key for old in chosen}
-    number_of = {old: new for new, old in enumerate(sorted(chosen))}
-    schedules = []
-    for steps in case.schedules:
-        kept = []
-        for kind, *args in steps:
-            if kind == "push":
-                kept.append((kind, [number_of[old] for old in args[0] if old in number_of]))
-            elif kind == "refused":
-                batch = [number_of[old] for old in args[0] if old in number_of]
-                kept.append((kind, batch, args[1]))
-            elif kind == "close" and args[0] not in keys:
-                continue
-            elif kind != "one":
-                kept.append((kind, *args))
-            elif args[0] in number_of:
-                kept.append((kind, number_of[args[0]]))
-        schedules.append(kept)
-    return dataclasses.replace(
-        case, rows=[case.rows[old] for old in sorted(chosen)], schedules=schedules
-    )
+    rows = [case.rows[old] for old in sorted(chosen)]
+    plans = [restricted(steps, chosen, {row.key for row in rows}) for steps in case.schedules]
+    return dataclasses.replace(case, rows=rows, schedules=plans)
 
 
 def steps_dropped(case):
     """Without one step that feeds nothing; with two pushes in one."""
     for number, steps in enumerate(case.schedules):
-        for place, step in enumerate(steps):
-            plans = list(case.schedules)
-            if step[0] in ("dump", "advance", "close", "refused") or step == ("push", []):
-                plans[number] = steps[:place] + steps[place + 1 :]
-                yield dataclasses.replace(case, schedules=plans)
-            following = steps[place + 1] if place + 1 < len(steps) else ("none",)
-            if step[0] == following[0] == "push":
-                joined = ("push", step[1] + following[1])
-                plans[number] = [*steps[:place], joined, *steps[place + 2 :]]
-                yield dataclasses.replace(case, schedules=plans)
+        for plan in simpler(steps):
+            plans = [*case.schedules[:number], plan, *case.schedules[number + 1 :]]
+            yield dataclasses.replace(case, schedules=plans)

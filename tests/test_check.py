@@ -177,6 +177,12 @@ def test_a_port_that_may_lack_a_message_is_nullable(how, types):
         ("ms", "7", 7),
         ("ms", "0", 0),
         ("ms", "-5s", -5_000),
+        ("s", "1.5h", 5_400),
+        ("s", "1.50 h", 5_400),
+        ("s", "1.0s", 1),
+        ("s", "-0.25h", -900),
+        ("ns", "0.000000001s", 1),
+        ("ns", "9223372036.854775807s", 2**63 - 1),
     ],
 )
 def test_durations_are_counts_of_units(unit, duration, value):
@@ -184,6 +190,27 @@ def test_durations_are_counts_of_units(unit, duration, value):
         f"{{m: {{type: TimeShift, in: a, shift: {duration}}}}}", more=f"io: {{unit: {unit}}}"
     )
     assert checked(text).nodes["m"].values["shift"] == value
+
+
+@pytest.mark.parametrize(
+    ("unit", "duration", "code"),
+    [
+        ("s", "0.5s", "RT115"),
+        ("s", "1.0001h", "RT115"),
+        ("ns", "0.0000000005s", "RT115"),
+        ("ns", "9223372036854775808ns", "RT134"),
+        ("ns", "106752d", "RT134"),
+        ("s", ".5h", "RT113"),
+        ("s", "1.h", "RT113"),
+        ("s", "1,5h", "RT113"),
+        ("s", "1e3s", "RT113"),
+    ],
+)
+def test_a_duration_is_a_whole_number_of_units(unit, duration, code):
+    text = graph(
+        f"{{m: {{type: TimeShift, in: a, shift: '{duration}'}}}}", more=f"io: {{unit: {unit}}}"
+    )
+    assert [problem.code for problem in problems_of(text)] == [code]
 
 
 def test_parameters_keep_their_types():

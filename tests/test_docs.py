@@ -12,13 +12,14 @@ from tests import pages, samples
 from tests.samples import DOCS, ROOT
 
 WRITTEN = samples.written_pages()
+ALONE = [page for page in WRITTEN if page != samples.ON_SPARK]
 EVERY = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 MADE = pages.made_pages()
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)[^>]* (?:src|href)=\"([^\"]+)\"")
 ANCHOR = re.compile(r"<a id=\"([^\"]+)\">")
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"```.*?^```$|`([^`\n]*(?:\n[^`\n]+)*)`", re.DOTALL | re.MULTILINE)
-SHELL = ("make", "pip", "git", "python", "cd ", ". ", "#")
+SHELL = ("make", "pip", "git", "python", "spark-submit", "cd ", ". ", "#")
 """How lines of `sh` blocks begin: what a test does not run."""
 
 
@@ -26,7 +27,7 @@ def each(paths) -> list[pytest.param]:
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
-@pytest.mark.parametrize("page", each(page for page in WRITTEN if samples.blocks_of(page)))
+@pytest.mark.parametrize("page", each(page for page in ALONE if samples.blocks_of(page)))
 def test_samples_show_what_they_say(page, tmp_path):
     with samples.surroundings(tmp_path):
         for block, line, expected, shown in samples.run_page(page):

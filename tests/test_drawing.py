@@ -346,6 +346,7 @@ def test_boxes_and_wires_have_tooltips():
 def test_a_picture_is_self_contained_and_for_white_and_dark_pages():
     picture = rtbot.load(GRAPHS["bollinger"]).draw()
     assert "prefers-color-scheme: dark" in picture
+    assert "@media print { .rtbot-graph { max-width: 100%; height: auto; } }" in rules(picture)
     assert set(re.findall(r"https?://[^\"]+", picture)) == {"http://www.w3.org/2000/svg"}
     assert "url(" not in picture
     assert all(

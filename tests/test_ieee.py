@@ -181,7 +181,7 @@ def test_power_never_raises_at_the_end_of_the_range():
     generator = random.Random(6)
     for _ in range(3000):
         x = generator.uniform(1.0001, 50)
-        y = 1024 / math.log2(x) * (1 + generator.uniform(-1, 1) * 2.0**-generator.randint(30, 53))
+        y = 1024 / math.log2(x) * (1 + generator.uniform(-1, 1) * 2.0 ** -generator.randint(30, 53))
         assert bits(compiled().power(x, y)) == bits(plain()["power"](x, y)), (x, y)
         assert plain()["power"](x, y) == pytest.approx(right_power(x, y), rel=1e-15) or y > 0
 

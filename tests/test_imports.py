@@ -1,10 +1,11 @@
 """Imports point one way, and `import rtbot` stays cheap."""
 
 import ast
+import graphlib
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from rtbot.operator import REGISTRY
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "rtbot"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+ADAPTER = sorted((ROOT / "spark_adapter").rglob("*.py"))
 
 # From the bottom up; a module may import what stands in a row below, and its own family.
 LAYERS = [
@@ -32,6 +34,7 @@ LAYERS = [
         "times",
         "variables",
     },
+    {"storage"},
     {
         "blame",
         "document",
@@ -63,10 +66,10 @@ LAYERS = [
     {"exact", "segments", "step_calls"},
     {"computations", "loops", "operators"},
     {"check", "plan"},
-    {"canonical", "direct", "frontiers", "intake", "plugins", "runner", "schema"},
+    {"canonical", "direct", "frontiers", "intake", "plugins", "queues", "runner", "schema"},
     {"checkpoint", "single"},
     {"session"},
-    {"testing"},
+    {"comparing", "testing"},
     {"api", "explanation", "samples"},
     {"build"},
     {"ops"},
@@ -79,7 +82,10 @@ CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "ste
 CODE |= {"variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
 RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
-RUNTIME |= {"release", "runner", "session", "single"}
+RUNTIME |= {"queues", "release", "runner", "session", "single"}
+# What the adapter may import of the package, beside what `import rtbot` offers to everybody.
+ADAPTED = {"arrow", "checkpoint", "errors", "formats", "frontiers", "kernels", "result", "tables"}
+ADAPTED |= {"times"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
 
 
@@ -90,15 +96,21 @@ def family(path: Path) -> str:
 
 def imported(path: Path) -> set[str]:
     """Families that a module imports, wherever the import stands, but not only for its types."""
+    names = names_in(running(ast.parse(path.read_text(encoding="utf-8"))), path)
+    families = {name.split(".")[1] for name in names if name.startswith("rtbot.")}
+    return families - {family(path), "__version__"}
+
+
+def names_in(nodes: Iterable[ast.AST], path: Path) -> set[str]:
+    """Modules that nodes import, or what they import of a module, with dots."""
     found = set()
-    for node in running(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    families = {name.split(".")[1] for name in found if name.startswith("rtbot.")}
-    return families - {family(path), "__version__"}
+    return found
 
 
 def running(node: ast.AST) -> Iterator[ast.AST]:
@@ -143,6 +155,35 @@ def test_the_runtime_names_no_operator(path):
 @pytest.mark.parametrize("path", of({"cli"}))
 def test_the_command_line_uses_what_everybody_may(path):
     assert imported(path) & (RUNTIME | {"api", "check", "document"}) == set()
+
+
+@pytest.mark.parametrize("path", of(set().union(*LAYERS) - {"comparing"}))
+def test_only_comparing_knows_the_adapter(path):
+    names = names_in(ast.walk(ast.parse(path.read_text(encoding="utf-8"))), path)
+    assert {name.split(".")[0] for name in names} & {"spark_adapter", "pyspark"} == set()
+
+
+@pytest.mark.parametrize("path", ADAPTER, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_adapter_takes_what_it_may(path):
+    names = names_in(running(ast.parse(path.read_text(encoding="utf-8"))), path)
+    families = {name.split(".")[1] for name in names if name.startswith("rtbot.")}
+    assert families - set(rtbot.__all__) <= ADAPTED
+
+
+def test_the_adapter_imports_one_way():
+    below = {}
+    for path in ADAPTER:
+        names = names_in(ast.parse(path.read_text(encoding="utf-8")).body, path)
+        own = {name for name in names if name.startswith("spark_adapter.")}
+        below[path.stem] = {name.split(".")[1] for name in own}
+    assert [*graphlib.TopologicalSorter(below).static_order()][-1] == "__init__"
+
+
+def test_the_adapter_says_how_to_get_spark():
+    code = "import sys; sys.modules['pyspark'] = None; import spark_adapter"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stderr.endswith("PySpark is not installed: pip install 'rtbot-graphs[spark]'\n")
 
 
 def heavy_after(statement: str) -> str:

@@ -6,6 +6,7 @@ code, where, what the caret stands under, and the hint. `malformed/data.csv` say
 
 import csv
 import gzip
+import io
 import pickle
 import random
 import re
@@ -13,6 +14,8 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import rtbot
@@ -193,6 +196,13 @@ def test_the_table_of_data_has_every_file():
     assert [rows[0]["file"] for rows in table("data.csv")] == names("data")
 
 
+def parquet(name):
+    """A Parquet file whose column has this name, as bytes, instead of `price`."""
+    file = io.BytesIO()
+    pq.write_table(pa.table({"t": [1], "price": [1.0]}), file, store_schema=False)
+    return file.getvalue().replace(b"price", name)
+
+
 PLAIN = b"t,price\n1,10\n2,11\n3,12\n"
 NOISE = random.Random(1).randbytes(20_000)
 DATA_BYTES = [
@@ -208,6 +218,7 @@ DATA_BYTES = [
     ("Parquet cut off", "d.parquet", b"PAR1" + NOISE, "d.parquet", "RT208", ""),
     ("Parquet with a broken end", "d.parquet", b"PAR1x\x01\0\0\0PAR1", "d.parquet", "RT208", ""),
     ("nothing for Parquet", "d.parquet", b"", "d.parquet", "RT208", ""),
+    ("Parquet named in Latin-1", "d.parquet", parquet(b"\xe3rice"), "d.parquet", "RT208", ""),
     ("Arrow that is none", "d.arrow", PLAIN, "d.arrow", "RT208", ""),
     ("noise", "d.csv", b"\x80" + NOISE, "d.csv", "RT209", ""),
 ]

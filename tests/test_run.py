@@ -13,8 +13,9 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,10 @@ import pytest
 
 from rtbot.cli.jobs import bytes_of
 from rtbot.cli.program import run
+from rtbot.cli.progress import Progress, Watched
+from rtbot.formats.reading import TextTable
 from rtbot.formats.sorting import RUNS_MAX, Sorter
+from rtbot.formats.writing import Clock
 
 ROOT = Path(__file__).parent.parent
 ONE = "inputs: {x: number}\noperators: {y: x * 2}\noutputs: [y]\n"
@@ -309,19 +313,51 @@ def test_keys_of_digits_in_quotes_are_text(call):
 # ---- packed files, several files, odd names
 
 
-def test_members_of_gzip_follow_one_another_and_nothing_else_does(call):
+def test_members_of_gzip_follow_one_another(call):
     whole = gzip.compress(b"t,x\n1,1\n2,") + gzip.compress(b"2\n3,3\n")
     expected = (0, "t,y\n1,2\n2,4\n3,6\n")
     assert call("d.csv.gz", g__yaml=ONE, d__csv__gz=whole)[:2] == expected
     objects = gzip.compress(b'{"t":1,"x":1}\n{"t":2,') + gzip.compress(b'"x":2}\n{"t":3,"x":3}\n')
     assert call("d.jsonl.gz", d__jsonl__gz=objects)[:2] == expected
-    for data in (whole + b"junk", whole[:-4], objects[:-9]):
-        name = "d.jsonl.gz" if data.startswith(objects[:30]) else "d.csv.gz"
-        Path(name).write_bytes(data)
-        code, out, err = call(name)
-        assert (code, out) == (4, "")
-        assert err.startswith(f"{name}: error[RT208]: "), err
-        assert "gzip data" in err
+    for zeros in (1, 700, 300_000):  # which fill up the last block of a tape
+        padded = whole + bytes(zeros)
+        assert call("d.csv.gz", g__yaml=ONE, d__csv__gz=padded)[:2] == expected
+
+
+PACKED = gzip.compress(b"t,x\n1,1\n2,", mtime=0) + gzip.compress(b"2\n3,3\n", mtime=0)
+FIRST_MEMBER = len(gzip.compress(b"t,x\n1,1\n2,", mtime=0))
+CUT_OFF = "gzip data that is cut off at byte {}, after {} lines"
+BEHIND = "something else behind the end of the gzip data, from byte {} on, after {} lines"
+DAMAGED = "damaged gzip data ({}), at byte {} or behind it, after {} lines"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "an empty file, which is no gzip, after 0 lines"),
+        (b"t,x\n1,1\n", "this is no gzip data"),
+        (b"\0" + PACKED, "this is no gzip data"),
+        (PACKED[:1], CUT_OFF.format(1, 0)),
+        (PACKED[:5], CUT_OFF.format(5, 0)),
+        (PACKED[: FIRST_MEMBER - 9], CUT_OFF.format(FIRST_MEMBER - 9, 2)),
+        (PACKED[: FIRST_MEMBER + 1], CUT_OFF.format(FIRST_MEMBER + 1, 2)),
+        (PACKED[:-4], CUT_OFF.format(len(PACKED) - 4, 4)),
+        (PACKED + b"junk", BEHIND.format(len(PACKED) + 1, 4)),
+        (PACKED + bytes(700) + b"junk", BEHIND.format(len(PACKED) + 701, 4)),
+        (
+            PACKED + b"\x1f\x8bjunk",
+            DAMAGED.format("unknown compression method", len(PACKED) + 1, 4),
+        ),
+        (
+            PACKED[:-8] + b"crc?" + PACKED[-4:],
+            DAMAGED.format("incorrect data check", FIRST_MEMBER + 1, 2),
+        ),
+    ],
+)
+def test_gzip_that_is_damaged_tells_how_and_where(call, data, message):
+    code, out, err = call("d.csv.gz", g__yaml=ONE, d__csv__gz=data)
+    assert (code, out) == (4, "")
+    assert err.splitlines()[0] == f"d.csv.gz: error[RT208]: {message}"
 
 
 def test_packed_output_is_the_same_bytes_every_time(call):
@@ -763,25 +799,93 @@ def test_stdout_that_is_full_is_told_once():
     assert (child.returncode, err) == (74, b"stdout: error: No space left on device\n")
 
 
+# ---- tables for reading
+
+
+def test_of_a_long_table_the_middle_is_counted(call):
+    for rows in (2000, 2001, 150_000):
+        data = "t,x\n" + "".join(f"{t},1\n" for t in range(rows))
+        _, out, _ = call("d.csv", "--format", "table", g__yaml=ONE, d__csv=data)
+        shown = [line.split()[0] for line in out.splitlines()]
+        last = [*map(str, range(rows - 1000, rows))]
+        middle = [] if rows == 2000 else ["..."]
+        assert shown[: 2001 + len(middle)] == ["t", *map(str, range(1000)), *middle, *last]
+        assert out.splitlines()[2002:] == [f"(2,000 of {rows:,} rows)"] * len(middle)
+
+
+def test_a_table_keeps_what_it_shows_and_no_more():
+    table = TextTable(io.BytesIO(), Clock())
+    parts = [pa.table({"t": range(start, start + 5000)}) for start in range(0, 100_000, 5000)]
+    for part in parts:
+        table.write(part)
+    assert len(table._first) + len(table._last) == 2000
+
+
+COLUMNS = {"t": [1], "a": [1.5], "b": [2.5], "c": [3.5], "last": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("width", "header"),
+    [
+        (80, "t    a    b    c  last"),
+        (22, "t    a    b    c  last"),
+        (21, "t    a  ...  last"),
+        (17, "t    a  ...  last"),
+        (15, "t  ...  last"),
+        (5, "t  ...  last"),
+    ],
+)
+def test_a_terminal_gets_the_columns_that_fit(monkeypatch, width, header):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for is_terminal in (True, False):
+        stream = io.BytesIO()
+        stream.isatty = lambda answer=is_terminal: answer
+        table = TextTable(stream, Clock())
+        table.write(pa.table(COLUMNS))
+        table.close()
+        first, _, *rest = stream.getvalue().decode().splitlines()
+        if not is_terminal or width >= 22:
+            assert (first, rest) == ("t    a    b    c  last", [])
+        else:
+            assert (first, rest) == (header, [f"({len(header.split()) - 1} of 5 columns)"])
+
+
+def test_cells_of_a_table_stay_on_their_line_and_are_not_too_long(call):
+    data = 't,x\n1,"a\nb"\n2,\x1b[31mred\n3,' + "é" * 81 + "\n4," + "é" * 80 + "\n"
+    _, out, _ = call("d.csv", "--format", "table", g__yaml=COPY.format(kind="text"), d__csv=data)
+    assert out.splitlines() == [
+        "t  y",
+        r"1  a\nb",
+        r"2  \x1b[31mred",
+        "3  " + "é" * 77 + "...",
+        "4  " + "é" * 80,
+    ]
+
+
 # ---- progress
 
 
 class Terminal(io.TextIOWrapper):
-    """A terminal that is read by the test."""
+    """A terminal whose other end is read all the time, so that writing never waits."""
 
     def __init__(self):
         self.reader, writer = pty.openpty()
         super().__init__(os.fdopen(writer, "wb"), write_through=True)
+        self.found = bytearray()
+        self.thread = threading.Thread(target=self.collect)
+        self.thread.start()
+
+    def collect(self):
+        with suppress(OSError):  # which is how the end is told
+            while found := os.read(self.reader, 1 << 16):
+                self.found += found
+        os.close(self.reader)
 
     def shown(self):
-        self.flush()
-        os.set_blocking(self.reader, False)
-        found = b""
-        while True:
-            try:
-                found += os.read(self.reader, 1 << 16)
-            except BlockingIOError:
-                return found.decode()
+        """All that was written; nothing can be written after that."""
+        self.close()
+        self.thread.join()
+        return self.found.decode()
 
 
 @pytest.fixture
@@ -789,8 +893,9 @@ def terminal(monkeypatch):
     made = Terminal()
     monkeypatch.setattr("rtbot.cli.progress.DELAY_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
     yield made
-    os.close(made.reader)
+    made.shown()
 
 
 def run_shown(stream, *arguments):
@@ -808,6 +913,19 @@ def test_a_terminal_shows_how_far_a_run_is_and_then_no_more(terminal):
     assert "2,000 rows" in shown
     assert "rows/s" in shown
     assert shown.rindex("\x1b[2K") > shown.rindex("100%")
+
+
+def test_a_short_run_shows_nothing(terminal, monkeypatch):
+    monkeypatch.setattr("rtbot.cli.progress.DELAY_SECONDS", 0.5)
+    seconds = iter([10.0, 10.25, 10.49, 10.5, 10.5])
+    progress = Progress(Watched([]), terminal, lambda: next(seconds))
+    with progress:
+        progress.read(1_000)
+        progress.wrote(1_000)
+        before = len(terminal.found)
+        progress.read(5_000)
+    assert before == 0
+    assert "5,000 rows  10 k rows/s" in terminal.shown()
 
 
 def test_rows_put_in_order_are_told(terminal):

@@ -99,6 +99,22 @@ def test_a_full_queue_refuses_the_input_that_is_ahead_and_only_that():
     assert session.held() == {"j.i1": 1}
 
 
+def test_a_key_that_gets_rows_on_one_side_only_is_named_when_too_many_wait():
+    session = joined().start(key="k", queue_limit=10)
+    both = {"a": table(("x", 1, 1.0), ("y", 1, 1.0), key="k"), "b": table(("y", 1, 1.0), key="k")}
+    for t in range(1, 21):
+        for columns in both.values():
+            columns["t"] = [t] * len(columns["t"])
+        session.push(both)
+    assert session.held() == {"j.i1": 20}
+    with pytest.raises(rtbot.QueueFull, match="wait for input b, most of all of the key 'x'"):
+        session.push({"a": table(("y", 21, 1.0), key="k"), "b": table(("y", 21, 1.0), key="k")})
+    session.push({"b": table(("y", 21, 1.0), key="k")})
+    session.advance(20, "b")
+    assert session.held() == {"j.i2": 1}
+    assert session.account()["operators"]["j"]["i1"]["lost"] == {"unmatched": 20}
+
+
 def test_nothing_goes_in_after_finish_but_it_may_be_saved():
     session = summed().start()
     session.push_one("x", 1, 1.0)
@@ -283,6 +299,95 @@ def test_a_dump_of_another_graph_or_a_damaged_one_is_refused():
             summed().resume(bytes(broken))
     with pytest.raises(rtbot.CheckpointError):
         summed().resume(b"")
+
+
+# ---- texts that nothing needs any more
+
+
+def looked_up(key=()):
+    """A session in which the latest text of `b` is looked up for every number of `a`."""
+    made = graph(
+        {"a": "number", "b": "text"},
+        {"j": {"type": "Join", "in": ["a", "b"], "how": "asof"}},
+        {"text": "j.o2"},
+    )
+    return made, made.start(key=key)
+
+
+def looked_up_rows(session, start, end, *, by_one=False):
+    """Push a text of its own at every time, except that every tenth is the same."""
+    found = []
+    for t in range(start, end):
+        text = f"text {t}" if t % 10 else "again"
+        if by_one:
+            found += session.push_one("b", t, text).get("text", [])
+            found += session.push_one("a", t, 1.0).get("text", [])
+        else:
+            both = {"b": table((t, text)), "a": table((t, 1.0))}
+            found += rows(session.push(both), "text")
+    return found
+
+
+@pytest.mark.parametrize("by_one", [False, True])
+def test_texts_in_no_state_are_forgotten(monkeypatch, by_one):
+    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    made, session = looked_up()
+    found = looked_up_rows(session, 1, 200, by_one=by_one)
+    session = made.resume(session.dump())
+    found += looked_up_rows(session, 200, 400, by_one=by_one)
+    assert len(session.texts.values) < 40
+    found += rows(session.finish(), "text")
+    assert found == [(t, f"text {t}" if t % 10 else "again") for t in range(1, 400)]
+
+
+def test_texts_that_wait_are_kept(monkeypatch):
+    monkeypatch.setattr("rtbot.codes.ROOM", 4)
+    made = graph({"x": "text"}, {"y": {"type": "Identity", "in": "x"}}, ["y"], io={"lateness": 50})
+    session = made.start()
+    found = []
+    for t in range(300):
+        found += rows(session.push({"x": table((t, f"text {t}"))}), "y")
+    found += rows(session.finish(), "y")
+    assert found == [(t, f"text {t}") for t in range(300)]
+    assert len(session.texts.values) < 200
+
+
+def test_a_refused_push_gives_back_the_codes_that_it_took(monkeypatch):
+    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    _, session = looked_up()
+    looked_up_rows(session, 1, 15)
+    session.intake.tidy()
+    before = session.dump()
+    for t in range(20):
+        with pytest.raises(rtbot.DataError):
+            session.push({"b": table((99, f"new {t}"), (100, f"newer {t}"), (98, "late"))})
+        assert session.dump() == before
+    assert rows(session.push({"a": table((15, 1.0)), "b": table((16, "x"))}), "text") == [
+        (15, "text 14")
+    ]
+
+
+def test_texts_of_closed_keys_are_forgotten(monkeypatch):
+    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    made = summed()
+    session = made.start(key=("k", "n"))
+    stays = {"k": ["stays"], "n": [None]}
+    session.push({"x": stays | {"t": [1], "value": [1.0]}})
+    for n in range(100):
+        keys = {"k": [f"b{n}", f"a{n}"], "n": ["same", None]}
+        session.push({"x": keys | {"t": [1, 1], "value": [1.0, 1.0]}})
+        session.close_key((f"a{n}", None))
+        if n > 3:
+            session.close_key((f"b{n - 3}", "same"))
+        if n == 50:
+            session = made.resume(session.dump())
+    assert len(session.keys.texts[0].values) < 80
+    assert session.keys.count < 12
+    keys = {"k": ["stays", "b99", "aa"], "n": [None, "same", "same"]}
+    result = session.push({"x": keys | {"t": [2] * 3, "value": [2.0] * 3}})["s"]
+    assert list(zip(result["k"], result["n"], result["value"], strict=True)) == [
+        ("b99", "same", 3.0), ("stays", None, 3.0),
+    ]  # fmt: skip
 
 
 # ---- one message at a time

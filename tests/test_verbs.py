@@ -328,7 +328,11 @@ WITHOUT_EXAMPLE = {
     "RT302": "an interrupt at the wrong moment",
     "RT305": "a hundred million rows",
     "RT306": "a file beyond any sensible size",
+    "RT307": "rows that take more than the memory",
     "RT312": "another version",
+    "RT314": "a crash, and a file that changes behind it",
+    "RT315": "the same, for a file of output",
+    "RT316": "two processes at a time",
 }
 SHOWN = [code for code in CODES if error_pages.command_of(code)]
 IN_PYTHON = [
@@ -531,8 +535,9 @@ def test_the_commands_that_init_proposes_work_as_they_stand(call, kind):
     assert (code, out) == (0, "")
     commands = [line.strip() for line in err.partition("Try:\n")[2].splitlines()]
     assert [command.split()[1] for command in commands] == [
-        *("test", "sample", "run", "draw", "explain")
+        *("test", "sample", "run", "run", "draw", "explain")
     ]
+    assert "--plot" in commands[3]
     for command in commands:
         program_, verb, *arguments = shlex.split(command)
         assert program_ == "rtbot"
@@ -717,8 +722,8 @@ def offered(*words):
         (["doc", "moving"], ["MovingAverage", "MovingSum"]),
         (["doc", "--plugin", "mine.py", "Remain"], ["Remainder"]),
         (["doc", "--plugin", "no.py", "Mov"], []),
-        (["explain", "RT31"], ["RT311", "RT312", "RT313"]),
-        (["explain", "rt31"], ["RT311", "RT312", "RT313"]),
+        (["explain", "RT31"], [f"RT31{k}" for k in range(1, 7)]),
+        (["explain", "rt31"], [f"RT31{k}" for k in range(1, 7)]),
         (["explain", "t"], ["two.yaml"]),
         (["run", "t"], ["two.yaml"]),
         (["run", "sub/"], ["sub/one.yml"]),

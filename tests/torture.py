@@ -11,14 +11,19 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from rtbot.expression.rules import ARGUMENTS
+from rtbot.report import aligned
 from tests import generate
 from tests.catalogue import catalogue
-from tests.checks import Checked
+from tests.checks import Checked, port_kind
+from tests.refusals import REFUSALS
 from tests.shrink import shrink
 
 REGRESSIONS = Path(__file__).parent / "regressions.txt"
 CHUNK = 50
 SHRINK_SECONDS = 60
+KINDS = ("number", "integer", "boolean", "text")
+SIGNS = ("+", "-", "*", "/", "%", "**", "<", "<=", ">", ">=", "==", "!=", "and", "or", "not")
 FLOORS = {
     "message": 20.0,
     "operator expression": 0.5,
@@ -48,9 +53,14 @@ FLOORS = {
     "negative zero": 0.05,
     "domain": 0.05,
     "unmatched": 0.2,
+    **{f"input {kind}{null}": 0.02 for kind in KINDS for null in ("", "?")},
+    **{f"refused {code}": 0.02 for code in (*REFUSALS, "RT202", "RT203", "RT301", "RT304")},
+    **{f"function {name}": 0.002 for name in ARGUMENTS},
+    **{f"sign {sign}": 0.01 for sign in SIGNS},
 }
 """How often, per graph, each thing must at least have been met, on average."""
 OPERATOR_FLOOR = 0.01
+"""The same for every registered operator, and every kind of port that one of them declares."""
 
 
 def run_case(name, *, compiled=False, coverage=None):
@@ -68,6 +78,7 @@ def check(case, *, compiled=False, coverage=None):
     checked = Checked(case, coverage)
     checked.meet()
     checked.schedules(compiled=compiled)
+    checked.limited(compiled=compiled)
 
 
 def run_chunk(names, *, compiled):
@@ -178,15 +189,28 @@ def _say(text, end="\n"):
     sys.stderr.flush()
 
 
+def port_kinds(pool):
+    """Every kind of port of the operators, as they are without parameters."""
+    for cls in pool.values():
+        values = {name: parameter.default for name, parameter in cls.parameters.items()}
+        for port, role in cls.roles(values, list(cls.ports(2))).items():
+            yield port_kind(cls, port, role)
+
+
+def floors(pool):
+    """How often, per graph, everything must have been met."""
+    found = FLOORS | {f"operator {name}": OPERATOR_FLOOR for name in pool}
+    return found | dict.fromkeys(port_kinds(pool), OPERATOR_FLOOR)
+
+
 def missing(coverage, graphs, pool):
     """What was met less often than its floor."""
-    floors = FLOORS | {f"operator {name}": OPERATOR_FLOOR for name in pool}
     names = {alias: name for name, cls in pool.items() for alias in cls.aliases}
     for alias, name in names.items():
         coverage[f"operator {name}"] += coverage.pop(f"operator {alias}", 0)
     return {
         name: (coverage[name], round(floor * graphs))
-        for name, floor in floors.items()
+        for name, floor in floors(pool).items()
         if coverage[name] < round(floor * graphs)
     }
 
@@ -233,20 +257,23 @@ def main(given=None):
         if options.case or options.no_floors
         else missing(coverage, done + compiled_done, catalogue())
     )
-    tell(coverage, unmet, all_counters=options.coverage)
+    tell(coverage, done + compiled_done, unmet, all_counters=options.coverage)
     cache.cleanup()
     return min(len(failed) + len(compiled_failed) + len(unmet), 100)
 
 
-def tell(coverage, unmet, *, all_counters):
-    """Print the counters."""
+def tell(coverage, graphs, unmet, *, all_counters):
+    """Print what was met, beside what had to be."""
     edges = [name for name in coverage if name.startswith("edge")]
     _say(f"{len(edges)} kinds of edges between operators")
-    for name, count in sorted(coverage.items()):
-        if all_counters or not name.startswith(("edge", "operator")):
-            _say(f"  {name}: {count}")
-    for name, (count, floor) in unmet.items():
-        _say(f"UNMET {name}: {count}, at least {floor} wanted")
+    wanted = floors(catalogue())
+    names = sorted(wanted if not all_counters else {*wanted, *coverage})
+    rows = [["", "met", "wanted", ""]]
+    for name in names:
+        least = round(wanted.get(name, 0) * graphs)
+        rows.append([name, f"{coverage[name]:,}", f"{least:,}", "UNMET" if name in unmet else ""])
+    for line in aligned(rows, [False, True, True, False]):
+        _say(f"  {line}")
 
 
 if __name__ == "__main__":

@@ -298,9 +298,7 @@ class Interpreted:
     """The loop as plain CPython on memoryviews; counts the rows that left the fast path."""
 
     def __init__(self):
-        self.names = {
-            name: value for module in MODULES for name, value in vars(module).items()
-        }
+        self.names = {name: value for module in MODULES for name, value in vars(module).items()}
         self.rebuilt = dict.fromkeys(AGAIN, 0)
         sources = [
             inspect.getsource(value)
@@ -327,9 +325,7 @@ def run_interpreted(interpreted, series, window):
     buffers = [memoryview(array("d", bytes(8 * len(series)))) for _ in range(3)]
     scratch = memoryview(array("q", bytes(8 * exact_digits.SCRATCH_DIGITS)))
     values = memoryview(array("d", bytes(8 * window)))
-    interpreted.run_windows(
-        memoryview(array("d", series)), window, values, scratch, *buffers, 0
-    )
+    interpreted.run_windows(memoryview(array("d", series)), window, values, scratch, *buffers, 0)
     return [list(buffer) for buffer in buffers]
 
 

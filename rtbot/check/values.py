@@ -169,7 +169,7 @@ def _read_duration(parameter: Duration, scalar: Scalar, context: Context) -> Any
     if value is None:
         value = duration(scalar.text, context.unit, scalar.mark, parameter.name)
     if value is None:
-        raise _unfit(parameter, scalar, f"an integer and one of {', '.join(UNITS)}")
+        raise _unfit(parameter, scalar, f"a number such as 5 or 1.5, and one of {', '.join(UNITS)}")
     return _within(parameter, scalar, value)
 
 

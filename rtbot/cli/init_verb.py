@@ -58,10 +58,8 @@ def _path(name: Path) -> Path:
 
 def _advise(path: Path, sample: str) -> None:
     """Say on stderr what there is now, and what to try."""
-    graph, data, drawing = (
-        shlex.quote(str(p))
-        for p in (path, path.with_name(f"{sample}.csv"), path.with_suffix(".svg"))
-    )
+    names = f"{sample}.csv", f"{path.stem}-chart.svg", f"{path.stem}.svg"
+    graph, data, chart, drawing = (shlex.quote(str(p)) for p in (path, *map(path.with_name, names)))
     click.echo(f"{path}: a graph with tests", err=True)
     click.echo(f"{path.with_name(SCHEMA)}: what editors need to complete and check it", err=True)
     click.echo("\nTry:", err=True)
@@ -69,6 +67,7 @@ def _advise(path: Path, sample: str) -> None:
         f"rtbot test {graph}",
         f"rtbot sample {sample} -o {data}",
         f"rtbot run {graph} {data}",
+        f"rtbot run {graph} {data} --plot {chart}",
         f"rtbot draw {graph} -o {drawing}",
         f"rtbot explain {graph}",
     ):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbot.cli.running import Job
+from rtbot.cli.running import EVERY, Job
 from rtbot.errors import nearest
 from rtbot.files import STANDARD, Files
 from rtbot.formats.opening import form_of, known_suffixes
@@ -26,23 +26,10 @@ POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 def job(graph: Graph, options: Mapping[str, Any]) -> Job:
     """Make of the options what is to be read and written."""
-    io = graph.checked.io
-    key = io.key if options["key"] is None else _names(options["key"])
+    request = request_of(graph, options)
     taps = _taps(graph, options["taps"])
     outputs = tuple(graph.plan(taps).outputs)
-    _check_columns(["t", *key, *outputs])
-    file = options["file"]
-    if file is None and not options["inputs"]:
-        name = next(iter(graph.checked.inputs))
-        raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
-    request = Request(
-        file,
-        _inputs(graph, options["inputs"]),
-        options["time"] or io.time,
-        key,
-        options["input_form"],
-        live=not key and io.bad == "error",
-    )
+    _check_columns(["t", *request.key, *outputs])
     rejects = options["rejects"]
     found = Job(
         request,
@@ -53,10 +40,39 @@ def job(graph: Graph, options: Mapping[str, Any]) -> Job:
         options["memory"],
         options["queue"],
         options["plot"],
+        options["checkpoint"],
+        options["every"] or EVERY,
+        options["resume"],
     )
     if found.plot not in (None, STANDARD) and not str(found.plot).lower().endswith(".svg"):
         raise click.UsageError(f"--plot {found.plot}: a chart is SVG, name it .svg")
     _check_files(found, [options["graph"], *options["plugins"]])
+    if options["every"] is not None or found.resume:
+        _need_checkpoint(found, "--resume" if found.resume else "--every")
+    if found.checkpoint is not None:
+        _check_lasting(found)
+    return found
+
+
+def request_of(graph: Graph, options: Mapping[str, Any]) -> Request:
+    """Make of the options what is to be read."""
+    io = graph.checked.io
+    key = io.key if options["key"] is None else _names(options["key"])
+    file = options["file"]
+    if file is None and not options["inputs"]:
+        name = next(iter(graph.checked.inputs))
+        raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
+    found = Request(
+        file,
+        _inputs(graph, options["inputs"]),
+        options["time"] or io.time,
+        key,
+        options["input_form"],
+        live=not key and io.bad == "error" and options["checkpoint"] is None,
+        marking=options["checkpoint"] is not None,
+    )
+    if read_patterns(found).count(STANDARD) > 1:
+        raise click.UsageError("stdin can be read once: give a FILE for all inputs")
     return found
 
 
@@ -146,6 +162,7 @@ def _targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Tar
         path = str(paths[names[0]])
         form_here = form or _form("-o" if path == target else "--out", path)
         stream = (options["stream"] or path == STANDARD) and form_here != "table"
+        stream = stream or options["checkpoint"] is not None
         yield Target(path, form_here, tuple(names), options["layout"], stream)
 
 
@@ -158,10 +175,8 @@ def _form(option: str, path: str) -> str:
 
 
 def _check_files(found: Job, others: Sequence[str]) -> None:
-    """Refuse to write what is read, to write a file twice, or to read stdin twice."""
+    """Refuse to write what is read, or to write a file twice."""
     patterns = read_patterns(found.request)
-    if patterns.count(STANDARD) > 1:
-        raise click.UsageError("stdin can be read once: give a FILE for all inputs")
     read = {_identity(path): path for path in others if path != STANDARD}
     for pattern in patterns:
         if pattern != STANDARD:
@@ -169,7 +184,7 @@ def _check_files(found: Job, others: Sequence[str]) -> None:
     written: set[object] = set()
     targets = [target.path for target in found.targets]
     rejects = None if found.rejects is None else found.rejects.path
-    for path in (*targets, rejects, found.account, found.plot):
+    for path in (*targets, rejects, found.account, found.plot, found.checkpoint):
         if path is None or (path != STANDARD and not Files().is_regular(path)):
             continue
         one = _identity(path)
@@ -180,6 +195,28 @@ def _check_files(found: Job, others: Sequence[str]) -> None:
         if one in written:
             raise click.UsageError(f"{path} would be written twice")
         written.add(one)
+
+
+def _need_checkpoint(found: Job, option: str) -> None:
+    if found.checkpoint is None:
+        raise click.UsageError(f"{option} goes with --checkpoint FILE")
+
+
+def _check_lasting(found: Job) -> None:
+    """Refuse what a run cannot be resumed with."""
+    files = Files()
+    for pattern in read_patterns(found.request):
+        for path in [pattern] if pattern == STANDARD else files.matching(pattern):
+            if not files.is_regular(path):
+                name = "stdin" if path == STANDARD else path
+                raise click.UsageError(f"--checkpoint: {name} cannot be read again: give a file")
+    rejects = None if found.rejects is None else found.rejects.path
+    for written in (*(target.path for target in found.targets), rejects, found.checkpoint):
+        if written is not None and not files.is_regular(written):
+            name = "stdout" if written == STANDARD else written
+            raise click.UsageError(f"--checkpoint: {name} cannot be cut back: give -o FILE")
+    if found.plot is not None:
+        raise click.UsageError("--plot does not go with --checkpoint: draw when the run is done")
 
 
 def _identity(path: str) -> object:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 WIDTH_MAX = 100
 """Lines of text are not longer, however wide the terminal is."""
 
+INPUT_FORMATS = ("csv", "jsonl", "parquet", "arrow")
+
 JSON_OPTION = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 PLUGIN_OPTION = click.option(
     "--plugin",
@@ -28,6 +30,30 @@ PLUGIN_OPTION = click.option(
     help="Import a file first, for the operators it declares.",
 )
 DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
+
+
+def data_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that reads data: --in, --time, --key and --input-format."""
+    for option in (
+        click.option(
+            "--input-format",
+            "input_form",
+            type=click.Choice(INPUT_FORMATS),
+            help="Of all files read, by suffix if not said; stdin is CSV.",
+        ),
+        click.option("--key", "key", metavar="COLUMN[,COLUMN]", help="The key columns."),
+        click.option("--time", "time", metavar="COLUMN", help="The column of times."),
+        click.option(
+            "--in",
+            "inputs",
+            multiple=True,
+            metavar="NAME=FILE[:COLUMN]",
+            help="A file for one input.",
+            shell_complete=completing.inputs,
+        ),
+    ):
+        function = option(function)
+    return function
 
 
 def graph_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,6 +28,7 @@ VERBS = {
     "run": "run a graph on files",
     "draw": "draw a graph as SVG or Mermaid",
     "test": "run the tests that graph files hold",
+    "compare": "run data in many ways, and say whether all give the same bits",
     "explain": "show types, warm-up, state and progress of a graph, or what an error code means",
     "ops": "list the operators",
     "doc": "show an operator: ports, parameters and an example",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rtbot.files import Files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import BinaryIO, TextIO
 
 DELAY_SECONDS = 0.5
@@ -50,11 +50,16 @@ def _position(stream: BinaryIO, size: int) -> int:
 
 
 class Progress:
-    """A line at the end of a terminal: part of the files read, rows, rows per second, time left."""
+    """A line at the end of a terminal: part of the files read, rows, rows per second, time left.
 
-    def __init__(self, files: Watched, stream: TextIO) -> None:
-        self.files, self._stream = files, stream
-        self._start = time.monotonic()
+    `clock` tells seconds, from any moment on.
+    """
+
+    def __init__(
+        self, files: Watched, stream: TextIO, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.files, self._stream, self._clock = files, stream, clock
+        self._start = clock()
         self._written = 0
         self._shown: Any = None
         self._task: Any = None
@@ -69,7 +74,7 @@ class Progress:
     def read(self, rows: int) -> None:
         """Tell how many rows have been read."""
         if self._is_due():
-            rate = rows / max(time.monotonic() - self._start, 1e-9)
+            rate = rows / max(self._clock() - self._start, 1e-9)
             text = f"{rows:,} rows  {_rate(rate)}"
             self._shown.update(self._task, completed=self.files.done(), text=text)
 
@@ -80,7 +85,7 @@ class Progress:
             self._shown.update(self._task, text=f"{self._written:,} rows put in order")
 
     def _is_due(self) -> bool:
-        if self._shown is None and time.monotonic() - self._start >= DELAY_SECONDS:
+        if self._shown is None and self._clock() - self._start >= DELAY_SECONDS:
             self._show()
         return self._shown is not None
 

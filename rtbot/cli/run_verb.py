@@ -10,14 +10,13 @@ import click
 
 from rtbot.cli import completing
 from rtbot.cli.exits import FAILED
-from rtbot.cli.options import graph_options, load_graph, parameter
+from rtbot.cli.options import INPUT_FORMATS, data_options, graph_options, load_graph, parameter
 from rtbot.files import STANDARD
 
 if TYPE_CHECKING:
     from rtbot.cli.progress import Progress
     from rtbot.cli.running import Job
 
-INPUT_FORMATS = ("csv", "jsonl", "parquet", "arrow")
 FORMATS = (*INPUT_FORMATS, "table")
 
 
@@ -54,14 +53,7 @@ class _Run(click.Command):
 @click.command("run", cls=_Run)
 @click.argument("graph", metavar="GRAPH", shell_complete=completing.graph_files)
 @click.argument("file", metavar="[FILE]", required=False, type=click.Path())
-@click.option(
-    "--in",
-    "inputs",
-    multiple=True,
-    metavar="NAME=FILE[:COLUMN]",
-    help="A file for one input.",
-    shell_complete=completing.inputs,
-)
+@data_options
 @click.option(
     "--out",
     "outputs",
@@ -73,17 +65,9 @@ class _Run(click.Command):
 @click.option(
     "-o", "target", metavar="FILE|DIR", type=click.Path(), help="Where outputs go; - is stdout."
 )
-@click.option("--time", "time", metavar="COLUMN", help="The column of times.")
-@click.option("--key", "key", metavar="COLUMN[,COLUMN]", help="The key columns.")
 @click.option("--layout", type=click.Choice(["wide", "long"]), default="wide", help="Of outputs.")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), help="Of outputs, by suffix if not said."
-)
-@click.option(
-    "--input-format",
-    "input_form",
-    type=click.Choice(INPUT_FORMATS),
-    help="Of all files read, by suffix if not said; stdin is CSV.",
 )
 @click.option("--stream", is_flag=True, help="Write keyed rows as they are released, unsorted.")
 @click.option(
@@ -129,6 +113,19 @@ class _Run(click.Command):
     metavar="ROWS",
     help="How many rows may wait at one port for another input.  [default: 1000000]",
 )
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    type=click.Path(),
+    help="Keep here what the run needs to be resumed after a crash.",
+)
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    metavar="ROWS",
+    help="How many rows of input go between two checkpoints, at least.  [default: 1000000]",
+)
+@click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
 @click.option("-q", "--quiet", is_flag=True, help="Tell nothing but errors.")
 @graph_options
 def command(
@@ -145,8 +142,8 @@ def command(
     `value`; - is stdin. Results go to stdout as CSV unless -o or --out say otherwise; the account
     of every row goes to stderr.
     """
+    from rtbot.cli import lasting, running
     from rtbot.cli.jobs import job
-    from rtbot.cli.running import execute
     from rtbot.report import losses, show_account
 
     quiet = options["quiet"]
@@ -154,6 +151,7 @@ def command(
     asked = job(loaded, options | {"graph": graph, "plugins": plugins})
     with ExitStack() as stack:
         progress = None if quiet else _progress(stack, asked)
+        execute = running.execute if asked.checkpoint is None else lasting.execute
         account = execute(loaded, asked, _hush if quiet else _tell, progress)
     if not quiet:
         show_account(account, sys.stderr)

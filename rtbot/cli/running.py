@@ -25,9 +25,14 @@ if TYPE_CHECKING:
     from rtbot.api import Graph
     from rtbot.cli.plotting import Plotter
     from rtbot.cli.progress import Progress
+    from rtbot.formats.conversion import Piece
     from rtbot.formats.outlet import Target
     from rtbot.result import Result
     from rtbot.session import Session
+
+
+EVERY = 1_000_000
+"""Rows of input between two checkpoints, if nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,8 @@ class Job:
 
     `taps` are operators whose outputs are results too. `memory` is what rows may take that wait to
     be written, `queue` how many rows may wait at one port. `rejects` is where bad rows are kept,
-    `account` a file for the account, `plot` one for a chart.
+    `account` a file for the account, `plot` one for a chart. `checkpoint` is the file that a run
+    can be resumed from, written after so many rows as `every` says.
     """
 
     request: Request
@@ -47,6 +53,9 @@ class Job:
     memory: int = MEMORY
     queue: int | None = None
     plot: str | None = None
+    checkpoint: str | None = None
+    every: int = EVERY
+    resume: bool = False
 
 
 def execute(
@@ -70,17 +79,30 @@ def execute(
         outlet = stack.enter_context(Outlet(files, job.targets, session.key, job.memory))
         outlet.open(Clock(intake.unit, intake.style), intake.integer_keys)
         plotter = _plotter(graph, session) if job.plot else None
-        _pump(session, intake, outlet, progress, plotter)
+        pump(session, intake, outlet, progress, plotter)
         account = session.account()
-    for text in _unseen(intake, account):
-        tell(text)
-    if judge.counts:
-        account["bad"] = dict(judge.counts)
     if plotter and job.plot:
         files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
+    report(job, files, account, judge, intake, tell)
+    return account
+
+
+def report(
+    job: Job,
+    files: Files,
+    account: dict[str, Any],
+    judge: Judge,
+    intake: Intake | None,
+    tell: Callable[[str], object],
+) -> None:
+    """Complete the account, and write it if that is wanted."""
+    if intake is not None:
+        for text in _unseen(intake, account):
+            tell(text)
+    if judge.counts:
+        account["bad"] = dict(judge.counts)
     if job.account:
         files.write(job.account, (json.dumps(account, indent=2) + "\n").encode())
-    return account
 
 
 def _rejects(
@@ -107,14 +129,19 @@ def _plotter(graph: Graph, session: Session) -> Plotter:
     return Plotter(graph.checked, session)
 
 
-def _pump(
+def pump(
     session: Session,
     intake: Intake,
     outlet: Outlet,
     progress: Progress | None,
-    plotter: Plotter | None,
+    plotter: Plotter | None = None,
+    *,
+    end_block: Callable[[int], object] | None = None,
 ) -> None:
-    """Push every block and write what it releases; an input whose file has ended is advanced."""
+    """Push every block and write what it releases; an input whose file has ended is advanced.
+
+    `end_block` is called after every block, with the number of rows read so far.
+    """
 
     def give(result: Result) -> None:
         outlet.add(result)
@@ -123,12 +150,7 @@ def _pump(
 
     for pieces, ended in intake.turns():
         for piece in pieces:
-            try:
-                give(session.push(piece.columns))
-            except DataError as error:
-                raise piece.located(error) from None
-            except QueueFull as error:
-                raise _starving(error, piece.block.file) from None
+            give(_pushed(session, piece))
             if plotter is not None:
                 plotter.add_inputs(piece.columns)
         for name in ended:
@@ -136,8 +158,20 @@ def _pump(
         outlet.end_block(None if session.key else session.frontier())
         if progress is not None:
             progress.read(intake.rows)
+        if end_block is not None:
+            end_block(intake.rows)
     give(session.finish())
     outlet.finish(None if progress is None else progress.wrote)
+
+
+def _pushed(session: Session, piece: Piece) -> Result:
+    """Push a piece; errors tell its place in the file."""
+    try:
+        return session.push(piece.columns)
+    except DataError as error:
+        raise piece.located(error) from None
+    except QueueFull as error:
+        raise _starving(error, piece.block.file) from None
 
 
 def _starving(error: QueueFull, file: str) -> QueueFull:

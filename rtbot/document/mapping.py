@@ -45,7 +45,9 @@ def nodes_of(value: Any, place: Place, problems: Problems) -> Node:
             for key, item in value.items():
                 inner = f"{path}.{key}".lstrip(".")
                 if not isinstance(key, str):
-                    raise refused("RT105", place(inner), f"a key is text, this one is {key!r}")
+                    hint = "names are texts; of a file, give the path: it is read without surprises"
+                    message = f"a key is text, this one is {key!r}"
+                    raise refused("RT105", place(inner), message, hint)
                 name = Scalar(plain_scalar(key, place(inner)), place(inner))
                 put(result, name, converted(item, inner, depth + 1), problems)
             return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -11,6 +11,8 @@ from rtbot.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from rtbot.formats.marks import Mark
 
     Text = Callable[[int], str]
     Convert = Callable[[pa.Array, str, str], tuple[pa.Array, list["Fault"]]]
@@ -46,7 +48,8 @@ class Block:
 
     `line` gives the number of the row in the file as an editor counts, `text` the row as it stands
     there. `faults` are the bad cells; where a cell is bad, the array holds null. `convert`, if the
-    format has one of its own, takes the place of `cells.convert` for columns read as `any`.
+    format has one of its own, takes the place of `cells.convert` for columns read as `any`. `mark`
+    is where the block begins, if the source was asked to tell.
     """
 
     file: str
@@ -56,6 +59,22 @@ class Block:
     text: Text
     faults: tuple[Fault, ...] = ()
     convert: Convert | None = None
+    mark: Mark | None = None
+
+    def part(self, start: int, stop: int) -> Block:
+        """Keep the rows from start to stop."""
+        if (start, stop) == (0, self.count):
+            return self
+        columns = {n: array.slice(start, stop - start) for n, array in self.columns.items()}
+        faults = tuple(
+            replace(fault, row=fault.row - start)
+            for fault in self.faults
+            if start <= fault.row < stop
+        )
+        line, text = (lambda row: self.line(row + start)), (lambda row: self.text(row + start))
+        return replace(
+            self, count=stop - start, columns=columns, line=line, text=text, faults=faults
+        )
 
 
 class Source(Protocol):
@@ -78,8 +97,8 @@ class Source(Protocol):
         Of a typed file it may be the first cell, or none at all: what tells is the type.
         """
 
-    def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
-        """Read the wanted columns, by name the kind of value.
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+        """Read the wanted columns, by name the kind of value, from the mark of a block on.
 
         That is number, integer, boolean, text, key (integer or text), raw (as it is) or any (to be
         converted when it is known for which input each row is).
@@ -114,9 +133,7 @@ class Judge:
 
 
 def _kept(block: Block, faults: list[Fault]) -> pa.Table:
-    rows = [
-        (block.file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults
-    ]
+    rows = [(block.file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults]
     return pa.table(list(map(list, zip(*rows, strict=True))), schema=REJECTS)
 
 

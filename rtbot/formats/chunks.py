@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
+    from rtbot.formats.marks import Mark, Witness
+
 CHUNK_BYTES = 1 << 22
 LINE_BYTES = 1 << 24
 QUOTED_BYTES = 1 << 20
@@ -35,10 +37,16 @@ QUOTES = "a cell with a quote stands in quotes, and its own are doubled"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Whole records: their bytes, and the number of the first line (from 1)."""
+    """Whole records: their bytes, the number of the first line (from 1), and where they begin."""
 
     data: bytes
     line: int
+    mark: Mark | None = None
+
+    @property
+    def place(self) -> tuple[int, ...] | None:
+        """Where it begins, if there is a mark."""
+        return None if self.mark is None else self.mark.place
 
     def line_at(self, offset: int) -> int:
         """Return the number of the line that holds the byte."""
@@ -55,10 +63,12 @@ class Chunk:
         return starts
 
 
-def chunks(stream: BinaryIO | Live, file: str) -> Iterator[Chunk]:
+def chunks(
+    stream: BinaryIO | Live, file: str, witness: Witness | None = None, line: int = 1
+) -> Iterator[Chunk]:
     """Read the stream to its end; every chunk but the last ends with a line feed."""
-    rest, line = b"", 1
-    for data, last in pieces(stream, file):
+    rest = b""
+    for data, last in pieces(stream, file, witness, line):
         data = rest + data  # noqa: PLW2901
         cut = len(data) if last else last_record_end(data)
         if last and count(data, QUOTE) % 2:
@@ -69,7 +79,7 @@ def chunks(stream: BinaryIO | Live, file: str) -> Iterator[Chunk]:
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
             _check(whole, file)
-            yield whole
+            yield marked(whole, witness)
         line += count(whole.data, LINE_FEED)
         if len(rest) > QUOTED_BYTES and b'"' in rest:
             _check_open(Chunk(rest, line), file)
@@ -109,16 +119,29 @@ def last_record_end(data: bytes) -> int:
     return end
 
 
-def pieces(stream: BinaryIO | Live, file: str) -> Iterator[tuple[bytes, bool]]:
+def marked(chunk: Chunk, witness: Witness | None) -> Chunk:
+    """Return a chunk that knows where it begins, if there is a witness."""
+    if witness is None:
+        return chunk
+    return Chunk(chunk.data, chunk.line, witness.read(chunk.data, chunk.line))
+
+
+def pieces(
+    stream: BinaryIO | Live, file: str, witness: Witness | None = None, line: int = 1
+) -> Iterator[tuple[bytes, bool]]:
     """Read pieces of `CHUNK_BYTES`, less at the end, and say which is the last.
 
     A pipe gives less at a time: pieces are filled, but not if they are live and nothing comes. A
-    mark of the byte order is left out; raises DataError if it is that of UTF-16.
+    mark of the byte order is left out; raises DataError if it is that of UTF-16. `line` is the one
+    that the stream begins with.
     """
-    first = last = True
-    while first or not last:
+    first, last = line == 1, False
+    while not last:
         data, last = _filled(stream, CHUNK_BYTES)
-        yield _unmarked(data, file) if first else data, last
+        plain = _unmarked(data, file) if first else data
+        if witness is not None:
+            witness.skip(data[: len(data) - len(plain)])
+        yield plain, last
         first = False
 
 

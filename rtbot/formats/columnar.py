@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -14,27 +16,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
+    from rtbot.formats.marks import Mark, Witness
+
+    Place = tuple[int, ...]
+
 ROWS = 65_536
 BUFFER_BYTES = 1 << 20
+START = (0, 0)
+DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What pyarrow raises for damaged files; the last for names that are no UTF-8."""
 
 
 class ColumnFile:
     """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
 
-    One can go back in the stream.
+    One can go back in the stream. A block begins at the number of a batch, and at a row.
     """
 
     typed, sparse, live = True, False, False
 
-    def __init__(self, stream: BinaryIO, file: str, form: str) -> None:
+    def __init__(
+        self, stream: BinaryIO, file: str, form: str, witness: Witness | None = None
+    ) -> None:
         self.file = file
-        self._read: Callable[[list[str]], Iterator[pa.RecordBatch]]
+        self._read: Callable[[list[str], Place], Iterator[tuple[Place, pa.RecordBatch]]]
+        self._mark = None if witness is None else witness.pages(stream)
         try:
             if form == "parquet":
                 self._open_parquet(stream)
             else:
                 self._open_arrow(stream)
-        except (pa.ArrowException, OSError) as error:
+        except DAMAGE as error:
             raise self._damaged(f"not a whole {form} file", error) from None
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
@@ -44,16 +56,24 @@ class ColumnFile:
         """Return an empty array of the column's type, which is all there is to know."""
         return pa.nulls(0, self.schema.field(column).type)
 
-    def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
         """Read the wanted columns with the types that they have in the file."""
-        at = 0
+        start = START if mark is None else mark.place
+        at = start[1]
         try:
-            for batch in self._read(list(wanted)):
+            for place, batch in self._read(list(wanted), start):
                 batch.validate(full=True)
-                columns = {name: batch.column(name) for name in wanted}
-                yield Block(self.file, batch.num_rows, columns, _numbered(at), _told(columns))
+                at, columns = place[1], {name: batch.column(name) for name in wanted}
+                yield Block(
+                    self.file,
+                    batch.num_rows,
+                    columns,
+                    _numbered(at),
+                    _told(columns),
+                    mark=None if self._mark is None else self._mark(place),
+                )
                 at += batch.num_rows
-        except (pa.ArrowException, OSError) as error:
+        except DAMAGE as error:
             raise self._damaged(f"damaged after {at} good rows", error) from None
 
     def _damaged(self, what: str, error: Exception) -> Exception:
@@ -72,7 +92,21 @@ class ColumnFile:
         )
         self.schema: pa.Schema = opened.schema_arrow
         self.names: list[str] = self.schema.names
-        self._read = lambda columns: opened.iter_batches(ROWS, columns=columns)
+        groups = range(opened.metadata.num_row_groups)
+        firsts = [0, *accumulate(opened.metadata.row_group(group).num_rows for group in groups)]
+
+        def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+            """Begin with the row group that holds the row."""
+            row = start[1]
+            group = max(bisect_right(firsts, row, hi=len(groups)) - 1, 0)
+            at = firsts[group]
+            for batch in opened.iter_batches(ROWS, list(groups[group:]), columns=columns):
+                skipped = min(max(row - at, 0), batch.num_rows)
+                if skipped < batch.num_rows:
+                    yield (0, at + skipped), batch.slice(skipped)
+                at += batch.num_rows
+
+        self._read = read
 
     def _open_arrow(self, stream: BinaryIO) -> None:
         source = pa.PythonFile(stream, "r")
@@ -81,9 +115,20 @@ class ColumnFile:
         reader = pa.ipc.open_file(source) if magic == b"ARROW1" else pa.ipc.open_stream(source)
         self.schema = reader.schema
         self.names = self.schema.names
-        many = hasattr(reader, "num_record_batches")
-        batches = map(reader.get_batch, range(reader.num_record_batches)) if many else reader
-        self._read = lambda columns: (batch.select(columns) for batch in batches)
+
+        def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+            """Begin with the batch of this number; in a stream, those before are read too."""
+            number, row = start
+            batches: Iterator[pa.RecordBatch]
+            if hasattr(reader, "num_record_batches"):
+                batches = map(reader.get_batch, range(number, reader.num_record_batches))
+            else:
+                batches = islice(reader, number, None)
+            for batch in batches:
+                yield (number, row), batch.select(columns)
+                number, row = number + 1, row + batch.num_rows
+
+        self._read = read
 
 
 def _numbered(start: int) -> Callable[[int], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,10 +17,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rtbot.formats.blocks import Judge
+    from rtbot.formats.marks import Mark
     from rtbot.formats.wiring import Reading
 
 BLOCK_ROWS = 65_536
 """Rows of a file that make a block: outputs are put in order and written after each."""
+
+
+@dataclass
+class Position:
+    """How far the files of a reading have been read: to a row behind the last of the marks.
+
+    There is a mark for every file that was begun. `last` is the latest time, `rows` the number of
+    rows behind the mark, `ended` whether there are no more.
+    """
+
+    marks: list[Mark] = field(default_factory=list)
+    rows: int = 0
+    last: int = times.INT64_MIN
+    ended: bool = False
+
+    def mark(self) -> Mark | None:
+        """Return where to go on."""
+        return self.marks[-1] if self.marks else None
+
+    def note(self, mark: Mark | None, rows: int) -> None:
+        """Take what is behind so many rows of a block as read."""
+        if mark is None:
+            return
+        if self.marks and self.marks[-1].path == mark.path:
+            self.marks.pop()
+        self.marks.append(mark)
+        self.rows = rows
 
 
 class Intake:
@@ -41,6 +70,7 @@ class Intake:
             unit = times.DEFAULT_UNIT
         self.unit = unit
         self.rows = 0
+        self.positions = [Position() for _ in readings]
         count = len(readings[0].key) if readings else 0
         self.integer_keys = [_are_integers(readings, place) for place in range(count)]
         written = [style for style in styles if style not in (None, BARE)]
@@ -58,39 +88,46 @@ class Intake:
                 yield converter.reading.source.file
 
     def turns(self) -> Iterator[tuple[list[Piece], list[str]]]:
-        """Yield the pieces of a block of the file that lags; also the inputs that end with it."""
-        last = dict.fromkeys(self.converters, times.INT64_MIN)
-        blocks = {converter: self._blocks(converter) for converter in self.converters}
-        while last:
-            behind = min(last, key=last.__getitem__)
+        """Yield the pieces of a block of the file that lags; also the inputs that end with it.
+
+        After each, `positions` say how far all files have been read, and another intake that is
+        given them goes on there.
+        """
+        both = zip(self.converters, self.positions, strict=True)
+        going = {converter: position for converter, position in both if not position.ended}
+        blocks = {converter: self._blocks(converter, p) for converter, p in going.items()}
+        while going:
+            behind = min(going, key=lambda converter: going[converter].last)
             pieces = next(blocks[behind], None)
             if pieces is not None:
-                last[behind] = max(last[behind], *(piece.last() for piece in pieces))
+                position = going[behind]
+                position.last = max(position.last, *(piece.last() for piece in pieces))
                 yield pieces, []
                 continue
-            del last[behind]
-            if last:
+            going.pop(behind).ended = True
+            if going:
                 yield [], [feed.input.name for feed in behind.reading.feeds]
 
-    def _blocks(self, converter: Converter) -> Iterator[list[Piece]]:
-        """Cut the pieces of one file so that blocks end at fixed numbers of rows.
+    def _blocks(self, converter: Converter, position: Position) -> Iterator[list[Piece]]:
+        """Cut the blocks of one file anew, so that they end at fixed numbers of rows.
 
         What is live is not kept back, so that its blocks end wherever the rows do.
         """
-        room = BLOCK_ROWS
+        source, room, skipped = converter.reading.source, BLOCK_ROWS, position.rows
         gathered: list[Piece] = []
-        for block in converter.reading.source.blocks(converter.wanted()):
-            piece, start = converter.piece(block), 0
-            self.rows += block.count
-            while block.count - start >= room:
-                yield [*gathered, piece.part(start, start + room)]
-                start, room, gathered = start + room, BLOCK_ROWS, []
-            if start < block.count:
-                gathered.append(piece.part(start, block.count))
-                room -= block.count - start
-            if gathered and converter.reading.source.live:
-                yield gathered
-                room, gathered = BLOCK_ROWS, []
+        for block in source.blocks(converter.wanted(), position.mark()):
+            start = min(skipped, block.count)
+            skipped -= start
+            while start < block.count:
+                stop = min(start + room, block.count)
+                gathered.append(converter.piece(block.part(start, stop)))
+                self.rows += stop - start
+                start, room = stop, room - (stop - start)
+                if not room or (source.live and start == block.count):
+                    position.note(block.mark, start)
+                    yield gathered
+                    room, gathered = BLOCK_ROWS, []
+            position.note(block.mark, start)
         if gathered:
             yield gathered
 

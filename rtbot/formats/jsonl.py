@@ -16,12 +16,15 @@ import pyarrow.json as pajson
 from rtbot.errors import DataError
 from rtbot.formats import chunks, tokens
 from rtbot.formats.blocks import Block, Fault
-from rtbot.formats.chunks import Chunk, check_text, pieces
+from rtbot.formats.chunks import Chunk, check_text, marked, pieces
+from rtbot.formats.marks import continued
 from rtbot.formats.streams import AHEAD, Live, guarded, in_background
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import BinaryIO
+
+    from rtbot.formats.marks import Mark, Witness
 
 TYPES = {
     "number": pa.float64(),
@@ -38,14 +41,20 @@ class Objects:
 
     typed, sparse = True, True
 
-    def __init__(self, stream: BinaryIO | Live, file: str) -> None:
+    def __init__(
+        self, stream: BinaryIO | Live, file: str, witness: Witness | None = None
+    ) -> None:
         self.file = file
         self.live = isinstance(stream, Live)
-        self._chunks = guarded(_chunks(stream, file), file)
+        self._stream, self._witness = stream, witness
+        self._chunks = self._read_from(1)
         filled = (chunk for chunk in self._chunks if chunk.data.strip(BLANK))
         self._first = next(filled, Chunk(b"", 1))
         check_text(self._first, file)
         self.names = list(next(self._samples(), {}))
+
+    def _read_from(self, line: int) -> Iterator[Chunk]:
+        return guarded(_chunks(self._stream, self.file, self._witness, line), self.file)
 
     def _samples(self) -> Iterator[dict[str, Any]]:
         """Yield the objects of the first chunk; at least one line has to be an object."""
@@ -74,13 +83,16 @@ class Objects:
             return pa.array([], pa.null() if cell is None else pa.int64())
         return pa.array([str(cell)], pa.string())
 
-    def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
         """Read the wanted columns; a key is integer or text as the first one is."""
         kinds = {
             name: self._kind_of_key(name) if kind == "key" else kind
             for name, kind in wanted.items()
         }
-        rest = chain([self._first], self._chunks)
+        rest: Iterator[Chunk] = chain([self._first], self._chunks)
+        if mark is not None and mark.place != self._first.place:
+            assert self._witness is not None, "what has marks has a witness"
+            rest = continued(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(BLANK))
         ahead = 0 if self.live else AHEAD
         yield from in_background(lambda chunk: self._block(chunk, kinds), filled, ahead)
@@ -131,13 +143,17 @@ class Objects:
             end = chunk.data.find(b"\n", at)
             return chunk.data[at : end if end >= 0 else None].decode().rstrip("\r")
 
-        return Block(self.file, count, columns, line, text, tuple(faults), tokens.convert)
+        return Block(
+            self.file, count, columns, line, text, tuple(faults), tokens.convert, chunk.mark
+        )
 
 
-def _chunks(stream: BinaryIO | Live, file: str) -> Iterator[Chunk]:
+def _chunks(
+    stream: BinaryIO | Live, file: str, witness: Witness | None, line: int
+) -> Iterator[Chunk]:
     """Cut the stream after line feeds; raises DataError if a line is too long."""
-    rest, line = b"", 1
-    for data, last in pieces(stream, file):
+    rest = b""
+    for data, last in pieces(stream, file, witness, line):
         data = rest + data  # noqa: PLW2901
         end = data.find(b"\n")
         if (end if end >= 0 else len(data)) > chunks.LINE_BYTES:
@@ -146,7 +162,7 @@ def _chunks(stream: BinaryIO | Live, file: str) -> Iterator[Chunk]:
         cut = len(data) if last else data.rfind(b"\n") + 1
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
-            yield whole
+            yield marked(whole, witness)
         line += whole.data.count(b"\n")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbot.document.diagnosis import GRAPH_FIRST
 from rtbot.errors import DataError
 from rtbot.files import STANDARD
+from rtbot.formats.marks import PACKED as PACKED_TEXT
+from rtbot.formats.marks import PAGED, TEXT, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from rtbot.files import Files
     from rtbot.formats.blocks import Block, Source
+    from rtbot.formats.marks import Mark
     from rtbot.formats.streams import Live
 
 SUFFIXES = {
@@ -73,14 +76,17 @@ class Several:
             first = later
         return first
 
-    def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
-        """Read the wanted columns of every file."""
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+        """Read the wanted columns of every file, from the one of the mark on."""
+        while mark is not None and self._path() != mark.path:
+            self._drop()
         while source := self._next():
             missing = [name for name in wanted if name not in source.names]
             if missing and source.names and not source.sparse:
                 message = f"there is no column {missing[0]!r}, which {self.file} has"
                 raise DataError(message, code="RT204", file=source.file, row=1)
-            yield from source.blocks(wanted)
+            yield from source.blocks(wanted, mark)
+            mark = None
 
     def _ahead(self) -> Iterator[Source]:
         """Yield the files that are next, opened, without taking them away."""
@@ -88,6 +94,13 @@ class Several:
         while self._paths:
             self._opened.append(self._opening.one(self._paths.popleft()))
             yield self._opened[-1]
+
+    def _path(self) -> str:
+        """Return the file that is next; what a mark is of is among them."""
+        return self._opened[0].file if self._opened else self._paths[0]
+
+    def _drop(self) -> None:
+        (self._opened or self._paths).popleft()
 
     def _next(self) -> Source | None:
         if not self._opened and not self._paths:
@@ -99,11 +112,18 @@ class Opening:
     """Opens files as sources of rows.
 
     `form` is the format of all of them, None if their names tell it. `live` asks for the rows of a
-    pipe as soon as they come.
+    pipe as soon as they come, `marking` for blocks that know where they begin.
     """
 
-    def __init__(self, files: Files, form: str | None = None, *, live: bool = False) -> None:
-        self.files, self.form, self.live = files, form, live
+    def __init__(
+        self,
+        files: Files,
+        form: str | None = None,
+        *,
+        live: bool = False,
+        marking: bool = False,
+    ) -> None:
+        self.files, self.form, self.live, self.marking = files, form, live, marking
 
     def source(self, pattern: str) -> Source:
         """Open a file, or all files that a pattern stands for, in the order of their names."""
@@ -127,23 +147,35 @@ class Opening:
         if form == "csv":
             from rtbot.formats.records import Records
 
-            return Records(self._text(path), name)
+            return Records(*self._text(path, name))
         if form == "jsonl":
             from rtbot.formats.jsonl import Objects
 
-            return Objects(self._text(path), name)
+            return Objects(*self._text(path, name))
         from rtbot.formats.columnar import ColumnFile
         from rtbot.formats.streams import sought
 
-        return ColumnFile(sought(self.files, self._open(path), path), name, form)
+        stream = sought(self.files, self._open(path), path)
+        return ColumnFile(stream, name, form, self._witness(stream, path, PAGED))
 
-    def _text(self, path: str) -> BinaryIO | Live:
-        from rtbot.formats import streams
+    def _text(self, path: str, name: str) -> tuple[BinaryIO | Live, str, Witness | None]:
+        """Open a file of text; return what reads it, its name, and who makes marks in it."""
+        from rtbot.formats.packed import Unpacked
+        from rtbot.formats.streams import live
 
         stream = self._open(path)
         if path.lower().endswith(PACKED):
-            return streams.unpacked(stream, path)
-        return streams.live(stream) if self.live else stream
+            reader: Any = Unpacked(stream, path)
+            return reader, name, self._witness(stream, path, PACKED_TEXT)
+        witness = self._witness(stream, path, TEXT)
+        return live(stream) if self.live else stream, name, witness
+
+    def _witness(self, stream: BinaryIO, path: str, kind: str) -> Witness | None:
+        if not self.marking:
+            return None
+        stamp = self.files.stamp(stream)
+        assert stamp is not None, "an open file is there"
+        return Witness(path, kind, stamp)
 
     def _open(self, path: str) -> BinaryIO:
         try:

@@ -18,10 +18,11 @@ from rtbot.formats.sending import writer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import BinaryIO
 
     from rtbot.files import Files
     from rtbot.formats.waiting import Table
-    from rtbot.formats.writing import Clock
+    from rtbot.formats.writing import Behind, Clock
 
 __all__ = ["MEMORY", "Outlet", "Target"]
 
@@ -54,12 +55,19 @@ class Outlet:
         kinds = [pa.int64() if integer else pa.string() for integer in integer_keys]
         key = dict(zip(self._key, kinds, strict=True))
         for target in self._targets:
-            stream = self._stack.enter_context(self._files.replacing(target.path))
-            writer = writer_of(stream, target, clock)
-            scratch = partial(self._files.scratch, target.path)
-            route = Route(target, key, writer, scratch, self._memory)
+            writer = self._writer(target, clock)
+            route = Route(target, key, writer, self._scratch(target), self._memory)
             self._stack.callback(route.close)
             self._routes.append(route)
+
+    def _writer(self, target: Target, clock: Clock) -> Behind:
+        """Open a file that appears at the end."""
+        stream = self._stack.enter_context(self._files.replacing(target.path))
+        return writer_of(stream, target, clock)
+
+    def _scratch(self, target: Target) -> Callable[[], BinaryIO]:
+        """Return what opens files for rows that wait on the disk."""
+        return partial(self._files.scratch, target.path)
 
     def add(self, result: Mapping[str, Table]) -> None:
         """Take what a push released."""

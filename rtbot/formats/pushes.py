@@ -11,6 +11,7 @@ from rtbot.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rtbot.formats.wiring import Request
     from rtbot.graph import Input, Io
 
     Push = Callable[[Any], Any]
@@ -42,15 +43,25 @@ def _push_files(
     io: Io,
     key: tuple[str, ...],
 ) -> list[Any]:
-    from rtbot.files import Files
-    from rtbot.formats.blocks import Judge
-    from rtbot.formats.intake import Intake
-    from rtbot.formats.wiring import Request, wire
+    from rtbot.formats.wiring import Request
 
     singles = {name: (os.fspath(path), None) for name, path in paths.items()}
     request = Request(None if file is None else os.fspath(file), singles, io.time, key)
     wanted = inputs if file is not None else {n: i for n, i in inputs.items() if n in singles}
-    intake = Intake(wire(Files(), wanted, request), io.unit, Judge(drop=io.bad == "drop"))
+    return push_request(push, request, wanted, io)
+
+
+def push_request(push: Push, request: Request, inputs: Mapping[str, Input], io: Io) -> list[Any]:
+    """Push the files of a request, block by block, and return what every push gave.
+
+    Raises DataError with file and row where a file is wrong.
+    """
+    from rtbot.files import Files
+    from rtbot.formats.blocks import Judge
+    from rtbot.formats.intake import Intake
+    from rtbot.formats.wiring import wire
+
+    intake = Intake(wire(Files(), inputs, request), io.unit, Judge(drop=io.bad == "drop"))
     given = []
     for pieces, _ in intake.turns():
         for piece in pieces:

@@ -20,11 +20,14 @@ from rtbot.errors import DataError
 from rtbot.formats.blocks import Block, Fault
 from rtbot.formats.cells import convert
 from rtbot.formats.chunks import Chunk, check_text, chunks, record_end
+from rtbot.formats.marks import continued
 from rtbot.formats.streams import AHEAD, Live, guarded, in_background
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import BinaryIO
+
+    from rtbot.formats.marks import Mark, Witness
 
 CODED = pa.dictionary(pa.int32(), pa.string())
 TYPES = {
@@ -43,10 +46,13 @@ class Records:
 
     typed, sparse = False, False
 
-    def __init__(self, stream: BinaryIO | Live, file: str) -> None:
+    def __init__(
+        self, stream: BinaryIO | Live, file: str, witness: Witness | None = None
+    ) -> None:
         self.file = file
         self.live = isinstance(stream, Live)
-        self._chunks = guarded(chunks(stream, file), file)
+        self._stream, self._witness = stream, witness
+        self._chunks = self._read_from(1)
         self._first = _without_header(self._filled_chunk(), file)
         self.names = self._first[0]
         if not self._first[1].data:
@@ -55,6 +61,9 @@ class Records:
         if twice:
             message = f"two columns are named {twice[0]!r}"
             raise DataError(message, code="RT215", file=file, row=1)
+
+    def _read_from(self, line: int) -> Iterator[Chunk]:
+        return guarded(chunks(self._stream, self.file, self._witness, line), self.file)
 
     def _filled_chunk(self) -> Chunk:
         """Return the first chunk that has more than empty lines, or an empty one."""
@@ -68,9 +77,12 @@ class Records:
             return pa.array([], pa.string())
         return self._as_text(chunk, [column])[0][column]
 
-    def blocks(self, wanted: Mapping[str, str]) -> Iterator[Block]:
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
         """Read the wanted columns; `key` is text or, if all of it is so in the sample, integer."""
-        rest = chain([self._first[1]], self._chunks)
+        rest: Iterator[Chunk] = chain([self._first[1]], self._chunks)
+        if mark is not None and mark.place != self._first[1].place:
+            assert self._witness is not None, "what has marks has a witness"
+            rest = continued(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(b"\r\n"))
         yield from in_background(
             lambda chunk: self._block(chunk, wanted), filled, 0 if self.live else AHEAD
@@ -167,7 +179,8 @@ class Records:
             record = chunk.data[at : record_end(chunk.data, at)]
             return record.decode(errors="backslashreplace").rstrip("\r\n")
 
-        return Block(self.file, count, columns, line, text, tuple(faults or ()))
+        found = tuple(faults or ())
+        return Block(self.file, count, columns, line, text, found, mark=chunk.mark)
 
 
 def _whole(table: pa.Table, name: str) -> pa.Array:
@@ -184,7 +197,7 @@ def _without_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
     header = Chunk(data[skipped:end], chunk.line_at(skipped))
     check_text(header, file)
     row = next(csv.reader(io.StringIO(header.data.decode(), newline="")), [])
-    return row, Chunk(data[end:], chunk.line_at(end))
+    return row, Chunk(data[end:], chunk.line_at(end), chunk.mark)
 
 
 def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:

@@ -86,6 +86,10 @@ class Route:
             self._write(self._table(self._waiting.until(frontier)))
         self._make_room()
 
+    def waiting(self) -> Mapping[str, Table]:
+        """Return the rows that wait for their turn in memory, if there are any."""
+        return self._waiting.rows()
+
     def finish(self, note: Callable[[int], object] | None = None) -> None:
         """Write all that is left; there is at least a header.
 

@@ -1,18 +1,15 @@
-"""Streams of bytes, whatever is in them: packed, growing, or such as one cannot go back in."""
+"""Streams of bytes, whatever is in them: growing, or such as one cannot go back in."""
 
 from __future__ import annotations
 
-import gzip
 import os
 import select
 import shutil
-import zlib
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import DataError
 from rtbot.files import naming
 
 if TYPE_CHECKING:
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
 
     from rtbot.files import Files
     from rtbot.formats.chunks import Chunk
-
-MAGIC = b"\x1f\x8b"
-"""How gzip begins."""
 
 IDLE_SECONDS = 0.05
 """How long a live stream has to be silent until what has come is worked on."""
@@ -68,26 +62,10 @@ def sought(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
     return copy
 
 
-def unpacked(stream: BinaryIO, file: str) -> BinaryIO:
-    """Return what a stream of gzip holds; members follow one another."""
-    start = stream.peek(len(MAGIC))[: len(MAGIC)]  # type: ignore[attr-defined]
-    if start and start != MAGIC:
-        hint = "rename it without .gz if it is not compressed"
-        raise DataError("this is no gzip data", code="RT208", hint=hint, file=file)
-    return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
-
-
 def guarded(chunks: Iterable[Chunk], file: str) -> Iterator[Chunk]:
-    """Pass chunks on; damaged gzip is a DataError, other trouble with reading names the file."""
-    lines = 0
-    try:
-        with naming(file):
-            for chunk in chunks:
-                lines = chunk.line + chunk.data.count(b"\n")
-                yield chunk
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        message = f"damaged gzip data after {lines} good lines: {error}"
-        raise DataError(message, code="RT208", file=file) from None
+    """Pass chunks on; trouble with reading names the file."""
+    with naming(file):
+        yield from chunks
 
 
 def in_background(work: Callable[[Any], Any], items: Iterable[Any], ahead: int) -> Iterator[Any]:

@@ -35,6 +35,11 @@ class Gathered:
         """Give everything."""
         return self._given(put_together(self._results), None)
 
+    def rows(self) -> Mapping[str, Table]:
+        """Return everything and keep it; nothing at all if there is no row."""
+        whole = put_together(self._results) if self._results else {}
+        return whole if any(len(table["t"]) for table in whole.values()) else {}
+
     def until(self, frontier: int) -> Mapping[str, Table]:
         """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
         return self._given(put_together(self._results), frontier)

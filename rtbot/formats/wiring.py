@@ -49,7 +49,8 @@ class Reading:
 class Request:
     """What the user said: a file for all inputs, files for single ones, and names of columns.
 
-    `form` is the format of all files, None if their names tell; `live` as in `Opening`.
+    `form` is the format of all files, None if their names tell; `live` and `marking` as in
+    `Opening`.
     """
 
     file: str | None = None
@@ -58,6 +59,7 @@ class Request:
     key: tuple[str, ...] = ()
     form: str | None = None
     live: bool = False
+    marking: bool = False
 
 
 def wire(files: Files, inputs: Mapping[str, Input], request: Request) -> list[Reading]:
@@ -67,7 +69,7 @@ def wire(files: Files, inputs: Mapping[str, Input], request: Request) -> list[Re
             hint = nearest(name, inputs) or f"the inputs are {', '.join(inputs)}"
             raise DataError(f"the graph has no input {name!r}", code="RT206", hint=hint)
     left = [item for name, item in inputs.items() if name not in request.inputs]
-    opening = Opening(files, request.form, live=request.live)
+    opening = Opening(files, request.form, live=request.live, marking=request.marking)
     readings = [
         _single(opening.source(path), inputs[name], column, request)
         for name, (path, column) in request.inputs.items()

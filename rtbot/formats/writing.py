@@ -9,24 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rtbot import times
 from rtbot.arrow import as_numpy
 from rtbot.formats.lines import Lines, quoted
-from rtbot.report import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection
     from typing import BinaryIO
 
     from rtbot.times import Style
 
 GROUP_ROWS = 1 << 18
 """Rows of a Parquet row group: tables are gathered until there are as many."""
-
-TABLE_ROWS = 8192
-"""Rows of a table for reading that are aligned at a time."""
 
 
 class Writer(Protocol):
@@ -64,12 +59,12 @@ class Clock:
 
 
 class CsvWriter:
-    """CSV with a header line; null is empty, floats read back bit for bit."""
+    """CSV with a header line, unless it `began`; null is empty, floats read back bit for bit."""
 
-    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+    def __init__(self, stream: BinaryIO, clock: Clock, *, began: bool = False) -> None:
         self._stream = stream
         self._lines = Lines(clock)
-        self._began = False
+        self._began = began
 
     def write(self, table: pa.Table) -> None:
         """Write rows; the first call, even without rows, writes the header."""
@@ -146,39 +141,6 @@ class ParquetWriter:
         self._gathered, self._rows = [whole.slice(rows)], self._rows - rows
 
 
-class TextWriter:
-    """A table for reading: columns are aligned, so nothing is written before the end.
-
-    Until then all rows are kept, as text: this is for as many as somebody may look at.
-    """
-
-    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
-        self._stream, self._clock = stream, clock
-        self._parts: list[pa.Table] = []
-        self._right: list[bool] = []
-
-    def write(self, table: pa.Table) -> None:
-        """Keep the rows for later."""
-        told = self._clock.told(table)
-        texts = [pc.fill_null(_text(column), "") for column in told.columns]
-        self._right = [not pa.types.is_string(kind) for kind in told.schema.types]
-        self._parts.append(pa.table(texts, names=told.column_names))
-
-    def close(self) -> None:
-        """Write the whole table."""
-        whole = pa.concat_tables(self._parts)
-        names = whole.column_names
-        lengths = [pc.max(pc.utf8_length(column)).as_py() or 0 for column in whole.columns]
-        widths = [max(len(n), length) for n, length in zip(names, lengths, strict=True)]
-        self._write([names], widths)
-        for batch in whole.to_batches(max_chunksize=TABLE_ROWS):
-            self._write(zip(*batch.to_pydict().values(), strict=True), widths)
-
-    def _write(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
-        lines = aligned(rows, self._right, widths)
-        self._stream.write("".join(f"{line}\n" for line in lines).encode())
-
-
 class PackedWriter:
     """Lines packed by gzip, with no time or name in it, so that equal rows are equal bytes."""
 
@@ -207,10 +169,14 @@ class Behind:
             self._pending.popleft().result()
         self._pending.append(self._pool.submit(self._writer.write, table))
 
-    def close(self) -> None:
-        """Wait for what is being written, and end."""
+    def drain(self) -> None:
+        """Wait until everything is written."""
         while self._pending:
             self._pending.popleft().result()
+
+    def close(self) -> None:
+        """Wait for what is being written, and end."""
+        self.drain()
         self._writer.close()
 
     def stop(self) -> None:
@@ -226,7 +192,9 @@ def open_writer(
     `sparse` are the columns whose nulls are left out in JSONL.
     """
     if form == "table":
-        return TextWriter(stream, clock)
+        from rtbot.formats.reading import TextTable
+
+        return TextTable(stream, clock)
     if form == "parquet":
         return ParquetWriter(stream, clock)
     if form == "arrow":
@@ -240,7 +208,3 @@ def open_writer(
         return LineWriter(stream, clock, sparse)
 
     return PackedWriter(stream, open_lines) if path.lower().endswith(".gz") else open_lines(stream)
-
-
-def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.cast(column, pa.string())

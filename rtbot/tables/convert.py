@@ -15,10 +15,9 @@ import numpy as np
 from rtbot.errors import DataError, nearest
 from rtbot.tables import numbers, texts
 from rtbot.tables.forms import TIME_NAMES, Column, Form, named
+from rtbot.tables.texts import Text
 
 if TYPE_CHECKING:
-    from rtbot.tables.texts import Text
-
     Key = np.ndarray | Text | tuple[np.ndarray, np.ndarray]
 
 FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
@@ -62,6 +61,14 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def cells(self) -> list[tuple[Any, ...]]:
+        """Return rows (key..., time, value) of Python's own types; null is None."""
+        value: Any = self.value.objects() if isinstance(self.value, Text) else self.value
+        cells = value.tolist()
+        if self.valid is not None:
+            cells = [c if ok else None for c, ok in zip(cells, self.valid.tolist(), strict=True)]
+        return list(zip(*map(_key_cells, self.keys), self.time.tolist(), cells, strict=True))
 
 
 def columns(table: Any, spec: Spec) -> Columns:
@@ -171,6 +178,14 @@ def _part(spec: Spec, name: str, form: Form, convert: Any) -> Any:
         return convert(form[name]())
     except DataError as error:
         raise error.at(**{"input": spec.name, "column": name} | error.where) from None
+
+
+def _key_cells(part: Key) -> list[Any]:
+    if isinstance(part, Text):
+        return list(part.objects().tolist())
+    if isinstance(part, tuple):
+        return [c if ok else None for c, ok in zip(part[0].tolist(), part[1].tolist(), strict=True)]
+    return list(part.tolist())
 
 
 def _length(part: Key) -> int:

@@ -102,9 +102,7 @@ def flow(items: Sequence[str], column: int, indent: int) -> str:
     return ("\n" + " " * hang).join(lines)[:-1] + "]"
 
 
-def braced(
-    entries: Sequence[tuple[str, str | Sequence[str]]], column: int, indent: int
-) -> str:
+def braced(entries: Sequence[tuple[str, str | Sequence[str]]], column: int, indent: int) -> str:
     """Return entries as they stand in braces, from a column on; each on its own line if need be.
 
     A value is a list of items, or the text of one that stays as it is.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rtbot.check.rows import Row, Rows
     from rtbot.formats.writing import Clock
     from rtbot.graph import Input, Io
-    from rtbot.tables import Columns
-    from rtbot.tables.convert import Key
 
 ARROW_KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text": "string"}
 
@@ -47,7 +45,7 @@ def with_file(rows: Rows, item: Input, path: str, key: Sequence[str], io: Io) ->
     lines: list[int] = []
     for pieces, _ in intake.turns():
         for piece in pieces:
-            found += _rows(piece.columns[item.name])
+            found += piece.columns[item.name].cells()
             lines += [piece.block.line(int(row)) for row in piece.rows[item.name]]
     return replace(rows, rows=tuple(found), lines=tuple(lines), style=intake.style)
 
@@ -87,24 +85,3 @@ def columns_of(path: str) -> list[str]:
     from rtbot.formats.opening import Opening
 
     return list(Opening(Files()).one(path).names) if Path(path).exists() else []
-
-
-def _rows(columns: Columns) -> list[Row]:
-    from rtbot.tables import Text
-
-    value = columns.value
-    cells = value.objects().tolist() if isinstance(value, Text) else value.tolist()
-    if columns.valid is not None:
-        cells = [c if ok else None for c, ok in zip(cells, columns.valid.tolist(), strict=True)]
-    keys = [_key(part) for part in columns.keys]
-    return list(zip(*keys, columns.time.tolist(), cells, strict=True))
-
-
-def _key(part: Key) -> list[Any]:
-    from rtbot.tables import Text
-
-    if isinstance(part, Text):
-        return list(part.objects().tolist())
-    if isinstance(part, tuple):
-        return [c if ok else None for c, ok in zip(part[0].tolist(), part[1].tolist(), strict=True)]
-    return list(part.tolist())

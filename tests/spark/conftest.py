@@ -2,11 +2,12 @@
 
 import importlib.util
 import os
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.spark import java
 
 ROOT = Path(__file__).resolve().parents[2]
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -41,10 +42,13 @@ def missing():
         top = module.split(".", maxsplit=1)[0]
         if importlib.util.find_spec(top) is None or importlib.util.find_spec(module) is None:
             return f"no {module}: pip install 'rtbot-graphs[spark]'"
-    home = os.environ.get("JAVA_HOME")
-    if not (home and Path(home, "bin", "java").exists()) and shutil.which("java") is None:
-        return "no Java: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
-    return ""
+    return "" if java.home() else f"no {java.HOW}"
+
+
+def skip_without(lacking):
+    """Skip a test for what is lacking; fail it where tests of Spark are needed."""
+    if lacking:
+        (pytest.fail if java.NEEDED else pytest.skip)(lacking)
 
 
 def started(folder):
@@ -63,11 +67,16 @@ def started(folder):
     return session
 
 
+@pytest.fixture(scope="session", autouse=True)
+def java_home():
+    """What Spark looks at, and programs that tests start."""
+    if home := java.home():
+        os.environ["JAVA_HOME"] = str(home)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
-    lacking = missing()
-    if lacking:
-        pytest.skip(lacking)
+    skip_without(missing())
     session = started(tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()

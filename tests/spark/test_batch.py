@@ -1,5 +1,6 @@
-"""`run_graph` and `register` on batch DataFrames: the bits of a local keyed run."""
+"""`run_graph` on batch DataFrames: the bits of a local keyed run."""
 
+import logging
 import math
 import random
 import struct
@@ -9,12 +10,13 @@ import pytest
 
 import rtbot
 from rtbot.errors import DataError, GraphError
+from tests import generate
 
 pytest.importorskip("pyspark")
 
-from pyspark.sql import functions, types
+from pyspark.sql import Observation, functions, types
 
-from spark_adapter import register, run_graph
+from spark_adapter import account, run_graph
 
 BANDS = """
 inputs: {price: number}
@@ -125,23 +127,15 @@ def test_without_a_key_it_is_one_series(spark):
     assert [(row.t, row.middle) for row in found] == [(2, 2.0)]
 
 
-def test_a_table_function_of_sql(spark):
-    rows = [row for row in prices(random.Random(5), 100) if row[2] is not None]
-    frame(spark, rows).createOrReplaceTempView("prices")
-    register(spark, "bands", BANDS, like=spark.table("prices"), key="k", time="t")
-    found = spark.sql("SELECT * FROM bands(TABLE(prices) PARTITION BY k ORDER BY t)").toArrow()
-    assert bits(found) == local(BANDS, {"price": rows})
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ({"key": "symbol"}, "no column 'symbol' for a key there are k, t, price"),
         ({"time": "ts"}, "no column 'ts' for the time"),
-        ({"inputs": {"prize": "price"}}, "no input 'prize' did you mean 'price'?"),
+        ({"inputs": {"prize": "close"}}, "no input 'prize' did you mean 'price'?"),
         ({"inputs": {"price": "k"}}, "'k' for the input price is string cast it to one of"),
         ({"graph": BANDS + "io: {duplicates: last}"}, "asks for an order of arrival"),
-        ({"graph": BANDS.replace("middle: ma", "k: ma")}, "two columns of the result"),
+        ({"graph": BANDS.replace("middle: ma", "k: ma")}, "would have one name for Spark: 'k'"),
     ],
 )
 def test_a_mistake_surfaces_on_the_driver(spark, options, told):
@@ -158,12 +152,135 @@ def test_a_graph_that_is_wrong_surfaces_before_any_job(spark):
         run_graph(frame(spark, []), BANDS, params={"window": 0})
 
 
-def test_an_error_of_data_names_the_row_and_shows_no_stack_of_the_worker(spark):
+@pytest.mark.parametrize("strategy", ["partitions", "groups"])
+def test_an_error_of_data_names_the_row_and_shows_no_stack_of_the_worker(spark, strategy):
     data = frame(spark, [("a", 1, 1.0), ("b", 5, 1.0), ("b", 5, 2.0)])
     with pytest.raises(Exception, match="RT203") as caught:
-        run_graph(data, BANDS, key="k", time="t").collect()
+        run_graph(data, BANDS, key="k", time="t", strategy=strategy).collect()
     told = str(caught.value)
-    assert "a second message at t=5" in told
-    assert "input 'price'" in told
-    assert "key 'b'" in told
+    assert "a second message at t=5 (input 'price', time 5, key 'b', value 2.0)" in told
     assert told.count("  File ") <= 1
+
+
+@pytest.mark.parametrize("strategy", ["partitions", "groups"])
+@pytest.mark.parametrize("seed", [5, 11, 17])
+def test_random_graphs_and_data(spark, strategy, seed):
+    case = generate.case(seed, most=20)
+    rules = case.document.get("io", {})
+    if rules.get("duplicates") in ("first", "last"):
+        case.document["io"] = {name: rule for name, rule in rules.items() if name != "duplicates"}
+        case.rows = list({row[:3]: row for row in case.rows}.values())
+    graph, arrow = rtbot.load(case.document), {}
+    frames = {}
+    for name, declared in graph.checked.inputs.items():
+        own = [row for row in case.rows if row.input == name]
+        own.sort(key=lambda row: row.time)
+        arrow[name] = {
+            key: pa.array([row.key[place] for row in own], of_key(case, place))
+            for place, key in enumerate(case.keys)
+        }
+        arrow[name]["t"] = pa.array([row.time for row in own], pa.int64())
+        arrow[name]["value"] = pa.array([row.value for row in own], ARROW[declared.type.kind])
+        frames[name] = spark.createDataFrame(pa.table(arrow[name])).repartition(3)
+    found = run_graph(frames, graph, key=case.keys, time="t", strategy=strategy).toArrow()
+    assert found.num_rows
+    assert bits(found) == bits(graph.run(arrow, key=case.keys).to_arrow())
+
+
+ARROW = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string()}
+
+
+def of_key(case, place):
+    """The type of a key column."""
+    return pa.string() if any(isinstance(row.key[place], str) for row in case.rows) else pa.int64()
+
+
+def test_several_inputs_in_one_frame_and_a_key_of_two_columns(spark):
+    rng = random.Random(7)
+    sites = [(k, site) for k in KEYS for site in (1, -(2**62), None)]
+    rows = [
+        (*key, t, rng.choice(VALUES), rng.choice([None, 1, -5, 2**63 - 1]))
+        for key in sites
+        for t in range(12)
+    ]
+    data = spark.createDataFrame(rows, "k string, site long, t long, x double, amount long")
+    names = {"a": "x", "b": "amount"}
+    options = {"key": ["k", "site"], "time": "t", "inputs": names}
+    found = run_graph(data.repartition(5), JOINED, **options).toArrow()
+    kinds = [pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.int64()]
+    columns = zip(zip(*rows, strict=True), kinds, strict=True)
+    wide = pa.table([pa.array(c, kind) for c, kind in columns], ["k", "site", "t", "a", "b"])
+    wide = wide.sort_by("t")
+    assert bits(found) == bits(rtbot.load(JOINED).run(wide, key=["k", "site"]).to_arrow())
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind", "shown"),
+    [
+        ("s", "timestamp", "timestamp"),
+        ("ns", "timestamp_ntz", "timestamp_ntz"),
+        ("s", "date", "timestamp_ntz"),
+        ("us", "int", "int"),
+    ],
+)
+def test_times_are_counted_in_the_unit_and_come_out_as_they_went_in(spark, unit, kind, shown):
+    graph = "inputs: {a: number}\nparams: {shift: 0}\noperators: {b: {type: TimeShift, in: a, "
+    graph += f"shift: $shift}}}}\noutputs: {{b: b}}\nio: {{unit: {unit}}}\n"
+    first = "cast(17 as int)" if kind == "int" else f"cast('2024-03-10' as {kind})"
+    data = spark.sql(f"SELECT 'x' k, {first} ts, 1.0D a")
+    found = run_graph(data, graph, key="k", time="ts")
+    assert dict(found.dtypes)["ts"] == shown
+    assert found.where(f"ts = {first}").count() == 1
+    day = {"s": 86_400, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}[unit]
+    if kind != "int":
+        later = run_graph(data, graph, key="k", time="ts", params={"shift": day})
+        assert later.where("ts = cast('2024-03-11' as timestamp_ntz)").count() == 1
+
+
+def test_an_observation_tells_what_became_of_the_rows(spark):
+    rows = [("a", 3, 1.0), ("b", 5, 1.0), ("b", 6, 2.0), ("a", 1, -1.0), ("a", 2, None)]
+    graph = """
+inputs: {price: number}
+operators:
+  ma: {type: MovingAverage, in: price, window: 2}
+  share: {type: Division, in: [price, ma]}
+outputs: {share: share, middle: ma}
+"""
+    whole = rtbot.load(graph).start("k")
+    k, t, value = map(list, zip(*sorted(rows, key=lambda row: row[1]), strict=True))
+    whole.push({"price": {"k": k, "t": t, "value": value}})
+    whole.finish()
+    for strategy in ("partitions", "groups"):
+        observation = Observation(strategy)
+        data = {"price": frame(spark, rows)}
+        options = {"strategy": strategy, "observe": observation}
+        found = run_graph(data, graph, key="k", time="t", **options)
+        assert found.count() == 2
+        assert account(observation) == whole.account()
+        assert account(observation)["inputs"]["price"]["lost"] == {"null": 1}
+        assert account(observation)["operators"]["share"]["i1"]["lost"]["domain"] == 1
+
+
+def test_the_log_says_what_is_done(spark, caplog):
+    data = frame(spark, [("a", 1, 1.0)])
+    with caplog.at_level(logging.INFO, "spark_adapter"):
+        run_graph(data, BANDS, key="k", time="t")
+        run_graph(data, BANDS, key="k", time="t", strategy="groups")
+        run_graph(data, BANDS, key="k", time="t", strategy="partitions", partitions=7)
+        run_graph(data, BANDS, key=(), time="t", strategy="groups")
+    ordered = "by key (k) in {} partitions, ordered by t in each"
+    assert [record.getMessage().removeprefix("graph: strategy ") for record in caplog.records] == [
+        f"partitions, which costs little per key: {ordered.format(2)}",
+        "groups, as asked for: a call of Python per key (k)",
+        f"partitions, as asked for: {ordered.format(7)}",
+        "partitions: no key, so one partition on one core",
+    ]
+
+
+def test_a_key_that_spark_compares_otherwise_is_refused(spark):
+    data = frame(spark, [("a", 1, 1.0), ("A", 1, 1.0)])
+    loose = data.withColumn("k", functions.collate("k", "UTF8_LCASE"))
+    with pytest.raises(DataError, match="the key 'k' has the collation UTF8_LCASE"):
+        run_graph(loose, BANDS, key="k", time="t")
+    with pytest.raises(DataError, match="a key column twice"):
+        run_graph(data, BANDS, key=["k", "k"], time="t")

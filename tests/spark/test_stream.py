@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import random
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,8 @@ from tests.spark import torture
 
 pytest.importorskip("pyspark")
 spark_adapter = pytest.importorskip("spark_adapter")
+
+from pyspark.errors import StreamingQueryException
 
 BANDS = """
 inputs: {a: number?}
@@ -115,9 +118,8 @@ def bits(shown):
     return sorted(zip(*cells, strict=True), key=repr)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_stream_and_what_was_left_of_it_give_the_bits_of_a_local_run(spark, tmp_path, seed):
-    rng = random.Random(seed)
+def test_a_stream_and_what_was_left_of_it_give_the_bits_of_a_local_run(spark, tmp_path):
+    rng = random.Random(1)
     rows = made(rng, "a", 90, nulls=True)
     folder = Folder(tmp_path / "in", "a")
     folder.add(rows, 4, rng, 10)
@@ -182,25 +184,47 @@ def test_a_stream_goes_on_where_it_was_stopped_and_counts_late_rows(spark, tmp_p
     rng = random.Random(3)
     rows = made(rng, "a", 90)
     folder = Folder(tmp_path / "in", "a")
-    graph = rtbot.load(BANDS)
+    dropping = BANDS.replace("unit: s", "unit: s, late: drop")
+    split = {"buckets": 3, "slices": 2}
 
-    def go_on(graph):
-        options = {"watermark": "2 seconds", "buckets": 3, "slices": 2}
+    def go_on(graph, **options):
+        options = split | {"watermark": "2 seconds"} | options
         out = spark_adapter.run_graph(folder.stream(spark), graph, key="k", **options)
         return ran(out, tmp_path)
 
     folder.add([row for row in rows if row[1] < 40], 2, rng, 0)
-    assert spark_adapter.late_rows(go_on(graph)) == 0
-    folder.add([("a", 2, 1.0), ("zz", 1, 2.0)], 1, rng, 0)
+    assert spark_adapter.late_rows(go_on(BANDS)) == 0
+    folder.add([("a", 2, 1.5), ("zz", 3, 2.0)], 1, rng, 0)
+    for refusal, graph, options in (
+        (LATE, BANDS, {}),
+        (OTHER_GRAPH, dropping.replace("window: 3}\n  peak", "window: 4}\n  peak"), {}),
+        (OTHER_SPLIT, dropping, {"buckets": 4}),
+    ):
+        with pytest.raises(StreamingQueryException) as caught:
+            go_on(graph, **options)
+        assert re.search(refusal, first_lines(caught.value))
     folder.add([row for row in rows if row[1] >= 40], 2, rng, 0)
-    assert spark_adapter.late_rows(go_on(graph)) == 2
-    rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph).toArrow()
+    query = go_on(dropping)
+    assert spark_adapter.late_rows(query) == 2
+    told = [spark_adapter.counts(progress) for progress in query.recentProgress]
+    assert all(counts.waiting > 0 and counts.state_bytes > 1_000 for counts in told)
+    rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), dropping).toArrow()
     given = pa.concat_tables([written(spark, tmp_path).toArrow(), rest])
-    assert bits(given) == bits(local(graph, {"a": rows}))
+    assert bits(given) == bits(local(rtbot.load(BANDS), {"a": rows}))
 
-    other = rtbot.load(BANDS.replace("window: 3}\n  peak", "window: 4}\n  peak"))
+    other = rtbot.load(dropping.replace("window: 3}\n  peak", "window: 4}\n  peak"))
     with pytest.raises(CheckpointError, match=r"operators\.ma\.values\.window was 3 and is 4"):
         spark_adapter.drain(spark, str(tmp_path / "checkpoint"), other)
+
+
+LATE = r"error\[RT202\]: t=2 is late: .* \(time 2, input 'a', value 1\.5, key 'a'\)"
+OTHER_GRAPH = r"error\[RT313\]: .*graph: operators\.ma\.values\.window was 3 and is 4"
+OTHER_SPLIT = r"error\[RT313\]: .*buckets was 3 and is 4"
+
+
+def first_lines(error):
+    """What a user reads before the calls that led there."""
+    return str(error).partition("Traceback")[0]
 
 
 def test_a_batch_run_hands_over_to_a_stream_and_that_to_another(spark, tmp_path):
@@ -254,5 +278,7 @@ def test_a_data_error_names_key_time_and_input(spark, tmp_path):
     folder = Folder(tmp_path / "in", "a")
     folder.add([("x", 7, 1.0), ("x", 7, 2.0), ("x", 50, 1.0)], 1, random.Random(0), 0)
     out = spark_adapter.run_graph(folder.stream(spark), BANDS, key="k", watermark="1 second")
-    with pytest.raises(Exception, match=r"RT203.*input 'a', time 7, key 'x'"):
+    with pytest.raises(StreamingQueryException) as caught:
         ran(out, tmp_path)
+    told = first_lines(caught.value)
+    assert re.search(r"error\[RT203\]: .* \(input 'a', time 7, key 'x', value 2\.0\)", told)

@@ -1,0 +1,1 @@
+"""What stays on the disk between two runs: checkpoints, their container, files that grow."""

@@ -1,0 +1,107 @@
+"""A header and arrays as bytes that cannot be damaged unseen.
+
+    magic               11 bytes
+    format              4 bytes, little endian
+    length of the whole 8 bytes
+    length of the head  8 bytes
+    head                JSON: the header, and of every array its name, type and length
+    arrays              little endian, one after the other
+    SHA-256             of everything before it
+
+The lengths and the digest are verified before anything else is read, and no length that is written
+here decides how much memory is taken: arrays are cut out of the bytes that are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAGIC = b"rtbot\x00dump\n"
+FORMAT = 1
+LENGTHS = struct.Struct("<IQQ")
+START = len(MAGIC) + LENGTHS.size
+DIGEST = hashlib.sha256().digest_size
+DTYPES = ("<f8", "<i8", "<i4", "|b1", "|u1")
+
+
+def encode(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """One blob of a header that JSON can hold and named one-dimensional arrays."""
+    listed = [[name, a.dtype.newbyteorder("<").str, len(a)] for name, a in arrays.items()]
+    head = json.dumps({"header": header, "arrays": listed}, separators=(",", ":")).encode()
+    parts = [np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes() for a in arrays.values()]
+    length = START + len(head) + sum(map(len, parts)) + DIGEST
+    body = b"".join([MAGIC, LENGTHS.pack(FORMAT, length, len(head)), head, *parts])
+    return body + hashlib.sha256(body).digest()
+
+
+def decode(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
+    """The header and arrays of a blob; raises CheckpointError if a byte of it is not as written."""
+    head = verified(blob)
+    try:
+        content = json.loads(blob[START : START + head])
+        header, listed = content["header"], content["arrays"]
+        arrays, place = {}, START + head
+        for name, dtype, count in listed:
+            size = _size(dtype, count)
+            array = np.frombuffer(blob[place : place + size], dtype)
+            arrays[str(name)] = _whole(array, count)
+            place += size
+        if place != len(blob) - DIGEST:
+            raise _strange()
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _strange() from error
+    return header, arrays
+
+
+def is_plausible(start: bytes, size: int) -> bool:
+    """Whether a file of so many bytes may be a blob, by the `START` bytes that it begins with."""
+    if len(start) < START or start[: len(MAGIC)] != MAGIC:
+        return False
+    version, length, _ = LENGTHS.unpack(start[len(MAGIC) :])
+    return bool(version == FORMAT and length == size)
+
+
+def verified(blob: bytes) -> int:
+    """Return the length of the head, if a blob is what was written and in the format of today."""
+    if len(blob) < START + DIGEST or blob[: len(MAGIC)] != MAGIC:
+        raise CheckpointError("this is no dump of rtbot", code="RT311")
+    version, length, head = LENGTHS.unpack(blob[len(MAGIC) : START])
+    if length != len(blob) and version == FORMAT:
+        message = f"the dump is damaged: it has {len(blob):,} bytes, and not {length:,}"
+        raise CheckpointError(message, code="RT311")
+    if hashlib.sha256(memoryview(blob)[:-DIGEST]).digest() != blob[-DIGEST:]:
+        raise CheckpointError("the dump is damaged: its digest does not match", code="RT311")
+    if version != FORMAT:
+        hint = "use the version of rtbot that wrote it, or begin anew"
+        message = f"the dump has format {version}; this version reads {FORMAT}"
+        raise CheckpointError(message, code="RT312", hint=hint)
+    if head > len(blob) - START - DIGEST:
+        raise _strange()
+    return int(head)
+
+
+def _size(dtype: str, count: int) -> int:
+    if dtype not in DTYPES or not isinstance(count, int) or count < 0:
+        raise _strange()
+    return np.dtype(dtype).itemsize * count
+
+
+def _whole(array: np.ndarray, count: int) -> np.ndarray:
+    if len(array) != count:
+        raise _strange()
+    return array.copy()
+
+
+def _strange() -> CheckpointError:
+    """Return the error for bytes that are whole and yet nothing that is written here."""
+    return CheckpointError("the dump does not hold what a dump holds", code="RT311")

@@ -1,0 +1,118 @@
+"""What became of the rows of a batch run: counted on the workers, told by Spark's `Observation`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions
+
+from spark_adapter.packing import ROWS, results, unpacked
+from spark_adapter.rows import run_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, Observation
+
+    from rtbot import Graph, Session
+    from spark_adapter.rows import Work
+
+AT_INPUTS = ("in", "null", "duplicate", "late")
+AT_PORTS = ("in", "domain", "tied", "unmatched")
+"""What is counted at a port: rows that came in, then those that were lost, by reason."""
+
+
+def account(observation: Observation) -> dict[str, Any]:
+    """Return the account of a batch run that had `observe=observation`, summed over all keys.
+
+    It has the form of `Session.account`: per input, and per operator and port, in = consumed +
+    held + lost. Waits until an action has run. Counters of Spark are exact while no task of a
+    stage that is read again was run twice.
+    """
+    found: dict[str, Any] = {"operators": {}, "inputs": {}, "outputs": {}}
+    for path, count in observation.get.items():
+        *place, what = path.split(".")
+        line = found
+        for name in place:
+            line = line.setdefault(name, {})
+        line[what] = count or 0
+    ports = [port for ports in found["operators"].values() for port in ports.items()]
+    for line in (*found["inputs"].values(), *(line for _, line in ports)):
+        arrived = line.pop("in")
+        lost = {reason: count for reason, count in sorted(line.items()) if count}
+        line.clear()
+        line |= {"in": arrived, "consumed": arrived - sum(lost.values()), "held": 0, "lost": lost}
+    return found
+
+
+def counters(graph: Graph) -> list[str]:
+    """Return the names of all counters of a graph."""
+    checked = graph.checked
+    inputs = [f"inputs.{name}.{what}" for name in checked.inputs for what in AT_INPUTS]
+    ports = [f"{name}.{port}" for name, node in checked.nodes.items() for port in node.inputs]
+    inside = [f"operators.{port}.{what}" for port in ports for what in AT_PORTS]
+    return [*inputs, *inside, *(f"outputs.{name}" for name in checked.outputs)]
+
+
+def flat(told: Mapping[str, Any]) -> dict[str, int]:
+    """Return the counters of an account by name.
+
+    >>> line = {"in": 5, "consumed": 3, "held": 0, "lost": {"null": 2}}
+    >>> flat({"inputs": {"a": line}, "operators": {}, "outputs": {"m": 3}})
+    {'inputs.a.in': 5, 'inputs.a.null': 2, 'outputs.m': 3}
+    """
+    lines = {f"inputs.{name}": line for name, line in told["inputs"].items()}
+    for name, ports in told["operators"].items():
+        lines |= {f"operators.{name}.{port}": line for port, line in ports.items()}
+    found: dict[str, int] = {}
+    for path, line in lines.items():
+        found |= {f"{path}.{what}": n for what, n in ({"in": line["in"]} | line["lost"]).items()}
+    return found | {f"outputs.{name}": count for name, count in told["outputs"].items()}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A run that tells its counters: rows of the result as bytes, then a row of counts."""
+
+    work: Work
+
+    def schema(self) -> str:
+        """Return the columns that go to Spark."""
+        counts = [f"`{name}` bigint" for name in counters(self.work.graph)]
+        return ", ".join([f"{ROWS} binary", *counts])
+
+    def observed(self, told: DataFrame, observation: Observation) -> DataFrame:
+        """Let Spark sum the counts; returns the rows alone."""
+        names = [f"`{name}`" for name in counters(self.work.graph)]
+        sums = [functions.sum(name).alias(name.strip("`")) for name in names]
+        return told.observe(observation, *sums).select(ROWS)
+
+    def unpack(self) -> Any:
+        """Return what makes rows of the bytes."""
+        schema = self.work.schema
+
+        def rtbot_unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return unpacked(schema, batches)
+
+        return rtbot_unpack
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Run over rows sorted by (key, t)."""
+        counts: Counter[str] = Counter()
+
+        def ended(session: Session) -> None:
+            counts.update(flat(session.account()))
+
+        for batch in run_partition(self.work, batches, ended):
+            yield self._batch(results(pa.Table.from_batches([batch])), None)
+        yield self._batch([None], counts)
+
+    def _batch(self, rows: Sequence[bytes | None], counts: Counter[str] | None) -> pa.RecordBatch:
+        columns = {ROWS: pa.array(rows, pa.binary())}
+        for name in counters(self.work.graph):
+            value = None if counts is None else counts[name]
+            columns[name] = pa.array([value] * len(rows), pa.int64())
+        return pa.RecordBatch.from_pydict(columns)

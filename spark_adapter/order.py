@@ -1,0 +1,95 @@
+"""Rows sorted by key and time: where keys begin, whether times ascend, what is wrong with a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from rtbot.arrow import of_numpy
+from rtbot.errors import DataError
+from rtbot.tables.numbers import times
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from spark_adapter.rows import Work
+
+
+def key_starts(chunk: pa.Table, keys: Sequence[str]) -> list[int]:
+    """Return where the rows of each key begin, and at the end the number of rows."""
+    differs = np.zeros(chunk.num_rows, np.bool_)
+    differs[:1] = True
+    for name in keys:
+        column = chunk.column(name).combine_chunks()
+        before, after = column.slice(0, len(column) - 1), column.slice(1)
+        unequal = pc.fill_null(pc.not_equal(after, before), False)
+        if column.null_count:
+            unequal = pc.or_(unequal, pc.xor(pc.is_null(after), pc.is_null(before)))
+        differs[1:] |= np.asarray(unequal.to_numpy(zero_copy_only=False))
+    return [*np.flatnonzero(differs).tolist(), chunk.num_rows]
+
+
+def key_at(chunk: pa.Table, row: int, keys: Sequence[str]) -> tuple[Any, ...]:
+    """Return the key of a row, as Arrow scalars."""
+    return tuple(chunk.column(name)[row] for name in keys)
+
+
+def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa.Table:
+    """Return the rows with their times as int64 in io.unit.
+
+    `starts` are the rows at which a key begins; before the first row stood one at `newest`. Raises
+    DataError unless every row has a time, and those of a key ascend.
+    """
+    place = chunk.column_names.index(work.time)
+    given = chunk.column(place).combine_chunks()
+    try:
+        found = times(given, work.unit)
+    except DataError as error:
+        raise error.at(row=None, **_at(chunk, work, _unread(given, work.unit))) from None
+    before = np.concatenate([[newest], found[:-1]])
+    back = found < before
+    back[starts] = False
+    if back.any():
+        row = int(back.argmax())
+        message = f"rows are not in the order of time: {found[row]} comes after {before[row]}"
+        hint = "a table function needs ORDER BY with the column of times"
+        raise DataError(message, code="RT202", hint=hint, **_at(chunk, work, row))
+    return chunk.set_column(place, work.time, of_numpy(found))
+
+
+def _unread(given: pa.Array, unit: str) -> int:
+    """Return the first row whose time cannot be read, where there is one."""
+    first, end = 0, len(given)
+    while end - first > 1:
+        middle = (first + end) // 2
+        try:
+            times(given[first:middle], unit)
+            first = middle
+        except DataError:
+            end = middle
+    return first
+
+
+def _at(chunk: pa.Table, work: Work, row: int) -> dict[str, Any]:
+    """Return where a row of a chunk stands for a user."""
+    names = {feed.port: feed.input for feed in work.feeds}
+    port = chunk.column(work.port)[row].as_py() if work.port else None
+    return {"input": names[port], "key": bare(key_at(chunk, row, work.keys)), "column": work.stamp}
+
+
+def placed(error: DataError, tables: Mapping[str, Any], key: tuple[Any, ...]) -> DataError:
+    """Return the error of a push with the key and the value, in place of the number of a row."""
+    where = {"row": None, "key": bare(key)}
+    if error.row is not None and error.input in tables:
+        where["value"] = tables[error.input]["value"][error.row].as_py()
+    return error.at(**where)
+
+
+def bare(key: tuple[Any, ...]) -> Any:
+    """Return a key of Arrow scalars as a user knows it; None if there is none, (None,) for null."""
+    shown = tuple(part.as_py() for part in key)
+    return shown[0] if shown[1:] == () and shown != () and shown[0] is not None else shown or None

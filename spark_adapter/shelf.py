@@ -1,0 +1,53 @@
+"""States of slices in files beside a worker, which are read faster than Spark's state store.
+
+The store hands bytes to Python as text in Latin-1, at 30 ms/MB. It stays the truth: it says which
+digest a state has, and a file is named by the digest of what is in it. So a file that is missing,
+or of a micro-batch that came to nothing, is a file not found.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from spark_adapter.states import mark
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The files of a folder; without one nothing is kept and nothing found."""
+
+    folder: Path | None
+
+    @classmethod
+    def of_task(cls) -> Shelf:
+        """Return the one in the folder that Spark empties when the executor ends."""
+        from pyspark import SparkFiles, TaskContext
+
+        running = TaskContext.get() is not None
+        return cls(Path(SparkFiles.getRootDirectory(), "rtbot-states") if running else None)
+
+    def get(self, name: str) -> bytes | None:
+        """Return the state of this mark."""
+        if self.folder is None:
+            return None
+        try:
+            state = (self.folder / name).read_bytes()
+        except OSError:
+            return None
+        return state if mark(state) == name else None
+
+    def put(self, state: bytes, instead_of: str | None) -> None:
+        """Keep a state in place of an older one, if there is room for it."""
+        if self.folder is None:
+            return
+        name = mark(state)
+        with suppress(OSError):
+            self.folder.mkdir(exist_ok=True)
+            part = self.folder / f"{name}.{os.getpid()}"
+            part.write_bytes(state)
+            part.replace(self.folder / name)
+            if instead_of not in (None, name):
+                (self.folder / str(instead_of)).unlink(missing_ok=True)

@@ -1,0 +1,137 @@
+"""The state of a slice as bytes, and what has to be equal for it to go on.
+
+First the length of the slice's own part (8 bytes, little endian), then that part, a container of
+rtbot that has the version of all this, the rows that wait and the digest of what comes last: the
+session, as `rtbot.checkpoint` writes it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rtbot import checkpoint
+from rtbot.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spark_adapter.rows import Work
+
+VERSION = 1
+LENGTH = struct.Struct("<Q")
+DIGEST = 32
+"""The last bytes of a container."""
+
+SCHEMA = "/schema"
+PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
+OTHER = (
+    "start the query as the checkpoint was made, or with a new checkpoint and initial_state="
+    "state_of(history, ...)"
+)
+
+
+@dataclass(frozen=True)
+class Split:
+    """How keys are dealt: to `buckets`, each of so many `slices`. Fixed while a state lives."""
+
+    buckets: int
+    slices: int = 1
+
+    def __post_init__(self) -> None:
+        if min(self.buckets, self.slices) < 1:
+            raise TypeError("buckets and slices are numbers from 1 on")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the bytes of a slice hold; the dump of the session is not read yet."""
+
+    header: dict[str, Any]
+    tables: dict[str, pa.Table]
+    schema: pa.Schema
+    dump: bytes
+
+
+def encoded(saved: Saved) -> bytes:
+    """Return the bytes of a slice."""
+    arrays = {SCHEMA: np.frombuffer(saved.schema.serialize(), np.uint8)}
+    for name, table in saved.tables.items():
+        arrays[name] = np.frombuffer(_ipc(table), np.uint8)
+    header = {"slice": VERSION, "session": _digest(saved.dump), **saved.header}
+    own = checkpoint.encode(header, arrays)
+    return LENGTH.pack(len(own)) + own + saved.dump
+
+
+def opened(state: bytes) -> Saved:
+    """Return what `encoded` was given; CheckpointError if it is not what that returned."""
+    end = _own_end(state)
+    header, arrays = checkpoint.decode(state[LENGTH.size : end])
+    version_fits(header.get("slice"))
+    if header["session"] != _digest(state):
+        message = "the state is damaged: its parts do not belong together"
+        raise CheckpointError(message, code="RT311")
+    schema = pa.ipc.read_schema(pa.py_buffer(arrays.pop(SCHEMA)))
+    tables = {name: _of_ipc(array) for name, array in arrays.items()}
+    return Saved(header, tables, schema, state[end:])
+
+
+def mark(state: bytes) -> str:
+    """What tells a state from others: the digest of its own part, which has that of the rest."""
+    return _digest(state[: _own_end(state)])
+
+
+def version_fits(version: Any) -> None:
+    """Refuse what another version of the adapter wrote."""
+    if version != VERSION:
+        message = f"the state has format {version}; this version reads {VERSION}"
+        hint = "use the version of rtbot that wrote it, or begin anew with a new checkpoint"
+        raise CheckpointError(message, code="RT312", hint=hint)
+
+
+def form(work: Work, split: Split) -> dict[str, Any]:
+    """What must be equal for a state to fit, beside the graph itself."""
+    io = work.graph.checked.io
+    kinds = {field.name: str(field.type) for field in work.schema}
+    return {
+        "key": {name: kinds.get(name, "") for name in work.keys},
+        "time": kinds[work.stamp],
+        "inputs": "a relation for each" if work.port else "columns of one relation",
+        "unit": io.unit,
+        "duplicates": io.duplicates,
+        "lateness": io.lateness,
+        **asdict(split),
+    }
+
+
+def fits(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Refuse a state of another form."""
+    difference = checkpoint.differ(old, new)
+    if difference:
+        message = f"the state is of another form: {difference}"
+        raise CheckpointError(message, code="RT313", hint=OTHER)
+
+
+def _own_end(state: bytes) -> int:
+    if len(state) < LENGTH.size:
+        return len(state)
+    return int(LENGTH.size + LENGTH.unpack(state[: LENGTH.size])[0])
+
+
+def _digest(container: bytes) -> str:
+    return container[-DIGEST:].hex()
+
+
+def _ipc(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=PACKED) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _of_ipc(array: np.ndarray) -> pa.Table:
+    return pa.ipc.open_stream(pa.py_buffer(array)).read_all()

@@ -1,0 +1,282 @@
+"""Runs that are killed, fail, or lose power at any moment: `python -m tests.crashes --help`.
+
+What is resumed has to give the bytes of a run that nothing disturbed.
+"""
+
+import argparse
+import contextlib
+import errno
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rtbot.files import Files
+from tests import disks
+from tests.lasting_runs import BLOCK_ROWS, CASES, Direct, prepare, small
+
+ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
+SUITE = [(name, form) for name in ("unkeyed", "keyed") for form in ("csv", "parquet")]
+
+
+class Wrong(AssertionError):  # noqa: N818 (it names what was found)
+    """A run that was resumed differs, or could not be resumed."""
+
+
+class Place:
+    """A folder with the data of a case, and what an undisturbed run writes there."""
+
+    def __init__(self, name, form, rows):
+        self.name = f"{name}, {form}"
+        prepare(CASES[name], Path(), rows)
+        key = "k" if name.startswith("keyed") else None
+        self.target = f"out.{form}"
+        self.run = Direct(CASES[name], file="d.csv", target=self.target, key=key)
+        self.run(Files(), resume=False)
+        self.expected = Path(self.target).read_bytes()
+        self.clean()
+
+    def clean(self):
+        for path in Path().iterdir():
+            if path.name.startswith(("out.", "ck")):
+                path.unlink()
+
+    def check(self, what):
+        found = Path(self.target).read_bytes()
+        if found != self.expected:
+            raise Wrong(f"{self.name}: {what}: {len(found)} bytes, not {len(self.expected)}")
+
+    def recorded(self):
+        """Run once and return every operation, and what was there before."""
+        files = disks.Recording(Path())
+        self.run(files, resume=False)
+        self.check("recorded")
+        self.clean()
+        return files
+
+
+# ---- kill -9
+
+
+def killed(place, draw, seconds, every=1):
+    """Run to the end, killed again and again on the way; returns the number of kills."""
+    kills = 0
+    while True:
+        child = os.fork()
+        if not child:
+            code = 1
+            with contextlib.suppress(BaseException):
+                place.run(Files(), every=every)
+                code = 0
+            os._exit(code)
+        time.sleep(draw.uniform(0, seconds))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        if os.WIFEXITED(status):
+            if os.WEXITSTATUS(status):
+                raise Wrong(f"{place.name}: refused after {kills} kills")
+            break
+        kills += 1
+    place.check(f"{kills} kills")
+    place.clean()
+    return kills
+
+
+def duration(place):
+    begun = time.perf_counter()
+    place.run(Files(), resume=False)
+    place.clean()
+    return time.perf_counter() - begun
+
+
+def kill_many(place, draw, wanted):
+    kills = runs = 0
+    seconds = duration(place)
+    while kills < wanted:
+        kills += killed(place, draw, seconds * draw.choice([0.1, 0.3, 1.0, 1.5]))
+        runs += 1
+    return f"{kills} kills in {runs} runs"
+
+
+# ---- every operation
+
+
+def fail_everywhere(place, numbers=ERRORS, kills=True):
+    """Fail, or be killed, at every operation, and resume."""
+    total = len(place.recorded().operations)
+    for k in range(total):
+        for number in numbers:
+            try:
+                place.run(disks.Failing(Path(), k, number), resume=False)
+                place.check(f"operation {k}, which may fail")
+            except OSError as error:
+                if error.errno != number:
+                    raise
+            place.run(Files())
+            place.check(f"error {number} at operation {k}")
+            place.clean()
+        if kills:
+            _die(place, k)
+    return f"{total} operations"
+
+
+def _die(place, k):
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            place.run(disks.Dying(Path(), k), resume=False)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        raise Wrong(f"{place.name}: operation {k} was not reached")
+    place.run(Files())
+    place.check(f"killed at operation {k}")
+    place.clean()
+
+
+def fail_while_resuming(place, number=errno.ENOSPC):
+    """Fail in the middle, then at every operation of what is resumed, and resume again."""
+    middle = len(place.recorded().operations) // 2
+    k = 0
+    while True:
+        with contextlib.suppress(OSError):
+            place.run(disks.Failing(Path(), middle, number), resume=False)
+        files = disks.Failing(Path(), k, number)
+        try:
+            place.run(files)
+            place.check("resumed")
+            place.clean()
+            return f"{k} operations"
+        except OSError:
+            place.run(Files())
+            place.check(f"error at operation {k} of what was resumed")
+            place.clean()
+        k += 1
+
+
+# ---- power
+
+
+def all_states(files):
+    """Everything that a power failure could leave, whenever it comes; each once."""
+    seen = set()
+    for k in range(len(files.operations) + 1):
+        for state in disks.states(files.operations[:k], files.begun):
+            kept = tuple(sorted(state.items()))
+            if kept not in seen:
+                seen.add(kept)
+                yield state
+
+
+def fails(place, state):
+    """What goes wrong when a run is resumed there; None if nothing does."""
+    try:
+        found = place.run.again(state)
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is to be told)
+        return repr(error)
+    return None if found == place.expected else "other bytes"
+
+
+def lose_power(place, part=1.0, draw=None):
+    """Resume from states that a power failure leaves."""
+    count = 0
+    for state in all_states(place.recorded()):
+        if draw is not None and draw.random() > part:
+            continue
+        wrong = fails(place, state)
+        if wrong is not None:
+            sizes = {name: len(data) for name, data in state.items()}
+            raise Wrong(f"{place.name}: {wrong} in {sizes}")
+        count += 1
+    return f"{count} states"
+
+
+def loose(operations):
+    """Numbers of the forces onto the disk that have something to force, among all of them."""
+    found, written = [], set()
+    number = 0
+    for operation in operations:
+        if operation.kind in (disks.WRITE, disks.CUT):
+            written.add(operation.node)
+        elif operation.kind == disks.SYNC:
+            if operation.node in written:
+                found.append(number)
+            written.discard(operation.node)
+            number += 1
+    return found
+
+
+def leave_out(place, number):
+    """Leave one force onto the disk out; returns what goes wrong in the first state that shows it."""
+    good = {tuple(sorted(state.items())) for state in all_states(place.recorded())}
+    files = disks.Forgetful(Path(), disks.SYNC, number)
+    place.run(files, resume=False)
+    for state in all_states(files):
+        if tuple(sorted(state.items())) not in good:
+            wrong = fails(place, state)
+            if wrong is not None:
+                return wrong
+    return None
+
+
+# ---- the command
+
+
+@contextlib.contextmanager
+def somewhere(name, form, rows):
+    """A place in a folder of its own."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield Place(name, form, rows)
+        finally:
+            os.chdir(before)
+
+
+class Patch:
+    """Stands for pytest's monkeypatch where there is no test."""
+
+    setattr = staticmethod(setattr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--kills", type=int, default=0, help="kill -9, so often in all cases")
+    parser.add_argument("--faults", action="store_true", help="errors and kills at every operation")
+    parser.add_argument("--power", action="store_true", help="states that a power failure leaves")
+    parser.add_argument("--rows", type=int, default=20 * BLOCK_ROWS)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    os.environ["RTBOT_INTERPRET"] = "1"
+    with small(Patch):
+        for name, form in SUITE:
+            work(asked, name, form)
+
+
+def work(asked, name, form):
+    """All that is asked for, of one case."""
+    draw = random.Random(f"{asked.seed} {name} {form}")
+    if asked.kills:
+        with somewhere(name, form, asked.rows) as place:
+            found = kill_many(place, draw, -(-asked.kills // len(SUITE)))
+            print(f"{name}, {form}: {found}", flush=True)
+    small_rows = 5 * BLOCK_ROWS // 2
+    if asked.faults:
+        with somewhere(name, form, small_rows) as place:
+            print(f"{name}, {form}: faults at {fail_everywhere(place)}", flush=True)
+            print(f"{name}, {form}: resumed, faults at {fail_while_resuming(place)}", flush=True)
+    if asked.power:
+        with somewhere(name, form, small_rows) as place:
+            print(f"{name}, {form}: power lost in {lose_power(place)}", flush=True)
+            for number in loose(place.recorded().operations):
+                if leave_out(place, number) is None:
+                    raise Wrong(f"{name}, {form}: force {number} is left out unseen")
+                place.clean()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""Runs with checkpoints for tests: graphs, data in every format, and the command for each."""
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import rtbot
+from rtbot.cli import jobs, lasting
+from rtbot.cli.program import run
+from rtbot.files import Files
+from rtbot.formats import chunks, intake
+from rtbot.storage.store import Store
+
+FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "arrow")
+BLOCK_ROWS, CHUNK_BYTES = 100, 3_000
+"""So small in tests that little data has many blocks, and blocks lie across chunks."""
+
+BANDS = """
+params: {window: 7}
+inputs: {x: number}
+operators:
+  mean: {type: MovingAverage, in: x, window: $window}
+  far: {type: GreaterThan, in: change, value: 20}
+  change: {type: Difference, in: x}
+outputs: {mean: mean, far: far}
+"""
+PAIRS = """
+inputs: {a: number, b: integer}
+operators:
+  pair: {type: Join, in: [a, b], how: left}
+  sum: {type: MovingSum, in: a, window: 3}
+outputs: {a: pair.o1, b: pair.o2, sum: sum}
+"""
+WORDS = "inputs: {x: text}\noperators: {y: {type: Identity, in: x}}\noutputs: {y: y}\n"
+LATE = BANDS + "io: {lateness: 40, late: drop, duplicates: last}\n"
+CHOSEN = BANDS + "io: {bad: drop}\n"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run: its graph, its files by name (a function of the rows), and what the command says."""
+
+    graph: str
+    data: dict
+    words: tuple = ()
+    reads: tuple = ("d.csv",)
+
+
+def series(rows, seed=1, *, key=False, step=3):
+    draw, t, found = random.Random(seed), 0, []
+    for _ in range(rows):
+        t += draw.randint(1, step)
+        cells = {"t": t, "x": round(draw.uniform(-50, 50), 3)}
+        found.append(cells | ({"k": draw.choice(["b", "a", "ü,1", ""])} if key else {}))
+    return found
+
+
+def shuffled(rows):
+    draw = random.Random(5)
+    found = series(rows)
+    for place in range(0, rows - 9, 9):
+        part = found[place : place + 9]
+        draw.shuffle(part)
+        found[place : place + 9] = part
+    return found
+
+
+def stamped(rows):
+    begun = datetime(2024, 1, 31, 23, 50, tzinfo=UTC)
+    later = (begun + timedelta(minutes=row["t"]) for row in series(rows))
+    pairs = zip(series(rows), later, strict=True)
+    return [row | {"t": time.strftime("%Y-%m-%dT%H:%M:%SZ")} for row, time in pairs]
+
+
+def spoilt(rows):
+    return [
+        row | {"x": "bad" if place % 37 == 5 else str(row["x"])}
+        for place, row in enumerate(series(rows))
+    ]
+
+
+def words(rows):
+    draw = random.Random(3)
+    texts = ["", "a,b", 'say "x"', "two\nlines", "plain", "ü"]
+    return [{"t": t, "x": draw.choice(texts)} for t in range(rows)]
+
+
+PAIR = {
+    "a.csv": lambda rows: [{"t": r["t"], "a": r["x"]} for r in series(rows, 1)],
+    "b.csv": lambda rows: [{"t": r["t"], "b": int(r["x"])} for r in series(rows // 2, 2, step=9)],
+}
+PARTS = {
+    "part-1.csv": lambda rows: series(rows)[: rows // 3],
+    "part-2.csv": lambda rows: series(rows)[rows // 3 : rows // 2],
+    "part-3.csv": lambda rows: series(rows)[rows // 2 :],
+}
+CASES = {
+    "unkeyed": Case(BANDS, {"d.csv": series}),
+    "keyed": Case(BANDS, {"d.csv": lambda rows: series(rows, key=True)}, ("--key", "k")),
+    "keyed, long": Case(
+        BANDS,
+        {"d.csv": lambda rows: series(rows, key=True)},
+        ("--key", "k", "--layout", "long", "--tap", "change"),
+    ),
+    "two inputs": Case(PAIRS, PAIR, reads=("--in", "a=a.csv", "--in", "b=b.csv")),
+    "text": Case(WORDS, {"d.csv": words}),
+    "late": Case(LATE, {"d.csv": shuffled}),
+    "times": Case(BANDS, {"d.csv": stamped}, ("-p", "window=3")),
+    "several files": Case(BANDS, PARTS, reads=("part-*.csv",)),
+}
+
+
+def write(path, rows):
+    """Write rows in the format of a name."""
+    path = Path(path)
+    form = path.name.split(".", 1)[1]
+    if form.startswith("jsonl"):
+        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    elif form.startswith("csv"):
+        data = _csv(rows)
+    else:
+        return _columnar(path, pa.Table.from_pylist(rows), form)
+    path.write_bytes(gzip.compress(data, mtime=0) if form.endswith(".gz") else data)
+    return None
+
+
+def _csv(rows):
+    sink = io.StringIO()
+    writer = csv.DictWriter(sink, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return sink.getvalue().encode()
+
+
+def _columnar(path, table, form):
+    if form == "parquet":
+        pq.write_table(table, path, row_group_size=170)
+        return
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table, max_chunksize=130)
+
+
+def prepare(case, folder, rows, form="csv"):
+    """Write the graph and the data of a case into a folder; returns the command without outputs."""
+    (folder / "g.yaml").write_text(case.graph, encoding="utf-8")
+    for name, made in case.data.items():
+        write(folder / name.replace(".csv", f".{form}"), made(rows))
+    reads = [word.replace(".csv", f".{form}") for word in case.reads]
+    return ["run", "g.yaml", *reads, *case.words, "-q"]
+
+
+def plain(command, target):
+    """Run without checkpoints, in the same order, and return the bytes."""
+    assert run([*command, "-o", target, "--stream"]) == 0
+    return Path(target).read_bytes()
+
+
+class Crash(BaseException):
+    """The process would have ended here."""
+
+
+@contextlib.contextmanager
+def small(monkeypatch):
+    """Cut files into small blocks and chunks."""
+    monkeypatch.setattr(intake, "BLOCK_ROWS", BLOCK_ROWS)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", CHUNK_BYTES)
+    yield
+
+
+@contextlib.contextmanager
+def on(files):
+    """Let the run do its file work there."""
+    before = lasting.Files
+    lasting.Files = lambda: files
+    try:
+        yield
+    finally:
+        lasting.Files = before
+
+
+@contextlib.contextmanager
+def crashing_after(commits):
+    """Crash behind so many checkpoints."""
+    before, left = Store.commit, [commits]
+
+    def commit(self, blob):
+        before(self, blob)
+        left[0] -= 1
+        if not left[0]:
+            raise Crash
+
+    Store.commit = commit
+    try:
+        yield
+    finally:
+        Store.commit = before
+
+
+class Direct:
+    """Runs of one command in this process, with a graph that is compiled once."""
+
+    def __init__(self, case, **options):
+        nothing = {"file": None, "inputs": (), "outputs": (), "taps": (), "plugins": ()}
+        names = ("target", "time", "key", "form", "input_form", "rejects", "account_file", "queue")
+        flags = {"stream": False, "plot": None, "memory": 1 << 26, "layout": "wide"}
+        self.options = nothing | dict.fromkeys(names) | flags | {"checkpoint": "ck"} | options
+        self.options |= {"graph": "g.yaml"}
+        self.graph = rtbot.load(case.graph)
+
+    def __call__(self, files, *, resume=True, every=1):
+        told = []
+        job = jobs.job(self.graph, self.options | {"resume": resume, "every": every})
+        with on(files):
+            account = lasting.execute(self.graph, job, told.append)
+        return account, told
+
+    def again(self, state):
+        """Put the folder into a state, resume, and return what is written then."""
+        for path in Path().iterdir():
+            path.unlink()
+        for name, data in state.items():
+            Path(name).write_bytes(data)
+        self(Files())
+        return Path(self.options["target"]).read_bytes()

@@ -1,0 +1,62 @@
+"""`rtbot compare --spark`: the rows shuffled and dealt, and what cannot be the same there."""
+
+import pytest
+
+import rtbot
+from rtbot.comparing.outputs import Outputs
+from rtbot.comparing.spark import unfit
+
+GRAPH = """
+inputs: {a: number, b: integer?}
+operators:
+  ma: {type: MovingAverage, in: a, window: 2}
+  pair: {type: Join, in: [ma, b], how: left}
+outputs: {mean: pair.o1, other: pair.o2}
+"""
+DATA = {
+    "a": {"k": ["x", "x", None, "é", "x"], "t": [1, 2, 2, 2, 5], "value": [0.1, 0.2, 3, -0.0, 7]},
+    "b": {"k": ["x", None, "x"], "t": [2, 3, 5], "value": [4, 5, None]},
+}
+
+
+@pytest.mark.usefixtures("spark")
+def test_spark_gives_the_same_bits(monkeypatch):
+    monkeypatch.setattr("rtbot.comparing.spark.PARTITIONS", (3,))
+    agreement = rtbot.load(GRAPH).compare(DATA, key="k", runs=1, spark=True)
+    assert agreement.same
+    outcome = agreement.outcomes[-1]
+    assert (outcome.way, outcome.runs, outcome.rows) == ("Spark", 2, 8)
+    assert agreement.left_out == ()
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_difference_on_spark_is_found(monkeypatch):
+    def negated(found, output, key):
+        table = TABLE(found, output, key)
+        return table | {"value": -table["value"]}
+
+    from rtbot.comparing import spark as module
+
+    TABLE = module._table  # noqa: N806 (what is replaced)
+    monkeypatch.setattr(module, "_table", negated)
+    monkeypatch.setattr(module, "PARTITIONS", (2,))
+    monkeypatch.setattr("rtbot.comparing.comparison.SHRINK_SECONDS", 5)
+    agreement = rtbot.load(GRAPH).compare(DATA, key="k", runs=1, spark=True)
+    assert not agreement.same
+    assert agreement.found.way == "Spark"
+    assert "strategy='partitions', partitions=2" in str(agreement)
+
+
+@pytest.mark.parametrize(
+    ("io", "lost", "why"),
+    [
+        ("{}", {}, ""),
+        ("{duplicates: min}", {"duplicate": 3}, ""),
+        ("{duplicates: last}", {}, "io.duplicates: last asks for an order of arrival"),
+        ("{late: drop}", {"late": 2}, "2 rows are late here, and there are put in order"),
+    ],
+)
+def test_what_depends_on_the_order_of_arrival_is_left_out(io, lost, why):
+    graph = rtbot.load(GRAPH + f"io: {io}\n")
+    account = {"inputs": {"a": {"lost": lost}, "b": {"lost": {}}}}
+    assert unfit(graph, Outputs(account=account)) == why

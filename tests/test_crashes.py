@@ -1,0 +1,113 @@
+"""A part of what `python -m tests.crashes` does at length: kills, faults, power that is lost."""
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests import crashes, disks
+from tests.lasting_runs import BLOCK_ROWS, CASES, plain, prepare, small
+
+ROOT = Path(__file__).parent.parent
+REAL = """
+from rtbot.cli import main
+from rtbot.formats import chunks, intake
+intake.BLOCK_ROWS, chunks.CHUNK_BYTES = 100, 3_000
+main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _place(monkeypatch, tmp_path):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    monkeypatch.chdir(tmp_path)
+    with small(monkeypatch):
+        yield
+
+
+@pytest.fixture
+def place(request):
+    return crashes.Place(*request.param, 5 * BLOCK_ROWS // 2)
+
+
+each = pytest.mark.parametrize("place", crashes.SUITE, ids=", ".join, indirect=True)
+one = pytest.mark.parametrize("place", [("keyed", "parquet")], ids=", ".join, indirect=True)
+
+
+@each
+def test_killed_at_random(place):
+    crashes.kill_many(place, random.Random(7), 5)
+
+
+@one
+def test_a_full_disk_at_every_operation(place):
+    crashes.fail_everywhere(place, [errno.ENOSPC], kills=False)
+
+
+@one
+def test_power_lost_at_random(place):
+    crashes.lose_power(place, 0.1, random.Random(7))
+
+
+@pytest.mark.parametrize("place", [("unkeyed", "csv")], ids=", ".join, indirect=True)
+def test_a_force_onto_the_disk_that_is_left_out_is_seen(place):
+    first, *_ = crashes.loose(place.recorded().operations)
+    assert crashes.leave_out(place, first) is not None
+
+
+def test_the_disk_of_tests_forgets_what_was_not_forced(tmp_path):
+    files = disks.Recording(tmp_path)
+    for name, synced in (("a", True), ("b", False)):
+        with files.create(name) as file:
+            file.write(b"12")
+            file.write(b"34")
+            if synced:
+                files.sync(file)
+    files.sync_folder("a")
+    files.rename("b", "c")
+    found = [tuple(sorted(state.items())) for state in disks.states(files.operations, {})]
+    whole = (("a", b"1234"), ("c", b"1234"))
+    assert found[0] == whole
+    assert {dict(state)["a"] for state in found} == {b"1234"}
+    loose = {(name, data) for state in found for name, data in state if name != "a"}
+    parts = (b"1234", b"12", b"\0\x0034", b"\0\0\0\0", b"")
+    assert loose == {(name, data) for name in "bc" for data in parts}
+
+
+def test_an_error_of_the_disk_has_its_exit_code(tmp_path, capfd):
+    command = prepare(CASES["unkeyed"], tmp_path, 300)
+    from rtbot.cli.program import run
+    from tests.lasting_runs import on
+
+    with on(disks.Failing(tmp_path, 20)):
+        assert run([*command, "-o", "out.csv", "--checkpoint", "ck", "--every", "1"]) == 74
+    assert "error: No space left on device" in capfd.readouterr().err
+
+
+def test_a_command_that_is_killed(tmp_path):
+    command = prepare(CASES["keyed"], tmp_path, 4_000)
+    expected = plain(command, "plain.csv")
+    whole = [sys.executable, "-c", REAL, *command, "-o", "out.csv", "--checkpoint", "ck"]
+    whole += ["--every", "1", "--resume"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    kills = 0
+    while True:
+        process = subprocess.Popen(whole, env=environment)
+        before = Path("ck").stat().st_mtime_ns if Path("ck").exists() else 0
+        while process.poll() is None:
+            time.sleep(0.005)
+            if Path("ck").exists() and Path("ck").stat().st_mtime_ns > before and kills < 2:
+                time.sleep(0.03 * kills)
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+        if process.returncode != -signal.SIGKILL:
+            break
+        kills += 1
+    assert (process.returncode, kills) == (0, 2)
+    assert Path("out.csv").read_bytes() == expected
