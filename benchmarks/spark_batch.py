@@ -9,8 +9,9 @@ and sent through Python as they are. `sql` is a window function over the same ro
 deviation over one frame), which also emits where a window is not full yet. `pandas` is
 applyInPandas with `rolling`, a call per key: beyond 100,000 keys that many are measured, and the
 time per key counts. `differs` is from a tenth of the rows, to SQL. The remark has the peak memory
-of a Python worker, less that of one that has only sent rows through. All ways take turns; the best
-of --runs counts. Cases that are in the file already are not measured again. Linux only.
+of a Python worker; the last line is one that has sent some rows through, and one that has run a
+graph on them. All ways take turns; the best of --runs counts. Cases that are in the file already
+are not measured again. Linux only.
 """
 
 import argparse
@@ -40,6 +41,8 @@ BANDS = "graphs/bollinger.yaml"
 KEYS = (1, 100, 10_000, 1_000_000)
 MANY_KEYS = 100_000
 """More than so many keys take applyInPandas minutes."""
+
+FEW_ROWS = 10_000
 
 TARGETS = {("mean", 100): 1.6, ("bands", 100): 2.0, ("mean", 10**6): 2.7, ("bands", 10**6): 2.7}
 SETTINGS = {
@@ -233,12 +236,17 @@ class Found:
     peak: float = 0.0
 
 
+def run(frame: DataFrame) -> None:
+    """Make all rows, and throw them away."""
+    frame.write.format("noop").mode("overwrite").save()
+
+
 def once(way: Way, processes: Processes, found: Found) -> None:
     """Run one way and keep what is best."""
     frame = way.make(way.rows)
     processes.forget()
     cpu, wall = processes.seconds(), time.perf_counter()
-    frame.write.format("noop").mode("overwrite").save()
+    run(frame)
     cpu, wall = processes.seconds() - cpu, time.perf_counter() - wall
     found.cpu = min(found.cpu, cpu / way.rows * 1e6)
     found.wall = min(found.wall, wall / way.rows * 1e6)
@@ -262,44 +270,48 @@ def measured(spark: SparkSession, keys: int, given: argparse.Namespace) -> list[
     rows, processes = given.rows, Processes()
     every = [way for way in ways(spark, keys, rows) if way.who not in given.without]
     found = {way: Found() for way in every}
-    idle, apart = 0.0, {}
-    for way in every:  # warms JVM and workers, which have not had rtbot when rows go through first
+    apart: dict[str, float] = {}
+    for way in every:  # warms JVM and workers
         if way.rows == rows:
-            way.make(way.rows // 10).write.format("noop").mode("overwrite").save()
-        idle = idle or processes.peak()
+            run(way.make(rows // 10))
+    by_name = {(way.job, way.who): way for way in every}
     for job in ("mean", "bands"):
-        pair = [next(w for w in every if (w.job, w.who) == (job, who)) for who in ("rtbot", "sql")]
-        apart[job] = difference(*(way.make(rows // 10) for way in pair))
+        pair = [by_name[job, who].make(rows // 10) for who in ("rtbot", "sql")]
+        apart[job] = difference(*pair)
     for number in range(given.runs):
         for way in every:
             if number == 0 or way.rows == rows:
                 once(way, processes, found[way])
     lines = []
     for way in every:
-        one = found[way]
-        ours = next((found[w].cpu for w in every if (w.job, w.who) == (way.job, "rtbot")), None)
-        line = Line(f"{keys:,} keys: {way.job}", way.who, one.cpu, one.wall, "us/row")
+        line = line_of(way, found[way], keys, rows)
         if way.who == "rtbot":
-            target = TARGETS.get((way.job, keys))
-            line.target = f"<= {target:g}" if target else ""
             line.differs = apart[way.job]
-        elif ours is not None:
-            line.ratio = one.cpu / ours
-        line.remark = remark(way, one.peak, idle, keys)
+        elif way.job in apart:
+            line.ratio = found[way].cpu / found[by_name[way.job, "rtbot"]].cpu
         lines.append(line)
     return lines
 
 
-def remark(way: Way, peak: float, idle: float, keys: int) -> str:
-    """The memory of a worker, and how many keys it was if not all."""
-    told = ""
+def line_of(way: Way, found: Found, keys: int, rows: int) -> Line:
+    """The line of a way by itself."""
+    line = Line(f"{keys:,} keys: {way.job}", way.who, found.cpu, found.wall, "us/row")
+    if way.who == "rtbot" and (way.job, keys) in TARGETS:
+        line.target = f"<= {TARGETS[way.job, keys]:g}"
     if way.who in ("rtbot", "pandas"):
-        told = f"worker {peak - idle:+.0f} MB"
-    elif way.who == "through Python":
-        told = f"worker {idle:.0f} MB"
-    if way.who == "pandas" and keys > MANY_KEYS:
-        told += f", {MANY_KEYS:,} keys of as many rows each"
-    return told
+        line.remark = f"worker {found.peak:.0f} MB"
+    if way.rows != rows:
+        line.remark += f", {MANY_KEYS:,} keys of as many rows each"
+    return line
+
+
+def idle(spark: SparkSession) -> str:
+    """The memory of a worker that has little to do."""
+    found, rows = [], prices(spark, 100, FEW_ROWS)
+    for frame in (through_python(rows), by_graph(rows, BANDS, 20)):
+        run(frame)
+        found.append(f"{Processes().peak():.0f} MB")
+    return f"an idle worker: {found[0]}, with a graph {found[1]}"
 
 
 def main() -> None:
@@ -318,6 +330,7 @@ def main() -> None:
         lines = [Line(**one) for one in json.loads(given.json.read_text("utf-8"))["lines"]]
     os.chdir(ROOT)
     spark = session()
+    told = idle(spark)
     for keys in given.keys:
         if any(line.case.startswith(f"{keys:,} keys:") for line in lines):
             continue
@@ -326,7 +339,7 @@ def main() -> None:
             written = {"machine": machine(), "lines": [asdict(line) for line in lines]}
             given.json.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     spark.stop()
-    print(table([HEADS, *map(cells, lines)]), flush=True)
+    print(table([HEADS, *map(cells, lines)]), told, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import numpy as np
 
 from rtbot import __version__
 from rtbot.arrays import aligned
-from rtbot.errors import CheckpointError
+from rtbot.errors import CheckpointError, RtbotError
 from rtbot.graph import Io
 from rtbot.storage.container import decode, encode
 from rtbot.storage.differences import differ
@@ -174,7 +174,9 @@ def resume(
     header, arrays = decode(bytes(blob))
     try:
         return _resumed(graph, header, arrays, tap, compiled)
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+    except (RtbotError, MemoryError):
+        raise
+    except Exception as error:
         message = "the dump does not hold what a dump of this graph holds"
         raise CheckpointError(message, code="RT311") from error
 
@@ -221,11 +223,13 @@ def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, n
         raise ValueError("slots that the state does not have")
     if keys is not None:
         _restore_keys(keys, header["keys"])
+        if len(arrays["keys/words"]) != keys.count * keys.width:
+            raise ValueError("keys that are not there")
     runner.grow(header["slots"])
-    for name, owner, field, _ in _fields(session):
+    for name, owner, field, count in _fields(session):
         array = arrays[name]
-        if array.dtype != _get(owner, field).dtype:
-            raise TypeError(f"{name} is an array of {array.dtype}")
+        if array.dtype != _get(owner, field).dtype or count not in (None, len(array)):
+            raise TypeError(f"{name} is {len(array)} words of {array.dtype}")
         if name == "state":
             words = aligned(len(array))
             words[:] = array

@@ -29,8 +29,8 @@ def account(observation: Observation) -> dict[str, Any]:
     """Return the account of a batch run that had `observe=observation`, summed over all keys.
 
     It has the form of `Session.account`: per input, and per operator and port, in = consumed +
-    held + lost. Waits until an action has run. Counters of Spark are exact while no task of a
-    stage that is read again was run twice.
+    held + lost. It waits for the first action, and tells of that. A task that failed and ran again
+    counts once; one that ran again because what it had made was lost counts twice.
     """
     found: dict[str, Any] = {"operators": {}, "inputs": {}, "outputs": {}}
     for path, count in observation.get.items():

@@ -112,6 +112,7 @@ def run_graph(
     given.refuse(("watermark", "initial_state"), "a stream")
     rows = rows_of(data, loaded, request)
     if not given.finish:
+        given.refuse(("partitions", "strategy", "observe"), "finish=True")
         return unfinished(rows, loaded, given)
     given.refuse(("buckets", "slices"), "a stream or finish=False")
     work, shape = prepared(rows, loaded, given.layout)

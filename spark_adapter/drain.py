@@ -165,9 +165,7 @@ class Sliced:
                 here = int(buckets[start]), int(slices[start])
                 yield here, rows.slice(start, end - start)
 
-    def _saved(
-        self, place: tuple[int, int] | None, one: Slice | None
-    ) -> Iterator[pa.RecordBatch]:
+    def _saved(self, place: tuple[int, int] | None, one: Slice | None) -> Iterator[pa.RecordBatch]:
         if self.states and place is not None and one is not None:
             columns = [pa.array([number], pa.int32()) for number in place]
             columns.append(pa.array([one.state()], pa.binary()))

@@ -86,9 +86,7 @@ def results(table: pa.Table) -> list[bytes]:
     return [batch.serialize().to_pybytes() for batch in table.to_batches(OUT_ROWS)]
 
 
-def unpacked(
-    schema: pa.Schema, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def unpacked(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Return the record batches that `results` made bytes of."""
     for batch in batches:
         for part in batch.column(ROWS):

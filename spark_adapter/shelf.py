@@ -23,7 +23,7 @@ class Shelf:
 
     @classmethod
     def of_task(cls) -> Shelf:
-        """Return the one in the folder that Spark empties when the executor ends."""
+        """Return the one in the folder where the executor works; none outside of a task."""
         from pyspark import SparkFiles, TaskContext
 
         running = TaskContext.get() is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +11,7 @@ from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, 
 from spark_adapter.bucket import begun, described, resumed
 from spark_adapter.packing import GUARD, ROWS, SLICE, STATE, results, settled
 from spark_adapter.shelf import Shelf
-from spark_adapter.states import VERSION, fits, mark, version_fits
+from spark_adapter.states import fits, mark, note, noted
 from spark_adapter.telling import plainly
 
 if TYPE_CHECKING:
@@ -34,10 +33,20 @@ NUMBERED = StructType([StructField(SLICE, IntegerType())])
 HELD = StructType([StructField(STATE, BinaryType())])
 NOTED = StructType([StructField("index", StringType())])
 
-COUNTS = ("late", "waiting", "state_bytes")
-"""What a call tells beside rows: late rows, then of the slices it wrote rows waiting and bytes."""
 
-OUT = ", ".join([f"{ROWS} binary", *(f"{name} bigint" for name in COUNTS)])
+class Counts(NamedTuple):
+    """What a micro-batch did, or a call of one.
+
+    `late` messages were left out (`io.late: drop`). Of the slices that it wrote, `waiting` rows
+    wait for the watermark, and `state_bytes` are their states.
+    """
+
+    late: int = 0
+    waiting: int = 0
+    state_bytes: int = 0
+
+
+OUT = ", ".join([f"{ROWS} binary", *(f"{name} bigint" for name in Counts._fields)])
 
 
 class Buckets(StatefulProcessor):
@@ -112,17 +121,16 @@ class Buckets(StatefulProcessor):
         about = described(self.packing.work, self.split)
         found = self.index.get()
         if found is None:
-            self.index.update((json.dumps({"version": VERSION, "about": about}),))
+            self.index.update((note(about=about),))
             return
-        before = json.loads(found[0])
-        version_fits(before["version"])
-        fits(before["about"], about)
+        for what, told in noted(found[0])["about"].items():
+            fits(told, about[what], what)
 
     def _state(self, index: Index, number: int) -> bytes | None:
-        note = index.notes.get(number)
-        if note is None:
+        known = index.notes.get(number)
+        if known is None:
             return None
-        state = self.shelf.get(note.mark)
+        state = self.shelf.get(known.mark)
         if state is None:
             found = self.slices.getValue((number,))
             state = b"" if found is None else bytes(found[0])
@@ -161,13 +169,13 @@ class Made:
     """What a call returns: rows of the result as bytes, and the counts."""
 
     rows: list[bytes] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
+    counts: Counts = field(default_factory=Counts)
 
     def count(self, one: Slice, size: int) -> None:
         """Add what a slice tells."""
         waiting = 0 if one.waiting is None else one.waiting.num_rows
-        for name, number in zip(COUNTS, (one.late, waiting, size), strict=True):
-            self.counts[name] += number
+        pairs = zip(self.counts, (one.late, waiting, size), strict=True)
+        self.counts = Counts(*map(sum, pairs))
 
     def frame(self) -> pd.DataFrame:
         """Return it as rows, of which the first has the counts."""
@@ -175,7 +183,9 @@ class Made:
 
         rows = [*self.rows, None]
         zeros = [0] * (len(rows) - 1)
-        return pd.DataFrame({ROWS: rows} | {n: [c, *zeros] for n, c in self.counts.items()})
+        return pd.DataFrame(
+            {ROWS: rows} | {n: [c, *zeros] for n, c in self.counts._asdict().items()}
+        )
 
 
 class Note(NamedTuple):
@@ -195,14 +205,13 @@ class Index:
     @classmethod
     def of_text(cls, text: str) -> Index:
         """Read what `text` wrote."""
-        found = json.loads(text)
-        version_fits(found["version"])
+        found = noted(text)
         notes = {int(number): Note(*note) for number, note in found["slices"].items()}
         return cls(notes, found["timer"])
 
     def text(self) -> str:
         """Return it as text."""
-        return json.dumps({"version": VERSION, "timer": self.timer, "slices": self.notes})
+        return note(timer=self.timer, slices=self.notes)
 
     def ready(self, until: int) -> Sequence[int]:
         """Return the slices that are due."""

@@ -7,6 +7,7 @@ session, as `rtbot.checkpoint` writes it.
 
 from __future__ import annotations
 
+import json
 import struct
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -85,6 +86,22 @@ def mark(state: bytes) -> str:
     return _digest(state[: _own_end(state)])
 
 
+def note(**told: Any) -> str:
+    """Return what a bucket knows beside its slices as text."""
+    return json.dumps({"version": VERSION, **told})
+
+
+def noted(text: str) -> dict[str, Any]:
+    """Return what `note` was given; CheckpointError if it is nothing of that kind."""
+    try:
+        found: dict[str, Any] = json.loads(text)
+        version = found["version"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise CheckpointError("the checkpoint is not of a stream of rtbot", code="RT311") from error
+    version_fits(version)
+    return found
+
+
 def version_fits(version: Any) -> None:
     """Refuse what another version of the adapter wrote."""
     if version != VERSION:
@@ -108,11 +125,11 @@ def form(work: Work, split: Split) -> dict[str, Any]:
     }
 
 
-def fits(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Refuse a state of another form."""
+def fits(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form") -> None:
+    """Refuse a state of another graph, or another form."""
     difference = checkpoint.differ(old, new)
     if difference:
-        message = f"the state is of another form: {difference}"
+        message = f"the state is of another {what}: {difference}"
         raise CheckpointError(message, code="RT313", hint=OTHER)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import functions, types
@@ -22,7 +22,7 @@ from spark_adapter.clock import PER_MILLISECOND, Clock
 from spark_adapter.graphs import prepared
 from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, settled, unpacked
 from spark_adapter.sources import INTEGERS, PORT, heads, known, named, rows_of
-from spark_adapter.stateful import COUNTS, OUT, Buckets
+from spark_adapter.stateful import OUT, Buckets, Counts
 from spark_adapter.states import Split
 from spark_adapter.telling import plainly
 
@@ -67,18 +67,6 @@ def late_rows(query: StreamingQuery) -> int:
     return sum(counts(progress).late for progress in query.recentProgress)
 
 
-class Counts(NamedTuple):
-    """What a micro-batch did.
-
-    `late` messages were left out (`io.late: drop`). Of the slices that it wrote, `waiting` rows
-    wait for the watermark, and `state_bytes` are their states.
-    """
-
-    late: int = 0
-    waiting: int = 0
-    state_bytes: int = 0
-
-
 def counts(progress: StreamingQueryProgress) -> Counts:
     """Return our counts in `query.lastProgress`, an entry of `query.recentProgress` or an event.
 
@@ -87,8 +75,8 @@ def counts(progress: StreamingQueryProgress) -> Counts:
     found = progress["observedMetrics"].get(OBSERVED)
     if found is None:
         return Counts()
-    shown = dict(zip(COUNTS, found["values"], strict=True)) if "values" in found else found
-    return Counts(*(shown[name] or 0 for name in COUNTS))
+    values = found["values"] if "values" in found else [found[name] for name in Counts._fields]
+    return Counts(*(value or 0 for value in values))
 
 
 def split_of(frame: DataFrame, buckets: int | None, slices: int | None) -> Split:
@@ -112,9 +100,7 @@ def watermarked(
     return {n: _watermarked(f, graph, request, delays.get(n)) for n, f in data.items()}
 
 
-def _watermarked(
-    frame: DataFrame, graph: Graph, request: Request, delay: str | None
-) -> DataFrame:
+def _watermarked(frame: DataFrame, graph: Graph, request: Request, delay: str | None) -> DataFrame:
     _, name = heads(frame, graph, request)
     column, unit = named(name), graph.checked.io.unit
     given = frame.schema[name]
@@ -175,8 +161,7 @@ def dealt(rows: Rows, work: Work, split: Split) -> Dealt:
     if rows.port:
         columns[PORT] = named(rows.port), pa.int32()
     columns |= {
-        new.column: _plain(frame, old.column)
-        for old, new in zip(work.feeds, feeds, strict=True)
+        new.column: _plain(frame, old.column) for old, new in zip(work.feeds, feeds, strict=True)
     }
     frame = frame.select(*shown, *(column.alias(name) for name, (column, _) in columns.items()))
     kinds = [(IN_SLICE, pa.int32()), *((name, kind) for name, (_, kind) in columns.items())]
@@ -217,7 +202,7 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
             "eventTime",
             None if before is None else before.groupBy(BUCKET),
         )
-        .observe(OBSERVED, *(functions.sum(name).alias(name) for name in COUNTS))
+        .observe(OBSERVED, *(functions.sum(name).alias(name) for name in Counts._fields))
     )
     return result.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
 

@@ -81,25 +81,26 @@ def _function(work: Work, needed: list[str]) -> type:
             return told(self.partition.finish())
 
         def _result(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-            missing = [column for column in needed if column not in batch.schema.names]
-            if missing:
-                hint = f"the table has {', '.join(batch.schema.names)}"
-                raise DataError(f"there is no column {missing[0]!r}", code="RT204", hint=hint)
             if batch.num_rows:
                 rows = pa.Table.from_batches([batch])
-                self._check(rows)
+                _check(rows, needed, self.partition, by_key=self.by_key)
                 yield from self.partition.push(rows)
-
-        def _check(self, rows: pa.Table) -> None:
-            """Refuse rows unless they are those of one key."""
-            opened = self.partition.open
-            first = key_at(rows, 0, work.keys)
-            changes = opened is not None and opened.key != first
-            if not self.by_key or changes or len(key_starts(rows, work.keys)) > 2:
-                message = "a call got rows of several keys, or a part of those of one"
-                hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
-                raise DataError(message, code="RT212", hint=hint, key=bare(first))
 
     # Spark reads real types from these, which a string annotation would not give it.
     Function.eval.__annotations__ = {"batch": pa.RecordBatch, "return": Iterator[pa.RecordBatch]}
     return Function
+
+
+def _check(rows: pa.Table, needed: list[str], partition: Partition, *, by_key: bool) -> None:
+    """Refuse rows without the columns that are needed, or of another key than those before."""
+    missing = [column for column in needed if column not in rows.column_names]
+    if missing:
+        hint = f"the table has {', '.join(rows.column_names)}"
+        raise DataError(f"there is no column {missing[0]!r}", code="RT204", hint=hint)
+    work, opened = partition.work, partition.open
+    first = key_at(rows, 0, work.keys)
+    changes = opened is not None and opened.key != first
+    if not by_key or changes or len(key_starts(rows, work.keys)) > 2:
+        message = "a call got rows of several keys, or a part of those of one"
+        hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
+        raise DataError(message, code="RT212", hint=hint, key=bare(first))

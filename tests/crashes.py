@@ -72,7 +72,7 @@ def killed(place, draw, seconds, every=1):
                 place.run(Files(), every=every)
                 code = 0
             os._exit(code)
-        time.sleep(draw.uniform(0, seconds))
+        time.sleep(seconds * draw.choice([0.1, 0.5, 1.5]) * draw.random())
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFEXITED(status):
@@ -96,7 +96,7 @@ def kill_many(place, draw, wanted):
     kills = runs = 0
     seconds = duration(place)
     while kills < wanted:
-        kills += killed(place, draw, seconds * draw.choice([0.1, 0.3, 1.0, 1.5]))
+        kills += killed(place, draw, seconds)
         runs += 1
     return f"{kills} kills in {runs} runs"
 
@@ -144,16 +144,16 @@ def fail_while_resuming(place, number=errno.ENOSPC):
     while True:
         with contextlib.suppress(OSError):
             place.run(disks.Failing(Path(), middle, number), resume=False)
-        files = disks.Failing(Path(), k, number)
-        try:
-            place.run(files)
-            place.check("resumed")
-            place.clean()
-            return f"{k} operations"
-        except OSError:
+        done = False
+        with contextlib.suppress(OSError):
+            place.run(disks.Failing(Path(), k, number))
+            done = True
+        if not done:
             place.run(Files())
-            place.check(f"error at operation {k} of what was resumed")
-            place.clean()
+        place.check(f"resumed, error at operation {k}")
+        place.clean()
+        if done:
+            return f"{k} operations"
         k += 1
 
 
@@ -210,7 +210,7 @@ def loose(operations):
 
 
 def leave_out(place, number):
-    """Leave one force onto the disk out; returns what goes wrong in the first state that shows it."""
+    """Leave one force onto the disk out; returns what goes wrong in a state that shows it."""
     good = {tuple(sorted(state.items())) for state in all_states(place.recorded())}
     files = disks.Forgetful(Path(), disks.SYNC, number)
     place.run(files, resume=False)

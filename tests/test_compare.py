@@ -18,7 +18,8 @@ from rtbot.comparing.data import Data, Gathering
 from rtbot.comparing.forms import FORMS, narrow
 from rtbot.comparing.outputs import shown
 from rtbot.comparing.schedules import Habits, Row, interleaved, saved_between, schedule
-from rtbot.comparing.shrinking import parts_kept, smallest
+from rtbot.comparing.shrinking import parts_kept, simpler, smallest
+from rtbot.comparing.ways import step_line
 from rtbot.result import Result
 from rtbot.session import Session
 from rtbot.tables import Columns, Spec, columns
@@ -271,10 +272,10 @@ def test_a_difference_reads_so(monkeypatch):
     data = {"k": ["A", "A", "B"], "t": [1, 2, 1], "value": [0.1, 0.2, 0.5]}
     text = list(compared(document, {"a": data}, runs=1).found.lines())
     assert text[0] == "DIFFERENT: one message at a time, run 1; the smallest input: 1 row"
-    assert text[1:3] == ["  input  k    t  value", "  a      'B'  1    0.5"]
+    assert text[1:3] == ["  row  input  k    t  value", "    1  a      'B'  1    0.5"]
     assert text[3:] == [
         "the way it was run:",
-        "  push_one a ('B', 1, 0.5)",
+        "  push_one row 1",
         "  finish",
         "output a, row 1 (k, t, value):",
         "  one push               B, 1, 0.5",
@@ -307,6 +308,18 @@ def test_a_way_that_raises_is_a_difference(monkeypatch):
     assert len(found.data) <= 2
 
 
+def test_a_reference_that_is_out_of_order_is_a_difference(monkeypatch):
+    def reversed_(session):
+        found = FINISH(session)
+        return Result({n: {c: a[::-1] for c, a in t.items()} for n, t in found.items()}, ("k",))
+
+    monkeypatch.setattr(Session, "finish", reversed_)
+    found = compared().found
+    assert found.way == "as rtbot run reads it"
+    assert found.difference.told.startswith("DisorderError: a result of ")
+    assert len(found.data) == 2
+
+
 @pytest.mark.parametrize(
     ("row", "other", "text"),
     [
@@ -331,6 +344,33 @@ def test_the_smallest_is_found():
     found = smallest(list(range(64)), moves, fails)
     assert len(found) == 3
     assert fails(found)
+
+
+def test_steps_are_left_out_and_joined():
+    steps = [("push", [0]), ("dump",), ("push", []), ("advance", 3, None), ("push", [1])]
+    found = list(simpler(steps))
+    assert found[0] == [("push", [0]), ("push", [1])]
+    assert [("push", [0]), ("dump",), ("advance", 3, None), ("push", [1])] in found
+    assert [("push", [0]), ("push", []), ("advance", 3, None), ("push", [1])] in found
+    assert list(simpler(found[0])) == [[("push", [0, 1])]]
+    assert list(simpler([("one", 0)])) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        (("push", [0, 1, 2, 5, 4, 7, 8]), "push rows 1-3, 6, 5, 8-9"),
+        (("push", []), "push nothing"),
+        (("one", 3), "push_one row 4"),
+        (("advance", -5, None), "advance to -5"),
+        (("advance", 7, "a"), "advance to 7, input a"),
+        (("close", ("x",)), "close key 'x'"),
+        (("close", ("x", None)), "close key ('x', None)"),
+        (("dump",), "dump and resume"),
+    ],
+)
+def test_a_step_in_words(step, line):
+    assert step_line(step) == line
 
 
 ROWS = [Row(name, (key,), time, 0.0) for key in "xyz" for name in "ab" for time in range(9)]

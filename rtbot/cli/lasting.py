@@ -47,7 +47,6 @@ def execute(graph: Graph, job: Job, tell: Tell, progress: Progress | None = None
     files = Files() if progress is None else progress.files
     assert job.checkpoint is not None, "a run without checkpoints is another one"
     with ExitStack() as stack:
-        stop = stack.enter_context(stopping())
         store = Store(files, job.checkpoint)
         stack.callback(store.close)
         store.open()
@@ -62,7 +61,7 @@ def execute(graph: Graph, job: Job, tell: Tell, progress: Progress | None = None
         else:
             run.resume(blob, tell)
         try:
-            run.finish(stop, progress)
+            run.finish(progress)
         except (KeyboardInterrupt, Terminated):
             tell(f"{run.saved_rows:,} rows are done; --resume goes on behind them")
             raise
@@ -151,24 +150,28 @@ class Run:
 
     # ---- what comes last
 
-    def finish(self, stop: Stop, progress: Progress | None) -> None:
+    def finish(self, progress: Progress | None) -> None:
         """Read what is left, and write all results."""
         if self.intake is not None:
-            before = self._rows
-            pump(
-                self.session,
-                self.intake,
-                self.outlet,
-                progress,
-                end_block=lambda rows: self._end_block(before + rows, stop),
-            )
-            self._phase = WRITTEN
-            self._commit()
+            with stopping() as stop:
+                self._pump(self.intake, stop, progress)
+            if stop.error is not None:
+                raise stop.error
         if self._phase == WRITTEN:
             self.outlet.make()
             self._phase = COMPLETE
             self._commit()
         self.outlet.clean()
+
+    def _pump(self, intake: Intake, stop: Stop, progress: Progress | None) -> None:
+        before = self._rows
+
+        def end_block(rows: int) -> None:
+            self._end_block(before + rows, stop)
+
+        pump(self.session, intake, self.outlet, progress, end_block=end_block)
+        self._phase = WRITTEN
+        self._commit()
 
     def _end_block(self, rows: int, stop: Stop) -> None:
         self._rows = rows

@@ -157,10 +157,11 @@ def brief(digest: str) -> str:
 
 
 def row_lines(rows: list[Row], key: tuple[str, ...]) -> Iterator[str]:
-    """Yield rows of inputs as a table."""
-    cells = [["input", *key, "t", "value"]]
-    cells += [[row.input, *map(_cell, (*row.key, row.time, row.value))] for row in rows]
-    yield from aligned(cells, [False, *(False for _ in key), True, True])
+    """Yield rows of inputs as a table, numbered from 1."""
+    cells = [["row", "input", *key, "t", "value"]]
+    for number, row in enumerate(rows, 1):
+        cells.append([str(number), row.input, *map(_cell, (*row.key, row.time, row.value))])
+    yield from aligned(cells, [True, False, *(False for _ in key), True, True])
 
 
 def _cell(value: Any) -> str:

@@ -91,8 +91,7 @@ def _codes(column: np.ndarray) -> np.ndarray:
 def difference(right: Outputs, other: Outputs) -> Difference | None:
     """Return where another run differs from the right one; None if it does not."""
     if right.fault or other.fault:
-        both = right.fault and other.fault
-        return None if both else Difference(told=other.fault or f"one push: {right.fault}")
+        return Difference(told=other.fault or f"one push: {right.fault}")
     for name, table in right.tables.items():
         found = _first(table, other.tables[name], right.key)
         if found is not None:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.comparing.comparison import Comparison
 from rtbot.comparing.data import Gathering
+from rtbot.comparing.outputs import Outputs
 from rtbot.comparing.sessions import ENDLESS, Released
+from rtbot.errors import RtbotError
 from rtbot.formats.pushes import push_all, push_request
 from rtbot.tables import by_input, columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rtbot.api import Graph
     from rtbot.comparing.agreement import Agreement
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
 
 
 class Reader:
-    """A session that keeps what it is given. Raises what the session does."""
+    """A session that keeps what it is given.
+
+    Raises what is wrong with the data; what is wrong with the session is the fault of its outputs.
+    """
 
     def __init__(self, graph: Graph, key: Sequence[str] | str | None) -> None:
         self.session = graph.start(key, queue_limit=ENDLESS)
         self.released = Released(self.session)
         self.gathering = Gathering(graph.checked.inputs, self.session.key)
+        self._fault = ""
 
     def push(self, data: Any) -> None:
         """Push {input: table}, or one table of all inputs."""
@@ -35,7 +41,26 @@ class Reader:
         known = {n: columns(t, specs[n]) for n, t in given.items() if n in specs}
         if len(known) < len(given):
             self.session.push(given)  # which refuses it
-        self.released.add(self.session.push(self.gathering.add(known)))
+        tables = self.gathering.add(known)
+        self._attempt(lambda: self.released.add(self.session.push(tables)))
+
+    def finish(self) -> Outputs:
+        """Finish the session; returns all that it gave."""
+        found: list[Outputs] = []
+        account = self.session.account
+        finish = self.session.finish
+        self._attempt(lambda: found.append(self.released.outputs(finish(), account())))
+        return found[0] if found else Outputs(fault=self._fault)
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        if self._fault:
+            return
+        try:
+            act()
+        except RtbotError:
+            raise
+        except Exception as error:  # noqa: BLE001 (it is compared, and made small)
+            self._fault = f"{type(error).__name__}: {error}"
 
 
 def compare(
@@ -58,6 +83,6 @@ def compare(
         push_request(reader.push, data, inputs, session.io)
     else:
         push_all(reader.push, data, inputs, session.io, session.key)
-    read = reader.released.outputs(session.finish(), session.account())
+    read = reader.finish()
     seconds = time.perf_counter() - begun
     return Comparison(graph, reader.gathering.data(), wish, tell).run(read, seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -69,10 +70,16 @@ def restricted(
 
 
 def simpler(steps: list[Step]) -> Iterator[list[Step]]:
-    """Yield the steps without one that feeds nothing, and with two pushes in one."""
-    for place, step in enumerate(steps):
-        if step[0] not in FEEDING or step == ("push", []):
-            yield steps[:place] + steps[place + 1 :]
-        following = steps[place + 1] if place + 1 < len(steps) else ("none",)
+    """Yield the steps without some that feed nothing, ever fewer; and with two pushes in one."""
+    idle = [
+        place
+        for place, step in enumerate(steps)
+        if step[0] not in FEEDING or (step[0] == "push" and not step[1])
+    ]
+    for kept in ([], *parts_kept(len(idle))):
+        dropped = {*idle} - {idle[number] for number in kept}
+        if dropped:
+            yield [step for place, step in enumerate(steps) if place not in dropped]
+    for place, (step, following) in enumerate(itertools.pairwise(steps)):
         if step[0] == following[0] == "push":
             yield [*steps[:place], ("push", [*step[1], *following[1]]), *steps[place + 2 :]]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rtbot.api import Graph
     from rtbot.comparing.data import Data
-    from rtbot.comparing.schedules import Row, Step
+    from rtbot.comparing.schedules import Step
 
 BATCHES = (200, 50, 10)
 """Parts of the rows, one of so many, that a random batch may be."""
@@ -98,11 +98,12 @@ class Steps(Attempt):
 
     def told(self, data: Data) -> Iterator[str]:
         """Yield the steps."""
+        del data
         if self.compiled is False:
             yield "interpreted: the generated code as plain Python"
         if self.form:
             yield f"columns: {self.form}"
-        yield from step_lines(self.steps, data)
+        yield from map(step_line, self.steps)
         yield "finish"
 
     def plain(self) -> dict[str, Any]:
@@ -194,25 +195,31 @@ def ways(data: Data, wish: Wish, *, interprets: bool) -> Iterator[Way]:
         yield Way("every key alone", some, iter([Alone()]), told)
 
 
-def step_lines(steps: Sequence[Step], data: Data) -> Iterator[str]:
-    """Yield what every step does, in words."""
-    for kind, *args in steps:
-        match kind:
-            case "push" | "one":
-                rows = [data.rows[number] for number in (args[0] if kind == "push" else args)]
-                told = ", ".join(map(_row_told, rows)) or "nothing"
-                yield f"push {told}" if kind == "push" else f"push_one {told}"
-            case "advance":
-                yield f"advance to {args[0]}" + (f", input {args[1]}" if args[1] else "")
-            case "dump":
-                yield "dump and resume"
-            case "close":
-                yield f"close key {bare(args[0])!r}"
+def step_line(step: Step) -> str:
+    """Say what a step does; rows are numbered from 1."""
+    kind, *args = step
+    match kind:
+        case "push":
+            return f"push {_listed(args[0]) or 'nothing'}"
+        case "one":
+            return f"push_one {_listed(args)}"
+        case "advance":
+            return f"advance to {args[0]}" + (f", input {args[1]}" if args[1] else "")
+        case "close":
+            return f"close key {bare(args[0])!r}"
+    return "dump and resume"
 
 
-def _row_told(row: Row) -> str:
-    cells = ", ".join(map(repr, (*row.key, row.time, row.value)))
-    return f"{row.input} ({cells})"
+def _listed(numbers: Sequence[int]) -> str:
+    """Row numbers from 1, those that follow one another as a range: row 1, 3-5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    told = ", ".join("-".join(str(number + 1) for number in run) for run in runs)
+    return told and f"row{'s' * (len(numbers) > 1)} {told}"
 
 
 def _rng(wish: Wish, name: str, run: int) -> Random:

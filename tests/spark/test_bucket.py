@@ -14,7 +14,7 @@ from tests import generate
 
 pytest.importorskip("pyspark")
 
-from spark_adapter import bucket, states
+from spark_adapter import bucket, packing, shelf, stateful, states
 from spark_adapter.clock import Clock
 from spark_adapter.rows import Feed, Work
 
@@ -200,7 +200,7 @@ def test_micro_batches_give_the_bits_of_a_local_run(name, keys, seed):
 
 @pytest.mark.parametrize("seed", range(CASES))
 def test_random_graphs_give_the_bits_of_a_local_run(seed):
-    """Those of the tests without Spark, with all kinds of operators, but for an order of arrival."""
+    """Those of the tests without Spark, with all kinds of operators, over a stream."""
     case = generate.case(f"stream {seed}", schedules=1, most=6)
     io = case.document.get("io", {})
     if io.get("duplicates") in ("first", "last"):
@@ -287,7 +287,7 @@ def test_whether_late_rows_are_an_error_may_change_while_a_state_lives():
 
 
 def test_a_row_without_a_message_is_never_late():
-    one, rows = until_3("error")
+    one, _ = until_3("error")
     work = one.work
     one.work = dataclasses.replace(work, port=None, feeds=(Feed("a", "v_a"),))
     empty = columns(work.graph, [("x", 2, 0, None)], pa.string())
@@ -350,3 +350,114 @@ def test_a_timer_is_the_least_watermark_that_has_passed_a_time(unit):
         timer = clock.timer(time)
         assert clock.until(timer) >= time
         assert timer == 1 or clock.until(timer - 1) < time
+
+
+# ---- what Spark calls, without Spark
+
+
+def dealt(work, rows, key_type, split):
+    """Rows packed as a stream packs them, keys dealt by their place among all."""
+    table = columns(work.graph, rows, key_type)
+    numbers = [KEYS["text"][1].index(key) for key in table["k"].to_pylist()]
+    places = {
+        packing.IN_BUCKET: pa.array([number % split.buckets for number in numbers], pa.int32()),
+        packing.IN_SLICE: pa.array([number % split.slices for number in numbers], pa.int32()),
+    }
+    for name, column in places.items():
+        table = table.append_column(name, column)
+    own = table.drop_columns([packing.IN_BUCKET]).schema
+    made = packing.Packing(work, own)
+    schema = pa.schema([(packing.BUCKET, pa.int32()), (packing.ROWS, pa.binary())])
+    packed = pa.Table.from_batches(made.packed(table.to_batches()), schema).to_pandas()
+    return made, {int(n): part for n, part in packed.groupby(packing.BUCKET)}
+
+
+def told(frame):
+    """The rows and the counts of a call."""
+    parts = [pa.py_buffer(part) for part in frame.get(packing.ROWS, ()) if part is not None]
+    counts = {name: int(frame[name].sum()) for name in stateful.Counts._fields if name in frame}
+    return parts, counts
+
+
+@pytest.mark.parametrize("name", ["peaks", "duplicates"])
+def test_timers_call_for_what_the_watermark_lets_go(name):
+    tester_of = pytest.importorskip("pyspark.sql.streaming.tws_tester").TwsTester
+    rng, graph = random.Random(name), rtbot.load(GRAPHS[name])
+    split = states.Split(2, 3)
+    work = work_of(graph, pa.string())
+    rows = made(graph, rng, 80, KEYS["text"][1])
+    own, _ = dealt(work, rows, pa.string(), split)
+    clock = Clock("ms")
+    called = stateful.Buckets(own, split, clock)
+    tester = tester_of(called, timeMode="EventTime", eventTimeExtractor=lambda _: 2**62)
+    parts, waiting, passed = [], 0, 0
+    for batch, until in cut(rng, rows, 7):
+        for number, frame in dealt(work, batch, pa.string(), split)[1].items():
+            got, counts = told(tester.testInPandas(number, frame[[packing.ROWS]]))
+            parts += got
+            waiting += counts.get("waiting", 0)
+        if until > passed:
+            passed = until
+            parts += told(tester.setWatermark(until))[0]
+    assert waiting > 0
+    shown = [pa.ipc.read_record_batch(part, work.schema) for part in parts]
+    states_left = [
+        bytes(state[0])
+        for number in range(split.buckets)
+        for state in tester.peekMapState(stateful.STATES, number).values()
+    ]
+    shown += [
+        batch
+        for state in states_left
+        for batch in bucket.resumed(work, split, state).finish().to_batches()
+    ]
+    assert bits(pa.Table.from_batches(shown)) == bits(local(work, rows, pa.string()))
+
+
+def test_the_guard_refuses_another_graph_before_any_bucket_is_touched():
+    tester_of = pytest.importorskip("pyspark.sql.streaming.tws_tester").TwsTester
+    text = GRAPHS["one output"]
+
+    def asked(text, split, before=None):
+        work = work_of(rtbot.load(text), pa.string())
+        own, frames = dealt(work, [("a", 1, 0, 1.0)], pa.string(), split)
+        called = stateful.Buckets(own, split, Clock("ms"))
+        tester = tester_of(called, timeMode="EventTime", eventTimeExtractor=lambda _: 2**62)
+        if before is not None:
+            tester.updateValueState("index", packing.GUARD, before)
+        tester.handle.setGroupingKey(packing.GUARD)
+        list(called.handleInputRows((packing.GUARD,), iter([]), None))
+        assert list(frames)[:-1] == [packing.GUARD]
+        return tester.peekValueState("index", packing.GUARD)
+
+    before = asked(text, states.Split(4))
+    assert asked(text + "io: {late: drop}\n", states.Split(4), before) == before
+    refused = {
+        "another graph: operators.ma.values.window was 3 and is 4": (text.replace("3", "4"), 4),
+        "another form: buckets was 4 and is 5": (text, 5),
+    }
+    for message, (other, buckets) in refused.items():
+        with pytest.raises(CheckpointError, match=message):
+            asked(other, states.Split(buckets), before)
+    later = (before[0].replace('"version": 1', '"version": 2'),)
+    with pytest.raises(CheckpointError, match="format 2; this version reads 1"):
+        asked(text, states.Split(4), later)
+    with pytest.raises(CheckpointError, match="not of a stream of rtbot"):
+        asked(text, states.Split(4), ("[1]",))
+
+
+def test_states_on_a_shelf_are_found_by_what_is_in_them(tmp_path):
+    _, state = saved(GRAPHS["one output"])
+    _, other = saved(GRAPHS["bands"])
+    kept = shelf.Shelf(tmp_path / "states")
+    assert kept.get(states.mark(state)) is None
+    kept.put(state, None)
+    assert kept.get(states.mark(state)) == state
+    kept.put(other, states.mark(state))
+    assert kept.get(states.mark(state)) is None
+    (tmp_path / "states" / states.mark(state)).write_bytes(other)
+    assert kept.get(states.mark(state)) is None
+    assert [path.name for path in (tmp_path / "states").iterdir()] == sorted(
+        [states.mark(state), states.mark(other)]
+    )
+    assert shelf.Shelf(None).get(states.mark(state)) is None

@@ -4,9 +4,13 @@ import importlib.util
 import subprocess
 import sys
 
+import pytest
+
 from tests.spark.conftest import ROOT, missing, skip_without
 
-LIMIT_SECONDS = 600
+LIMIT_SECONDS = 900
+
+pytestmark = pytest.mark.xdist_group("spark")
 
 
 def test_all_that_the_adapter_does_works_by_connect():

@@ -2,11 +2,13 @@
 
     python -m tests.spark.torture [--runs N] [--seed N]
 
-Every run has new random rows. Processes are killed with SIGKILL in the middle of a micro-batch,
-which is when the offsets of a batch are in the checkpoint and its commit is not.
+Every run has new random rows, and a driver that is killed with SIGKILL, with its JVM and workers,
+at random moments, until one comes to the end. A kill hits a micro-batch if the offsets of one are
+in the checkpoint and its commit is not.
 """
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -30,7 +32,8 @@ operators:
 outputs: {middle: ma, peak: peak}
 io: {unit: s}
 """
-FILES = 6
+FILES = 9
+LOG, BEGUN = "child.log", "begun"
 
 
 def prepare(folder, rng):
@@ -55,22 +58,46 @@ def run(spark, folder):
     frame = frame.option("maxFilesPerTrigger", 1).parquet(f"{folder}/in")
     out = run_graph(frame, GRAPH, key="k", watermark="6 seconds", buckets=3, slices=2)
     write = out.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
-    write.option("path", f"{folder}/out").trigger(availableNow=True).start().awaitTermination()
+    query = write.option("path", f"{folder}/out").trigger(availableNow=True).start()
+    Path(folder, BEGUN).touch()
+    query.awaitTermination()
 
 
-def kill_one(folder, batch, limit=120):
-    """Run the stream in a process of its own and kill it in the middle of this micro-batch."""
+def killed(folder, begun, moment, limit=300):
+    """Run the stream in a process of its own, and kill it a moment after this file is there.
+
+    Returns None if it came to its end before, else whether a micro-batch was hit.
+    """
     command = [sys.executable, "-m", "tests.spark.torture", "--child", str(folder)]
-    log = (folder / f"child-{batch}.log").open("w")
-    child = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=log, stderr=log)
-    offset, commit = (folder / "checkpoint" / name / str(batch) for name in ("offsets", "commits"))
+    with (folder / LOG).open("a") as log:
+        child = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stdout=log, stderr=log)
     ending = time.monotonic() + limit
-    while not offset.exists() and child.poll() is None and time.monotonic() < ending:
+    while not (folder / begun).exists() and child.poll() is None:
+        assert time.monotonic() < ending, told(folder)
         time.sleep(0.02)
-    time.sleep(0.2)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        assert child.wait(moment) == 0, told(folder)
+        return None
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    return offset.exists() and not commit.exists()
+    return newest(folder, "offsets") > newest(folder, "commits")
+
+
+def moment(folder, rng):
+    """Some time after the start, or after the first micro-batch that the checkpoint has not yet."""
+    offsets = f"checkpoint/offsets/{newest(folder, 'offsets') + 1}"
+    return rng.choice([(BEGUN, rng.uniform(0, 8)), (offsets, rng.uniform(0, 4))])
+
+
+def told(folder):
+    """The end of what the processes said."""
+    return (folder / LOG).read_text()[-10_000:]
+
+
+def newest(folder, name):
+    """The number of the last micro-batch that the checkpoint has there."""
+    found = (folder / "checkpoint" / name).glob("[0-9]*")
+    return max((int(path.name) for path in found), default=-1)
 
 
 def differences(spark, folder, rows):
@@ -101,12 +128,13 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             rows = prepare(folder, rng)
-            batches = sorted(rng.sample(range(FILES), 3))
-            hits = [kill_one(folder, batch) for batch in batches]
-            spark = spark or started(tempfile.gettempdir())
-            run(spark, folder)
+            hits = []
+            while (hit := killed(folder, *moment(folder, rng))) is not None:
+                hits.append(hit)
+                (folder / BEGUN).unlink(missing_ok=True)
             found = differences(spark, folder, rows)
-            print(f"run {number}: killed in {batches}, {sum(hits)} in the middle", found or "equal")
+            counts = f"run {number}: {len(hits)} kills, {sum(hits)} of them hit a micro-batch"
+            print(counts, found or "equal", flush=True)
             if found:
                 sys.exit(1)
 

@@ -1,0 +1,28 @@
+"""The list of sabotages fits the code, and `rtbot compare` alone finds some of them."""
+
+import pytest
+
+from tests.sabotage import ROOT, by_compare, run_one
+from tests.sabotages import COMMANDS, SABOTAGES
+
+TEXTS = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "rtbot").rglob("*.py"))]
+QUICK = ["session.rows[name] += 1", 'feed.lost = dict(header["lost"])']
+
+
+def test_every_sabotage_has_its_place():
+    places = {item.old: sum(text.count(item.old) for text in TEXTS) for item in SABOTAGES}
+    assert {old: count for old, count in places.items() if count != 1} == {}
+    assert len(SABOTAGES) >= 50
+    assert len({(item.old, item.new) for item in SABOTAGES}) == len(SABOTAGES)
+
+
+def test_every_sabotage_has_who_catches_it():
+    assert {command for item in SABOTAGES for command in item.caught_by} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("word", QUICK)
+def test_compare_finds_what_touches_order_cuts_or_state(word):
+    (item,) = (item for item in SABOTAGES if word in item.old)
+    assert item.compared
+    _, _, outcome, _ = run_one(item, by_compare)
+    assert outcome.startswith("caught by ")
