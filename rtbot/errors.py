@@ -5,7 +5,7 @@
     ├── DataError         a row, a cell or a call brings bad data  (exit code 4)
     ├── StateError        a call that the session's state does not allow
     ├── QueueFull         a push to an input that is too far ahead of another
-    ├── CheckpointError   a dump does not belong to this graph, or is damaged  (exit code 5)
+    ├── CheckpointError   a dump or checkpoint does not fit, or is damaged  (exit code 5)
     └── ResourceLimit     a stated limit is reached  (exit code 6)
 
 Every problem and every error has a code of `rtbot.error_codes`. Our own mistakes are asserts and

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
     from spark_adapter.rows import Work
 
+PARTITIONED = "_partition_child_indexes"
+"""Where what makes an instance per value of PARTITION BY has its columns.
+
+Spark tells them nowhere else. Without it, rows come as they are stored, a part in every task.
+"""
+
 
 def register(
     spark: SparkSession,
@@ -38,8 +44,10 @@ def register(
     `SELECT * FROM name(TABLE(t) PARTITION BY key ORDER BY time)` then gives what `run_graph` gives.
     `like` is a DataFrame with the columns of the tables it will be used on; none of its rows are
     read. `params` and the options `key`, `time`, `inputs` and `layout` are as for `run_graph`.
-    Raises GraphError or DataError. A query fails with DataError unless it has PARTITION BY with the
-    columns of the key, and ORDER BY with that of the times where rows are not in their order.
+    Raises GraphError or DataError. A query fails with DataError where PARTITION BY is not there,
+    has more columns than the key, or brings rows of several keys together, and where rows are not
+    in the order of time, which ORDER BY makes. That it has a wrong column, each of whose values
+    goes with one key, is not noticed.
     """
     from pyspark.sql.functions import arrow_udtf
 
@@ -70,9 +78,7 @@ def _function(work: Work, needed: list[str]) -> type:
             self.partition = Partition(work)
             frame = inspect.currentframe()
             caller = frame.f_back if frame is not None else None
-            # Spark says nowhere else that there is a PARTITION BY. Without it, the rows come as
-            # they are stored, a part of them in every task.
-            self.by_key = caller is not None and "WithPartition" in caller.f_code.co_qualname
+            self.maker = caller.f_locals.get("self") if caller is not None else None
 
         def eval(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             return told(self._result(batch))
@@ -83,7 +89,7 @@ def _function(work: Work, needed: list[str]) -> type:
         def _result(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             if batch.num_rows:
                 rows = pa.Table.from_batches([batch])
-                _check(rows, needed, self.partition, by_key=self.by_key)
+                _check(rows, needed, self.partition, len(getattr(self.maker, PARTITIONED, ())))
                 yield from self.partition.push(rows)
 
     # Spark reads real types from these, which a string annotation would not give it.
@@ -91,8 +97,11 @@ def _function(work: Work, needed: list[str]) -> type:
     return Function
 
 
-def _check(rows: pa.Table, needed: list[str], partition: Partition, *, by_key: bool) -> None:
-    """Refuse rows without the columns that are needed, or of another key than those before."""
+def _check(rows: pa.Table, needed: list[str], partition: Partition, columns: int) -> None:
+    """Refuse rows without what is needed, or of another key than those before.
+
+    `columns` is the number of those in PARTITION BY.
+    """
     missing = [column for column in needed if column not in rows.column_names]
     if missing:
         hint = f"the table has {', '.join(rows.column_names)}"
@@ -100,7 +109,7 @@ def _check(rows: pa.Table, needed: list[str], partition: Partition, *, by_key: b
     work, opened = partition.work, partition.open
     first = key_at(rows, 0, work.keys)
     changes = opened is not None and opened.key != first
-    if not by_key or changes or len(key_starts(rows, work.keys)) > 2:
+    if columns != len(work.keys) or changes or len(key_starts(rows, work.keys)) > 2:
         message = "a call got rows of several keys, or a part of those of one"
         hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
         raise DataError(message, code="RT212", hint=hint, key=bare(first))

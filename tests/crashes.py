@@ -9,6 +9,7 @@ import errno
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +23,15 @@ ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 SUITE = [(name, form) for name in ("unkeyed", "keyed") for form in ("csv", "parquet")]
 
 
+REAL = """
+from rtbot.cli import main
+from rtbot.formats import chunks, intake
+intake.BLOCK_ROWS, chunks.CHUNK_BYTES = 100, 3_000
+main()
+"""
+"""The program, with small blocks."""
+
+
 class Wrong(AssertionError):  # noqa: N818 (it names what was found)
     """A run that was resumed differs, or could not be resumed."""
 
@@ -31,7 +41,7 @@ class Place:
 
     def __init__(self, name, form, rows):
         self.name = f"{name}, {form}"
-        prepare(CASES[name], Path(), rows)
+        self.command = prepare(CASES[name], Path(), rows)
         key = "k" if name.startswith("keyed") else None
         self.target = f"out.{form}"
         self.run = Direct(CASES[name], file="d.csv", target=self.target, key=key)
@@ -195,7 +205,7 @@ def lose_power(place, part=1.0, draw=None):
 
 
 def loose(operations):
-    """Numbers of the forces onto the disk that have something to force, among all of them."""
+    """Numbers of the files' forces onto the disk that have something to force, among all."""
     found, written = [], set()
     number = 0
     for operation in operations:
@@ -209,10 +219,10 @@ def loose(operations):
     return found
 
 
-def leave_out(place, number):
+def leave_out(place, number, kind=disks.SYNC):
     """Leave one force onto the disk out; returns what goes wrong in a state that shows it."""
     good = {tuple(sorted(state.items())) for state in all_states(place.recorded())}
-    files = disks.Forgetful(Path(), disks.SYNC, number)
+    files = disks.Forgetful(Path(), kind, number)
     place.run(files, resume=False)
     for state in all_states(files):
         if tuple(sorted(state.items())) not in good:
@@ -222,7 +232,53 @@ def leave_out(place, number):
     return None
 
 
+def leave_all_out(place):
+    """Leave every force out in turn; that of a file has to be seen.
+
+    That of a folder is seen where a checkpoint would know of a file that is not there.
+    """
+    files = loose(place.recorded().operations)
+    for number in files:
+        if leave_out(place, number) is None:
+            raise Wrong(f"{place.name}: force {number} is left out unseen")
+    kinds = [operation.kind for operation in place.recorded().operations]
+    folders = range(kinds.count(disks.SYNC_FOLDER))
+    seen = [k for k in folders if leave_out(place, k, disks.SYNC_FOLDER) is not None]
+    if not seen:
+        raise Wrong(f"{place.name}: no force of a folder is missed")
+    return f"{len(files)} forces of files and {len(seen)} of folders are missed when left out"
+
+
 # ---- the command
+
+
+def kill_commands(place, draw, wanted):
+    """Kill whole commands, as a user starts them, a while after a checkpoint; then let one end."""
+    words = [*place.command, "-o", place.target, "--checkpoint", "ck", "--every", "1", "--resume"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    kills = 0
+    while True:
+        before = stamp("ck")
+        process = subprocess.Popen([sys.executable, "-c", REAL, *words], env=environment)
+        while process.poll() is None:
+            time.sleep(0.002)
+            if kills < wanted and stamp("ck") != before:
+                time.sleep(draw.uniform(0, 0.1))
+                process.kill()
+                process.wait()
+        if process.returncode != -signal.SIGKILL:
+            break
+        kills += 1
+    if process.returncode:
+        raise Wrong(f"{place.name}: exit code {process.returncode} after {kills} kills")
+    place.check(f"{kills} killed commands")
+    place.clean()
+    return f"{kills} killed commands"
+
+
+def stamp(path):
+    """When a file was replaced last."""
+    return Path(path).stat().st_mtime_ns if Path(path).exists() else None
 
 
 @contextlib.contextmanager
@@ -246,6 +302,7 @@ class Patch:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--kills", type=int, default=0, help="kill -9, so often in all cases")
+    parser.add_argument("--commands", type=int, default=0, help="the same, of whole commands")
     parser.add_argument("--faults", action="store_true", help="errors and kills at every operation")
     parser.add_argument("--power", action="store_true", help="states that a power failure leaves")
     parser.add_argument("--rows", type=int, default=20 * BLOCK_ROWS)
@@ -264,6 +321,10 @@ def work(asked, name, form):
         with somewhere(name, form, asked.rows) as place:
             found = kill_many(place, draw, -(-asked.kills // len(SUITE)))
             print(f"{name}, {form}: {found}", flush=True)
+    if asked.commands:
+        with somewhere(name, form, asked.rows) as place:
+            found = kill_commands(place, draw, -(-asked.commands // len(SUITE)))
+            print(f"{name}, {form}: {found}", flush=True)
     small_rows = 5 * BLOCK_ROWS // 2
     if asked.faults:
         with somewhere(name, form, small_rows) as place:
@@ -272,10 +333,7 @@ def work(asked, name, form):
     if asked.power:
         with somewhere(name, form, small_rows) as place:
             print(f"{name}, {form}: power lost in {lose_power(place)}", flush=True)
-            for number in loose(place.recorded().operations):
-                if leave_out(place, number) is None:
-                    raise Wrong(f"{name}, {form}: force {number} is left out unseen")
-                place.clean()
+            print(f"{name}, {form}: {leave_all_out(place)}", flush=True)
 
 
 if __name__ == "__main__":

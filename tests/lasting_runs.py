@@ -41,6 +41,11 @@ operators:
 outputs: {a: pair.o1, b: pair.o2, sum: sum}
 """
 WORDS = "inputs: {x: text}\noperators: {y: {type: Identity, in: x}}\noutputs: {y: y}\n"
+AHEAD = """
+inputs: {x: text?, n: integer}
+operators: {early: {type: TimeShift, in: n, shift: -250}}
+outputs: {x: x, early: early, n: n}
+"""
 LATE = BANDS + "io: {lateness: 40, late: drop, duplicates: last}\n"
 CHOSEN = BANDS + "io: {bad: drop}\n"
 
@@ -94,6 +99,17 @@ def words(rows):
     return [{"t": t, "x": draw.choice(texts)} for t in range(rows)]
 
 
+def messages(rows):
+    """The long form: texts, nulls, and now and then an integer."""
+    found = []
+    for row in words(rows):
+        t = row["t"]
+        found.append({"t": t, "input": "x", "value": row["x"] if t % 5 else None})
+        if t % 7 == 0:
+            found.append({"t": t, "input": "n", "value": t})
+    return found
+
+
 PAIR = {
     "a.csv": lambda rows: [{"t": r["t"], "a": r["x"]} for r in series(rows, 1)],
     "b.csv": lambda rows: [{"t": r["t"], "b": int(r["x"])} for r in series(rows // 2, 2, step=9)],
@@ -113,6 +129,8 @@ CASES = {
     ),
     "two inputs": Case(PAIRS, PAIR, reads=("--in", "a=a.csv", "--in", "b=b.csv")),
     "text": Case(WORDS, {"d.csv": words}),
+    "waiting": Case(AHEAD, {"d.csv": messages}, ("--layout", "long")),
+    "waiting, wide": Case(AHEAD, {"d.csv": messages}),
     "late": Case(LATE, {"d.csv": shuffled}),
     "times": Case(BANDS, {"d.csv": stamped}, ("-p", "window=3")),
     "several files": Case(BANDS, PARTS, reads=("part-*.csv",)),

@@ -76,6 +76,7 @@ STATE = [
     Sabotage(
         "        self.state[begin : begin + self.width] = self.template",
         "        pass",
+        ("dumps", *TORTURES),
         compared=True,
     ),
     Sabotage(

@@ -7,6 +7,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -89,6 +90,35 @@ def test_every_format_is_read_on_and_written_on(name, form, tmp_path):
     assert left() == []
 
 
+def odd_text(_):
+    data = Path("d.csv").read_bytes().replace(b"\n", b"\r\n")
+    Path("d.csv").write_bytes(b"\xef\xbb\xbf\r\n" + data.replace(b"\r\n", b"\r\n\r\n", 40))
+    return "d.csv"
+
+
+def streamed(table):
+    with pa.ipc.new_stream("d.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=130)
+    return "d.arrow"
+
+
+def one_group(table):
+    pq.write_table(table, "d.parquet")
+    return "d.parquet"
+
+
+@pytest.mark.parametrize("made", [odd_text, streamed, one_group])
+def test_odd_files_are_read_on(made, tmp_path):
+    command = prepare(CASES["unkeyed"], tmp_path, ROWS)
+    command[2] = made(pa.Table.from_pylist(series(ROWS)))
+    expected = plain(command, "plain.csv")
+    assert expected.count(b"\n") > ROWS - 10
+    for commits in range(2, 12, 3):
+        assert begun(command, "-o", "out.csv", commits=commits) == 70
+        assert resumed(command, "-o", "out.csv") == 0
+        assert Path("out.csv").read_bytes() == expected
+
+
 def test_several_outputs_rejects_and_the_account_go_on_together(tmp_path):
     command = prepare(Case(CHOSEN, {"d.csv": spoilt}), tmp_path, ROWS)
     paths = ["--out", "mean=m.parquet", "--rejects", "r.csv", "--account", "a.json", "-o", "rest/"]
@@ -154,11 +184,12 @@ def test_a_signal_ends_at_a_checkpoint(number, expected, tmp_path, monkeypatch, 
 
     def signalled(self, blob):
         commit(self, blob)
-        if decode(blob)[0]["rows"] == 0:
+        if decode(blob)[0]["rows"] == 100:
             os.kill(os.getpid(), number)
 
     monkeypatch.setattr(Store, "commit", signalled)
-    assert run([*command[:-1], "-o", "out.csv", "--checkpoint", "ck"]) == expected
+    words = ["-o", "out.csv", "--checkpoint", "ck", "--every", "1"]
+    assert run([*command[:-1], *words]) == expected
     assert "100 rows are done; --resume goes on behind them" in capfd.readouterr().err
     assert decode(Path("ck").read_bytes())[0]["rows"] == 100
     monkeypatch.setattr(Store, "commit", commit)

@@ -1,26 +1,13 @@
 """A part of what `python -m tests.crashes` does at length: kills, faults, power that is lost."""
 
 import errno
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 
+from rtbot.cli.program import run
 from tests import crashes, disks
-from tests.lasting_runs import BLOCK_ROWS, CASES, plain, prepare, small
-
-ROOT = Path(__file__).parent.parent
-REAL = """
-from rtbot.cli import main
-from rtbot.formats import chunks, intake
-intake.BLOCK_ROWS, chunks.CHUNK_BYTES = 100, 3_000
-main()
-"""
+from tests.lasting_runs import BLOCK_ROWS, CASES, on, prepare, small
 
 
 @pytest.fixture(autouse=True)
@@ -82,32 +69,11 @@ def test_the_disk_of_tests_forgets_what_was_not_forced(tmp_path):
 
 def test_an_error_of_the_disk_has_its_exit_code(tmp_path, capfd):
     command = prepare(CASES["unkeyed"], tmp_path, 300)
-    from rtbot.cli.program import run
-    from tests.lasting_runs import on
-
     with on(disks.Failing(tmp_path, 20)):
         assert run([*command, "-o", "out.csv", "--checkpoint", "ck", "--every", "1"]) == 74
     assert "error: No space left on device" in capfd.readouterr().err
 
 
-def test_a_command_that_is_killed(tmp_path):
-    command = prepare(CASES["keyed"], tmp_path, 4_000)
-    expected = plain(command, "plain.csv")
-    whole = [sys.executable, "-c", REAL, *command, "-o", "out.csv", "--checkpoint", "ck"]
-    whole += ["--every", "1", "--resume"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    kills = 0
-    while True:
-        process = subprocess.Popen(whole, env=environment)
-        before = Path("ck").stat().st_mtime_ns if Path("ck").exists() else 0
-        while process.poll() is None:
-            time.sleep(0.005)
-            if Path("ck").exists() and Path("ck").stat().st_mtime_ns > before and kills < 2:
-                time.sleep(0.03 * kills)
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-        if process.returncode != -signal.SIGKILL:
-            break
-        kills += 1
-    assert (process.returncode, kills) == (0, 2)
-    assert Path("out.csv").read_bytes() == expected
+@pytest.mark.parametrize("place", [("keyed", "csv")], ids=", ".join, indirect=True)
+def test_commands_that_are_killed(place):
+    crashes.kill_commands(place, random.Random(7), 2)

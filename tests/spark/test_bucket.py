@@ -332,6 +332,24 @@ def test_a_damaged_state_is_noticed():
             bucket.resumed(work, states.Split(4), state[:end])
 
 
+def test_foreign_bytes_and_those_of_another_version_are_refused(monkeypatch):
+    work, state = saved(GRAPHS["one output"])
+    other = saved(GRAPHS["bands"])[1]
+    start, end = (states.LENGTH.size + states.LENGTH.unpack(s[:8])[0] for s in (state, other))
+    monkeypatch.setattr(states, "VERSION", 2)
+    later = saved(GRAPHS["one output"])[1]
+    monkeypatch.undo()
+    refused = {
+        "this is no dump of rtbot": b"PAR1" * 30,
+        "format 2; this version reads 1": later,
+        "its parts do not belong together": state[:start] + other[end:],
+    }
+    for message, given in refused.items():
+        with pytest.raises(CheckpointError, match=message) as caught:
+            bucket.resumed(work, states.Split(4), given)
+        assert caught.value.code in ("RT311", "RT312")
+
+
 def test_an_error_names_key_time_and_input():
     work = work_of(rtbot.load(GRAPHS["one output"]), pa.string())
     twice = columns(work.graph, [("x", 1, 0, 1.0), ("x", 1, 0, 2.0)], pa.string())

@@ -255,7 +255,7 @@ def test_a_batch_run_hands_over_to_a_stream_and_that_to_another(spark, tmp_path)
 
 
 def test_a_driver_that_is_killed_loses_no_row_and_doubles_none(spark, tmp_path):
-    rows = torture.prepare(tmp_path, random.Random(5))
+    rows = torture.prepare(tmp_path, random.Random(5), files=4)
     hit = torture.killed(tmp_path, "checkpoint/offsets/1", 0.2)
     assert hit, torture.told(tmp_path)
     torture.run(spark, tmp_path)

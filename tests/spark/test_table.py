@@ -37,6 +37,7 @@ def test_it_gives_the_bits_of_a_local_run(spark, table):
         ("TABLE(prices) WITH SINGLE PARTITION", "write TABLE(...) PARTITION BY k ORDER BY t"),
         ("TABLE(SELECT * FROM prices WHERE k = 'a')", "write TABLE(...) PARTITION BY k ORDER BY t"),
         ("TABLE(prices) PARTITION BY length(k) ORDER BY t", "a call got rows of several keys"),
+        ("TABLE(prices) PARTITION BY (k, t) ORDER BY t", "or a part of those of one"),
         ("TABLE(prices) PARTITION BY k", "rows are not in the order of time: "),
         ("TABLE(prices) PARTITION BY k ORDER BY t DESC", "a table function needs ORDER BY"),
         ("TABLE(SELECT k, t FROM prices) PARTITION BY k ORDER BY t", "there is no column 'price'"),
@@ -68,7 +69,7 @@ def test_several_inputs_keys_of_two_columns_and_the_long_form(spark):
     data.createOrReplaceTempView("sites")
     columns = {"key": ["k", "site"], "time": "t", "layout": "long"}
     register(spark, "joined", JOINED, like=data, **columns)
-    query = QUERY.format("joined", "TABLE(sites) PARTITION BY (k, site) ORDER BY t")
+    query = QUERY.format("joined", "TABLE(sites) PARTITION BY (site, k) ORDER BY t")
     found = spark.sql(query).toArrow()
     assert found.num_rows > 100
     assert bits(found) == bits(run_graph(data, JOINED, **columns).toArrow())

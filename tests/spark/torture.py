@@ -32,17 +32,16 @@ operators:
 outputs: {middle: ma, peak: peak}
 io: {unit: s}
 """
-FILES = 9
 LOG, BEGUN = "child.log", "begun"
 
 
-def prepare(folder, rng):
+def prepare(folder, rng, files=9):
     """Write random rows as one file per micro-batch, a little out of order; returns all of them."""
     rows = [(f"k{k}", t, rng.gauss(0, 1)) for k in range(8) for t in range(1, 120)]
     order = sorted(rows, key=lambda row: row[1] + rng.uniform(0, 5))
     (folder / "in").mkdir()
-    for number in range(FILES):
-        part = order[len(order) * number // FILES : len(order) * (number + 1) // FILES]
+    for number in range(files):
+        part = order[len(order) * number // files : len(order) * (number + 1) // files]
         columns = dict(zip(("k", "t", "a"), map(list, zip(*part, strict=True)), strict=True))
         path = folder / "in" / f"{number}.parquet"
         parquet.write_table(pa.table(columns), path)
@@ -84,9 +83,13 @@ def killed(folder, begun, moment, limit=300):
 
 
 def moment(folder, rng):
-    """Some time after the start, or after the first micro-batch that the checkpoint has not yet."""
-    offsets = f"checkpoint/offsets/{newest(folder, 'offsets') + 1}"
-    return rng.choice([(BEGUN, rng.uniform(0, 8)), (offsets, rng.uniform(0, 4))])
+    """Some time after the start, or after the first micro-batch that the checkpoint has not yet.
+
+    Spark asks for an empty folder if it was killed while it wrote the offsets of the very first.
+    """
+    coming = newest(folder, "offsets") + 1
+    after = (f"checkpoint/offsets/{coming}", rng.uniform(0, 4))
+    return rng.choice([(BEGUN, rng.uniform(0, 8)), after]) if coming else after
 
 
 def told(folder):
@@ -132,6 +135,7 @@ def main():
             while (hit := killed(folder, *moment(folder, rng))) is not None:
                 hits.append(hit)
                 (folder / BEGUN).unlink(missing_ok=True)
+            spark = spark or started(tempfile.gettempdir())
             found = differences(spark, folder, rows)
             counts = f"run {number}: {len(hits)} kills, {sum(hits)} of them hit a micro-batch"
             print(counts, found or "equal", flush=True)
