@@ -1,5 +1,6 @@
 """The command line: what goes in, what comes out, and what happens to bad files."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtbot.cli.program import run
+from rtbot.formats.outlet import Outlet
 
 ROOT = Path(__file__).parent.parent
 SUM = """\
@@ -636,6 +638,7 @@ def test_pipes():
 def test_a_reader_that_goes_away_is_no_error():
     Path("g.yaml").write_text(ONE)
     Path("d.csv").write_text("t,x\n" + "".join(f"{t},1\n" for t in range(300_000)))
+    process("run", "g.yaml", "d.csv").communicate()  # compiles, with a notice, what it needs
     child = process("run", "g.yaml", "d.csv")
     child.stdout.readline()
     child.stdout.close()
@@ -659,6 +662,20 @@ def test_interrupts(number, code):
     _, err = child.communicate()
     assert child.returncode == code, err
     assert err == b"interrupted\n"
+    assert not Path("o.csv").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_that_foreign_code_drops_is_not_lost(call, monkeypatch, number, code):
+    def opened(*arguments):
+        with contextlib.suppress(BaseException):
+            signal.raise_signal(number)
+        opens(*arguments)
+
+    opens = Outlet.open
+    monkeypatch.setattr(Outlet, "open", opened)
+    done = call("run", "g.yaml", "d.csv", "-o", "o.csv", g__yaml=ONE, d__csv="t,x\n1,2\n")
+    assert done == (code, "", "interrupted\n")
     assert not Path("o.csv").exists()
 
 

@@ -155,8 +155,7 @@ class Run:
         if self.intake is not None:
             with stopping() as stop:
                 self._pump(self.intake, stop, progress)
-            if stop.error is not None:
-                raise stop.error
+            stop.check()
         if self._phase == WRITTEN:
             self.outlet.make()
             self._phase = COMPLETE
@@ -178,8 +177,7 @@ class Run:
         if stop.error is None and rows - self.saved_rows < self._every:
             return
         self._commit()
-        if stop.error is not None:
-            raise stop.error
+        stop.check()
 
     def _commit(self) -> None:
         """Make what is now the checkpoint."""

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbot.cli.stopping import stopping
 from rtbot.errors import DataError, QueueFull
 from rtbot.files import Files
 from rtbot.formats.blocks import REJECTS, Judge
@@ -71,6 +72,7 @@ def execute(
     files = Files() if progress is None else progress.files
     io = graph.checked.io
     with ExitStack() as stack:
+        stop = stack.enter_context(stopping(at_once=True))
         judge = Judge(io.bad == "drop", _rejects(stack, files, job.rejects))
         intake = Intake(wire(files, graph.checked.inputs, job.request), io.unit, judge)
         for file in intake.naive():
@@ -79,7 +81,9 @@ def execute(
         outlet = stack.enter_context(Outlet(files, job.targets, session.key, job.memory))
         outlet.open(Clock(intake.unit, intake.style), intake.integer_keys)
         plotter = _plotter(graph, session) if job.plot else None
-        pump(session, intake, outlet, progress, plotter)
+        stop.check()
+        pump(session, intake, outlet, progress, plotter, end_block=lambda _rows: stop.check())
+        stop.check()
         account = session.account()
     if plotter and job.plot:
         files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())

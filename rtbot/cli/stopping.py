@@ -1,4 +1,8 @@
-"""Signals that end a run at the end of a block, and not anywhere."""
+"""Signals that end a run: at once, or at the end of a block.
+
+An exception that a handler raises can be lost: while a module is imported from C, as pyarrow does
+with pandas, whoever called it may drop any error. So a signal is remembered, and asked for again.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +22,28 @@ ERRORS: dict[int, type[BaseException]] = {
 
 
 class Stop:
-    """Whether a signal has asked the run to end; a second one ends it at once."""
+    """Whether a signal has asked the run to end; a second one, or `at_once` any, ends it there."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, at_once: bool) -> None:
+        self._at_once = at_once
         self.error: type[BaseException] | None = None
 
     def ask(self, number: int, frame: Any) -> None:  # noqa: ARG002 (a handler is called so)
-        """Remember the first signal."""
+        """Remember the signal."""
+        first, self.error = self.error is None, ERRORS[number]
+        if self._at_once or not first:
+            raise self.error
+
+    def check(self) -> None:
+        """End the run if a signal has asked for it."""
         if self.error is not None:
-            raise ERRORS[number]
-        self.error = ERRORS[number]
+            raise self.error
 
 
 @contextmanager
-def stopping() -> Iterator[Stop]:
-    """Let SIGINT and SIGTERM only ask, for a while."""
-    stop, before = Stop(), {}
+def stopping(*, at_once: bool = False) -> Iterator[Stop]:
+    """Let SIGINT and SIGTERM ask, for a while."""
+    stop, before = Stop(at_once=at_once), {}
     with suppress(ValueError):  # a thread that is not the main one receives no signals
         for number in ERRORS:
             before[number] = signal.signal(number, stop.ask)
