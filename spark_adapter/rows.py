@@ -126,8 +126,14 @@ class OneKey:
         self.waiting = Gathered(list(self.work.graph.checked.outputs))
 
     def push(self, chunk: pa.Table) -> pa.Table:
-        """Push rows of the key; returns what is complete."""
+        """Push rows of the key; returns what is complete.
+
+        They ascend in time over all inputs, so that none waits for a partner that cannot come.
+        """
         self.waiting.add(self._told(chunk))
+        newest = chunk.column(self.work.time)[-1].as_py()
+        if newest > FIRST:
+            self.waiting.add(self.session.advance(newest - 1))
         frontier = self.session.frontier()
         if frontier is None:
             return self.work.schema.empty_table()

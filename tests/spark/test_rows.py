@@ -157,6 +157,18 @@ def test_a_partition_gives_the_bits_of_a_local_run(name, seed, monkeypatch):
         by_key[k] = t
 
 
+def test_no_row_of_a_key_waits_for_a_partner_that_cannot_come(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    graph = rtbot.load(GRAPHS["joins"])
+    columns = {"k": ["a"] * 9, "t": list(range(9)), "port": [0] * 9, "v_a": [1.0] * 9}
+    table = pa.table(columns | {"v_b": pa.nulls(9, pa.float64())})
+    outputs = pa.schema([(name, pa.float64()) for name in graph.checked.outputs])
+    one = rows.OneKey(work_of(graph, outputs), ("a",))
+    given = one.push(table)
+    assert given["a"].to_pylist() == [1.0] * 8  # the row at the newest time still has to wait
+    assert one.session.held() == {"inner.i1": 1, "left.i1": 1, "latest.i1": 1}
+
+
 # ---- random graphs of every operator, with the nastiest of data
 
 
