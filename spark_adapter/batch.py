@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from rtbot.errors import nearest
 from spark_adapter.accounts import Counted
 from spark_adapter.drain import unfinished
 from spark_adapter.graphs import loaded_graph, prepared
+from spark_adapter.options import Options
 from spark_adapter.rows import run_partition
 from spark_adapter.sources import is_streaming, requested, rows_of
 from spark_adapter.stream import run_stream
@@ -21,57 +20,14 @@ from spark_adapter.stream import run_stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import DataFrame
 
     from spark_adapter.sources import Rows
 
     Run = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 LOG = logging.getLogger("spark_adapter")
-STRATEGIES = ("auto", "groups", "partitions")
 PARTITIONS = "spark.sql.shuffle.partitions"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What may be given to `run_graph` by name."""
-
-    inputs: Mapping[str, str] | None = None
-    params: Mapping[str, Any] | None = None
-    strategy: str = "auto"
-    layout: str = "wide"
-    partitions: int | None = None
-    observe: Observation | None = None
-    watermark: str | Mapping[str, str] | None = None
-    buckets: int | None = None
-    slices: int | None = None
-    initial_state: DataFrame | None = None
-    finish: bool = True
-
-    def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            names = ", ".join(STRATEGIES)
-            raise TypeError(f"strategy is one of {names}, not {self.strategy!r}")
-        for name in ("partitions", "buckets", "slices"):
-            number = getattr(self, name)
-            if number is not None and (not isinstance(number, int) or number < 1):
-                raise TypeError(f"{name} is a whole number from 1 on, not {number!r}")
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Options:
-        """Return the options of these names; TypeError if one is none."""
-        names = [one.name for one in fields(cls)]
-        for name in options:
-            if name not in names:
-                hint = nearest(name, names) or "parameters of the graph go in params={...}"
-                raise TypeError(f"there is no option {name!r}: {hint}")
-        return cls(**options)
-
-    def refuse(self, names: Sequence[str], what: str) -> None:
-        """Refuse options that do not go with this kind of run."""
-        for name in names:
-            if getattr(self, name) != getattr(Options, name):
-                raise TypeError(f"{name} goes with {what} only")
 
 
 def run_graph(

@@ -13,9 +13,10 @@ from pyspark.sql.types import StructField, StructType
 from rtbot.errors import DataError
 from spark_adapter.bucket import Slice, begun, resumed
 from spark_adapter.graphs import HEADS, KINDS, loaded_graph, prepared
+from spark_adapter.options import Options
 from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, SLICE, STATE
 from spark_adapter.rows import Feed, Work, batches_of, chunks
-from spark_adapter.sources import Request, named, rows_of
+from spark_adapter.sources import named, requested, rows_of
 from spark_adapter.stateful import STATES
 from spark_adapter.states import Split, opened
 from spark_adapter.stream import TIME, dealt, split_of
@@ -49,22 +50,19 @@ def state_of(
     The rows of the result up to there are those of `run_graph(..., finish=False)`; the stream
     gives the others.
     """
-    from spark_adapter.batch import Options
-
     given = Options.of(options)
     given.refuse(("watermark", "initial_state", "partitions"), "run_graph")
     loaded = loaded_graph(graph, given.params)
-    names = (key,) if isinstance(key, str) else None if key is None else tuple(key)
-    rows = rows_of(data, loaded, Request(names, time, given.inputs))
+    rows = rows_of(data, loaded, requested(key, time, given.inputs))
     return _by_slice(rows, loaded, given, states=True)
 
 
-def unfinished(rows: Rows, graph: Graph, options: Any) -> DataFrame:
+def unfinished(rows: Rows, graph: Graph, options: Options) -> DataFrame:
     """Return the rows of the result that no later row of any input could change or complete."""
     return _by_slice(rows, graph, options, states=False)
 
 
-def _by_slice(rows: Rows, graph: Graph, options: Any, *, states: bool) -> DataFrame:
+def _by_slice(rows: Rows, graph: Graph, options: Options, *, states: bool) -> DataFrame:
     work, shape = prepared(rows, graph, options.layout)
     split = split_of(rows.frame, options.buckets, options.slices)
     given = dealt(rows, work, split)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from rtbot import Graph
-    from spark_adapter.batch import Options
+    from spark_adapter.options import Options
     from spark_adapter.rows import Work
     from spark_adapter.sources import Request, Rows
 
