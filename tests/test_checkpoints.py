@@ -37,9 +37,7 @@ REFUSED = 5
 
 
 @pytest.fixture(autouse=True)
-def _place(monkeypatch, tmp_path):
-    monkeypatch.setenv("RTBOT_INTERPRET", "1")
-    monkeypatch.chdir(tmp_path)
+def _place(monkeypatch, own_folder):  # noqa: ARG001 (where a test is)
     with small(monkeypatch):
         yield
 

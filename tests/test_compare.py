@@ -11,7 +11,6 @@ import pytest
 
 import rtbot
 from rtbot.api import Graph
-from rtbot.cli.program import run
 from rtbot.codes import Texts
 from rtbot.comparing import Wish
 from rtbot.comparing.data import Data, Gathering
@@ -43,23 +42,7 @@ LINES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch, tmp_path):
-    monkeypatch.setenv("RTBOT_INTERPRET", "1")
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def call(capfd):
-    """Run the program; returns (code, stdout, stderr)."""
-
-    def called(*arguments):
-        code = run([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return called
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def long_table(lines=LINES):

@@ -37,27 +37,13 @@ DROP = "io: {bad: drop}\n"
 FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "arrow")
 
 
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch, tmp_path):
-    """Small graphs need no compiler; files are named as a user would, from their folder."""
-    monkeypatch.setenv("RTBOT_INTERPRET", "1")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.fixture
-def call(capfdbinary, tmp_path):
-    """Run the program on files made of text or bytes; returns (code, stdout, stderr)."""
-
-    def called(*arguments, **files):
-        for name, data in files.items():
-            path = tmp_path / name.replace("__", ".")
-            path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        code = run(["run", "g.yaml", *arguments])
-        out, err = capfdbinary.readouterr()
-        assert b"Traceback" not in err
-        return code, out.decode(), err.decode()
-
-    return called
+def call(call):
+    """Run the graph of the folder; returns (code, stdout, stderr)."""
+    return lambda *arguments, **files: call("run", "g.yaml", *arguments, **files)
 
 
 def lines(*rows):

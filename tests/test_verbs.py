@@ -20,7 +20,7 @@ from click.shell_completion import ShellComplete
 import rtbot
 from rtbot.cli.completing import VARIABLE
 from rtbot.cli.options import width
-from rtbot.cli.program import VERBS, program, run
+from rtbot.cli.program import VERBS, program
 from rtbot.error_codes import CODES
 from rtbot.explanation import (
     describe,
@@ -42,23 +42,7 @@ GRAPHS = sorted((Path(__file__).parent.parent / "graphs").glob("*.yaml"))
 BUILT_IN = [cls for cls in operators() if cls.__module__.startswith("rtbot.operators")]
 
 
-@pytest.fixture(autouse=True)
-def _interpreted(monkeypatch, tmp_path):
-    monkeypatch.setenv("RTBOT_INTERPRET", "1")
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def call(capfdbinary):
-    """Run the program; returns (code, stdout, stderr)."""
-
-    def called(*arguments):
-        code = run([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        assert b"Traceback" not in err
-        return code, out.decode(), err.decode()
-
-    return called
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def name_of(item):

@@ -1,0 +1,31 @@
+"""What tests of the program share."""
+
+from pathlib import Path
+
+import pytest
+
+from rtbot.cli.program import run
+
+
+@pytest.fixture
+def own_folder(monkeypatch, tmp_path):
+    """Small graphs need no compiler; files are named as a user would, from their folder."""
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def call(capfdbinary, own_folder):
+    """Run the program on files made of text or bytes; returns (code, stdout, stderr)."""
+
+    def called(*arguments, **files):
+        for name, data in files.items():
+            path = Path(own_folder, name.replace("__", "."))
+            path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        code = run([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        assert b"Traceback" not in err
+        return code, out.decode(), err.decode()
+
+    return called
