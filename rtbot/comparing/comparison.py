@@ -56,7 +56,7 @@ class Comparison:
         self.graph, self.data, self.wish = graph, data, wish
         self.tell = tell or _hush
         self.interprets = os.environ.get("RTBOT_INTERPRET") == "1"
-        self._right: dict[int, Outputs] = {}
+        self._right: list[tuple[Data, Outputs]] = []
         self.left_out: list[str] = []
         self.found: Found | None = None
 
@@ -116,9 +116,12 @@ class Comparison:
 
     def _reference(self, data: Data) -> Outputs:
         """The outputs of one push of the data."""
-        if id(data) not in self._right:
-            self._right[id(data)] = fed(self.graph, data, whole(data.rows))
-        return self._right[id(data)]
+        for known, right in self._right:
+            if known is data:
+                return right
+        right = fed(self.graph, data, whole(data.rows))
+        self._right.append((data, right))
+        return right
 
     def difference(self, trial: Trial, right: Outputs | None = None) -> Difference | None:
         """Return where a trial differs from one push of its rows; None if it does not."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.errors import CheckpointError
 from rtbot.files import naming
+from rtbot.storage.growing import take_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     Span = tuple[int, int, str]
     """A part of a file, from byte to byte, and its SHA-256."""
 
-PIECE_BYTES = 1 << 20
 PAGE_BYTES, PAGES = 1 << 12, 64
 ENDS_BYTES = 1 << 16
 """What is taken of the head and of the end of a file whose pages prove it."""
@@ -134,10 +134,8 @@ def _digest(stream: BinaryIO, mark: Mark, start: int, end: int) -> str:
         assert not start, "packed text is read from its beginning"
     else:
         stream.seek(start)
-    found, left = hashlib.sha256(), end - start
-    while left and (piece := reader.read(min(left, PIECE_BYTES))):
-        found.update(piece)
-        left -= len(piece)
+    found = hashlib.sha256()
+    take_in(found, reader, end - start)
     return found.hexdigest()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,12 +73,19 @@ class GrowingFile:
 
 def extent_of(files: Files, path: str) -> tuple[int, str]:
     """Return the length and the digest of a file."""
-    found, length = hashlib.sha256(), 0
+    found = hashlib.sha256()
     with naming(path), files.open(path) as file:
-        while piece := file.read(PIECE_BYTES):
-            found.update(piece)
-            length += len(piece)
+        length = take_in(found, file, sys.maxsize)
     return length, found.hexdigest()
+
+
+def take_in(found: Any, stream: Any, most: int) -> int:
+    """Give a hash the bytes of a stream, at most so many; returns how many there were."""
+    left = most
+    while left and (piece := stream.read(min(left, PIECE_BYTES))):
+        found.update(piece)
+        left -= len(piece)
+    return most - left
 
 
 def check_whole(files: Files, path: str, extent: tuple[int, str]) -> None:
@@ -93,12 +101,9 @@ def check_start(file: Any, path: str, length: int, digest: str, found: Any) -> N
 
     `found` is a hash that takes them in.
     """
-    left = length
-    while left and (piece := file.read(min(left, PIECE_BYTES))):
-        found.update(piece)
-        left -= len(piece)
-    if left:
-        has = f"{length - left:,} bytes" if length > left else "nothing in it"
+    there = take_in(found, file, length)
+    if there < length:
+        has = f"{there:,} bytes" if there else "nothing in it"
         message = f"{path} has {has}, and had {length:,} bytes at the checkpoint"
     elif found.hexdigest() != digest:
         message = f"{path} does not begin any more with what was written before the checkpoint"
