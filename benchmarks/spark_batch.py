@@ -9,8 +9,8 @@ and sent through Python as they are. `sql` is a window function over the same ro
 deviation over one frame), which also emits where a window is not full yet. `pandas` is
 applyInPandas with `rolling`, a call per key: beyond 100,000 keys that many are measured, and the
 time per key counts. `differs` is from a tenth of the rows, to SQL. The remark has the peak memory
-of a Python worker; the last line is one that has sent some rows through, and one that has run a
-graph on them. All ways take turns; the best of --runs counts. Cases that are in the file already
+of a Python worker, which keeps what pandas took: compare it --without pandas. The last line is one
+that has sent some rows through, and one that has run a graph on them. All ways take turns; the best of --runs counts. Cases that are in the file already
 are not measured again. Linux only.
 """
 
