@@ -10,8 +10,8 @@ deviation over one frame), which also emits where a window is not full yet. `pan
 applyInPandas with `rolling`, a call per key: beyond 100,000 keys that many are measured, and the
 time per key counts. `differs` is from a tenth of the rows, to SQL. The remark has the peak memory
 of a Python worker, which keeps what pandas took: compare it --without pandas. The last line is one
-that has sent some rows through, and one that has run a graph on them. All ways take turns; the best of --runs counts. Cases that are in the file already
-are not measured again. Linux only.
+that has sent some rows through, and one that has run a graph on them. All ways take turns; the best
+of --runs counts. Cases that are in the file already are not measured again. Linux only.
 """
 
 import argparse
