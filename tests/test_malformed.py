@@ -220,6 +220,7 @@ DATA_BYTES = [
     ("nothing for Parquet", "d.parquet", b"", "d.parquet", "RT208", ""),
     ("Parquet named in Latin-1", "d.parquet", parquet(b"\xe3rice"), "d.parquet", "RT208", ""),
     ("Arrow that is none", "d.arrow", PLAIN, "d.arrow", "RT208", ""),
+    ("an endless name", "d.csv", b't,"' + b"p\n" * 70_000 + b'"\n', "d.csv:1", "RT208", "quote"),
     ("noise", "d.csv", b"\x80" + NOISE, "d.csv", "RT209", ""),
 ]
 

@@ -196,7 +196,12 @@ def _without_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
     end = record_end(data, skipped)
     header = Chunk(data[skipped:end], chunk.line_at(skipped))
     check_text(header, file)
-    row = next(csv.reader(io.StringIO(header.data.decode(), newline="")), [])
+    try:
+        row = next(csv.reader(io.StringIO(header.data.decode(), newline="")), [])
+    except csv.Error as error:
+        hint = "the first line has the names of the columns; perhaps a quote is not closed"
+        message = f"no header of CSV: {error}"
+        raise DataError(message, code="RT208", hint=hint, file=file, row=header.line) from None
     return row, Chunk(data[end:], chunk.line_at(end), chunk.mark)
 
 
