@@ -292,7 +292,7 @@ FREE = some.recursive(
 )
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000, deadline=None, derandomize=True)
 @given(some.dictionaries(TEXTS, FREE, max_size=5), some.integers(0, 3))
 def test_any_tree_survives(tree, levels):
     root = from_mapping(tree).root
@@ -325,6 +325,8 @@ def test_a_key_of_any_length_survives():
         key = "".join(rng.choice("ab: \n\x00é") for _ in range(length))
         graph = {"meta": {key: {key: [key]}}, "inputs": {"x": "number"}, "outputs": ["x"]}
         survives(rtbot.load(graph))
+        root = from_mapping({key: {key: [key]}}).root
+        assert shape(parse(write(root, {key: 1})).root) == shape(root)
 
 
 def test_what_is_empty_is_left_out():

@@ -43,7 +43,7 @@ def write(root: Mapping, opened: dict[str, int]) -> str:
     for key, node in root.items.items():
         levels = opened.get(key, 0)
         lines += [""] if lines and (levels or apart) else []
-        lines += _entry(f"{_key(key)}:", node, 0, levels)
+        lines += _pair(key, node, 0, levels)
         apart = levels > 0
     return "\n".join(lines) + "\n"
 
@@ -75,11 +75,16 @@ def _entries(node: Mapping | Sequence, indent: int, opened: int) -> Iterator[str
             yield from _entry("-", item, indent, max(opened - 1, 0))
         return
     for key, item in node.items.items():
-        text = _key(key)
-        if len(text) > KEY_MAX:
-            yield f"{' ' * indent}? {text}"
-            text = ""
-        yield from _entry(f"{text}:", item, indent, max(opened - 1, 0))
+        yield from _pair(key, item, indent, max(opened - 1, 0))
+
+
+def _pair(key: str, node: Node, indent: int, opened: int) -> Iterator[str]:
+    """Yield the lines of an entry of a mapping."""
+    text = _key(key)
+    if len(text) > KEY_MAX:
+        yield f"{' ' * indent}? {text}"
+        text = ""
+    yield from _entry(f"{text}:", node, indent, opened)
 
 
 def _line(node: Node, *, inside: bool = False) -> str | None:
