@@ -38,6 +38,7 @@ ANEW = "resume with the graph and the parameters of the dump, or begin anew"
 
 def dump(session: Session) -> bytes:
     """The bytes of a session."""
+    session.intake.tidy(now=True)
     arrays: dict[str, np.ndarray] = {}
     for name, owner, field, count in _fields(session):
         arrays[name] = _get(owner, field)[:count]
@@ -54,7 +55,6 @@ def dump(session: Session) -> bytes:
         "rows": session.rows,
         "texts": session.texts.values,
         "own_rows": session.runner.own_rows,
-        "emitted": [pool.emitted for pool in session.runner.pools],
         "feeds": {n: _feed_header(f) for n, f in session.feeds.items()},
         "keys": None if keys is None else _keys_header(keys),
     }
@@ -239,8 +239,6 @@ def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, n
     runner.renew_views()
     for name, feed in session.feeds.items():
         _restore_feed(feed, header["feeds"][name], runner.capacity)
-    for pool, count in zip(runner.pools, header["emitted"], strict=True):
-        pool.emitted = count
     runner.own_rows = dict(header["own_rows"])
     session.rows = dict(header["rows"])
     session.finished = header["finished"]

@@ -101,7 +101,9 @@ class Texts:
         kept = np.zeros(len(self.values), bool)
         for part in words:
             kept[part[(part >= 0) & (part < len(kept))]] = True
-        self.restore([t if k else None for t, k in zip(self.values, kept.tolist(), strict=True)])
+        length = int(kept.nonzero()[0].max(initial=-1)) + 1
+        pairs = zip(self.values[:length], kept[:length].tolist(), strict=True)
+        self.restore([text if needed else None for text, needed in pairs])
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Texts as an object array; None for null."""

@@ -69,12 +69,12 @@ class Intake:
 
     # ---- a refused push leaves everything as it was
 
-    def tidy(self) -> None:
+    def tidy(self, *, now: bool = False) -> None:
         """Forget texts that are of no open key, in no state and wait nowhere, if it is time to."""
-        if self.texts.are_many():
+        if now or self.texts.are_many():
             self.texts.keep(self.words())
         if self.keys is not None:
-            self.keys.forget_texts()
+            self.keys.forget_texts(now=now)
 
     def mark(self) -> tuple[Any, ...]:
         """What `back_to` needs: how far the dictionaries are, the kinds of keys."""

@@ -168,9 +168,9 @@ class Keys:
             self.free.append(int(slot))
             self.closed.add(int(slot))
 
-    def forget_texts(self) -> None:
+    def forget_texts(self, *, now: bool = False) -> None:
         """Forget the texts of no open key, if it is time to."""
-        if any(texts.are_many() for texts in self.texts):
+        if now or any(texts.are_many() for texts in self.texts):
             words = self.words[: self.count * self.width].reshape(-1, self.width)[self._open()]
             for place, texts in enumerate(self.texts):
                 texts.keep([words[:, place]])

@@ -33,7 +33,6 @@ class Pool:
         self.next = np.zeros(0, np.int64)
         self.heaps = [(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in call.ports]
         self.watched = [np.full(capacity, LAST) for _ in call.ports]
-        self.emitted = 0
         self.moved = 0
 
     def grow(self, capacity: int) -> None:

@@ -244,7 +244,6 @@ class Runner:
         arguments = self.pair_arguments(call, runs, slots, sources, target)
         count = getattr(self.module, call.name)(*arguments)
         pool.header[pairs.ENDING] = 0
-        pool.emitted += count
         columns = [cut_column(c, count) for c in target.columns]
         batches[call.target] = Batch(target.starts, cut(target.time, count), columns)
 

@@ -41,7 +41,7 @@ class Single(OneMessage):
         self.version = -1
         self.held: list[Any] = []
         self.buffers: list[Batch] = []
-        self.calls: list[tuple[Any, list[Any], Any]] = []
+        self.calls: list[tuple[Any, list[Any]]] = []
 
     @staticmethod
     def serves(plan: Plan, feeds: Mapping[str, Feed]) -> bool:
@@ -84,7 +84,7 @@ class Single(OneMessage):
 
     def _segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
-    ) -> tuple[Any, list[Any], Any]:
+    ) -> tuple[Any, list[Any]]:
         runner = self.session.runner
         wrap = runner.wrap
         source = self.buffers[call.source]
@@ -100,13 +100,13 @@ class Single(OneMessage):
                 arguments += [wrap(target.starts), wrap(target.time)]
             arguments += [wrap(a) for a in flat(target.columns)]
         arguments += [wrap(a) for a in flat(carried)]
-        return getattr(self.session.module, call.name), arguments, None
+        return getattr(self.session.module, call.name), arguments
 
-    def _pair(self, call: PairCall) -> tuple[Any, list[Any], Any]:
+    def _pair(self, call: PairCall) -> tuple[Any, list[Any]]:
         runner = self.session.runner
         batches = [self.buffers[source] for source, _ in call.sources]
         arguments = runner.pair_arguments(call, 1, self.slot, batches, self.buffers[call.target])
-        return getattr(self.session.module, call.name), arguments, runner.pools[call.key]
+        return getattr(self.session.module, call.name), arguments
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         session = self.session
@@ -123,10 +123,8 @@ class Single(OneMessage):
                 return self.general(time, value, key)
         self._fill(slot, time, value)
         session.broken = True
-        for function, arguments, pool in self.calls:
-            count = function(*arguments)
-            if pool is not None:
-                pool.emitted += count
+        for function, arguments in self.calls:
+            function(*arguments)
         session.broken = False
         released = self._released(key)
         self.source.starts[1] = 0

@@ -352,6 +352,20 @@ def test_texts_that_wait_are_kept(monkeypatch):
     assert len(session.texts.values) < 200
 
 
+def test_a_dump_has_the_texts_that_are_needed():
+    """Otherwise what is allowed until the next cleaning would grow with every resume."""
+    made = graph({"x": "text"}, {"y": {"type": "Identity", "in": "x"}}, ["y"])
+    session = made.start(key="k")
+    for t in range(40):
+        keys = {"k": [f"{t} {n}" for n in range(50)], "t": [t] * 50}
+        session.push({"x": keys | {"value": [f"text {t} {n}" for n in range(50)]}})
+        for key in keys["k"]:
+            session.close_key(key)
+        session = made.resume(session.dump())
+        assert len(session.texts.values) < 20  # some are kept in vain
+        assert session.keys.texts[0].values == []
+
+
 def test_a_refused_push_gives_back_the_codes_that_it_took(monkeypatch):
     monkeypatch.setattr("rtbot.codes.ROOM", 8)
     _, session = looked_up()
