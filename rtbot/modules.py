@@ -8,6 +8,7 @@ text and of the versions it was made with, is written once, and never rewritten.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from importlib.machinery import ModuleSpec
 
 COMPILED = "rtbot_compiled"
@@ -203,6 +204,20 @@ def jit(function: Callable[..., Any], *, entry: bool = False, inline: bool = Fal
         return njit(**options)(function)
 
 
+_announced: list[str] = []
+"""What the user was told is being compiled, or should not hear of."""
+
+
+@contextlib.contextmanager
+def hushed() -> Iterator[None]:
+    """Compile without a word meanwhile."""
+    _announced.append("nothing")
+    try:
+        yield
+    finally:
+        _announced.remove("nothing")
+
+
 @functools.cache
 def announce() -> None:
     """Say on stderr, once, that something is being compiled; what is found on disk is not."""
@@ -211,13 +226,12 @@ def announce() -> None:
     class Listener(event.Listener):
         def on_start(self, happening: Any) -> None:
             name = happening.data["dispatcher"].py_func.__module__
-            if name.startswith(COMPILED) and not told:
-                told.append(name)
+            if name.startswith(COMPILED) and not _announced:
+                _announced.append(name)
                 notice = "rtbot: compiling (once; the result is kept) ..."
                 print(notice, file=sys.stderr, flush=True)  # noqa: T201 (to the user who waits)
 
         def on_end(self, happening: Any) -> None:
             pass
 
-    told: list[str] = []
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

@@ -123,10 +123,9 @@ class Checkpoints:
     """The command over a file, with an end in the middle."""
 
     def __init__(self, draw):
-        self.draw, lines = draw, ["k,t,x,y"]
-        for time_ in range(20_000):
-            lines.append(f"{time_ % 7},{time_ // 7},{draw.random():.4f},{draw.random():.4f}")
-        Path("d.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.draw = draw
+        lines = [f"{t % 7},{t // 7},{draw.random():.4f},{draw.random():.4f}" for t in range(20_000)]
+        Path("d.csv").write_text("\n".join(["k,t,x,y", *lines, ""]), encoding="utf-8")
         text = GRAPH.replace(", word: text", "").replace(", word: word", "")
         Path("g.yaml").write_text(text, encoding="utf-8")
         assert self._run("right.csv", "--stream") == 0
@@ -175,9 +174,10 @@ class Log:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         rss = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
         behind = len([*Path().rglob("*")])
-        sample = (time.monotonic() - self.begun, rss, len(os.listdir("/proc/self/fd")), behind)
-        self.samples.append(sample)
-        self.file.write(f"{sample[0]:.0f},{rss:.2f},{sample[2]},{behind}\n")
+        files = len([*Path("/proc/self/fd").iterdir()])
+        seconds = time.monotonic() - self.begun
+        self.samples.append((seconds, rss, files, behind))
+        self.file.write(f"{seconds:.0f},{rss:.2f},{files},{behind}\n")
         self.file.flush()
 
     def verdict(self, limit):

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from rtbot import modules
 from rtbot.cli.program import run
 from rtbot.formats.outlet import Outlet
 
@@ -679,3 +680,17 @@ def test_help_is_cheap_and_imports_nothing_heavy():
     heavy, seconds = done.stderr.rsplit(" ", 1)
     assert heavy == "[]"
     assert float(seconds) < 0.15
+
+
+def test_that_something_is_compiled_is_said_once_and_not_to_whom_wants_quiet(
+    monkeypatch, tmp_path, capfd
+):
+    monkeypatch.setenv("RTBOT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(modules, "_announced", [])
+    with modules.hushed():
+        assert modules.compiled("def added(a):\n    return a + 1\n").added(1) == 2
+    assert capfd.readouterr().err == ""
+    for number in (2, 3):
+        text = f"def added(a):\n    return a + {number}\n"
+        assert modules.compiled(text).added(1) == 1 + number
+    assert capfd.readouterr().err == "rtbot: compiling (once; the result is kept) ...\n"

@@ -144,12 +144,15 @@ def command(
     """
     from rtbot.cli import lasting, running
     from rtbot.cli.jobs import job
+    from rtbot.modules import hushed
     from rtbot.report import losses, show_account
 
     quiet = options["quiet"]
     loaded = load_graph(graph, parameters, plugins)
     asked = job(loaded, options | {"graph": graph, "plugins": plugins})
     with ExitStack() as stack:
+        if quiet:
+            stack.enter_context(hushed())
         progress = None if quiet else _progress(stack, asked)
         execute = running.execute if asked.checkpoint is None else lasting.execute
         account = execute(loaded, asked, _hush if quiet else _tell, progress)
