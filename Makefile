@@ -5,7 +5,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 LOCKED := pyproject.toml requirements-ci.lock
 
-.PHONY: demo test lint bench torture sabotage constructors pages lock clean
+.PHONY: demo test lint bench torture sabotage promises soak constructors pages lock clean
 
 demo: .venv/ready-to-run
 	@mkdir -p out
@@ -37,6 +37,13 @@ torture: .venv/ready-to-develop
 
 sabotage: .venv/ready-to-develop
 	$(BIN)/python -m tests.sabotage
+
+# All that docs/guarantees.md promises, tried as often as MINUTES allow.
+promises: .venv/ready-to-develop
+	$(BIN)/python -m tests.promises $(if $(MINUTES),--minutes $(MINUTES))
+
+soak: .venv/ready-to-develop
+	$(BIN)/python -m tests.soak --chart out/soak.svg
 
 # The stub of typed constructors; a test compares it with the declarations.
 constructors: .venv/ready-to-develop

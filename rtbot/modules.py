@@ -31,12 +31,16 @@ HEADER = (
 )
 
 
-def fingerprint(text: str) -> str:
-    """SHA-256 over the text and the versions of everything that turns it into machine code."""
+@functools.cache
+def _versions() -> tuple[str, ...]:
     from importlib.metadata import version
 
-    versions = [sys.version, version("numba"), version("llvmlite"), version("numpy")]
-    return hashlib.sha256("\0".join([text, *versions]).encode()).hexdigest()
+    return sys.version, version("numba"), version("llvmlite"), version("numpy")
+
+
+def fingerprint(text: str) -> str:
+    """SHA-256 over the text and the versions of everything that turns it into machine code."""
+    return hashlib.sha256("\0".join([text, *_versions()]).encode()).hexdigest()
 
 
 def folders() -> list[Path]:

@@ -103,19 +103,20 @@ def duration(place):
 
 
 def kill_many(place, draw, wanted):
+    """Kill runs until there were so many kills; returns their number and that of the runs."""
     kills = runs = 0
     seconds = duration(place)
     while kills < wanted:
         kills += killed(place, draw, seconds)
         runs += 1
-    return f"{kills} kills in {runs} runs"
+    return kills, runs
 
 
 # ---- every operation
 
 
 def fail_everywhere(place, numbers=ERRORS, kills=True):
-    """Fail, or be killed, at every operation, and resume."""
+    """Fail, or be killed, at every operation, and resume; returns how often."""
     total = len(place.recorded().operations)
     for k in range(total):
         for number in numbers:
@@ -130,7 +131,7 @@ def fail_everywhere(place, numbers=ERRORS, kills=True):
             place.clean()
         if kills:
             _die(place, k)
-    return f"{total} operations"
+    return total * (len(numbers) + kills)
 
 
 def _die(place, k):
@@ -148,7 +149,10 @@ def _die(place, k):
 
 
 def fail_while_resuming(place, number=errno.ENOSPC):
-    """Fail in the middle, then at every operation of what is resumed, and resume again."""
+    """Fail in the middle, then at every operation of what is resumed, and resume again.
+
+    Returns how often.
+    """
     middle = len(place.recorded().operations) // 2
     k = 0
     while True:
@@ -163,7 +167,7 @@ def fail_while_resuming(place, number=errno.ENOSPC):
         place.check(f"resumed, error at operation {k}")
         place.clean()
         if done:
-            return f"{k} operations"
+            return k
         k += 1
 
 
@@ -191,7 +195,7 @@ def fails(place, state):
 
 
 def lose_power(place, part=1.0, draw=None):
-    """Resume from states that a power failure leaves."""
+    """Resume from states that a power failure leaves; returns how many."""
     count = 0
     for state in all_states(place.recorded()):
         if draw is not None and draw.random() > part:
@@ -201,7 +205,7 @@ def lose_power(place, part=1.0, draw=None):
             sizes = {name: len(data) for name, data in state.items()}
             raise Wrong(f"{place.name}: {wrong} in {sizes}")
         count += 1
-    return f"{count} states"
+    return count
 
 
 def loose(operations):
@@ -235,7 +239,8 @@ def leave_out(place, number, kind=disks.SYNC):
 def leave_all_out(place):
     """Leave every force out in turn; that of a file has to be seen.
 
-    That of a folder is seen where a checkpoint would know of a file that is not there.
+    That of a folder is seen where a checkpoint would know of a file that is not there. Returns how
+    many of files and of folders were seen.
     """
     files = loose(place.recorded().operations)
     for number in files:
@@ -246,14 +251,17 @@ def leave_all_out(place):
     seen = [k for k in folders if leave_out(place, k, disks.SYNC_FOLDER) is not None]
     if not seen:
         raise Wrong(f"{place.name}: no force of a folder is missed")
-    return f"{len(files)} forces of files and {len(seen)} of folders are missed when left out"
+    return len(files), len(seen)
 
 
 # ---- the command
 
 
 def kill_commands(place, draw, wanted):
-    """Kill whole commands, as a user starts them, a while after a checkpoint; then let one end."""
+    """Kill whole commands, as a user starts them, a while after a checkpoint; then let one end.
+
+    Returns how many were killed.
+    """
     words = [*place.command, "-o", place.target, "--checkpoint", "ck", "--every", "1", "--resume"]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
     kills = 0
@@ -273,7 +281,7 @@ def kill_commands(place, draw, wanted):
         raise Wrong(f"{place.name}: exit code {process.returncode} after {kills} kills")
     place.check(f"{kills} killed commands")
     place.clean()
-    return f"{kills} killed commands"
+    return kills
 
 
 def stamp(path):
@@ -319,21 +327,23 @@ def work(asked, name, form):
     draw = random.Random(f"{asked.seed} {name} {form}")
     if asked.kills:
         with somewhere(name, form, asked.rows) as place:
-            found = kill_many(place, draw, -(-asked.kills // len(SUITE)))
-            print(f"{name}, {form}: {found}", flush=True)
+            kills, runs = kill_many(place, draw, -(-asked.kills // len(SUITE)))
+            print(f"{name}, {form}: {kills} kills in {runs} runs", flush=True)
     if asked.commands:
         with somewhere(name, form, asked.rows) as place:
             found = kill_commands(place, draw, -(-asked.commands // len(SUITE)))
-            print(f"{name}, {form}: {found}", flush=True)
+            print(f"{name}, {form}: {found} killed commands", flush=True)
     small_rows = 5 * BLOCK_ROWS // 2
     if asked.faults:
         with somewhere(name, form, small_rows) as place:
-            print(f"{name}, {form}: faults at {fail_everywhere(place)}", flush=True)
-            print(f"{name}, {form}: resumed, faults at {fail_while_resuming(place)}", flush=True)
+            print(f"{name}, {form}: {fail_everywhere(place)} faults", flush=True)
+            print(f"{name}, {form}: {fail_while_resuming(place)} when it resumes", flush=True)
     if asked.power:
         with somewhere(name, form, small_rows) as place:
-            print(f"{name}, {form}: power lost in {lose_power(place)}", flush=True)
-            print(f"{name}, {form}: {leave_all_out(place)}", flush=True)
+            print(f"{name}, {form}: power lost in {lose_power(place)} states", flush=True)
+            files, folders = leave_all_out(place)
+            told = f"{files} forces of files and {folders} of folders are missed when left out"
+            print(f"{name}, {form}: {told}", flush=True)
 
 
 if __name__ == "__main__":

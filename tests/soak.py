@@ -8,9 +8,10 @@ Turn by turn, in one process:
 - `rtbot run --checkpoint` over a file, broken off and resumed: the bytes of an undisturbed run;
 - random graphs against the oracles, as `tests.torture` makes them.
 
-Every few seconds the memory of the process (RSS), its open files and the files it has left behind
-are noted, in a file that `rtbot run` reads. The exit code is 1 if the memory has grown by more than
-`--limit` MiB an hour after the warm-up, or anything has been left open or behind. Linux only.
+Every few seconds the memory of the process (RSS, MiB), its open files and the files it has left
+behind are noted, in a file that `rtbot run` reads. The exit code is 1 if the memory has grown by
+more than `--limit` MiB an hour after the warm-up, or anything has been left open or behind. Linux
+only.
 """
 
 import argparse
@@ -43,6 +44,10 @@ operators:
   upper: mean + 2 * width
 outputs: {upper: upper, high: high, slow: slow, y: pair.o2, word: word}
 io: {lateness: 5, late: drop, duplicates: last}
+"""
+CHART = """
+inputs: {RSS-MiB: number, open-files: integer, files-left: integer}
+outputs: [RSS-MiB, open-files, files-left]
 """
 KEYS, ROWS, PARTS = 500, 20_000, 8
 """Keys at any moment, rows and pushes per round."""
@@ -180,6 +185,15 @@ class Log:
         self.file.write(f"{seconds:.0f},{rss:.2f},{files},{behind}\n")
         self.file.flush()
 
+    def draw(self, path):
+        """Draw what was noted over the seconds."""
+        seconds, rss, files, left = np.array(self.samples).T
+        t, kept = np.unique(seconds.astype(np.int64), return_index=True)
+        counts = {"open-files": files, "files-left": left}
+        tables = {name: {"t": t, "value": c[kept].astype(np.int64)} for name, c in counts.items()}
+        tables["RSS-MiB"] = {"t": t, "value": rss[kept]}
+        rtbot.load(CHART).run(tables).plot(path, title="A soak: memory over seconds")
+
     def verdict(self, limit):
         """What is told at the end, and whether all is well."""
         seconds, rss, files, behind = np.array(self.samples).T
@@ -223,6 +237,7 @@ def main(given=None):
     parser.add_argument("--part", choices=SECONDS, action="append", help="default: all")
     parser.add_argument("--pace", type=float, default=1.0, help="turns so many times as long")
     parser.add_argument("--out", type=Path, default=Path("out/soak.csv"), help="what was noted")
+    parser.add_argument("--chart", type=Path, help="an SVG of it")
     options = parser.parse_args(given)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     log = Log(options.out.resolve())
@@ -233,6 +248,8 @@ def main(given=None):
         print(f"{name}: {turns:,} turns, {rows:,} rows")
     told, well = log.verdict(options.limit)
     print(told)
+    if options.chart:
+        log.draw(options.chart)
     return 0 if well else 1
 
 
