@@ -12,12 +12,14 @@ from spark_adapter.batch import run_graph
 from spark_adapter.drain import drain, saved_state, state_of
 from spark_adapter.stream import counts, late_rows
 from spark_adapter.table import register
+from spark_adapter.telling import reason
 
 __all__ = [
     "account",
     "counts",
     "drain",
     "late_rows",
+    "reason",
     "register",
     "run_graph",
     "saved_state",

@@ -114,7 +114,7 @@ def _read_work(graph: Graph, state: bytes) -> tuple[Work, Split]:
 
 def _finish(work: Work, split: Split) -> Any:
     def rtbot_finish(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with plainly():
+        with plainly(work):
             for batch in batches:
                 for state in batch.column(STATE):
                     yield from batches_of(resumed(work, split, state.as_py()).finish())
@@ -134,7 +134,7 @@ class Sliced:
         """Return what Spark calls for a partition."""
 
         def rtbot_slices(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            with plainly():
+            with plainly(self.packing.work):
                 yield from self._run(batches)
 
         return rtbot_slices

@@ -55,7 +55,7 @@ def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa
     back[starts] = False
     if back.any():
         row = int(back.argmax())
-        message = f"rows are not in the order of time: {found[row]} comes after {before[row]}"
+        message = f"rows are not in the order of time: t={found[row]} comes after t={before[row]}"
         hint = "a table function needs ORDER BY with the column of times"
         raise DataError(message, code="RT202", hint=hint, **_at(chunk, work, row))
     return chunk.set_column(place, work.time, of_numpy(found))

@@ -237,12 +237,12 @@ def run_partition(
             yield from partition.push(chunk)
         yield from partition.finish()
 
-    return told(rows())
+    return told(rows(), work)
 
 
-def told(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def told(rows: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
     """Yield the rows; an error of ours comes without the calls that led to it."""
-    with plainly():
+    with plainly(work):
         yield from rows
 
 

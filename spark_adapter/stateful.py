@@ -69,7 +69,7 @@ class Buckets(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """Take the rows of a micro-batch."""
         if key[0] == GUARD:
-            with plainly():
+            with plainly(self.packing.work):
                 self._guard()
             return
         arrived = self.packing.slices(part for frame in rows for part in frame[ROWS])
@@ -92,7 +92,7 @@ class Buckets(StatefulProcessor):
         timerValues: Any,  # noqa: ARG002, N803
     ) -> None:
         """Take states over, from a batch run or another stream."""
-        with plainly():
+        with plainly(self.packing.work):
             index = self._index()
             for number, state in zip(initialState[SLICE], initialState[STATE], strict=True):
                 self._save(index, int(number), self._slice(bytes(state)))
@@ -107,7 +107,7 @@ class Buckets(StatefulProcessor):
         self, arrived: Mapping[int, pa.Table], watermark: int, fired: int | None
     ) -> Iterator[pd.DataFrame]:
         made = Made()
-        with plainly():
+        with plainly(self.packing.work):
             index, until = self._index(), self.clock.until(watermark)
             for number in sorted({*arrived, *index.ready(until)}):
                 one = self._slice(self._state(index, number))

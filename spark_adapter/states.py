@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +130,16 @@ def fits(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form") -> 
     difference = checkpoint.differ(old, new)
     if difference:
         message = f"the state is of another {what}: {difference}"
-        raise CheckpointError(message, code="RT313", hint=OTHER)
+        raise CheckpointError(message, code="RT313", hint=_way_on(old, new))
+
+
+def _way_on(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """What to do about a difference; if it is that of the split alone, one has just to say it."""
+    split = {field.name: old[field.name] for field in fields(Split) if field.name in old}
+    if not split or checkpoint.differ(old, {**new, **split}):
+        return OTHER
+    told = ", ".join(f"{name}={number}" for name, number in split.items())
+    return f"say {told}; by default buckets go by spark.sql.shuffle.partitions"
 
 
 def _own_end(state: bytes) -> int:

@@ -209,7 +209,7 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
 
 def _pack(packing: Packing) -> Any:
     def rtbot_pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with plainly():
+        with plainly(packing.work):
             yield from packing.packed(batches)
         settled()
 

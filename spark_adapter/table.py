@@ -81,10 +81,10 @@ def _function(work: Work, needed: list[str]) -> type:
             self.maker = caller.f_locals.get("self") if caller is not None else None
 
         def eval(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-            return told(self._result(batch))
+            return told(self._result(batch), work)
 
         def terminate(self) -> Iterator[pa.RecordBatch]:
-            return told(self.partition.finish())
+            return told(self.partition.finish(), work)
 
         def _result(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             if batch.num_rows:

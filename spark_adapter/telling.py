@@ -7,27 +7,87 @@ environment says otherwise, and a worker that failed is not used again.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import RtbotError
+import numpy as np
+import pyarrow as pa
+
+from rtbot.errors import DataError, RtbotError
+from rtbot.times import Style, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spark_adapter.rows import Work
+
 HIDDEN = "SPARK_HIDE_TRACEBACK"
 """What `spark.sql.execution.pyspark.udf.hideTraceback.enabled` sets in workers."""
 
+COUNTED = re.compile(r"(?<=\bt=)-?\d+\b|(?<=\badvanced to )-?\d+\b")
+"""Times as messages write them, counted in io.unit."""
+
+
+OURS = re.compile(r"\brtbot\.errors\.\w+: (.*?error\[RT\d{3}\]: .*(?:\n {5}.*)*)")
+"""An error of ours in the text of one of Spark; lines of a hint begin with spaces."""
+
+
+def reason(error: BaseException | None) -> str:
+    """Return what rtbot says is wrong, of an error that Spark has raised; "" if it says nothing.
+
+    Around that, Spark tells of tasks, workers and plans. What `query.exception()` returned may be
+    given, too.
+    """
+    if isinstance(error, RtbotError):
+        return str(error)
+    found = OURS.search(str(error))
+    return found[1] if found else ""
+
 
 @contextmanager
-def plainly() -> Iterator[None]:
-    """Let errors of the tree in `rtbot.errors` through as their text alone."""
+def plainly(work: Work) -> Iterator[None]:
+    """Let errors of the tree in `rtbot.errors` through as their text alone, dated by `work`."""
     try:
         yield
     except RtbotError as error:
         if _on_a_worker():
             os.environ[HIDDEN] = "1"
-        raise error.with_traceback(None) from None
+        told = dated(error, work) if isinstance(error, DataError) else error
+        raise told.with_traceback(None) from None
+
+
+def dated(error: DataError, work: Work) -> DataError:
+    """Return the error with its times as ISO 8601 where the column of times has timestamps.
+
+    An instant ends in Z; the `time` of the error stays the integer that it is, and shows both.
+    """
+    kind = work.schema.field(work.stamp).type
+    if not pa.types.is_timestamp(kind):
+        return error
+    style = Style(offset="Z" if kind.tz else "")
+
+    def shown(count: int) -> str:
+        try:
+            return str(render(np.array([count], np.int64), work.unit, style)[0])
+        except DataError:  # a year that ISO 8601 cannot tell
+            return str(count)
+
+    where: dict[str, Any] = dict(error.where)
+    if error.time is not None:
+        where["time"] = Dated(error.time)
+        where["time"].shown = f"{shown(error.time)} = {int(error.time)}"
+    message = COUNTED.sub(lambda found: shown(int(found[0])), error.message)
+    return DataError(message, code=error.code, hint=error.hint, output=error.output, **where)
+
+
+class Dated(int):
+    """A time in io.unit that is shown as something else."""
+
+    shown = ""
+
+    def __repr__(self) -> str:
+        return self.shown
 
 
 def _on_a_worker() -> bool:

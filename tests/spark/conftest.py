@@ -51,7 +51,7 @@ def skip_without(lacking):
         (pytest.fail if java.NEEDED else pytest.skip)(lacking)
 
 
-def started(folder):
+def started(folder, master="local[2]"):
     """A session whose workers have this Python and project; `folder` is for what Spark keeps."""
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -59,7 +59,7 @@ def started(folder):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").appName("rtbot tests")
+    builder = SparkSession.builder.master(master).appName("rtbot tests")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
     session = builder.config("spark.sql.warehouse.dir", f"{folder}/warehouse").getOrCreate()

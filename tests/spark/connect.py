@@ -12,6 +12,7 @@ import math
 import os
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -112,34 +113,47 @@ def batches(spark, rows):
         spark_adapter.run_graph(twice, GRAPH, **options).collect()
         told = ""
     except Exception as error:  # noqa: BLE001 (whatever Spark makes of it)
-        told = str(error)
-    yield "a data error", "(input 'a', time 5, key 'x', value 2.0)" in told
+        told = spark_adapter.reason(error)
+    second = "a second message at t=5 (input 'a', time 5, key 'x', value 2.0)\n     set io.dup"
+    yield "a data error", told.startswith(f"error[RT203]: {second}")
 
 
 def streams(spark, rows, folder):
-    """Whether a stream that goes on after a batch run is right, by name."""
+    """Whether streams that go on after a batch run, and after each other, are right, by name."""
     options = {"key": "k", "time": "t", "buckets": 2, "slices": 2}
     old = spark.createDataFrame([row for row in rows if row[1] < OLD], SHAPE)
     parts = [spark_adapter.run_graph(old, GRAPH, finish=False, **options).toArrow()]
     state = spark_adapter.state_of(old, GRAPH, **options)
-    Path(folder, "in").mkdir()
-    for number, (first, end) in enumerate([(OLD, NEW), (NEW, LAST)]):
+    late = 0
+    for name, first, end in (("one", OLD, NEW), ("two", NEW, LAST)):
+        here = Path(folder, name)
+        write(rows, here / "in", (first, (first + end) // 2, end))
+        read = spark.readStream.schema(SHAPE).option("maxFilesPerTrigger", 1).parquet(f"{here}/in")
+        out = spark_adapter.run_graph(
+            read, GRAPH, watermark="1 second", initial_state=state, **options
+        )
+        query = out.writeStream.format("parquet").option("checkpointLocation", f"{here}/checkpoint")
+        query = query.option("path", f"{here}/out").trigger(availableNow=True).start()
+        query.awaitTermination()
+        late += spark_adapter.late_rows(query)
+        parts.append(spark.read.parquet(f"{here}/out").toArrow())
+        state = spark_adapter.saved_state(spark, f"{here}/checkpoint")
+    yield "saved_state", state.count() > 0
+    parts.append(spark_adapter.drain(spark, f"{folder}/two/checkpoint", GRAPH).toArrow())
+    known = "initial_state of state_of and of saved_state, drain"
+    yield known, all(map(len, parts)) and bits(*parts) == bits(local(rows))
+    yield "late_rows", late == 0
+
+
+def write(rows, folder, ends):
+    """Write rows as files, each of the times between two of the ends."""
+    folder.mkdir(parents=True)
+    for number, (first, end) in enumerate(pairwise(ends)):
         part = [row for row in rows if first <= row[1] < end]
         kinds = [pa.string(), pa.int64(), pa.float64(), pa.float64()]
         columns = [pa.array(c, k) for c, k in zip(zip(*part, strict=True), kinds, strict=True)]
-        path = Path(folder, "in", f"{number}.parquet")
-        parquet.write_table(pa.table(columns, list("ktab")), path)
-        os.utime(path, (1e9 + 60 * number,) * 2)
-    read = spark.readStream.schema(SHAPE).option("maxFilesPerTrigger", 1).parquet(f"{folder}/in")
-    out = spark_adapter.run_graph(read, GRAPH, watermark="1 second", initial_state=state, **options)
-    write = out.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
-    query = write.option("path", f"{folder}/out").trigger(availableNow=True).start()
-    query.awaitTermination()
-    parts.append(spark.read.parquet(f"{folder}/out").toArrow())
-    parts.append(spark_adapter.drain(spark, f"{folder}/checkpoint", GRAPH).toArrow())
-    yield "state_of, a stream, drain", bits(*parts) == bits(local(rows))
-    yield "late_rows", spark_adapter.late_rows(query) == 0
-    yield "saved_state", spark_adapter.saved_state(spark, f"{folder}/checkpoint").count() > 0
+        parquet.write_table(pa.table(columns, list("ktab")), folder / f"{number}.parquet")
+        os.utime(folder / f"{number}.parquet", (1e9 + 60 * number,) * 2)
 
 
 def main():

@@ -475,7 +475,7 @@ def test_states_on_a_shelf_are_found_by_what_is_in_them(tmp_path):
     assert kept.get(states.mark(state)) is None
     (tmp_path / "states" / states.mark(state)).write_bytes(other)
     assert kept.get(states.mark(state)) is None
-    assert [path.name for path in (tmp_path / "states").iterdir()] == sorted(
+    assert sorted(path.name for path in (tmp_path / "states").iterdir()) == sorted(
         [states.mark(state), states.mark(other)]
     )
     assert shelf.Shelf(None).get(states.mark(state)) is None

@@ -196,6 +196,11 @@ BEFORE_ANY_JOB = {
         TypeError,
         "watermark goes with a stream only",
     ),
+    "an initial state in batch": (
+        lambda f: run_graph(f, MEAN, initial_state=f),
+        TypeError,
+        "initial_state goes with a stream only",
+    ),
     "a DataFrame too few": (
         lambda f: run_graph({"n": f}, SUM),
         DataError,
@@ -297,10 +302,15 @@ def test_no_store_of_states_is_told_with_what_to_set(spark, stream):
         spark.conf.set(name, before)
 
 
+TWICE = "a second message at t=2024-01-01T00:00:01Z (input 'price', time 2024-01-01T00:00:01Z ="
 AT_A_ROW = {
     "a time that comes twice": (
         lambda f: f.withColumn("t", functions.lit(7).cast("long")),
         "a second message at t=7 (input 'price', time 7, key 'a'",
+    ),
+    "a timestamp that comes twice": (
+        lambda f: f.withColumn("t", functions.timestamp_seconds(functions.lit(1_704_067_201))),
+        f"{TWICE} 1704067201, key 'a', value 3.0) set io.duplicates to say",
     ),
     "a row without a time": (
         lambda f: f.withColumn("t", functions.lit(None).cast("long")),
@@ -313,12 +323,20 @@ AT_A_ROW = {
 }
 
 
-@pytest.mark.parametrize("mistake", AT_A_ROW)
-def test_a_row_that_is_wrong_is_named_without_a_stack(frame, mistake):
+@pytest.mark.parametrize(
+    ("mistake", "strategy"),
+    [
+        *((mistake, "partitions") for mistake in AT_A_ROW),
+        ("a timestamp that comes twice", "groups"),
+    ],
+)
+def test_a_row_that_is_wrong_is_named_without_a_stack(frame, mistake, strategy):
     make, told = AT_A_ROW[mistake]
+    rows = make(frame.where("symbol = 'a'"))
     with pytest.raises(PythonException) as caught:
-        run_graph(make(frame.where("symbol = 'a'")), MEAN, key="symbol").collect()
+        run_graph(rows, MEAN, key="symbol", strategy=strategy).collect()
     assert told in words(caught.value)
+    assert told in words(spark_adapter.reason(caught.value))
     assert str(caught.value).count("  File ") <= 2
 
 
@@ -327,9 +345,19 @@ IN_SQL = {
         "there is no column 'price'"
     ),
     "SELECT * FROM means(TABLE(p) PARTITION BY symbol ORDER BY t DESC)": (
-        "1 comes after 2 (input 'price', key 'a', column 't') a table function needs ORDER BY"
+        "t=1 comes after t=2 (input 'price', key 'a', column 't') a table function needs ORDER BY"
     ),
 }
+
+
+def test_times_of_an_error_in_sql_are_told_as_timestamps(spark, frame):
+    data = frame.withColumn("t", functions.timestamp_seconds(functions.col("t") + 1_704_067_200))
+    register(spark, "dated", MEAN, like=data, key="symbol")
+    data.createOrReplaceTempView("d")
+    with pytest.raises(PythonException) as caught:
+        spark.sql("SELECT * FROM dated(TABLE(d) PARTITION BY symbol ORDER BY t DESC)").collect()
+    told = "not in the order of time: t=2024-01-01T00:00:01Z comes after t=2024-01-01T00:00:02Z ("
+    assert told in spark_adapter.reason(caught.value)
 
 
 @pytest.mark.parametrize("query", IN_SQL)

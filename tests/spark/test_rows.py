@@ -361,7 +361,7 @@ def test_times_come_out_as_they_went_in(kind, value, unit, monkeypatch):
 def test_rows_that_are_not_in_order_are_refused_and_never_dropped(size, late, monkeypatch):
     monkeypatch.setenv("RTBOT_INTERPRET", "1")
     monkeypatch.setattr(rows, "CHUNK_ROWS", size)
-    told = "rows are not in the order of time: 4 comes after 9 (input 'a', key 'x', column 'at')"
+    told = "not in the order of time: t=4 comes after t=9 (input 'a', key 'x', column 'at')"
     with pytest.raises(DataError) as caught:
         of_times(pa.int64(), [7, 9, 4], "s", late=late)
     assert told in str(caught.value)

@@ -141,11 +141,11 @@ def test_a_stream_and_what_was_left_of_it_give_the_bits_of_a_local_run(spark, tm
 def test_inputs_of_their_own_join_by_time(spark, tmp_path, kind):
     rng = random.Random(kind)
     data = {name: made(rng, name, 60) for name in "ab"}
-    frames = {}
+    frames, folders = {}, {}
     graph = rtbot.load(JOINS)
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     for name, rows in data.items():
-        folder = Folder(tmp_path / name, name)
+        folder = folders[name] = Folder(tmp_path / name, name)
         folder.add(rows, 2, rng, 5)
         shown = folder.stream(spark).selectExpr("k", f"cast({moment(kind)} as {kind}) ts", name)
         own = kind == "timestamp" and name == "a"
@@ -157,11 +157,20 @@ def test_inputs_of_their_own_join_by_time(spark, tmp_path, kind):
         rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph)
         assert dict(out.dtypes)["ts"] == kind
         parts = [counted(frame, kind) for frame in (written(spark, tmp_path), rest)]
+        folders["a"].add([("a", 2, 1.5)], 1, rng, 0)
+        with pytest.raises(StreamingQueryException) as caught:
+            ran(out, tmp_path)
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
     assert parts[0].num_rows > 100
     moved = {n: [(k, START + t * 1_000_000, v) for k, t, v in rows] for n, rows in data.items()}
     assert bits(pa.concat_tables(parts)) == bits(local(graph, moved))
+    shown = "2024-11-03T01:59:32" + "Z" * (kind == "timestamp")
+    told = spark_adapter.reason(caught.value)
+    assert told.startswith(
+        f"error[RT202]: t={shown} is late: the watermark has passed t=2024-11-03T"
+    )
+    assert f"(time {shown} = {START + 2_000_000}, input 'a', value 1.5, key 'a')\n     make" in told
 
 
 START = int(dt.datetime(2024, 11, 3, 1, 59, 30, tzinfo=dt.UTC).timestamp()) * 1_000_000
@@ -202,6 +211,7 @@ def test_a_stream_goes_on_where_it_was_stopped_and_counts_late_rows(spark, tmp_p
         with pytest.raises(StreamingQueryException) as caught:
             go_on(graph)
         assert re.search(refusal, first_lines(caught.value))
+        assert re.search(refusal, spark_adapter.reason(caught.value))
     folder.add([row for row in rows if row[1] >= 40], 2, rng, 0)
     query = go_on(dropping)
     assert spark_adapter.late_rows(query) == 2
@@ -223,6 +233,36 @@ def first_lines(error):
     """What a user reads before the calls that led there."""
     return str(error).partition("Traceback")[0]
 
+
+def test_another_number_of_shuffle_partitions_is_left_to_the_checkpoint(spark, tmp_path):
+    rng = random.Random(7)
+    rows = made(rng, "a", 60)
+    graph = rtbot.load(BANDS)
+    folder = Folder(tmp_path / "in", "a")
+
+    def go_on(**split):
+        frame = folder.stream(spark)
+        out = spark_adapter.run_graph(frame, graph, key="k", watermark="1 second", **split)
+        return ran(out, tmp_path).lastProgress["stateOperators"][0]["numShufflePartitions"]
+
+    folder.add([row for row in rows if row[1] < 30], 1, rng, 0)
+    assert go_on() == 2
+    spark.conf.set("spark.sql.shuffle.partitions", "5")
+    try:
+        folder.add([row for row in rows if row[1] >= 30], 1, rng, 0)
+        with pytest.raises(StreamingQueryException) as caught:
+            go_on()
+        assert OTHER_SPLIT in spark_adapter.reason(caught.value)
+        assert go_on(buckets=8, slices=4) == 2
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+    rest = spark_adapter.drain(spark, str(tmp_path / "checkpoint"), graph).toArrow()
+    given = pa.concat_tables([written(spark, tmp_path).toArrow(), rest])
+    assert bits(given) == bits(local(graph, {"a": rows}))
+
+
+OTHER_SPLIT = """form: buckets was 8 and is 20
+     say buckets=8, slices=4; by default buckets go by spark.sql.shuffle.partitions"""
 
 WIDE = ("k", "length(k) n", "t", "a", "if(t % 3 = 0, null, t * 7) b")
 """Two inputs in one relation, where an empty cell is no message, and a key of two columns."""

@@ -49,13 +49,14 @@ def prepare(folder, rng, files=9):
     return rows
 
 
-def run(spark, folder):
-    """Run the stream over all there is."""
+def run(spark, folder, through=lambda out: out):
+    """Run the stream over all there is, what comes out of it `through` something else."""
     from spark_adapter import run_graph
 
     frame = spark.readStream.schema("k string, t bigint, a double")
     frame = frame.option("maxFilesPerTrigger", 1).parquet(f"{folder}/in")
     out = run_graph(frame, GRAPH, key="k", watermark="6 seconds", buckets=3, slices=2)
+    out = through(out)
     write = out.writeStream.format("parquet").option("checkpointLocation", f"{folder}/checkpoint")
     query = write.option("path", f"{folder}/out").trigger(availableNow=True).start()
     Path(folder, BEGUN).touch()
