@@ -213,16 +213,19 @@ def accept(slots, runs, starts, time, last, begun):
 
 
 def settle(slots, runs, known, frontier, pinned, floor, shift, out_frontier, out_pinned):
-    """Frontiers behind an operator that keeps its own: `known`, its source's where that is LAST."""
+    """Frontiers behind an operator that keeps its own: `known`, its source's where that is LAST.
+
+    Where the source's is LAST nothing comes from it any more, and nothing out of the operator.
+    """
     for run in range(runs):
         slot = slots[run]
-        if known[slot] != LAST:
-            out_frontier[slot] = known[slot]
-            out_pinned[slot] = 1
-            continue
         before = frontier[slot]
         if pinned[slot] == 0 and floor > before:
             before = floor
+        if known[slot] != LAST and before != LAST:
+            out_frontier[slot] = known[slot]
+            out_pinned[slot] = 1
+            continue
         if before != FIRST and before != LAST:
             if shift > 0 and before > LAST - shift:
                 before = LAST
