@@ -8,7 +8,6 @@ text and of the versions it was made with, is written once, and never rewritten.
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -20,9 +19,11 @@ from importlib.abc import InspectLoader, MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rtbot import notices
+
 if TYPE_CHECKING:
     import types
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from importlib.machinery import ModuleSpec
 
 COMPILED = "rtbot_compiled"
@@ -208,20 +209,6 @@ def jit(function: Callable[..., Any], *, entry: bool = False, inline: bool = Fal
         return njit(**options)(function)
 
 
-_announced: list[str] = []
-"""What the user was told is being compiled, or should not hear of."""
-
-
-@contextlib.contextmanager
-def hushed() -> Iterator[None]:
-    """Compile without a word meanwhile."""
-    _announced.append("nothing")
-    try:
-        yield
-    finally:
-        _announced.remove("nothing")
-
-
 @functools.cache
 def announce() -> None:
     """Say on stderr, once, that something is being compiled; what is found on disk is not."""
@@ -229,11 +216,8 @@ def announce() -> None:
 
     class Listener(event.Listener):
         def on_start(self, happening: Any) -> None:
-            name = happening.data["dispatcher"].py_func.__module__
-            if name.startswith(COMPILED) and not _announced:
-                _announced.append(name)
-                notice = "rtbot: compiling (once; the result is kept) ..."
-                print(notice, file=sys.stderr, flush=True)  # noqa: T201 (to the user who waits)
+            if happening.data["dispatcher"].py_func.__module__.startswith(COMPILED):
+                notices.compiling()
 
         def on_end(self, happening: Any) -> None:
             pass

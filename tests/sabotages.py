@@ -71,6 +71,7 @@ PAIRING = [
         ("session",),
     ),
     Sabotage("out_pinned[slot] = pinned[slot]", "out_pinned[slot] = 0", ("session",)),
+    Sabotage("if known[slot] != LAST and before != LAST:", "if known[slot] != LAST:"),
 ]
 STATE = [
     Sabotage(
@@ -87,6 +88,7 @@ STATE = [
     ),
     Sabotage("touched.append(self.runner.progress.woken())", "pass"),
     Sabotage("        self.known_slots.clear()\n", "", ("dumps",)),
+    Sabotage("    session.intake.tidy(now=True)\n", "", ("session",)),
     Sabotage("session.rows[name] += 1", "session.rows[name] += 0", compared=True),
     Sabotage("self.ordered = not reused and", "self.ordered = True or", compared=True),
     Sabotage("mask |= absent.astype(np.int64) << place", "pass", compared=True),

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rtbot import modules
+from rtbot import modules, notices
 from rtbot.cli.program import run
 from rtbot.formats.outlet import Outlet
 
@@ -686,8 +686,8 @@ def test_that_something_is_compiled_is_said_once_and_not_to_whom_wants_quiet(
     monkeypatch, tmp_path, capfd
 ):
     monkeypatch.setenv("RTBOT_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(modules, "_announced", [])
-    with modules.hushed():
+    monkeypatch.setattr(notices, "_silenced", [])
+    with notices.hushed():
         assert modules.compiled("def added(a):\n    return a + 1\n").added(1) == 2
     assert capfd.readouterr().err == ""
     for number in (2, 3):

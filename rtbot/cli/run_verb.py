@@ -144,7 +144,7 @@ def command(
     """
     from rtbot.cli import lasting, running
     from rtbot.cli.jobs import job
-    from rtbot.modules import hushed
+    from rtbot.notices import hushed
     from rtbot.report import losses, show_account
 
     quiet = options["quiet"]

@@ -1,0 +1,31 @@
+"""What is said on stderr unasked, and how not to be told."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_silenced: list[str] = []
+"""Who wants no notices, or has had them."""
+
+
+@contextlib.contextmanager
+def hushed() -> Iterator[None]:
+    """Say nothing meanwhile."""
+    _silenced.append("hushed")
+    try:
+        yield
+    finally:
+        _silenced.remove("hushed")
+
+
+def compiling() -> None:
+    """Say that something is being compiled; once in a process."""
+    if not _silenced:
+        _silenced.append("told")
+        notice = "rtbot: compiling (once; the result is kept) ..."
+        print(notice, file=sys.stderr, flush=True)  # noqa: T201 (to the user who waits)
