@@ -63,7 +63,7 @@ class Sessions:
     def __init__(self, draw):
         self.draw, self.graph = draw, rtbot.load(GRAPH)
         self.numbers = np.random.default_rng(draw.randrange(2**32))
-        self.pair = [self.graph.start(key="k") for _ in range(2)]
+        self.pair = [self.graph.start(key="k", compiled=True) for _ in range(2)]
         self.time, self.first, self.texts = 0, 0, 0
 
     def turn(self):
@@ -82,7 +82,7 @@ class Sessions:
         _equal(first, second)
         if self.draw.random() < 0.2:
             place = self.draw.randrange(2)
-            self.pair[place] = self.graph.resume(self.pair[place].dump())
+            self.pair[place] = self.graph.resume(self.pair[place].dump(), compiled=True)
         return ROWS
 
     def _rows(self):
@@ -112,7 +112,7 @@ class Messages:
     """One message after the other."""
 
     def __init__(self, draw):
-        self.session = rtbot.load(GRAPH).start()
+        self.session = rtbot.load(GRAPH).start(compiled=True)
         self.draw, self.time = draw, 0
 
     def turn(self):
