@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
+from rtbot import dates
 from rtbot.errors import DataError, RtbotError
-from rtbot.times import Style, render
+from rtbot.times import Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 HIDDEN = "SPARK_HIDE_TRACEBACK"
 """What `spark.sql.execution.pyspark.udf.hideTraceback.enabled` sets in workers."""
-
-COUNTED = re.compile(r"(?<=\bt=)-?\d+\b|(?<=\badvanced to )-?\d+\b")
-"""Times as messages write them, counted in io.unit."""
-
 
 OURS = re.compile(r"\brtbot\.errors\.\w+: (.*?error\[RT\d{3}\]: .*(?:\n {5}.*)*)")
 """An error of ours in the text of one of Spark; lines of a hint begin with spaces."""
@@ -60,34 +56,12 @@ def plainly(work: Work) -> Iterator[None]:
 def dated(error: DataError, work: Work) -> DataError:
     """Return the error with its times as ISO 8601 where the column of times has timestamps.
 
-    An instant ends in Z; the `time` of the error stays the integer that it is, and shows both.
+    An instant ends in Z.
     """
     kind = work.schema.field(work.stamp).type
     if not pa.types.is_timestamp(kind):
         return error
-    style = Style(offset="Z" if kind.tz else "")
-
-    def shown(count: int) -> str:
-        try:
-            return str(render(np.array([count], np.int64), work.unit, style)[0])
-        except DataError:  # a year that ISO 8601 cannot tell
-            return str(count)
-
-    where: dict[str, Any] = dict(error.where)
-    if error.time is not None:
-        where["time"] = Dated(error.time)
-        where["time"].shown = f"{shown(error.time)} = {int(error.time)}"
-    message = COUNTED.sub(lambda found: shown(int(found[0])), error.message)
-    return DataError(message, code=error.code, hint=error.hint, output=error.output, **where)
-
-
-class Dated(int):
-    """A time in io.unit that is shown as something else."""
-
-    shown = ""
-
-    def __repr__(self) -> str:
-        return self.shown
+    return dates.dated(error, work.unit, Style(offset="Z" if kind.tz else ""))
 
 
 def _on_a_worker() -> bool:

@@ -694,3 +694,20 @@ def test_that_something_is_compiled_is_said_once_and_not_to_whom_wants_quiet(
         text = f"def added(a):\n    return a + {number}\n"
         assert modules.compiled(text).added(1) == 1 + number
     assert capfd.readouterr().err == "rtbot: compiling (once; the result is kept) ...\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("2024-01-02", "2024-01-01", "time 2024-01-01 = 1704067200000000"),
+        ("2024-01-02 10:00", "2024-01-02 09:30", "time 2024-01-02 09:30 = 1704187800000000"),
+        ("2024-01-02T00:00+02:00", "2024-01-01T00:00+02:00", "T00:00+02:00 = 1704060000000000"),
+        ("8", "7", "(input 'x', time 7)"),
+    ],
+)
+def test_the_time_of_a_wrong_row_is_told_as_the_file_has_it(call, first, second, told):
+    data = f"t,x\n{first},1\n{second},2\n"
+    code, _, err = call("run", "g.yaml", "d.csv", g__yaml=ONE, d__csv=data)
+    assert code == 4
+    assert f"d.csv:3: error[RT202]: t={second} is late: t={first} came before it" in err
+    assert told in err

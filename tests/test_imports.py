@@ -37,6 +37,7 @@ LAYERS = [
     {"storage"},
     {
         "blame",
+        "dates",
         "document",
         "drawing",
         "exact_digits",
@@ -84,8 +85,8 @@ RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "
 RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
 RUNTIME |= {"queues", "release", "runner", "session", "single"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
-ADAPTED = {"arrow", "checkpoint", "errors", "formats", "frontiers", "kernels", "result", "tables"}
-ADAPTED |= {"times"}
+ADAPTED = {"arrow", "checkpoint", "dates", "errors", "formats", "frontiers", "kernels", "result"}
+ADAPTED |= {"tables", "times"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
 
 

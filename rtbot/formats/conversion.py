@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from rtbot import times
 from rtbot.arrow import as_numpy
+from rtbot.dates import dated
 from rtbot.errors import DataError, nearest
 from rtbot.formats import cells
 from rtbot.formats.blocks import Block, Fault, Judge, error_at, fault_of
@@ -34,20 +35,25 @@ FEW = 16
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Rows for one push, by input; `rows` tell where each stands in the block."""
+    """Rows for one push, by input; `rows` tell where each stands in the block.
+
+    `clock` is the unit and the style of times, None where they are integers.
+    """
 
     columns: Mapping[str, Columns]
     rows: Mapping[str, Sequence[int] | np.ndarray]
     block: Block
+    clock: tuple[str, Style] | None
 
     def located(self, error: DataError) -> DataError:
         """Return the error of a session with the place in the file instead of that in the push."""
-        where = dict(error.where)
+        told = error if self.clock is None else dated(error, *self.clock)
+        where = dict(told.where)
         name, row = where.get("input"), where.pop("row", None)
         places = self.rows.get(str(name), ())
         if row is not None and row < len(places):
             where["row"] = self.block.line(int(places[row]))
-        return error.at(**{"file": self.block.file, "row": None} | where)
+        return told.at(**{"file": self.block.file, "row": None} | where)
 
     def last(self) -> int:
         """Return the latest time of all rows."""
@@ -64,7 +70,7 @@ class Piece:
             else:
                 cut = slice(*np.searchsorted(places, [start, stop]).tolist())
             columns[name], rows[name] = _taken(whole, cut, start == 0), places[cut]
-        return Piece(columns, rows, self.block)
+        return Piece(columns, rows, self.block, self.clock)
 
 
 class Converter:
@@ -122,7 +128,8 @@ class Converter:
             columns[name], rows[name] = _assembled(
                 feed, Columns(time, time, None, keys), value, keep
             )
-        return Piece(columns, rows, block)
+        clock = None if self.style is None else (self.unit, self.style)
+        return Piece(columns, rows, block, clock)
 
     def _times(self, block: Block, faults: list[Fault]) -> np.ndarray:
         """Convert the times of a block; where one is bad, the array holds 0."""
