@@ -12,13 +12,15 @@ from rtbot.held import HeldFeed
 from rtbot.kernels import FIRST, LAST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import ModuleType
 
     from rtbot.calls import PairCall
     from rtbot.feed import Feed
     from rtbot.plan import Plan
     from rtbot.pool import Pool
+
+    Of = Callable[[Iterable[int]], int]
 
 
 class Progress:
@@ -75,8 +77,12 @@ class Progress:
             self.frontiers[index], self.pins[index],
         )  # fmt: skip
 
-    def floors(self) -> list[int]:
-        """The floor of every progress: what holds for keys that wait for nothing."""
+    def floors(self, any_of: Of = min) -> list[int]:
+        """The floor of every progress: what holds for keys that wait for nothing.
+
+        With `max` the latest that it can be for any key: behind a pairing that waits for every
+        input, a key needs the floors of those inputs only that it has no late enough message of.
+        """
         floors: list[int] = []
         for kind, of in self.plan.progress:
             if kind == "input":
@@ -84,20 +90,23 @@ class Progress:
             elif kind == "own":
                 floors.append(shifted(floors[of[0]], of[1]))
             else:
-                floors.append(self._pair_floor(self.plan.pairings[of], floors))
+                floors.append(self._pair_floor(self.plan.pairings[of], floors, any_of))
         return floors
 
-    def _pair_floor(self, call: PairCall, floors: list[int]) -> int:
+    def _pair_floor(self, call: PairCall, floors: list[int], any_of: Of) -> int:
         values = {}
         for k, (stream, _) in enumerate(call.sources):
             index, shift = self.plan.streams[stream].progress
             values[k] = shifted(floors[index], shift)
         must = [values[k] for k, p in enumerate(call.ports) if p.role == "must"]
-        return max(must) if must else min(values.values())
+        return max(must) if must else any_of(values.values())
 
     def woken(self) -> np.ndarray:
-        """Keys whose waiting rows the present floors let go or drop."""
-        floors = self.floors()
+        """Keys whose waiting rows the present floors may let go or drop.
+
+        Behind pairings behind pairings some still wait, and register again when they have run.
+        """
+        floors = self.floors(max)
         found: list[np.ndarray] = []
         for pool in self.pools:
             for k, (stream, _) in enumerate(pool.call.sources):
