@@ -248,7 +248,10 @@ class Grower:
         choices = [0, 1, 2, 5, min(share, data.INT64_MOST)]
         if parameter.minimum is None:
             choices += [-1, -3, -min(share, data.INT64_MOST), data.INT64_MOST]
-        return self.rng.choice(choices)
+        chosen = self.rng.choice(choices)
+        if chosen == data.INT64_MOST:  # what is shifted so far may meet again what is not
+            self.span = max(self.span, chosen)
+        return chosen
 
     def _add_input(self, kind, *, nullable):
         name = self._fresh("in")

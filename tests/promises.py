@@ -210,7 +210,7 @@ class Tally:
 
 def work(tally, workers, deadline):
     """Try one promise after the other on all workers."""
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers, initializer=mutation.limit_memory) as pool:
         running = set()
         while True:
             while len(running) < workers and time.monotonic() < deadline and (job := tally.next()):

@@ -16,6 +16,7 @@ from rtbot.report import aligned
 from tests import generate
 from tests.catalogue import catalogue
 from tests.checks import Checked, port_kind
+from tests.mutation import limit_memory
 from tests.refusals import REFUSALS
 from tests.shrink import shrink
 
@@ -155,7 +156,7 @@ def run_all(names, options, *, compiled, deadline):
     """Check all names on all workers; what they met, how many there were, which failed."""
     coverage, failures, done = Counter(), [], 0
     size = 3 if compiled else min(CHUNK, max(1, options.graphs // options.workers))
-    with ProcessPoolExecutor(options.workers) as pool:
+    with ProcessPoolExecutor(options.workers, initializer=limit_memory) as pool:
         waiting, queue = set(), chunks(names, size)
         while True:
             for chunk in itertools.islice(queue, options.workers * 2 - len(waiting)):
