@@ -1,4 +1,4 @@
-"""What is promised, tried as often as the time allows: `python -m tests.promises --minutes 9`.
+"""What is promised, tried as often as the time allows: `python -m tests.promises --minutes 7`.
 
 Each promise is tried until the number wanted is reached, in the order of the table; the last three
 share the time that is left. The table says how often each was tried, and what failed. Without
