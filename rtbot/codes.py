@@ -98,6 +98,8 @@ class Texts:
 
         There may be other numbers among them: a text is kept in vain, never lost.
         """
+        if not self.values:
+            return
         kept = np.zeros(len(self.values), bool)
         for part in words:
             kept[part[(part >= 0) & (part < len(kept))]] = True

@@ -28,8 +28,9 @@ def settings():
     """The environments, that of the machine itself first."""
     ours = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
     newest = [name for name in ours if name.startswith(NEWEST)]
+    older = "haswell" if __cpu_features__.get("AVX2") else ""
     yield {"PYTHONHASHSEED": "0"}
-    yield {"PYTHONHASHSEED": "1"} | without(newest, "haswell" if __cpu_features__["AVX2"] else "")
+    yield {"PYTHONHASHSEED": "1"} | without(newest, older)
     yield {"PYTHONHASHSEED": "2"} | without(ours, "generic")
 
 

@@ -129,7 +129,7 @@ def of_chunks(check, kind, size):
 
 def smoke(_number):
     """A soak of a minute."""
-    words = ["--minutes", "1", "--pace", "0.3", "--limit", "inf", "--out", os.devnull]
+    words = ["--minutes", "1", "--pace", "0.1", "--limit", "inf", "--out", os.devnull]
     with contextlib.redirect_stdout(io.StringIO()) as told:
         if soak.main(words):
             raise Mismatch(told.getvalue())

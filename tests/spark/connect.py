@@ -12,7 +12,7 @@ import math
 import os
 import sys
 import tempfile
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -156,16 +156,22 @@ def write(rows, folder, ends):
         os.utime(folder / f"{number}.parquet", (1e9 + 60 * number,) * 2)
 
 
+def tell(*parts):
+    """Print a line for everything that was tried, of (name, right); returns how many are wrong."""
+    wrong = 0
+    for name, good in chain.from_iterable(parts):
+        print(f"{name}: {'right' if good else 'WRONG'}", flush=True)
+        wrong += not good
+    return wrong
+
+
 def main():
     """Print a line for everything that was tried; the exit code is 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", help="of a server; default: one of its own")
-    spark, rows, wrong = session(parser.parse_args().url), made(), 0
+    spark, rows = session(parser.parse_args().url), made()
     with tempfile.TemporaryDirectory() as folder:
-        for found in (batches(spark, rows), streams(spark, rows, folder)):
-            for name, good in found:
-                print(f"{name}: {'right' if good else 'WRONG'}", flush=True)
-                wrong += not good
+        wrong = tell(batches(spark, rows), streams(spark, rows, folder))
     spark.stop()
     sys.exit(bool(wrong))
 

@@ -15,6 +15,7 @@ import rtbot
 import spark_adapter
 from tests.spark import torture
 from tests.spark.conftest import started
+from tests.spark.connect import tell
 
 MASTER = "local[2,2]"
 """Two cores, and two attempts for every task."""
@@ -85,17 +86,13 @@ def streams(spark, folder, failed):
 
 def main():
     """Print a line for everything that was tried; the exit code is 1 if something is wrong."""
-    wrong = 0
     with tempfile.TemporaryDirectory() as name:
         folder, failed = Path(name, "stream"), Path(name, "failed")
         folder.mkdir()
         failed.mkdir()
         spark = started(name, MASTER)
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", BATCH_ROWS)
-        for found in (batches(spark, failed), streams(spark, folder, failed)):
-            for what, good in found:
-                print(f"{what}: {'right' if good else 'WRONG'}", flush=True)
-                wrong += not good
+        wrong = tell(batches(spark, failed), streams(spark, folder, failed))
         spark.stop()
     sys.exit(bool(wrong))
 
