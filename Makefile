@@ -23,7 +23,7 @@ demo: .venv/ready-to-run
 
 test: .venv/ready-to-develop out/editor/ready
 	@$(BIN)/python -m tests.spark.java
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0
 
 lint: .venv/ready-to-develop
 	$(BIN)/ruff check .

@@ -72,34 +72,52 @@ class Place:
 
 
 def killed(place, draw, seconds, every=1):
-    """Run to the end, killed again and again on the way; returns the number of kills."""
+    """Run to the end, killed again and again on the way; returns the number of kills.
+
+    After each kill the next comes later, so that even a machine that has become slower ends.
+    """
     kills = 0
     while True:
-        child = os.fork()
-        if not child:
-            code = 1
-            with contextlib.suppress(BaseException):
-                place.run(Files(), every=every)
-                code = 0
-            os._exit(code)
+        child = _started(place, every)
         time.sleep(seconds * draw.choice([0.1, 0.5, 1.5]) * draw.random())
         os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
+        status = _ended(place, child)
         if os.WIFEXITED(status):
-            if os.WEXITSTATUS(status):
-                raise Wrong(f"{place.name}: refused after {kills} kills")
             break
         kills += 1
+        seconds *= 1.2
     place.check(f"{kills} kills")
     place.clean()
     return kills
 
 
+def _started(place, every):
+    """The number of a process that runs to its end."""
+    child = os.fork()
+    if not child:
+        code = 1
+        with contextlib.suppress(BaseException):
+            place.run(Files(), every=every)
+            code = 0
+        os._exit(code)
+    return child
+
+
+def _ended(place, child):
+    """How the process ended; if by itself, without an error."""
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise Wrong(f"{place.name}: refused to go on")
+    return status
+
+
 def duration(place):
+    """How long a process needs that nothing disturbs."""
     begun = time.perf_counter()
-    place.run(Files(), resume=False)
+    _ended(place, _started(place, every=1))
+    seconds = time.perf_counter() - begun
     place.clean()
-    return time.perf_counter() - begun
+    return seconds
 
 
 def kill_many(place, draw, wanted):

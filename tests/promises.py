@@ -7,6 +7,7 @@ share the time that is left. The table says how often each was tried, and what f
 
 import argparse
 import contextlib
+import faulthandler
 import io
 import itertools
 import os
@@ -155,6 +156,8 @@ CALLS = {faults, power, forces, machines.differ, smoke}
 """Of these the number wanted is of calls; of others it is of the tries that they return."""
 SHARING = {operators, saved, interleaved}
 """These come last, and take turns."""
+HANGS_SECONDS = 900
+"""A try that takes longer ends all, and tells where it was."""
 
 
 # ---- the run
@@ -163,11 +166,13 @@ SHARING = {operators, saved, interleaved}
 def attempt(name, number):
     """Try a promise once: its name, how many tries that was, CPU seconds, and what failed."""
     begun = os.times()
+    faulthandler.dump_traceback_later(HANGS_SECONDS, exit=True)
     try:
         with pytest.MonkeyPatch.context() as patch, small(patch):
             tries, failed = PROMISES[name][1](number), ""
     except Exception as error:  # noqa: BLE001 (whatever it is, it is to be told)
         tries, failed = 1, f"{name}, {number}: {type(error).__name__}: {str(error)[:500]}"
+    faulthandler.cancel_dump_traceback_later()
     ended = os.times()
     return name, tries, sum(ended[:4]) - sum(begun[:4]), failed
 

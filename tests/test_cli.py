@@ -646,6 +646,15 @@ def test_interrupts(number, code):
     assert not Path("o.csv").exists()
 
 
+def test_an_interrupt_within_generated_code_ends_with_the_same_code():
+    Path("g.yaml").write_text(ONE)
+    Path("d.csv").write_text("t,x\n1,2\n")
+    Path("p.py").write_text('import signal\nexec("signal.raise_signal(signal.SIGINT)")\n')
+    child = process("run", "g.yaml", "d.csv", "--plugin", "p.py")
+    assert child.communicate() == (b"", b"interrupted\n")
+    assert child.returncode == 130
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_that_foreign_code_drops_is_not_lost(call, monkeypatch, number, code):
     def opened(*arguments):

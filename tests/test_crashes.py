@@ -7,6 +7,7 @@ import pytest
 
 from rtbot.cli.program import run
 from tests import crashes, disks
+from tests.alone import alone
 from tests.lasting_runs import BLOCK_ROWS, CASES, on, prepare, small
 
 
@@ -21,13 +22,15 @@ def place(request):
     return crashes.Place(*request.param, 5 * BLOCK_ROWS // 2)
 
 
-each = pytest.mark.parametrize("place", crashes.SUITE, ids=", ".join, indirect=True)
 one = pytest.mark.parametrize("place", [("keyed", "parquet")], ids=", ".join, indirect=True)
 
 
-@each
-def test_killed_at_random(place):
-    crashes.kill_many(place, random.Random(7), 5)
+def test_killed_at_random():
+    words = ["--kills", "20", "--rows", str(5 * BLOCK_ROWS // 2), "--seed", "7"]
+    told = alone("tests.crashes", *words).splitlines()
+    kills = [int(line.split(": ")[1].split()[0]) for line in told]
+    assert len(kills) == len(crashes.SUITE)
+    assert min(kills) >= 5
 
 
 @one

@@ -768,7 +768,7 @@ def test_a_killed_run_leaves_a_part_that_confuses_nobody():
     child = process("-", "-o", "o.csv")
     child.stdin.write(b"t,x\n1,1\n")
     child.stdin.flush()
-    while not list(Path().glob("*.part")):
+    while not list(Path().glob("*.part")) and child.poll() is None:
         time.sleep(0.02)
     child.kill()
     child.communicate()

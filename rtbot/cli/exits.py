@@ -31,6 +31,14 @@ CODES: dict[type[BaseException], int] = {
 """From the class of an error, or the nearest above it, to the code."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """SIGINT arrived; a class of its own, since Python (3.11) remembers KeyboardInterrupt itself.
+
+    Where that has passed through generated code, as `dataclass` makes it, the process ends by the
+    signal and not with its exit code, even if the error was caught.
+    """
+
+
 class Terminated(BaseException):
     """SIGTERM arrived."""
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +11,8 @@ import click
 
 from rtbot import __version__
 from rtbot.cli.completing import VARIABLE
-from rtbot.cli.exits import Terminated, exit_code
+from rtbot.cli.exits import exit_code
+from rtbot.cli.stopping import stopping
 from rtbot.files import STANDARD, naming
 
 if TYPE_CHECKING:
@@ -107,21 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run the program; returns the exit code."""
     debug = "--debug" in arguments
-    before = None
-    with suppress(ValueError):  # a thread that is not the main one receives no signals
-        before = signal.signal(signal.SIGTERM, _terminate)
-    try:
-        with program.make_context("rtbot", arguments) as context:
-            code = program.invoke(context) or 0
-        with naming(STANDARD):
-            sys.stdout.flush()
-    except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
-        return exit_code(error, debug=debug)
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+    with stopping(at_once=True):
+        try:
+            with program.make_context("rtbot", arguments) as context:
+                code = program.invoke(context) or 0
+            with naming(STANDARD):
+                sys.stdout.flush()
+        except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
+            return exit_code(error, debug=debug)
     return int(code)
-
-
-def _terminate(number: int, frame: Any) -> NoReturn:  # noqa: ARG001
-    raise Terminated

@@ -10,13 +10,13 @@ import signal
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from rtbot.cli.exits import Terminated
+from rtbot.cli.exits import Interrupted, Terminated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ERRORS: dict[int, type[BaseException]] = {
-    signal.SIGINT: KeyboardInterrupt,
+    signal.SIGINT: Interrupted,
     signal.SIGTERM: Terminated,
 }
 
