@@ -115,8 +115,10 @@ PAIR = {
     "b.csv": lambda rows: [{"t": r["t"], "b": int(r["x"])} for r in series(rows // 2, 2, step=9)],
 }
 PARTS = {
+    "part-0.csv": lambda _: [],
     "part-1.csv": lambda rows: series(rows)[: rows // 3],
     "part-2.csv": lambda rows: series(rows)[rows // 3 : rows // 2],
+    "part-2-and-none.csv": lambda _: [],
     "part-3.csv": lambda rows: series(rows)[rows // 2 :],
 }
 CASES = {
@@ -153,7 +155,7 @@ def write(path, rows):
 
 def _csv(rows):
     sink = io.StringIO()
-    writer = csv.DictWriter(sink, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(sink, list(rows[0]) if rows else ["t", "x"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return sink.getvalue().encode()

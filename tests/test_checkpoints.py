@@ -245,6 +245,40 @@ def test_a_file_of_input_is_the_one_that_was_read(name, tmp_path, capfd):
     assert Path("out.csv").read_bytes() == expected
 
 
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_run_that_is_done_knows_what_it_has_read(name, tmp_path, capfd):
+    form, change, message = INPUTS[name]
+    command = prepare(CASES["unkeyed"], tmp_path, ROWS, form)
+    assert resumed(command, "-o", "out.csv") == 0
+    path = Path(f"d.{form}")
+    data = path.read_bytes()
+    path.unlink()
+    if change is not None:
+        path.write_bytes(change(data))
+        os.utime(path, ns=(1, 1))
+    capfd.readouterr()
+    refused = message and change is not None  # what is gone is not needed any more
+    assert resumed(command, "-o", "out.csv") == (REFUSED if refused else 0)
+    assert not refused or f"error[RT314]: {path}" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("form", "nothing"),
+    [("csv", b"t,x\n"), ("csv", b""), ("jsonl", b"\n"), ("csv.gz", gzip.compress(b"t,x\n"))],
+)
+def test_a_file_without_rows_is_known_too(form, nothing, tmp_path, capfd):
+    command = prepare(CASES["unkeyed"], tmp_path, 1, form)
+    path = Path(f"d.{form}")
+    rows = path.read_bytes()
+    path.write_bytes(nothing)
+    for _ in range(2):
+        assert resumed(command, "-o", "out.csv") == 0
+    path.write_bytes(rows)
+    capfd.readouterr()
+    assert resumed(command, "-o", "out.csv") == REFUSED
+    assert f"error[RT314]: d.{form} has" in capfd.readouterr().err
+
+
 OUTPUTS = {
     "longer": (lambda data: data + b"half a li", ""),
     "shorter": (lambda data: data[:-1], "bytes at the checkpoint"),

@@ -83,6 +83,7 @@ class Run:
         self._phase = READING
         self._clock, self._keys = Clock(), list[bool]()
         self._rows = self.saved_rows = 0
+        self._positions: list[Position] = []
         self.intake: Intake | None = None
         self.outlet = Lasting(files, job.targets, job.request.key, job.memory, job.rejects)
 
@@ -90,7 +91,7 @@ class Run:
 
     def begin(self, tell: Tell) -> None:
         """Start, with a checkpoint of which nothing has been read or written."""
-        self._open_inputs(tell)
+        self._positions = self._open_inputs(tell).positions
         self.session = self._graph.start(
             self._job.request.key, tap=self._job.taps, queue_limit=self._job.queue
         )
@@ -106,7 +107,7 @@ class Run:
             self._phase, self.saved_rows = record.phase, record.rows
             self._rows = record.rows
             self._judge.counts.update(record.bad)
-            positions = [_position(told) for told in record.inputs]
+            self._positions = [_position(told) for told in record.inputs]
             self._clock, self._keys = _clock(record.times)
             self.outlet.expect(record.outputs)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
@@ -115,16 +116,20 @@ class Run:
         self.session = self._told(lambda: self._graph.resume(record.session, tap=job.taps))
         if job.queue is not None:
             self.session.queue_limit = job.queue
+        self._check_inputs()
         if self._phase == READING:
-            for mark in (mark for position in positions for mark in position.marks):
-                check(self._files, mark)
-            intake = self._open_inputs(tell)
-            intake.positions = positions
+            self._open_inputs(tell).positions = self._positions
         if self._phase == COMPLETE:
             self.outlet.check()
             return
         self._open_outputs()
         self.outlet.restore(record.waiting)
+
+    def _check_inputs(self) -> None:
+        """Files may not have changed; one that has been read to its end may be gone."""
+        for mark in (mark for position in self._positions for mark in position.marks):
+            if self._phase == READING or self._files.stamp(mark.path) is not None:
+                check(self._files, mark)
 
     def _told(self, read: Callable[[], Any]) -> Any:
         """Read a part of the checkpoint; errors name its file."""
@@ -183,17 +188,15 @@ class Run:
         """Make what is now the checkpoint."""
         if self._phase != COMPLETE:
             self.outlet.sync()
-        positions = self.intake.positions if self.intake is not None else []
-        reading = self._phase == READING
         record = Record(
             run=self._description,
             phase=self._phase,
             rows=self._rows,
-            inputs=[asdict(position) for position in positions] if reading else [],
+            inputs=[asdict(position) for position in self._positions],
             outputs=self.outlet.extents,
             bad=self._judge.counts,
             times=asdict(self._clock) | {"keys": self._keys},
-            waiting=self.outlet.waiting() if reading else [],
+            waiting=self.outlet.waiting() if self._phase == READING else [],
             session=self.session.dump(),
         )
         self._store.commit(record.encode())

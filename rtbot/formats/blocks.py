@@ -77,6 +77,16 @@ class Block:
         )
 
 
+def known_by(mark: Mark | None, file: str, blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the blocks of a file; if there are none, one without rows, for the sake of its mark."""
+    first = next(blocks, None)
+    if first is not None:
+        yield first
+        yield from blocks
+    elif mark is not None:
+        yield Block(file, 0, {}, int, str, mark=mark)
+
+
 class Source(Protocol):
     """A file of rows.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rtbot.errors import DataError
-from rtbot.formats.blocks import Block
+from rtbot.formats.blocks import Block, known_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -58,6 +58,11 @@ class ColumnFile:
 
     def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
         """Read the wanted columns with the types that they have in the file."""
+        found = self._blocks(wanted, mark)
+        begun = None if self._mark is None else self._mark(START)
+        yield from known_by(begun, self.file, found)
+
+    def _blocks(self, wanted: Mapping[str, str], mark: Mark | None) -> Iterator[Block]:
         start = START if mark is None else mark.place
         at = start[1]
         try:

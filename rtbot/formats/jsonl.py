@@ -15,7 +15,7 @@ import pyarrow.json as pajson
 
 from rtbot.errors import DataError
 from rtbot.formats import chunks, tokens
-from rtbot.formats.blocks import Block, Fault
+from rtbot.formats.blocks import Block, Fault, known_by
 from rtbot.formats.chunks import Chunk, check_text, marked, pieces
 from rtbot.formats.marks import continued
 from rtbot.formats.streams import AHEAD, Live, guarded, in_background
@@ -90,12 +90,14 @@ class Objects:
             for name, kind in wanted.items()
         }
         rest: Iterator[Chunk] = chain([self._first], self._chunks)
-        if mark is not None and mark.place != self._first.place:
+        if mark is not None and mark.spans and mark.place != self._first.place:
             assert self._witness is not None, "what has marks has a witness"
             rest = continued(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(BLANK))
         ahead = 0 if self.live else AHEAD
-        yield from in_background(lambda chunk: self._block(chunk, kinds), filled, ahead)
+        found = in_background(lambda chunk: self._block(chunk, kinds), filled, ahead)
+        begun = None if self._witness is None else self._witness.begun()
+        yield from known_by(begun, self.file, found)
 
     def _kind_of_key(self, name: str) -> str:
         return "integer" if pa.types.is_integer(self.sample(name).type) else "text"

@@ -57,6 +57,10 @@ class Witness:
         self._begin = self._at = 0
         self._hash = hashlib.sha256()
 
+    def begun(self) -> Mark:
+        """Return the mark of a file in which no block begins."""
+        return Mark(*self._file, (0, 1), ())
+
     def read(self, data: bytes, line: int) -> Mark:
         """Take the next bytes in, of which `line` is the first; return the mark of their start."""
         place = self._at, line

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from rtbot.errors import DataError
-from rtbot.formats.blocks import Block, Fault
+from rtbot.formats.blocks import Block, Fault, known_by
 from rtbot.formats.cells import convert
 from rtbot.formats.chunks import Chunk, check_text, chunks, record_end
 from rtbot.formats.marks import continued
@@ -80,13 +80,14 @@ class Records:
     def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
         """Read the wanted columns; `key` is text or, if all of it is so in the sample, integer."""
         rest: Iterator[Chunk] = chain([self._first[1]], self._chunks)
-        if mark is not None and mark.place != self._first[1].place:
+        if mark is not None and mark.spans and mark.place != self._first[1].place:
             assert self._witness is not None, "what has marks has a witness"
             rest = continued(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(b"\r\n"))
-        yield from in_background(
-            lambda chunk: self._block(chunk, wanted), filled, 0 if self.live else AHEAD
-        )
+        ahead = 0 if self.live else AHEAD
+        found = in_background(lambda chunk: self._block(chunk, wanted), filled, ahead)
+        begun = None if self._witness is None else self._witness.begun()
+        yield from known_by(begun, self.file, found)
 
     def _block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
         if not _is_deceptive(chunk.data, wanted):
