@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rtbot.errors import DataError
 from rtbot.times import render
@@ -11,21 +10,20 @@ from rtbot.times import render
 if TYPE_CHECKING:
     from rtbot.times import Style
 
-COUNTED = re.compile(r"(?<=\bt=)-?\d+\b|(?<=\badvanced to )-?\d+\b")
-"""Times as messages write them, counted in io.unit."""
-
-
 def dated(error: DataError, unit: str, style: Style) -> DataError:
     """Return the error with its times, which count the unit, in the style.
 
     The `time` of the error stays the integer that it is, and shows both.
     """
-    where: dict[str, Any] = dict(error.where)
-    if error.time is not None:
-        where["time"] = Dated(error.time)
-        where["time"].shown = f"{_shown(error.time, unit, style)} = {int(error.time)}"
-    message = COUNTED.sub(lambda found: _shown(int(found[0]), unit, style), error.message)
-    return DataError(message, code=error.code, hint=error.hint, output=error.output, **where)
+
+    def shown(time: int) -> str:
+        return _shown(time, unit, style)
+
+    if error.time is None:
+        return error.with_times(shown)
+    time = Dated(error.time)
+    time.shown = f"{shown(int(error.time))} = {int(error.time)}"
+    return error.with_times(shown, time=time)
 
 
 class Dated(int):

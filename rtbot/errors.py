@@ -112,18 +112,26 @@ class GraphError(RtbotError):
 class DataError(RtbotError):
     """A row is wrong; the fields that are known say which one.
 
-    `output` holds what good work before the error has released, in the form of `push`.
+    `output` holds what good work before the error has released, in the form of `push`. `times`
+    stand in the message where it has `{}`.
     """
 
     FIELDS = ("input", "row", "key", "time", "value", "file", "column")
 
     def __init__(
-        self, message: str, *, code: str, hint: str = "", output: Any = None, **where: Any
+        self,
+        message: str,
+        *,
+        code: str,
+        hint: str = "",
+        output: Any = None,
+        times: Sequence[int] = (),
+        **where: Any,
     ) -> None:
         unknown = set(where) - set(self.FIELDS)
         assert not unknown, f"DataError has no field {unknown}"
-        super().__init__(message, code=code, hint=hint)
-        self.output = output
+        super().__init__(message.format(*times) if times else message, code=code, hint=hint)
+        self.form, self.times, self.output = message, times, output
         self.where = where
 
     def __getattr__(self, name: str) -> Any:
@@ -133,8 +141,17 @@ class DataError(RtbotError):
 
     def at(self, **where: Any) -> DataError:
         """Return the same error with these fields of its place, in place of those it has."""
-        fields = self.where | where
-        return DataError(self.message, code=self.code, hint=self.hint, output=self.output, **fields)
+        return self._again(self.form, self.times, self.where | where)
+
+    def with_times(self, shown: Callable[[int], str], **where: Any) -> DataError:
+        """Return the same error with the times of its message as text, and these fields."""
+        message = self.form.format(*map(shown, self.times)) if self.times else self.message
+        return self._again(message, (), self.where | where)
+
+    def _again(self, form: str, times: Sequence[int], where: dict[str, Any]) -> DataError:
+        error = DataError(form, code=self.code, hint=self.hint, times=times, **where)
+        error.output = self.output
+        return error
 
     def __str__(self) -> str:
         given = {name: value for name, value in self.where.items() if value is not None}

@@ -115,18 +115,19 @@ class Feed:
         """The error for a row that is late or a duplicate, where these are not allowed."""
         time = int(batch.time[row])
         if reason == "duplicate":
-            code, told = "RT203", f"a second message at t={time}"
+            code, told, times = "RT203", "a second message at t={}", [time]
             hint = "set io.duplicates to say which one counts, or io.key if it is of another series"
         else:
             run = int(np.searchsorted(batch.starts, row, side="right")) - 1
             before = batch.time[batch.starts[run] : row]
             newest = max(int(self.last[slots[run]]), int(before.max(initial=FIRST)))
-            code, told = "RT202", f"t={time} is late: t={newest} came before it"
+            code, told, times = "RT202", "t={} is late: t={} came before it", [time, newest]
             hint = "sort the rows by time, set io.lateness, or io.late: drop to leave it out"
             if time <= self.floor:
-                told, hint = f"t={time} is late: the input was advanced to {self.floor}", ""
+                told, times = "t={} is late: the input was advanced to {}", [time, self.floor]
+                hint = ""
         where = {"time": time} | tell(row)
-        return DataError(told, code=code, hint=hint, input=self.name, **where)
+        return DataError(told, code=code, hint=hint, times=times, input=self.name, **where)
 
     # ---- effects
 

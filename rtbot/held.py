@@ -93,9 +93,6 @@ class HeldFeed(Feed):
                 raise self.refused("duplicate", batch, int(row), slots, tell)
             seen.add(place)
 
-    def _why_late(self, time: int, newest: int) -> str:
-        return f"t={time} is more than the lateness {self.lateness} behind t={newest}"
-
     # ---- effects
 
     def accept(self, prepared: Prepared, slots: np.ndarray) -> Batch:

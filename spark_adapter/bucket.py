@@ -91,12 +91,13 @@ class Slice:
         name = min(late, key=lambda name: pc.min(late[name]["t"]).as_py())
         row = pc.index(late[name]["t"], pc.min(late[name]["t"])).as_py()
         cells = {title: column[row].as_py() for title, column in late[name].items()}
-        message = f"t={cells['t']} is late: the watermark has passed t={self.until}"
+        message = "t={} is late: the watermark has passed t={}"
+        times = cells["t"], self.until
         hint = "make watermark= longer, or set io.late: drop to leave such rows out and count them"
         where = {"time": cells["t"], "input": name, "value": cells["value"]}
         key = tuple(cells[key] for key in self.work.keys)
         where["key"] = key[0] if len(key) == 1 else key
-        return DataError(message, code="RT202", hint=hint, **where)
+        return DataError(message, code="RT202", hint=hint, times=times, **where)
 
     def take(self, rows: pa.Table) -> pa.Table:
         """Let in rows at once, of every key in the order of time; returns what is complete."""

@@ -55,9 +55,11 @@ def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa
     back[starts] = False
     if back.any():
         row = int(back.argmax())
-        message = f"rows are not in the order of time: t={found[row]} comes after t={before[row]}"
+        message = "rows are not in the order of time: t={} comes after t={}"
+        turned = int(found[row]), int(before[row])
         hint = "a table function needs ORDER BY with the column of times"
-        raise DataError(message, code="RT202", hint=hint, **_at(chunk, work, row))
+        where = _at(chunk, work, row)
+        raise DataError(message, code="RT202", hint=hint, times=turned, **where)
     return chunk.set_column(place, work.time, of_numpy(found))
 
 

@@ -153,11 +153,17 @@ def _place(block: Block) -> Callable[[Fault], tuple[int, int]]:
     return lambda fault: (fault.row, places.get(fault.column, -1))
 
 
-def error_at(block: Block, fault: Fault, **where: Any) -> DataError:
+def error_at(block: Block, fault: Fault) -> DataError:
     """Return the error that tells file, row and column of a fault."""
-    places = {"file": block.file, "row": block.line(fault.row), "column": fault.column}
-    places |= {"value": fault.value} | where
-    return DataError(fault.message, code=fault.code, hint=fault.hint, **places)
+    return DataError(
+        fault.message,
+        code=fault.code,
+        hint=fault.hint,
+        file=block.file,
+        row=block.line(fault.row),
+        column=fault.column,
+        value=fault.value,
+    )
 
 
 def fault_of(error: DataError, row: int, column: str, value: Any) -> Fault:

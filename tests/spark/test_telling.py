@@ -32,8 +32,9 @@ def work_of(kind, unit):
     ],
 )
 def test_a_time_is_told_as_the_timestamp_that_it_was(kind, unit, time, told):
-    message = f"t={time} is late: the input was advanced to {time}; 17 is no time"
-    error = DataError(message, code="RT202", hint="t=1", input="a", time=time, value=time)
+    message = "t={} is late: the input was advanced to {}; 17 is no time"
+    where = {"input": "a", "time": time, "value": time}
+    error = DataError(message, code="RT202", hint="t=1", times=[time, time], **where)
     with pytest.raises(DataError) as caught, telling.plainly(work_of(kind, unit)):
         raise error
     assert str(caught.value) == (
@@ -44,7 +45,7 @@ def test_a_time_is_told_as_the_timestamp_that_it_was(kind, unit, time, told):
 
 
 def test_a_time_that_was_an_integer_stays_one():
-    error = DataError("t=7 is late", code="RT202", time=7)
+    error = DataError("t={} is late", code="RT202", times=[7], time=7)
     told = pytest.raises(DataError, match=r"t=7 is late \(time 7\)")
     with told, telling.plainly(work_of(pa.int64(), "s")):
         raise error
