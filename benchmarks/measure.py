@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -52,7 +53,7 @@ class Line:
 
 
 class Report:
-    """The lines of one benchmark, printed as they come and written as JSON if asked for."""
+    """The lines of one benchmark: told as they come, printed at the end, written if asked for."""
 
     def __init__(self, text: str) -> None:
         parser = argparse.ArgumentParser(
@@ -60,6 +61,7 @@ class Report:
         )
         parser.add_argument("--rows", type=int, default=1_000_000, help="rows per input and run")
         parser.add_argument("--runs", type=int, default=9, help="the best of this many counts")
+        parser.add_argument("--only", default="", help="only cases with this in their name")
         parser.add_argument("--json", type=Path, help="write machine and lines to this file")
         parser.add_argument("--no-machine", action="store_true", help="do not print the machine")
         self.options = parser.parse_args()
@@ -70,13 +72,24 @@ class Report:
             print("\n".join(f"{name}: {value}" for name, value in machine().items()), end="\n\n")
         print(self.text, flush=True)
 
+    def wants(self, case: str) -> bool:
+        """Whether a case is to be measured."""
+        return self.options.only in case
+
+    def add(self, line: Line) -> None:
+        """Take a line, and tell it to whom waits."""
+        self.lines.append(line)
+        print(*cells(line), sep="  ", file=sys.stderr, flush=True)
+
     def compare(self, case: str, contestants: list[Contestant], target: float) -> None:
         """Let contestants take turns, rtbot first; rates are M rows per input and second."""
+        if not self.wants(case):
+            return
         found = take_turns(contestants, self.runs)
         reference = found[contestants[0].name]
         for contestant in contestants:
             if contestant.run is None:
-                self.lines.append(Line(case, contestant.name, None, None, remark=contestant.remark))
+                self.add(Line(case, contestant.name, None, None, remark=contestant.remark))
                 continue
             cpu, wall, values = found[contestant.name]
             line = Line(case, contestant.name, self.rows / cpu / 1e6, self.rows / wall / 1e6)
@@ -86,7 +99,7 @@ class Report:
             else:
                 line.ratio = cpu / reference[0]
                 line.differs = difference(reference[2], values)
-            self.lines.append(line)
+            self.add(line)
 
     def finish(self) -> None:
         """Print the table; write the file."""

@@ -100,10 +100,10 @@ def main() -> None:
     ):
         cpu, wall = best(messages.run(), messages.prepare, report.runs)
         rates = [MESSAGES / seconds / 1e6 for seconds in (cpu, wall)]
-        report.lines.append(Line(case, "rtbot", *rates, unit="M msg/s", target=target))
+        report.add(Line(case, "rtbot", *rates, unit="M msg/s", target=target))
     for size in BATCHES:
         rates = [1 / seconds / 1e6 for seconds in batches(size, report.runs)]
-        report.lines.append(Line(f"push of {size}, Bollinger", "rtbot", *rates))
+        report.add(Line(f"push of {size}, Bollinger", "rtbot", *rates))
     report.finish()
 
 

@@ -55,7 +55,7 @@ def main() -> None:
             ("rtbot --help", [python, "-m", "rtbot", "--help"], "<= 0.15"),
         ):
             cpu, wall = least([seconds(command, folder) for _ in range(3 * report.runs)])
-            report.lines.append(Line(case, "rtbot", cpu, wall, "s", target))
+            report.add(Line(case, "rtbot", cpu, wall, "s", target))
         for case, command in (
             ("rtbot run", [python, "-m", "rtbot", "run", GRAPH, str(table)]),
             ("load, start, push", [python, "-c", IN_PYTHON]),

@@ -72,7 +72,7 @@ def main() -> None:
                 if queue.waiting:
                     line.target = f"<= {TOLERATED} x"
                     line.remark = f"{cpu / without[0]:.2f} x the cost with none, {line.remark}"
-                report.lines.append(line)
+                report.add(line)
     report.finish()
 
 
