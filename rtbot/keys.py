@@ -33,6 +33,16 @@ def null_rows(column: Any) -> np.ndarray | None:
     return absent if absent.any() else None
 
 
+def distinct(words: np.ndarray) -> np.ndarray:
+    """Return the integers that there are, ascending; those that ascend already take one pass."""
+    before, after = words[:-1], words[1:]
+    if (after < before).any():
+        return np.unique(words)
+    begins = np.concatenate([np.ones(min(len(words), 1), np.bool_), after != before])
+    found: np.ndarray = words[begins]
+    return found
+
+
 class Keys:
     """The table of keys. A slot is a small integer; slots of closed keys are used again."""
 
@@ -112,7 +122,7 @@ class Keys:
         """Give slots to new keys (words of rows, repeated or not); returns the new slots."""
         width = self.width
         if width == 1 and self.kinds == ["integer"]:
-            new = np.unique(words)[:, None]
+            new = distinct(words)[:, None]
         else:
             new = np.unique(words.reshape(-1, width), axis=0)
             new = new[self._order(new)]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql import functions, types
 
 from spark_adapter.accounts import Counted
 from spark_adapter.drain import unfinished
 from spark_adapter.graphs import loaded_graph, prepared
 from spark_adapter.options import Options
+from spark_adapter.ranks import RANK, TIME_BITS
 from spark_adapter.rows import run_partition
 from spark_adapter.sources import is_streaming, requested, rows_of
 from spark_adapter.stream import run_stream
@@ -20,7 +23,7 @@ from spark_adapter.stream import run_stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from spark_adapter.sources import Rows
 
@@ -71,13 +74,15 @@ def run_graph(
         given.refuse(("partitions", "strategy", "observe"), "finish=True")
         return unfinished(rows, loaded, given)
     given.refuse(("buckets", "slices"), "a stream or finish=False")
+    by_group = taken(given, loaded.name, rows) == "groups"
     work, shape = prepared(rows, loaded, given.layout)
+    work = replace(work, ranked=not by_group and bool(rows.keys))
     counted = Counted(work)
     run: Run = partial(run_partition, work) if given.observe is None else counted.run
     schema = shape.spark if given.observe is None else counted.schema()
-    ordered = in_order(rows, given.partitions)
-    call = _called(run, rows.frame.columns)
-    if taken(given, loaded.name, rows) == "groups":
+    ordered = in_order(rows, given.partitions, ranked=work.ranked)
+    call = _called(run, [*rows.frame.columns, RANK] if work.ranked else rows.frame.columns)
+    if by_group:
         keys = ordered.columns[: len(rows.keys)]
         made = ordered.groupBy(*keys).applyInArrow(call, schema)
     else:
@@ -103,10 +108,10 @@ def taken(given: Options, name: str, rows: Rows) -> str:
     return "partitions"
 
 
-def in_order(rows: Rows, partitions: int | None) -> DataFrame:
-    """Return the rows with every key whole in one partition, there by (key, t, port).
+def in_order(rows: Rows, partitions: int | None, *, ranked: bool) -> DataFrame:
+    """Return the rows with every key whole in one partition, there by (key, t, port), or by rank.
 
-    Columns have other names: Spark would take `a.b` for the field b of a.
+    Columns have other names: Spark would take `a.b` for the field b of a. The rank is the last.
     """
     columns = rows.frame.columns
     frame = rows.frame.toDF(*(f"c{place}" for place in range(len(columns))))
@@ -118,7 +123,33 @@ def in_order(rows: Rows, partitions: int | None) -> DataFrame:
         placed = frame.repartition(*keys)
     else:
         placed = frame.repartition(partitions, *keys)
-    return placed.sortWithinPartitions(*keys, *(f"c{columns.index(name)}" for name in heads))
+    places = [f"c{columns.index(name)}" for name in heads]
+    if not ranked:
+        return placed.sortWithinPartitions(*keys, *places)
+    return placed.withColumn(RANK, _rank(placed, keys, places[0])).sortWithinPartitions(RANK)
+
+
+def _rank(frame: DataFrame, keys: Sequence[str], time: str) -> Column:
+    """Return the rank of rows: bits of a hash of the key, then the logarithm of the time."""
+    given, kind = functions.col(time), frame.schema[time].dataType
+    if isinstance(kind, types.TimestampType):
+        given = functions.unix_micros(given)
+    elif isinstance(kind, types.TimestampNTZType | types.DateType):
+        days = functions.unix_date(given.cast("date"))
+        given = days if isinstance(kind, types.DateType) else 86_400.0 * days + _seconds(given)
+    count = given.cast("double")
+    half = 1 << TIME_BITS - 1
+    scale = half / 44  # 44 is more than the logarithm of the latest time
+    size = functions.signum(count) * functions.log1p(functions.abs(count)) * scale
+    place = half + functions.coalesce(size.cast("bigint"), functions.lit(0))
+    unit = functions.xxhash64(*keys).bitwiseAND(functions.lit(-1 << TIME_BITS))
+    return unit.bitwiseOR(place)
+
+
+def _seconds(local: Column) -> Column:
+    """Return the seconds of a day of a time that has no zone."""
+    parts = functions.hour(local), functions.minute(local), functions.second(local)
+    return 3_600 * parts[0] + 60 * parts[1] + parts[2]
 
 
 def _called(run: Run, names: Sequence[str]) -> Run:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 def key_starts(chunk: pa.Table, keys: Sequence[str]) -> list[int]:
     """Return where the rows of each key begin, and at the end the number of rows."""
+    return [*np.flatnonzero(key_changes(chunk, keys)).tolist(), chunk.num_rows]
+
+
+def key_changes(chunk: pa.Table, keys: Sequence[str]) -> np.ndarray:
+    """Return whether a row has another key than the one before it, as the first has."""
     differs = np.zeros(chunk.num_rows, np.bool_)
     differs[:1] = True
     for name in keys:
@@ -30,7 +35,7 @@ def key_starts(chunk: pa.Table, keys: Sequence[str]) -> list[int]:
         if column.null_count:
             unequal = pc.or_(unequal, pc.xor(pc.is_null(after), pc.is_null(before)))
         differs[1:] |= np.asarray(unequal.to_numpy(zero_copy_only=False))
-    return [*np.flatnonzero(differs).tolist(), chunk.num_rows]
+    return differs
 
 
 def key_at(chunk: pa.Table, row: int, keys: Sequence[str]) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ a key of ten million rows nor a million keys take more memory than a chunk.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from rtbot.kernels import FIRST
 from rtbot.result import joined
 from rtbot.tables.wide import long, wide
 from spark_adapter.order import key_at, key_starts, placed, timed
+from spark_adapter.ranks import units
 from spark_adapter.telling import plainly
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Work:
 
     `keys` are the columns of the key, `time` the one of the times, `port` that of the port numbers.
     `schema` is that of the result: key columns, the time as `stamp`, then the outputs, or `output`
-    and `value`.
+    and `value`. `ranked` says that rows come by rank, not by key and time.
     """
 
     graph: Graph
@@ -69,6 +71,7 @@ class Work:
     layout: str = "wide"
     port: str | None = None
     unit: str = "us"
+    ranked: bool = False
 
     def tables(self, chunk: pa.Table, *, keyed: bool) -> dict[str, dict[str, Any]]:
         """Return the table of every input that the rows bring something for."""
@@ -156,44 +159,65 @@ class OneKey:
 
 
 class Partition:
-    """The rows of a partition in progress; `ended` is called with every session at its end."""
+    """The rows of a partition in progress; `ended` is called with every session at its end.
+
+    `open` has the sessions of the keys that may go on. Keys of one unit end together, if rows come
+    with their units; else each key is one.
+    """
 
     def __init__(self, work: Work, ended: Callable[[Session], None] | None = None) -> None:
         self.work, self.ended = work, ended
-        self.open: OneKey | None = None
+        self.open: dict[tuple[Any, ...], OneKey] = {}
+        self.unit: int | None = None
         self.newest = FIRST
         kinds = [field for field in work.schema if field.name not in work.keys]
         self.by_run = replace(work, keys=(RUN,), schema=pa.schema([(RUN, pa.int64()), *kinds]))
 
-    def push(self, chunk: pa.Table) -> Iterator[pa.RecordBatch]:
+    def push(self, chunk: pa.Table, units: np.ndarray | None = None) -> Iterator[pa.RecordBatch]:
         """Push rows; yields batches of the result, of every key by t.
 
         Raises DataError unless the times of a key ascend.
         """
         starts = key_starts(chunk, self.work.keys)
-        first = 1 if self.open is not None and self._continues(chunk) else 0
+        count = len(starts) - 1
+        going, last = self._parted(chunk, starts, units)
+        first = going if units is None else 0
         rows = timed(chunk, self.work, starts[first:-1], self.newest)
         self.newest = rows.column(self.work.time)[-1].as_py()
-        if self.open is not None and first:
-            yield from batches_of(self.open.push(rows.slice(0, starts[1])))
-        if len(starts) - 1 == first:
+        for place in range(going):
+            yield from self._push_open(rows, *starts[place : place + 2])
+        if going == count:
             return
         yield from self.finish()
-        last = starts[-2]
-        if last > starts[first]:
-            yield from batches_of(self._whole_keys(rows, starts[first:-1]))
-        self.open = OneKey(self.work, key_at(rows, last, self.work.keys))
-        yield from batches_of(self.open.push(rows.slice(last)))
+        if last > going:
+            yield from batches_of(self._whole_keys(rows, starts[going : last + 1]))
+        for place in range(last, count):
+            yield from self._push_open(rows, *starts[place : place + 2])
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """Yield what the last key still has."""
-        if self.open is not None:
-            yield from batches_of(self.open.finish())
-            self._end(self.open.session)
+        """Yield what the last keys still have."""
+        while self.open:
+            one = self.open.pop(next(iter(self.open)))
+            yield from batches_of(one.finish())
+            self._end(one.session)
 
-    def _continues(self, chunk: pa.Table) -> bool:
-        assert self.open is not None
-        return self.open.key == key_at(chunk, 0, self.work.keys)
+    def _parted(
+        self, chunk: pa.Table, starts: Sequence[int], units: np.ndarray | None
+    ) -> tuple[int, int]:
+        """Return how many keys go on from before, and which is the first that may go on."""
+        if units is None:
+            return int(key_at(chunk, 0, self.work.keys) in self.open), len(starts) - 2
+        of_keys = units[starts[:-1]]
+        going = 0 if self.unit is None else int(np.searchsorted(of_keys, self.unit, side="right"))
+        self.unit = int(units[-1])
+        return going, int(np.searchsorted(of_keys, self.unit))
+
+    def _push_open(self, rows: pa.Table, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+        """Push the rows of a key that may go on."""
+        key = key_at(rows, start, self.work.keys)
+        if key not in self.open:
+            self.open[key] = OneKey(self.work, key)
+        yield from batches_of(self.open[key].push(rows.slice(start, stop - start)))
 
     def _whole_keys(self, rows: pa.Table, starts: Sequence[int]) -> pa.Table:
         """The result of keys that begin and end here: one session, where a key is its number."""
@@ -226,15 +250,15 @@ def run_partition(
     batches: Iterable[pa.RecordBatch],
     ended: Callable[[Session], None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Run a graph over rows sorted by (key, t); yields the batches of its result.
+    """Run a graph over rows sorted by (key, t), or by their rank; yields the batches of its result.
 
     An error of the tree in `rtbot.errors` says itself what is wrong, and Spark shows all of it.
     """
-    partition = Partition(work, ended)
+    partition, tables = Partition(work, ended), chunks(batches)
 
     def rows() -> Iterator[pa.RecordBatch]:
-        for chunk in chunks(batches):
-            yield from partition.push(chunk)
+        for chunk, unit in units(tables, work) if work.ranked else zip(tables, repeat(None)):
+            yield from partition.push(chunk, unit)
         yield from partition.finish()
 
     return told(rows(), work)

@@ -108,7 +108,7 @@ def _check(rows: pa.Table, needed: list[str], partition: Partition, columns: int
         raise DataError(f"there is no column {missing[0]!r}", code="RT204", hint=hint)
     work, opened = partition.work, partition.open
     first = key_at(rows, 0, work.keys)
-    changes = opened is not None and opened.key != first
+    changes = opened and first not in opened
     if columns != len(work.keys) or changes or len(key_starts(rows, work.keys)) > 2:
         message = "a call got rows of several keys, or a part of those of one"
         hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"

@@ -16,7 +16,8 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import Observation, functions, types
 
-from spark_adapter import account, run_graph
+from spark_adapter import account, batch, run_graph
+from spark_adapter.ranks import TIME_BITS
 
 BANDS = """
 inputs: {price: number}
@@ -284,3 +285,45 @@ def test_a_key_that_spark_compares_otherwise_is_refused(spark):
         run_graph(loose, BANDS, key="k", time="t")
     with pytest.raises(DataError, match="a key column twice"):
         run_graph(data, BANDS, key=["k", "k"], time="t")
+
+
+# ---- the order of rows
+
+DAYS = range(19_000, 19_800, 3)
+INT64 = [-(2**63), -(2**62), -(10**15), -1, 0, 1, 2, 10**9, 10**9 + 1, 10**18, 2**63 - 1]
+CLOCKS = {
+    "bigint": ("bigint", INT64),
+    "smallint": ("smallint", [-32_768, -1, 0, 1, 32_767]),
+    "timestamp": ("timestamp_micros(t)", [86_400 * 10**6 * day for day in DAYS]),
+    "timestamp_ntz": (
+        "timestamp_ntz '2024-03-31 00:30:00' + make_dt_interval(0, 0, 0, t)",
+        [-(10**9), -1, *range(0, 4 * 3_600, 97), 10**9],
+    ),
+    "date": ("date_from_unix_date(int(t))", [-80_000, -1, 0, 1, *DAYS]),
+}
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_ranks_ascend_with_time_and_keep_keys_apart(spark, clock):
+    """Also where the clocks of the session's zone go forth, at two o'clock on that day."""
+    made, counts = CLOCKS[clock]
+    rows = [(key, t) for key in ("a", "", None) for t in [*counts, None]]
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        given = spark.createDataFrame(rows, "c0 string, t bigint")
+        made = made if "(" in made else f"cast(t as {made})"
+        frame = given.selectExpr("c0", f"{made} c1", "t")
+        rank = batch._rank(frame, ["c0"], "c1")
+        found = frame.select("c0", "t", rank.alias("rank")).collect()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    units = {}
+    for key, t, rank in found:
+        units.setdefault(key, {})[t] = rank
+    for ranks in units.values():
+        late = ranks.pop(None)
+        ordered = [ranks[t] for t in sorted(ranks)]
+        assert ordered == sorted(ordered)
+        assert len(set(ordered)) > len(ordered) // 50
+        assert len({rank >> TIME_BITS for rank in (late, *ordered)}) == 1
+    assert len({next(iter(ranks.values())) >> TIME_BITS for ranks in units.values()}) == 3

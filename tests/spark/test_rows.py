@@ -1,5 +1,6 @@
 """The rows of a partition without Spark: the bits of a local keyed run, however they are cut."""
 
+import dataclasses
 import datetime as dt
 import math
 import random
@@ -18,6 +19,7 @@ from tests import generate
 pytest.importorskip("pyspark")
 
 from spark_adapter import rows
+from spark_adapter.ranks import RANK, TIME_BITS
 
 GRAPHS = {
     "bands": """
@@ -271,6 +273,36 @@ def test_a_random_graph_gives_the_bits_of_a_local_run(case, monkeypatch):
     for size in (1, 5, 10_000):
         monkeypatch.setattr(rows, "CHUNK_ROWS", size)
         found = list(rows.run_partition(work, cut(table, random.Random(size))))
+        assert bits(pa.Table.from_batches(found, work.schema)) == bits(right(graph, case)), size
+
+
+def by_rank(table, keys, rng):
+    """The rows as Spark brings them by rank: few hashes, rough times, equal ones in any order."""
+    given = table.to_pylist()
+    unit = {key: rng.randrange(-2, 2) for key in dict.fromkeys(row_key(row, keys) for row in given)}
+    half, rough = 1 << TIME_BITS - 1, rng.choice([1, 1 << 29, 1 << 33])
+    ranks = []
+    for row in given:
+        size = math.copysign(math.log1p(abs(row["t"])), row["t"]) * half / 44
+        ranks.append((unit[row_key(row, keys)] << TIME_BITS) + half + int(size) // rough)
+    order = sorted(range(len(ranks)), key=lambda row: (ranks[row], rng.random()))
+    return table.append_column(RANK, pa.array(ranks, pa.int64())).take(pa.array(order, pa.int64()))
+
+
+def row_key(row, keys):
+    return tuple(row[name] for name in keys)
+
+
+@pytest.mark.parametrize("case", cases(CASES))
+def test_rows_by_rank_give_the_bits_of_a_local_run(case, monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+    graph = rtbot.load(case.document)
+    work = dataclasses.replace(case_work(graph, case), ranked=True)
+    for size in (1, 5, 10_000):
+        monkeypatch.setattr(rows, "CHUNK_ROWS", size)
+        rng = random.Random(size)
+        given = by_rank(relation(graph, case), case.keys, rng)
+        found = list(rows.run_partition(work, cut(given, rng)))
         assert bits(pa.Table.from_batches(found, work.schema)) == bits(right(graph, case)), size
 
 
