@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 RANK = "__rank"
 """The column of ranks."""
 
-TIME_BITS = 36
-"""Bits of the time in a rank: the logarithm of a time to 1.3e-9, two seconds in today's times."""
+TIME_BITS = 32
+"""Bits of the time in a rank: its logarithm to 2e-8, which is half a minute in today's times."""
 
 
 def units(tables: Iterable[pa.Table], work: Work) -> Iterator[tuple[pa.Table, np.ndarray]]:

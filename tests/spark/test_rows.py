@@ -280,7 +280,7 @@ def by_rank(table, keys, rng):
     """The rows as Spark brings them by rank: few hashes, rough times, equal ones in any order."""
     given = table.to_pylist()
     unit = {key: rng.randrange(-2, 2) for key in dict.fromkeys(row_key(row, keys) for row in given)}
-    half, rough = 1 << TIME_BITS - 1, rng.choice([1, 1 << 29, 1 << 33])
+    half, rough = 1 << TIME_BITS - 1, rng.choice([1, 1 << 25, 1 << 29])
     ranks = []
     for row in given:
         size = math.copysign(math.log1p(abs(row["t"])), row["t"]) * half / 44
