@@ -10,6 +10,7 @@ from rtbot.times import render
 if TYPE_CHECKING:
     from rtbot.times import Style
 
+
 def dated(error: DataError, unit: str, style: Style) -> DataError:
     """Return the error with its times, which count the unit, in the style.
 
