@@ -77,9 +77,10 @@ class Report:
         return self.options.only in case
 
     def add(self, line: Line) -> None:
-        """Take a line, and tell it to whom waits."""
-        self.lines.append(line)
-        print(*cells(line), sep="  ", file=sys.stderr, flush=True)
+        """Take a line, if its case is wanted, and tell it to whom waits."""
+        if self.wants(line.case):
+            self.lines.append(line)
+            print(*cells(line), sep="  ", file=sys.stderr, flush=True)
 
     def compare(self, case: str, contestants: list[Contestant], target: float) -> None:
         """Let contestants take turns, rtbot first; rates are M rows per input and second."""

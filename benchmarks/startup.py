@@ -60,7 +60,8 @@ def main() -> None:
             ("rtbot run", [python, "-m", "rtbot", "run", GRAPH, str(table)]),
             ("load, start, push", [python, "-c", IN_PYTHON]),
         ):
-            report.lines += runs(case, command, report.runs)
+            for line in runs(case, command, report.runs):
+                report.add(line)
     report.finish()
 
 

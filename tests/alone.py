@@ -9,16 +9,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+LIMIT_SECONDS = 500
 
 
-def alone(module, *words, seconds=500):
-    """What `python -m module` prints; fails if its exit code is not 0, or it takes longer."""
+def alone(module, *words):
+    """What `python -m module` prints; fails if its exit code is not 0, or it takes too long."""
     done = subprocess.run(
         [sys.executable, "-m", module, *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=seconds,
+        timeout=LIMIT_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
