@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _silenced: list[str] = []
 """Who wants no notices, or has had them."""
 
+_warned: set[str] = set()
+
 
 @contextlib.contextmanager
 def hushed() -> Iterator[None]:
@@ -21,6 +23,13 @@ def hushed() -> Iterator[None]:
         yield
     finally:
         _silenced.remove("hushed")
+
+
+def warn_once(text: str) -> None:
+    """Say something that the user should know; the same text only once in a process."""
+    if "hushed" not in _silenced and text not in _warned:
+        _warned.add(text)
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 (to the user)
 
 
 def compiling() -> None:

@@ -22,7 +22,8 @@ ADAPTER = sorted((ROOT / "spark_adapter").rglob("*.py"))
 # From the bottom up; a module may import what stands in a row below, and its own family.
 LAYERS = [
     {"error_codes", "notices", "synonyms"},
-    {"arrow", "batch", "codes", "declarations", "errors", "graph", "heaps", "kernels", "markup"},
+    {"arrow", "batch", "cache", "codes", "declarations", "errors", "graph", "heaps"}
+    | {"kernels", "markup"},
     {"sources", "texts"},
     {
         "arrays",
