@@ -80,4 +80,5 @@ CODES = {
     "RT314": "a file of input that has changed since the checkpoint",
     "RT315": "a file of output that is not as the checkpoint left it",
     "RT316": "a checkpoint that another process uses",
+    "RT320": "a checkpoint that another user has put there",
 }

@@ -6,11 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from rtbot import cache, modules, notices
+from rtbot import cache, modules, notices, places
+from rtbot.files import Files
 
 ROOT = Path(__file__).parent.parent
 TEXT = "def added(a):\n    return a + 1\n"
+ONE = "inputs: {x: number}\noperators: {y: {type: Scale, in: x, value: 2}}\noutputs: {y: y}\n"
 NAME = f"g{modules.fingerprint(TEXT)[:40]}"
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.fixture
@@ -166,3 +170,145 @@ def test_where_there_is_no_folder_at_all_code_is_made_without(monkeypatch):
     monkeypatch.setattr(cache, "tempfile", SimpleNamespace(gettempdir=none))
     assert used() is None
     assert modules.interpreted(TEXT).added(1) == 2
+
+
+# ---- outputs, locks and checkpoints in folders that others can write to
+
+
+def lasting(call, *more):
+    """Run with a checkpoint and write CSV."""
+    words = ("run", "g.yaml", "d.csv", "-q", "--checkpoint", "ck", "-o", "o.csv", *more)
+    return call(*words, g__yaml=ONE, d__csv="t,x\n1,2\n")
+
+
+def link(name, target):
+    Path(name).symlink_to(target)
+
+
+def hard_link(name, target):
+    Path(name).hardlink_to(target)
+
+
+def pipe(name, _target):
+    os.mkfifo(name)
+
+
+@pytest.mark.parametrize(
+    ("plant", "name"),
+    [(plant, name) for plant in (link, hard_link, pipe) for name in ("ck.lock", "o.parquet.rows")]
+    + [(hard_link, "o.csv")],
+)
+def test_a_run_with_checkpoints_writes_through_nothing_that_is_planted(call, plant, name):
+    Path("victim").write_text("precious")
+    plant(name, "victim")
+    code, _, err = lasting(call, "-o", "o.csv" if name == "o.csv" else "o.parquet")
+    assert code == 74
+    assert err.startswith(f"{name}: error: ")
+    assert Path("victim").read_text() == "precious"
+
+
+TOLD = {
+    link: "a link is in this place; remove it",
+    hard_link: "this file has another name too, a hard link; make a copy",
+    pipe: "there is something else than a file",
+}
+
+
+@pytest.mark.parametrize("plant", TOLD)
+def test_what_is_overwritten_is_a_file_and_has_one_name(plant):
+    Path("victim").write_text("precious")
+    plant("here", "victim")
+    with pytest.raises(OSError, match=TOLD[plant]):
+        Files().update("here")
+    with pytest.raises(FileExistsError):
+        Files().create("here")
+    assert Path("victim").read_text() == "precious"
+
+
+@pytest.mark.parametrize(("mode", "refused"), [(0o1777, True), (0o777, True), (0o755, False)])
+def test_links_and_files_of_others_are_refused_where_everybody_can_write(
+    own_folder, monkeypatch, mode, refused
+):
+    """Whose folder it is may plant what he likes: so here it is a third one's."""
+    Path("victim").write_text("precious")
+    Path("link").symlink_to("victim")
+    Path("file").touch()
+    own_folder.chmod(mode)
+    folder = list(own_folder.stat())
+    folder[4] += 2
+    stat, here = Path.stat, str(own_folder)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(
+        Path, "stat", lambda p, **o: os.stat_result(folder) if str(p) == here else stat(p, **o)
+    )
+    for attempt in (lambda: places.place_of("link"), lambda: Files().update("file").close()):
+        if refused:
+            with pytest.raises(PermissionError, match="another user has put there; remove it"):
+                attempt()
+        else:
+            attempt()
+    with Files().open("file") as file:
+        assert Files().is_foreign(file, "file") is refused
+
+
+def test_a_checkpoint_that_another_user_has_put_there_is_not_read(call, monkeypatch):
+    assert lasting(call)[0] == 0
+    monkeypatch.setattr("rtbot.files.is_foreign", lambda *_: True)
+    code, _, err = lasting(call, "--resume")
+    assert (code, err.split("]")[0]) == (5, "error[RT320")
+
+
+def test_a_link_whose_end_is_a_link_again_is_followed_to_its_file(own_folder):
+    Path("a").symlink_to("b")
+    Path("b").symlink_to(own_folder / "c")
+    assert places.place_of("a") == str(own_folder / "c")
+    Path("round").symlink_to("round")
+    with pytest.raises(OSError, match="Too many levels"):
+        places.place_of("round")
+
+
+def test_names_of_parts_cannot_be_guessed():
+    names = set()
+    for _ in range(3):
+        with Files().replacing("o.csv") as file:
+            (name,) = Path().glob("o.csv.*")
+            names.add(name)
+            file.write(b"1")
+    assert len(names) == 3
+    assert all(places.PART.fullmatch(name.name, 5) for name in names)
+
+
+def test_a_device_that_becomes_a_file_is_not_emptied(monkeypatch):
+    Path("victim").write_text("precious")
+    monkeypatch.setattr(Files, "is_regular", lambda *_: False)
+    with pytest.raises(FileExistsError), Files().replacing("victim"):
+        pass
+    assert Path("victim").read_text() == "precious"
+
+
+def test_permissions_stay_and_a_checkpoint_is_nobody_elses(call):
+    Path("o.csv").touch(0o600)
+    Path("p.csv").touch()
+    Path("p.csv").chmod(0o640)
+    for path in ("o.csv", "p.csv"):
+        mode = Path(path).stat().st_mode
+        assert call("run", "g.yaml", "d.csv", "-o", path, g__yaml=ONE, d__csv="t,x\n1,2\n")[0] == 0
+        assert Path(path).stat().st_mode == mode
+    before = os.umask(0)
+    try:
+        assert lasting(call)[0] == 0
+    finally:
+        os.umask(before)
+    assert Path("ck").stat().st_mode & 0o777 == 0o600
+    with Files().scratch("o.csv") as spilled:
+        found = os.fstat(spilled.fileno())
+        assert (found.st_mode & 0o777, found.st_nlink) == (0o600, 0)
+
+
+def test_what_a_killed_run_with_a_checkpoint_has_begun_is_removed(call):
+    kept = ["ck.part", "ck.0123.part", f"o.csv.{'0' * 16}.part", f"ck.{'g' * 16}.part"]
+    begun = [f"ck.{'0' * 16}.part", f"o.parquet.rows.{'f' * 16}.part"]
+    for name in kept + begun:
+        Path(name).touch()
+    assert lasting(call, "-o", "o.parquet")[0] == 0
+    assert sorted(p.name for p in Path().glob("*.part")) == sorted(kept)
