@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+import rtbot
 from rtbot import cache, modules, notices, places
 from rtbot.files import Files
+from rtbot.formats import intake
 
 ROOT = Path(__file__).parent.parent
 TEXT = "def added(a):\n    return a + 1\n"
@@ -312,3 +314,43 @@ def test_what_a_killed_run_with_a_checkpoint_has_begun_is_removed(call):
         Path(name).touch()
     assert lasting(call, "-o", "o.parquet")[0] == 0
     assert sorted(p.name for p in Path().glob("*.part")) == sorted(kept)
+
+
+# ---- one pump for files
+
+SUM = "inputs: {a: number, b: number}\noperators: {y: a + b}\noutputs: [y]\n"
+
+
+@pytest.fixture
+def uneven(monkeypatch, own_folder):
+    """Two files of which one ends long before the other, and blocks that make that matter."""
+    monkeypatch.setattr(intake, "BLOCK_ROWS", 10)
+    (own_folder / "g.yaml").write_text(SUM)
+    for name, rows in (("a", 10), ("b", 300)):
+        lines = (f"{t},{t}\n" for t in range(rows))
+        Path(f"{name}.csv").write_text(f"t,{name}\n" + "".join(lines))
+
+
+@pytest.mark.usefixtures("uneven")
+def test_python_waits_for_a_file_that_has_ended_no_longer_than_the_command_line(call):
+    words = ("--in", "a=a.csv", "--in", "b=b.csv", "--queue", "50", "-q")
+    code, out, _ = call("run", "g.yaml", *words)
+    assert (code, out.count("\n")) == (0, 11)
+    found = rtbot.load(Path("g.yaml")).run({"a": "a.csv", "b": "b.csv"}, queue_limit=50)
+    assert found["y"]["t"].tolist() == list(range(10))
+
+
+@pytest.mark.usefixtures("uneven")
+@pytest.mark.parametrize("a", [{"t": [3, 4], "value": [1.0, 2.0]}, None])
+def test_nobody_waits_for_a_table_beside_a_file_nor_for_an_input_without_data(a):
+    data = {"b": "b.csv"} | ({} if a is None else {"a": a})
+    found = rtbot.load(Path("g.yaml")).run(data, queue_limit=50)
+    assert found["y"]["value"].tolist() == ([] if a is None else [4.0, 6.0])
+
+
+@pytest.mark.usefixtures("uneven")
+def test_a_file_that_starves_another_input_is_named_in_python_too():
+    Path("a.csv").write_text("t,a\n" + "".join(f"{t},0\n" for t in range(999, 1300)))
+    Path("c.csv").write_text("t,a,b\n" + "".join(f"{t},1,\n" for t in range(200)))
+    with pytest.raises(rtbot.QueueFull, match=r"c\.csv has no rows of b .* \(queue_limit in Py"):
+        rtbot.load(Path("g.yaml")).run("c.csv", queue_limit=50)
