@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from errno import EEXIST, ELOOP, ENOSYS
 from glob import escape, glob, has_magic
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISCHR, S_ISREG
 from typing import TYPE_CHECKING, BinaryIO
 
 from rtbot.errors import ResourceLimit
@@ -202,6 +202,18 @@ class Files:
         """Return the bytes of a regular file; None of anything else."""
         found = os.fstat(sys.stdin.fileno()) if path == STANDARD else Path(path).stat()
         return found.st_size if S_ISREG(found.st_mode) else None
+
+    def pipe(self, path: str) -> tuple[int, int] | None:
+        """Return what is equal for two paths of one pipe, socket or terminal; None of other files.
+
+        What is read from those is gone for whoever reads them next.
+        """
+        try:
+            found = os.fstat(sys.stdin.fileno()) if path == STANDARD else Path(path).stat()
+        except (OSError, ValueError):  # not there, or stdin is no file of the system
+            return None
+        is_null = S_ISCHR(found.st_mode) and found.st_rdev == Path(os.devnull).stat().st_rdev
+        return None if S_ISREG(found.st_mode) or is_null else (found.st_dev, found.st_ino)
 
     def sync(self, file: BinaryIO) -> None:
         """Force what was written to a file onto the disk."""

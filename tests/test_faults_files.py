@@ -1,6 +1,8 @@
 """What neighbours on one machine could do to a run, and what broke at the edges of its files."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -354,3 +356,146 @@ def test_a_file_that_starves_another_input_is_named_in_python_too():
     Path("c.csv").write_text("t,a,b\n" + "".join(f"{t},1,\n" for t in range(200)))
     with pytest.raises(rtbot.QueueFull, match=r"c\.csv has no rows of b .* \(queue_limit in Py"):
         rtbot.load(Path("g.yaml")).run("c.csv", queue_limit=50)
+
+
+# ---- what steers a terminal is shown and not sent
+
+EVIL = "\x1b[2J\x9b31m\x07\u202e\r"
+"""Clears a terminal, colours it, rings, turns letters round, goes back to the start of a line."""
+
+TESTED = (
+    "inputs: {x: text}\noperators: {y: {type: Identity, in: x}}\noutputs: [y]\n"
+    r'tests: [{name: "e\e[2J\u202e", given: {x: [[1, "\e[2J\x9b"]]}, expect: {y: [[1, b]]}}]'
+)
+PLACES = {
+    "a name of a file": ("run", "g.yaml", f"{EVIL}.csv"),
+    "a file to take its place": ("run", "g.yaml", f"d{EVIL}.csv"),
+    "a column that is not there": ("run", "g.yaml", "d.csv"),
+    "a column of a hint": ("run", "g.yaml", "d.csv", "--time", "u"),
+    "an argument": ("run", "g.yaml", "d.csv", "--queue", EVIL),
+    "a verb": (EVIL,),
+    "an option": (f"--{EVIL}",),
+    "an input": ("run", "g.yaml", "--in", f"x{EVIL}=d.csv"),
+    "a bad cell": ("run", "g.yaml", "e.csv"),
+    "rows left out": ("run", "bad.yaml", f"e{EVIL}.csv"),
+    "a folder that is not there": ("run", "g.yaml", "e.csv", "-o", f"{EVIL}/o.csv"),
+    "a table for reading": ("run", "g.yaml", "k.csv", "--key", f"k{EVIL}", "--format", "table"),
+    "what tests expect": ("test", "t.yaml"),
+    "a graph that is not there": ("explain", f"{EVIL}.yaml"),
+    "a meaning": ("explain", "doc.yaml"),
+    "a plugin": ("ops", "--plugin", f"{EVIL}.py"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_that_steers_a_terminal_comes_from_the_users_files(call, place):
+    files = {"g.yaml": ONE, "bad.yaml": ONE + "io: {bad: drop}\n", "t.yaml": TESTED}
+    files |= {"d.csv": f"t{EVIL},x{EVIL}\n1,2\n", f"d{EVIL}x.csv": "t,x\n"}
+    files |= {f"e{EVIL}.csv": f"t,x\n1,{EVIL[:4]}2\n", "e.csv": f"t,x\n1,{EVIL[:4]}2\n"}
+    files |= {"k.csv": f't,x,"k{EVIL}"\n1,2,"{EVIL}"\n'}
+    files |= {"doc.yaml": ONE.replace("{x: number}", r'{x: {type: number, doc: "\e[2J\u202e"}}')}
+    for name, text in files.items():
+        Path(name).write_bytes(text.encode())
+    code, out, err = call(*PLACES[place])
+    assert code in (0, 1, 2, 3, 4, 74), err
+    assert not {c for c in out + err if not c.isprintable() and c != "\n"}
+    assert out + err
+
+
+# ---- pipes
+
+
+def started(*words, **options):
+    """Begin the program in a process of its own."""
+    command = [sys.executable, "-m", "rtbot", *words]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, env=environment, **pipes | options)
+
+
+PIPES = {
+    "stdin by two names": ("/dev/stdin", "-"),
+    "stdin by one name": ("/dev/stdin", "/dev/stdin"),
+    "a named pipe": ("pipe", "pipe"),
+    "a named pipe by a link": ("pipe", "link"),
+}
+
+
+@pytest.mark.parametrize("names", PIPES)
+def test_one_pipe_does_not_feed_two_inputs(own_folder, names):
+    (own_folder / "g.yaml").write_text(SUM)
+    os.mkfifo("pipe")
+    Path("link").symlink_to("pipe")
+    a, b = PIPES[names]
+    child = started("run", "g.yaml", "--in", f"a={a}", "--in", f"b={b}", "--input-format", "csv")
+    if "named" in names:
+        Path("pipe").write_text("t,value\n1,2\n")
+    out, err = child.communicate(b"t,value\n1,2\n", timeout=60)
+    assert (child.returncode, out) == (4, b"")
+    assert b"error[RT221]: one pipe cannot feed two inputs" in err
+
+
+def test_a_file_and_nothing_at_all_may_feed_two_inputs(call):
+    same = ("--in", "a=d.csv", "--in", "b=d.csv")
+    assert call("run", "g.yaml", *same, g__yaml=SUM, d__csv="t,value\n1,2\n")[:2] == (
+        0,
+        "t,y\n1,4\n",
+    )
+    null = ("--in", "a=/dev/null", "--in", "b=/dev/null")
+    assert call("run", "g.yaml", *null)[:2] == (0, "t,y\n")
+
+
+def outside(path):
+    path.symlink_to("/etc/passwd")
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def a_link_to_a_pipe(path):
+    os.mkfifo(f"{path}.pipe")
+    path.symlink_to(f"{path.name}.pipe")
+
+
+def a_device(path):
+    path.symlink_to("/dev/zero")
+
+
+OUTSIDE = {
+    outside: "leads out of the graph's folder",
+    a_device: "leads out of the graph's folder",
+    a_pipe: "is no file",
+    a_link_to_a_pipe: "is no file",
+}
+
+
+@pytest.mark.parametrize("name", ["in.csv", "i*.csv", "out.csv"])
+@pytest.mark.parametrize("plant", OUTSIDE)
+def test_rows_of_tests_are_in_files_below_the_graph_wherever_links_lead(call, plant, name):
+    Path("graphs").mkdir()
+    plant(Path("graphs", name.replace("*", "n")))
+    given, expected = (
+        ("[[1, 2]]", "{csv: out.csv}") if name == "out.csv" else (f'{{csv: "{name}"}}', "[[1, 4]]")
+    )
+    tests = f"tests: [{{name: a, given: {{x: {given}}}, expect: {{y: {expected}}}}}]\n"
+    Path("graphs", "g.yaml").write_text(ONE + tests)
+    for more in ((), ("--update",)):
+        code, out, err = call("test", "graphs/g.yaml", *more)
+        assert code != 0
+        assert OUTSIDE[plant] in out + err
+        assert "root:" not in out + err
+
+
+def test_rows_of_tests_may_be_behind_a_link_within_the_folder(call):
+    Path("data").mkdir()
+    Path("data", "x.csv").write_text("t,x\n1,2\n")
+    Path("in.csv").symlink_to("data/x.csv")
+    tests = "tests: [{name: a, given: {x: {csv: in.csv}}, expect: {y: [[1, 4]]}}]\n"
+    assert call("test", "g.yaml", g__yaml=ONE + tests)[0] == 0
+
+
+def test_a_pipe_among_graph_files_is_no_graph(call):
+    os.mkfifo("p.yaml")
+    tests = "tests: [{name: a, given: {x: [[1, 2]]}, expect: {y: [[1, 4]]}}]\n"
+    assert call("test", ".", g__yaml=ONE + tests)[0] == 0

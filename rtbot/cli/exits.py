@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -9,6 +10,7 @@ import traceback
 import click
 
 from rtbot import errors
+from rtbot.notices import printable
 
 OK, FAILED, USAGE, GRAPH, DATA, CHECKPOINT, LIMIT = range(7)
 INTERNAL, INPUT_OUTPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 70, 74, 130, 141, 143
@@ -67,7 +69,9 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
 
 def _tell(error: BaseException, *, internal: bool) -> None:
     if isinstance(error, click.ClickException):
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        _print(shown.getvalue().removesuffix("\n"))
         _tell_parameters(error)
     elif isinstance(error, errors.RtbotError):
         _print(str(error))
@@ -105,7 +109,7 @@ def _near(error: OSError) -> str:
 
 
 def _print(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201 (this is where the program talks)
+    print(printable(text), file=sys.stderr)  # noqa: T201 (this is where the program talks)
 
 
 def _give_up_stdout() -> None:

@@ -145,6 +145,7 @@ def pump(
 
     `end_block` is called after every block, with the number of rows read so far.
     """
+
     def take(result: Result, piece: Piece | None) -> None:
         outlet.add(result)
         if plotter is not None:
