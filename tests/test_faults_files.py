@@ -1,6 +1,7 @@
 """What neighbours on one machine could do to a run, and what broke at the edges of its files."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -499,3 +500,89 @@ def test_a_pipe_among_graph_files_is_no_graph(call):
     os.mkfifo("p.yaml")
     tests = "tests: [{name: a, given: {x: [[1, 2]]}, expect: {y: [[1, 4]]}}]\n"
     assert call("test", ".", g__yaml=ONE + tests)[0] == 0
+
+
+# ---- closed streams, and signals at any moment
+
+
+CLOSED = {
+    "stdout, with results for it": ("d.csv >&-", 74, "stdout: error: Bad file descriptor"),
+    "stdout, with results elsewhere": ("d.csv -o o.csv >&-", 0, "rows out: y 1"),
+    "stdin, to be read": ("- <&-", 74, "stdin: error: Bad file descriptor"),
+    "stderr, with an error for it": ("none.csv 2>&-", 74, ""),
+    "all": ("d.csv -o o.csv <&- >&- 2>&-", 0, ""),
+    "stderr is full": ("none.csv 2>/dev/full", 74, ""),
+}
+
+
+@pytest.mark.parametrize("case", CLOSED)
+def test_a_stream_that_is_closed_is_no_crash(own_folder, case):
+    (own_folder / "g.yaml").write_text(ONE)
+    Path("d.csv").write_text("t,x\n1,2\n")
+    words, code, told = CLOSED[case]
+    child = subprocess.run(
+        ["/bin/sh", "-c", f"exec {sys.executable} -m rtbot run g.yaml {words}"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (child.returncode, told in child.stderr) == (code, True), child.stderr
+    assert "internal" not in child.stderr
+    if code == 0:
+        written = Path("o.csv").read_text() if "-o" in words else child.stdout
+        assert written == "t,y\n1,4\n"
+
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_while_modules_are_imported_shows_no_traceback(own_folder, number, code):
+    """A package of the name of one that is imported first takes its place."""
+    (own_folder / "click").mkdir()
+    raising = f"import signal, time\nsignal.raise_signal({int(number)})\ntime.sleep(9)\n"
+    (own_folder / "click" / "__init__.py").write_text(raising)
+    path = os.pathsep.join([str(own_folder), str(ROOT)])
+    child = started("--version", env={"PYTHONPATH": path})
+    assert child.communicate() == (b"", b"interrupted\n")
+    assert child.returncode == code
+
+
+DROPPING = {
+    "a finalizer": "class A:\n    def __del__(self):\n        {}\nA()\n",
+    "one that makes another error of it": """
+try:
+    {}
+except BaseException:
+    raise SystemError("a call returned a result with an exception set")
+""",
+    "a callback of C": """
+import ctypes
+@ctypes.CFUNCTYPE(None)
+def call():
+    {}
+call()
+""",
+}
+
+
+@pytest.mark.parametrize("dropping", DROPPING)
+def test_a_signal_where_errors_are_dropped_shows_no_traceback(own_folder, dropping):
+    """As in callbacks of LLVM while numba compiles."""
+    number, code = SIGNALS[1]
+    (own_folder / "g.yaml").write_text(ONE)
+    Path("d.csv").write_text("t,x\n1,2\n")
+    raising = f"signal.raise_signal({int(number)})"
+    Path("p.py").write_text("import signal\n" + DROPPING[dropping].replace("{}", raising))
+    child = started("run", "g.yaml", "d.csv", "-o", "o.csv", "--plugin", "p.py")
+    assert child.communicate() == (b"", b"interrupted\n")
+    assert child.returncode == code
+    assert not Path("o.csv").exists()
+
+
+def test_other_errors_that_are_dropped_are_still_reported(own_folder):
+    (own_folder / "p.py").write_text("class A:\n    def __del__(self):\n        1 / 0\nA()\n")
+    child = started("ops", "--plugin", "p.py")
+    assert b"ZeroDivisionError" in child.communicate()[1]
+    assert child.returncode == 0

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
@@ -58,10 +59,7 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
     if debug and not isinstance(error, click.ClickException):
         traceback.print_exception(error)
     known = [CODES[kind] for kind in type(error).__mro__ if kind in CODES]
-    try:
-        _tell(error, internal=not known)
-    except BrokenPipeError:
-        _silence_stdout()
+    _tell(error, internal=not known)
     if isinstance(error, OSError):
         _give_up_stdout()
     return known[0] if known else INTERNAL
@@ -109,7 +107,8 @@ def _near(error: OSError) -> str:
 
 
 def _print(text: str) -> None:
-    print(printable(text), file=sys.stderr)  # noqa: T201 (this is where the program talks)
+    with suppress(OSError):  # stderr takes no more: the exit code still says what happened
+        print(printable(text), file=sys.stderr)  # noqa: T201 (this is where the program talks)
 
 
 def _give_up_stdout() -> None:

@@ -179,7 +179,7 @@ class Opening:
         return Witness(path, kind, stamp)
 
     def _open(self, path: str) -> BinaryIO:
-        """Open a file; of a pipe, a second reader would wait for ever, or take what is another's."""
+        """Open a file; a second reader of a pipe would wait for ever, or take what is another's."""
         pipe = self.files.pipe(path)
         if pipe is not None and pipe in self._pipes:
             message = "one pipe cannot feed two inputs: what one has read is gone for the other"
