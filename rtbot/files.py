@@ -96,16 +96,18 @@ class Files:
             return False
         return True
 
-    def stamp(self, file: BinaryIO | str) -> tuple[int, int, int, int] | None:
-        """Return bytes, device, number and time of change of a file, open or not; None if gone.
+    def stamp(self, file: BinaryIO | str) -> tuple[int, ...] | None:
+        """Return bytes, device, number and times of change of a file, open or not; None if gone.
 
-        A file whose stamp is what it was has not been written to.
+        A file whose stamp is what it was has not been written to: the first time may have been set
+        back, but the system sets the second whenever anything is changed, that time too.
         """
         try:
             found = Path(file).stat() if isinstance(file, str) else os.fstat(file.fileno())
         except FileNotFoundError:
             return None
-        return found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns
+        times = found.st_mtime_ns, found.st_ctime_ns
+        return found.st_size, found.st_dev, found.st_ino, *times
 
     def read(self, path: str, limit: int) -> bytes:
         """Read a whole file, or raise ResourceLimit if it has more bytes than `limit`."""

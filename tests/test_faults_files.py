@@ -1,18 +1,26 @@
 """What neighbours on one machine could do to a run, and what broke at the edges of its files."""
 
+import csv
 import os
 import signal
 import subprocess
 import sys
+from io import BytesIO, StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import rtbot
 from rtbot import cache, modules, notices, places
 from rtbot.files import Files
-from rtbot.formats import intake
+from rtbot.formats import intake, kernels, lines, marks
+from rtbot.formats.writing import Clock
+from rtbot.storage.store import Store
+from tests.lasting_runs import crashing_after
 
 ROOT = Path(__file__).parent.parent
 TEXT = "def added(a):\n    return a + 1\n"
@@ -586,3 +594,75 @@ def test_other_errors_that_are_dropped_are_still_reported(own_folder):
     child = started("ops", "--plugin", "p.py")
     assert b"ZeroDivisionError" in child.communicate()[1]
     assert child.returncode == 0
+
+
+# ---- what mutants had shown that no test looks at
+
+
+def test_an_input_that_was_edited_and_whose_time_was_set_back_is_another_one(call, monkeypatch):
+    """Size, number and time of change are what they were; only the system knows."""
+    monkeypatch.setattr(intake, "BLOCK_ROWS", 2)
+    rows = [f"{t},1\n" for t in range(9)]
+    Path("d.csv").write_text("t,x\n" + "".join(rows))
+    words = ("run", "g.yaml", "d.csv", "-o", "o.csv", "--checkpoint", "ck", "--every", "1", "-q")
+    with crashing_after(3):
+        assert call(*words, g__yaml=ONE)[0] == 70
+    before = Path("d.csv").stat()
+    with Path("d.csv").open("r+") as file:
+        file.write("t,x\n0,7\n")
+    os.utime("d.csv", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert Files().stamp("d.csv")[:4] == (
+        before.st_size, before.st_dev, before.st_ino, before.st_mtime_ns
+    )  # fmt: skip
+    code, _, err = call(*words, "--resume")
+    assert (code, err.split(":")[0]) == (5, "error[RT314]")
+
+
+def test_a_checkpoint_that_is_replaced_under_a_held_lock_is_not_written_over():
+    store = Store(Files(), "ck")
+    store.open()
+    store.commit(b"1" * 40)
+    Path("ck").write_bytes(b"9" * 40)
+    with pytest.raises(rtbot.CheckpointError, match="has taken this run over"):
+        store.commit(b"2" * 40)
+    assert Path("ck").read_bytes() == b"9" * 40
+    store.close()
+
+
+@pytest.mark.parametrize("place", [0, marks.ENDS_BYTES - 1, 1 << 19, -marks.ENDS_BYTES, -1])
+def test_the_digest_of_pages_has_the_head_and_the_end_of_a_file(place):
+    data = bytearray(1 << 20)
+    before = marks.pages_digest(BytesIO(data), len(data))
+    data[place] = 1
+    assert marks.pages_digest(BytesIO(data), len(data)) != before
+
+
+def test_a_parquet_file_with_another_end_is_another_one(call):
+    """Its end says which rows are in it, and is far from the pages that are taken of the rest."""
+    table = pa.table({"t": range(60_000), "x": np.random.default_rng(1).random(60_000)})
+    pq.write_table(table, "d.parquet", compression="none", use_dictionary=False)
+    words = ("run", "g.yaml", "d.parquet", "-o", "o.csv", "--checkpoint", "ck", "-q")
+    with crashing_after(2):
+        assert call(*words, g__yaml=ONE)[0] == 70
+    data = Path("d.parquet").read_bytes()
+    assert data[-4:] == b"PAR1"
+    Path("d.parquet").write_bytes(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+    code, _, err = call(*words, "--resume")
+    assert (code, err.split(":")[0]) == (5, "error[RT314]")
+
+
+SPECIAL = ["plain", "a,b", 'say "x"', "two\nlines", "two\r\nlines", "old\rmac", "", None, "ü", "\r"]
+
+
+def test_many_rows_are_quoted_as_few_are(monkeypatch):
+    """From 65,537 rows on another way writes CSV; here its loops are plain Python."""
+    made, powers = modules.interpreted(Path(kernels.__file__).read_text("utf-8")), np.zeros(1, "u8")
+    monkeypatch.setattr(lines, "loops", lambda: (made, powers))
+    table = pa.table({"t": range(len(SPECIAL)), "y": pa.array(SPECIAL, pa.string())})
+    few, many = (
+        b"".join(bytes(part) for part in lines.Lines(Clock(), rows).of(table)) for rows in (99, 0)
+    )
+    assert many == few
+    assert [row[1] for row in csv.reader(StringIO(few.decode(), newline=""))] == [
+        text or "" for text in SPECIAL
+    ]
