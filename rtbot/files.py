@@ -158,6 +158,14 @@ class Files:
         """Whether another user has put an open file into a folder that everybody can write to."""
         return is_foreign(os.fstat(file.fileno()), path)
 
+    def probe(self, path: str) -> None:
+        """Raise the OSError now that `replacing` would raise later."""
+        if self.is_regular(path):
+            with naming(path):
+                part = part_of(place_of(path))
+                self.create(part).close()
+                self.remove(part)
+
     def remove_parts(self, place: str) -> None:
         """Remove what processes that were killed had begun to write beside a place of their own."""
         for part in glob(f"{escape(place)}.*.part"):  # noqa: PTH207 (Path.glob takes no absolute)

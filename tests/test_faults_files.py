@@ -666,3 +666,38 @@ def test_many_rows_are_quoted_as_few_are(monkeypatch):
     assert [row[1] for row in csv.reader(StringIO(few.decode(), newline=""))] == [
         text or "" for text in SPECIAL
     ]
+
+
+# ---- what cannot be written is an error before the run, not behind it
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("-o", "none/o.csv"), ("--out", "y=none/o.csv"), ("--rejects", "none/r.csv")),
+        *(("--plot", "none/p.svg"), ("--account", "none/a.json")),
+        *(("--checkpoint", "none/ck", "-o", "o.csv"), ("--checkpoint", "ck", "-o", "none/o.csv")),
+        ("--checkpoint", "ck", "-o", "o.csv", "--account", "none/a.json"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_that_is_not_there_is_reported_before_a_row_is_read(call, monkeypatch, words):
+    monkeypatch.setattr(intake.Intake, "turns", lambda _: pytest.fail("a row was read"))
+    code, _, err = call("run", "g.yaml", "d.csv", *words, g__yaml=ONE, d__csv="t,x\n1,2\n")
+    path = next(word for word in words if "none/" in word).removeprefix("y=")
+    path += ".lock" * ("ck" in path)
+    assert code == 74
+    assert err == f"{path}: error: No such file or directory; there is no folder none\n"
+
+
+def test_a_drawing_for_a_folder_that_is_not_there(call):
+    code, _, err = call("draw", "g.yaml", "-o", "none/g.svg", g__yaml=ONE)
+    told = "none/g.svg: error: No such file or directory; there is no folder none\n"
+    assert (code, err) == (74, told)
+
+
+def test_a_probe_leaves_nothing(own_folder):
+    Path("old").write_text("1")
+    for name in ("old", "new"):
+        Files().probe(name)
+    assert [(path.name, path.read_text()) for path in own_folder.iterdir()] == [("old", "1")]

@@ -78,10 +78,13 @@ def command(
     The digests of the outputs are the same on every machine, and those of `Result.digest`.
     """
     from rtbot.comparing import save
+    from rtbot.files import Files
 
     loaded = load_graph(graph, parameters, plugins)
     if options["spark"]:
         _check_spark()
+    if options["folder"]:
+        Files().make_folder(options["folder"])
     agreement = _agreement(loaded, options)
     if options["form"] == "json":
         echo(json.dumps(agreement.plain(), indent=2))

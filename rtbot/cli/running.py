@@ -72,6 +72,7 @@ def execute(
     io = graph.checked.io
     with ExitStack() as stack:
         stop = stack.enter_context(stopping(at_once=True))
+        probe(job, files)
         judge = Judge(io.bad == "drop", _rejects(stack, files, job.rejects))
         intake = Intake(wire(files, graph.checked.inputs, job.request), io.unit, judge)
         for file in intake.naive():
@@ -88,6 +89,13 @@ def execute(
         files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
     report(job, files, account, judge, intake, tell)
     return account
+
+
+def probe(job: Job, files: Files) -> None:
+    """Raise OSError before the run if what is written behind it cannot be."""
+    for path in (job.account, job.plot):
+        if path is not None:
+            files.probe(path)
 
 
 def report(
