@@ -2,6 +2,7 @@
 
 import csv
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import rtbot
 from rtbot import cache, modules, notices, places
 from rtbot.files import Files
 from rtbot.formats import intake, kernels, lines, marks
+from rtbot.formats.outlet import Outlet, Target
 from rtbot.formats.writing import Clock
 from rtbot.storage.store import Store
 from tests.lasting_runs import crashing_after
@@ -701,3 +703,72 @@ def test_a_probe_leaves_nothing(own_folder):
     for name in ("old", "new"):
         Files().probe(name)
     assert [(path.name, path.read_text()) for path in own_folder.iterdir()] == [("old", "1")]
+
+
+# ---- rows of one key and time, in memory and on the disk
+
+
+def outputs_of(rows):
+    """What a push would release: {output: table} of rows (k, t, value), a value may be null."""
+    found = {}
+    for name in "abc":
+        columns = list(zip(*rows.get(name, ()), strict=True)) or [(), (), ()]
+        found[name] = {
+            "t": np.array(columns[1], np.int64),
+            "k": np.array(columns[0], np.int64),
+            "value": np.array([cell or 0 for cell in columns[2]], np.int64),
+            "value_valid": np.array([cell is not None for cell in columns[2]], bool),
+        }
+    return found
+
+
+def written(pushes, memory, layout="wide"):
+    """The lines of a file, of which rows wait in so much memory."""
+    files, target = Files(), Target("o.csv", "csv", ("a", "b", "c"), layout)
+    with Outlet(files, [target], ("k",), memory) as outlet:
+        outlet.open(Clock(), [True])
+        for push in pushes:
+            outlet.add(outputs_of(push))
+        outlet.finish()
+    return Path("o.csv").read_text().splitlines()[1:]
+
+
+def test_two_messages_of_one_output_are_never_one_row(monkeypatch):
+    """Nothing of today releases two at one key and time; a change to a row will."""
+    monkeypatch.setattr("rtbot.formats.routes.BLOCK_BYTES_MIN", 1)
+    pushes = [
+        {"a": [(1, 5, 10), (1, 5, None), (1, 6, 11)], "b": [(1, 5, 20)]},
+        {"a": [(1, 5, 12)], "b": [(1, 5, None), (2, 1, 21)], "c": [(1, 5, 30)]},
+        {"b": [(1, 5, 22), (1, 5, 23), (1, 5, 24)]},
+    ]
+    expected = [
+        "5,1,10,20,30",
+        "5,1,,,",
+        "5,1,12,22,",
+        "5,1,,23,",
+        "5,1,,24,",
+        "6,1,11,,",
+        "1,2,,21,",
+    ]
+    assert written(pushes, 1 << 28) == expected
+    assert written(pushes, 1) == expected
+    assert written(pushes, 1, "long") == written(pushes, 1 << 28, "long")
+    assert len(written(pushes, 1, "long")) == 11
+
+
+def test_the_memory_for_rows_changes_no_line_whatever_outputs_release(monkeypatch):
+    monkeypatch.setattr("rtbot.formats.routes.BLOCK_BYTES_MIN", 1)
+    monkeypatch.setattr("rtbot.formats.sorting.RUNS_MAX", 3)
+    draw = random.Random(4)
+    for _ in range(20):
+        pushes = [
+            {
+                name: [
+                    (draw.randrange(2), draw.randrange(3), draw.choice([None, 1, 2, 3]))
+                    for _ in range(draw.randrange(4))
+                ]
+                for name in "abc"
+            }
+            for _ in range(draw.randrange(1, 12))
+        ]
+        assert written(pushes, 1) == written(pushes, 1 << 28)
