@@ -1,6 +1,7 @@
 """What neighbours on one machine could do to a run, and what broke at the edges of its files."""
 
 import csv
+import gc
 import os
 import random
 import signal
@@ -772,3 +773,35 @@ def test_the_memory_for_rows_changes_no_line_whatever_outputs_release(monkeypatc
             for _ in range(draw.randrange(1, 12))
         ]
         assert written(pushes, 1) == written(pushes, 1 << 28)
+
+
+# ---- errors that came on top of errors
+
+
+def test_a_parquet_file_that_is_given_up_says_nothing_more(call, monkeypatch):
+    """The writer of pyarrow wanted to write the end of a file that was closed: a traceback."""
+    seen = []
+    monkeypatch.setattr(intake, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(sys, "unraisablehook", seen.append)
+    data = "t,x\n1,1\n2,1\n3,1\n4,1\n5,bad\n"
+    assert call("run", "g.yaml", "d.csv", "-o", "o.parquet", g__yaml=ONE, d__csv=data)[0] == 4
+    gc.collect()
+    assert seen == []
+
+
+def test_a_folder_that_cannot_be_listed_is_no_crash(call, monkeypatch):
+    def refuse(_path):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    told = "none.csv: error: No such file or directory\n"
+    assert call("run", "g.yaml", "none.csv", g__yaml=ONE) == (74, "", told)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_rows_are_kept_of_a_file_whose_name_is_no_text(call, form):
+    name = os.fsdecode(b"\xff.csv")
+    Path(name).write_text("t,x\n1,2\n2,bad\n")
+    words = ("run", "g.yaml", name, "-q", "--rejects", f"r.{form}")
+    assert call(*words, g__yaml=ONE + "io: {bad: drop}\n") == (0, "t,y\n1,4\n", "")
+    assert b"udcff.csv" in Path(f"r.{form}").read_bytes()

@@ -101,7 +101,10 @@ def _near(error: OSError) -> str:
     folder, name = os.path.split(error.filename)
     if not os.path.isdir(folder or "."):  # noqa: PTH112 (asked before anything is imported)
         return f"; there is no folder {folder}"
-    there = os.listdir(folder or ".")  # noqa: PTH208
+    try:
+        there = os.listdir(folder or ".")  # noqa: PTH208
+    except OSError:  # one may open files in it and not list them
+        return ""
     hint = errors.nearest(name, there[: errors.HINTS_NAMES])
     return f"; {hint}" if hint else ""
 
