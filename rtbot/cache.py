@@ -70,7 +70,7 @@ def is_usable(path: Path) -> bool:
 def _prepared(folder: Path, name: str) -> Path:
     """Return the folder by a path without links, after making it if it is not there."""
     _make(folder.parent)
-    place = folder.parent.resolve() / folder.name
+    place = Path(os.path.realpath(folder.parent)) / folder.name
     _check_above(place)
     for one in (place, place / COMPILED):
         _make(one)

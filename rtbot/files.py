@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
-from errno import EEXIST, ELOOP, ENOSYS
+from errno import EEXIST, EISDIR, ELOOP, ENOSYS
 from glob import escape, glob, has_magic
 from pathlib import Path
 from stat import S_ISCHR, S_ISREG
 from typing import TYPE_CHECKING, BinaryIO
 
 from rtbot.errors import ResourceLimit
-from rtbot.places import PART, check_own, is_foreign, keep_mode, part_of, place_of
+from rtbot.places import PART, beginning_of, check_own, is_foreign, keep_mode, part_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,7 +150,8 @@ class Files:
             with naming(path):
                 self.rename(part, place)
         except BaseException:
-            self.remove(part)
+            with suppress(OSError):  # what went wrong first is what is reported
+                self.remove(part)
             raise
         self.sync_folder(place)
 
@@ -160,6 +161,8 @@ class Files:
 
     def probe(self, path: str) -> None:
         """Raise the OSError now that `replacing` would raise later."""
+        if path != STANDARD and Path(path).is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), path)
         if self.is_regular(path):
             with naming(path):
                 part = part_of(place_of(path))
@@ -168,8 +171,9 @@ class Files:
 
     def remove_parts(self, place: str) -> None:
         """Remove what processes that were killed had begun to write beside a place of their own."""
-        for part in glob(f"{escape(place)}.*.part"):  # noqa: PTH207 (Path.glob takes no absolute)
-            if PART.fullmatch(part, len(place)):
+        begin = beginning_of(place)
+        for part in glob(f"{escape(begin)}.*.part"):  # noqa: PTH207 (Path.glob takes no absolute)
+            if PART.fullmatch(part, len(begin)):
                 self.remove(part)
 
     def _end(self, file: BinaryIO, path: str) -> None:
@@ -200,7 +204,7 @@ class Files:
         """
         from tempfile import TemporaryFile
 
-        folder = Path(path).resolve().parent if self.is_regular(path) else None
+        folder = Path(place_of(path)).parent if self.is_regular(path) else None
         with naming(path):
             return TemporaryFile(dir=folder)
 

@@ -24,9 +24,19 @@ LINKS_MAX = 40
 """Links that are followed one after the other, as Linux does."""
 
 
+NAME_BYTES = 200
+"""Names of files have 255 bytes at most, and that of a part is longer than that of its place."""
+
+
 def part_of(place: str) -> str:
     """Return a name for what is to take this place, which nobody can have guessed."""
-    return f"{place}.{secrets.token_hex(8)}.part"
+    return f"{beginning_of(place)}.{secrets.token_hex(8)}.part"
+
+
+def beginning_of(place: str) -> str:
+    """Return how the names of what is to take a place begin."""
+    name = Path(place).name
+    return place if len(os.fsencode(name)) <= NAME_BYTES else str(Path(place).parent / name[:40])
 
 
 def place_of(path: str) -> str:

@@ -805,3 +805,41 @@ def test_rows_are_kept_of_a_file_whose_name_is_no_text(call, form):
     words = ("run", "g.yaml", name, "-q", "--rejects", f"r.{form}")
     assert call(*words, g__yaml=ONE + "io: {bad: drop}\n") == (0, "t,y\n1,4\n", "")
     assert b"udcff.csv" in Path(f"r.{form}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("loop",), ("d.csv", "-o", "loop"), ("d.csv", "--plot", "loop.svg")),
+        *(("d.csv", "--checkpoint", "loop", "-o", "o.csv"), ("d.csv", "--plugin", "loop")),
+    ],
+    ids=" ".join,
+)
+def test_links_that_lead_round_are_an_error_of_the_system(call, words):
+    for name in ("loop", "loop.svg"):
+        Path(name).symlink_to(name)
+    code, _, err = call("run", "g.yaml", *words, g__yaml=ONE, d__csv="t,x\n1,2\n")
+    assert code in (2, 74)
+    assert "Too many levels of symbolic links" in err or "there is no such Python file" in err
+
+
+def test_a_link_to_nothing_is_called_so(call):
+    Path("d.csv").symlink_to("none/e.csv")
+    told = "d.csv: error: No such file or directory; it is a link to what is not there\n"
+    assert call("run", "g.yaml", "d.csv", g__yaml=ONE) == (74, "", told)
+
+
+def test_a_folder_in_the_place_of_an_account_is_reported_before_a_row_is_read(call):
+    Path("a").mkdir()
+    told = call("run", "g.yaml", "d.csv", "--account", "a", g__yaml=ONE, d__csv="t,x\n1,2\n")
+    assert told == (74, "", "a: error: Is a directory\n")
+
+
+@pytest.mark.parametrize("letter", ["a", "\U0001f600"])
+def test_a_name_may_be_as_long_as_the_system_allows(call, letter):
+    name = letter * (250 // len(letter.encode())) + ".csv"
+    words, data = ("run", "g.yaml", "d.csv", "-q", "-o"), "t,x\n1,2\n"
+    assert call(*words, name, g__yaml=ONE, d__csv=data) == (0, "", "")
+    assert Path(name).read_text() == "t,y\n1,4\n"
+    longer = f"{name}{letter * 9}.csv"
+    assert call(*words, longer) == (74, "", f"{longer}: error: File name too long\n")

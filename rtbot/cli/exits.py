@@ -101,6 +101,8 @@ def _near(error: OSError) -> str:
     folder, name = os.path.split(error.filename)
     if not os.path.isdir(folder or "."):  # noqa: PTH112 (asked before anything is imported)
         return f"; there is no folder {folder}"
+    if os.path.islink(error.filename):  # noqa: PTH114
+        return "; it is a link to what is not there"
     try:
         there = os.listdir(folder or ".")  # noqa: PTH208
     except OSError:  # one may open files in it and not list them

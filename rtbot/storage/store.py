@@ -74,7 +74,8 @@ class Store:
                 self._check()
                 self._files.rename(part, self._place)
             except BaseException:
-                self._files.remove(part)
+                with suppress(OSError):
+                    self._files.remove(part)
                 raise
             self._files.sync_folder(self._place)
         self._known = blob[-DIGEST:]

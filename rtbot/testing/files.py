@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -32,7 +33,8 @@ def beside(graph: str, rows: Rows) -> str:
     path = Path(graph).parent / rows.file
     with suppress(FileNotFoundError):
         for found in map(Path, Files().matching(str(path))):
-            if not found.resolve().is_relative_to(Path(graph).parent.resolve()):
+            folder, leads_to = (os.path.realpath(one) for one in (Path(graph).parent, found))
+            if not Path(leads_to).is_relative_to(folder):
                 raise refused("RT150", rows.mark, f"{rows.file} leads out of the graph's folder")
             if found.exists() and not found.is_file():
                 raise refused("RT150", rows.mark, f"{rows.file} is no file")
