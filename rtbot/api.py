@@ -142,7 +142,7 @@ class Graph:
         Options are those of `start`.
         """
         session = self.start(key, **options)
-        parts = push_all(session.push, data, self.checked.inputs, session.io, session.key)
+        parts = push_all(session, data, self.checked.inputs, session.io, session.key)
         return joined([*parts, session.finish()])
 
     def start(

@@ -67,6 +67,7 @@ CODES = {
     "RT218": "times of two kinds mixed: text and integers, or with and without offset",
     "RT219": "a line that is too long",
     "RT220": "a column of a type that is not that of its input",
+    "RT221": "one pipe for two inputs",
     "RT301": "input for a session that is finished",
     "RT302": "a session whose push was interrupted",
     "RT303": "a key for a session without keys",
@@ -80,4 +81,5 @@ CODES = {
     "RT314": "a file of input that has changed since the checkpoint",
     "RT315": "a file of output that is not as the checkpoint left it",
     "RT316": "a checkpoint that another process uses",
+    "RT320": "a checkpoint that another user has put there",
 }

@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
-from errno import ENOSYS
-from glob import glob, has_magic
+from errno import EEXIST, EISDIR, ELOOP, ENOSYS
+from glob import escape, glob, has_magic
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISCHR, S_ISREG
 from typing import TYPE_CHECKING, BinaryIO
 
 from rtbot.errors import ResourceLimit
+from rtbot.places import PART, beginning_of, check_own, is_foreign, keep_mode, part_of, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STANDARD = "-"
 """Stands for stdin where something is read and for stdout where something is written."""
+
+
+ASIDE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Follow no link, and do not wait for who reads a pipe."""
 
 
 @contextmanager
@@ -38,13 +43,38 @@ class Files:
         """Open a file for reading; `-` is stdin."""
         return sys.stdin.buffer if path == STANDARD else Path(path).open("rb")
 
-    def create(self, path: str) -> BinaryIO:
-        """Create or empty a file for writing; `-` is stdout."""
-        return sys.stdout.buffer if path == STANDARD else Path(path).open("wb")
+    def create(self, path: str, mode: int = 0o666) -> BinaryIO:
+        """Create a file for writing that is not there yet, not even as a link."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | ASIDE
+        return os.fdopen(os.open(path, flags, mode), "wb")
 
-    def update(self, path: str) -> BinaryIO:
-        """Open a file for reading and writing as it is; make it if it is not there."""
-        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+    def direct(self, path: str) -> BinaryIO:
+        """Open a pipe, a terminal or a device for writing; `-` is stdout."""
+        if path == STANDARD:
+            return sys.stdout.buffer
+        number = os.open(path, os.O_WRONLY)
+        if S_ISREG(os.fstat(number).st_mode):
+            os.close(number)
+            raise OSError(EEXIST, "another file has taken this place", path)
+        return os.fdopen(number, "wb")
+
+    def update(self, path: str, mode: int = 0o666) -> BinaryIO:
+        """Open a file for reading and writing as it is; make it if it is not there.
+
+        Raises OSError for a link, and for what somebody else can have put there to be overwritten.
+        """
+        try:
+            number = os.open(path, os.O_RDWR | os.O_CREAT | ASIDE, mode)
+        except OSError as error:
+            if error.errno != ELOOP:
+                raise
+            raise OSError(ELOOP, "a link is in this place; remove it", path) from None
+        try:
+            check_own(number, path)
+        except OSError:
+            os.close(number)
+            raise
+        return os.fdopen(number, "r+b")
 
     def truncate(self, file: BinaryIO, length: int) -> None:
         """Cut a file that is open for writing, and go on behind that."""
@@ -66,16 +96,18 @@ class Files:
             return False
         return True
 
-    def stamp(self, file: BinaryIO | str) -> tuple[int, int, int, int] | None:
-        """Return bytes, device, number and time of change of a file, open or not; None if gone.
+    def stamp(self, file: BinaryIO | str) -> tuple[int, ...] | None:
+        """Return bytes, device, number and times of change of a file, open or not; None if gone.
 
-        A file whose stamp is what it was has not been written to.
+        A file whose stamp is what it was has not been written to: the first time may have been set
+        back, but the system sets the second whenever anything is changed, that time too.
         """
         try:
             found = Path(file).stat() if isinstance(file, str) else os.fstat(file.fileno())
         except FileNotFoundError:
             return None
-        return found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns
+        times = found.st_mtime_ns, found.st_ctime_ns
+        return found.st_size, found.st_dev, found.st_ino, *times
 
     def read(self, path: str, limit: int) -> bytes:
         """Read a whole file, or raise ResourceLimit if it has more bytes than `limit`."""
@@ -91,34 +123,58 @@ class Files:
             file.write(data)
 
     @contextmanager
-    def replacing(self, path: str, part: str | None = None) -> Iterator[BinaryIO]:
+    def replacing(self, path: str, beside: str | None = None) -> Iterator[BinaryIO]:
         """Write to a file beside `path` that takes its place at the end, unless there is an error.
 
-        `part` is the name of that file, for who makes sure that no other process uses it.
-        A link stays one: what it leads to is replaced. What is no regular file (a pipe, a terminal,
-        a device) is written to directly.
+        Its name begins as `path`, or as `beside`. It keeps the permissions of what it replaces. A
+        link stays one: what it leads to is replaced. What is no regular file (a pipe, a terminal, a
+        device) is written to directly.
         """
         if not self.is_regular(path):
-            file = self.create(path)
+            file = self.direct(path)
             try:
                 yield file
             finally:
                 self._end(file, path)
             return
-        place = str(Path(path).resolve())
-        part = part or f"{place}.{os.getpid()}.part"
+        with naming(path):
+            place = place_of(path)
+        part = part_of(beside or place)
         try:
             with naming(path):
                 file = self.create(part)
+                keep_mode(file, place)
             with self._closing(file):
                 yield file
                 self._sync(file, path)
             with naming(path):
                 self.rename(part, place)
         except BaseException:
-            self.remove(part)
+            with suppress(OSError):  # what went wrong first is what is reported
+                self.remove(part)
             raise
         self.sync_folder(place)
+
+    def is_foreign(self, file: BinaryIO, path: str) -> bool:
+        """Whether another user has put an open file into a folder that everybody can write to."""
+        return is_foreign(os.fstat(file.fileno()), path)
+
+    def probe(self, path: str) -> None:
+        """Raise the OSError now that `replacing` would raise later."""
+        if path != STANDARD and Path(path).is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), path)
+        if self.is_regular(path):
+            with naming(path):
+                part = part_of(place_of(path))
+                self.create(part).close()
+                self.remove(part)
+
+    def remove_parts(self, place: str) -> None:
+        """Remove what processes that were killed had begun to write beside a place of their own."""
+        begin = beginning_of(place)
+        for part in glob(f"{escape(begin)}.*.part"):  # noqa: PTH207 (Path.glob takes no absolute)
+            if PART.fullmatch(part, len(begin)):
+                self.remove(part)
 
     def _end(self, file: BinaryIO, path: str) -> None:
         with naming(path):
@@ -148,7 +204,7 @@ class Files:
         """
         from tempfile import TemporaryFile
 
-        folder = Path(path).resolve().parent if self.is_regular(path) else None
+        folder = Path(place_of(path)).parent if self.is_regular(path) else None
         with naming(path):
             return TemporaryFile(dir=folder)
 
@@ -160,6 +216,18 @@ class Files:
         """Return the bytes of a regular file; None of anything else."""
         found = os.fstat(sys.stdin.fileno()) if path == STANDARD else Path(path).stat()
         return found.st_size if S_ISREG(found.st_mode) else None
+
+    def pipe(self, path: str) -> tuple[int, int] | None:
+        """Return what is equal for two paths of one pipe, socket or terminal; None of other files.
+
+        What is read from those is gone for whoever reads them next.
+        """
+        try:
+            found = os.fstat(sys.stdin.fileno()) if path == STANDARD else Path(path).stat()
+        except (OSError, ValueError):  # not there, or stdin is no file of the system
+            return None
+        is_null = S_ISCHR(found.st_mode) and found.st_rdev == Path(os.devnull).stat().st_rdev
+        return None if S_ISREG(found.st_mode) or is_null else (found.st_dev, found.st_ino)
 
     def sync(self, file: BinaryIO) -> None:
         """Force what was written to a file onto the disk."""

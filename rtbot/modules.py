@@ -19,7 +19,7 @@ from importlib.abc import InspectLoader, MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rtbot import notices
+from rtbot import cache, notices
 
 if TYPE_CHECKING:
     import types
@@ -44,26 +44,15 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256("\0".join([text, *_versions()]).encode()).hexdigest()
 
 
-def folders() -> list[Path]:
-    """Where generated modules may live, best first: a named cache, the user's, a temporary one."""
-    chosen = os.environ.get("RTBOT_CACHE_DIR")
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    places = [Path(chosen)] if chosen else [Path(base).expanduser() / "rtbot"]
-    return [*places, Path(tempfile.gettempdir()) / f"rtbot-{os.getuid()}"]
-
-
 def write(text: str) -> Path | None:
-    """The file of this text, written on first use; None where no folder is writable.
+    """The file of this text, written on first use; None where no folder may be used.
 
     A file whose text is not ours (a torn write, an edit) is not used.
     """
-    name = f"g{fingerprint(text)[:40]}.py"
-    for folder in folders():
+    name = f"g{fingerprint(text)[:40]}"
+    for folder in cache.usable(name):
+        path = folder / f"{name}.py"
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if folder.stat().st_uid != os.getuid():
-                continue
-            path = folder / name
             if not path.exists():
                 _write_once(path, text)
             if path.read_text("utf-8") == text:
@@ -204,9 +193,12 @@ def jit(function: Callable[..., Any], *, entry: bool = False, inline: bool = Fal
     if not entry:
         return njit(no_cpython_wrapper=True, forceinline=inline, **options)(function)
     try:
-        return njit(cache=True, **options)(function)
+        kept = njit(cache=True, **options)(function)
+        if cache.is_usable(Path(kept.stats.cache_path)):
+            return kept
     except (RuntimeError, OSError, NumbaError):
-        return njit(**options)(function)
+        pass
+    return njit(**options)(function)
 
 
 @functools.cache

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _silenced: list[str] = []
 """Who wants no notices, or has had them."""
 
+_warned: set[str] = set()
+
 
 @contextlib.contextmanager
 def hushed() -> Iterator[None]:
@@ -21,6 +23,23 @@ def hushed() -> Iterator[None]:
         yield
     finally:
         _silenced.remove("hushed")
+
+
+def printable(text: str) -> str:
+    """Return a text without what would steer a terminal or change the order of its letters.
+
+    Names of files and columns, cells and operators' texts are the users', or of whoever sent them.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def warn_once(text: str) -> None:
+    """Say something that the user should know; the same text only once in a process."""
+    if "hushed" not in _silenced and text not in _warned:
+        _warned.add(text)
+        print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 (to the user)
 
 
 def compiling() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import sys
 import traceback
 from importlib.machinery import SourceFileLoader
@@ -36,7 +37,7 @@ def load_plugin(path: str) -> ModuleType:
 
     Raises PluginError if it cannot be imported, GraphError if a declaration is wrong.
     """
-    file = Path(path).resolve()
+    file = Path(os.path.realpath(path))
     if not file.is_file():
         raise PluginError("there is no such Python file")
     digest = hashlib.sha256(str(file).encode()).hexdigest()[:12]

@@ -63,6 +63,7 @@ class GraphFile(pytest.File):
         """Load the graph; the problems of an invalid one are an error of collection."""
         from rtbot import testing
         from rtbot.errors import RtbotError
+        from rtbot.notices import printable
         from rtbot.plugins import PluginError, load_plugin
 
         plugin = ""
@@ -75,7 +76,7 @@ class GraphFile(pytest.File):
         except RtbotError as error:
             raise self.CollectError(_shortened(str(error), self.path)) from None
         for place, test in enumerate(suite.tests):
-            name = " ".join(test.name.split())
+            name = printable(" ".join(test.name.split()))
             yield GraphItem.from_parent(self, name=name, suite=suite, place=place)
 
 
@@ -115,5 +116,8 @@ class GraphTestFailed(Exception):  # noqa: N818 (what a test does)
 
 def _shortened(text: str, path: Path) -> str:
     """Name the file in a text as one would from here."""
+    from rtbot.notices import printable
+
     here = type(path).cwd()
-    return text.replace(str(path), str(path.relative_to(here))) if here in path.parents else text
+    inside = here in path.parents
+    return printable(text.replace(str(path), str(path.relative_to(here))) if inside else text)

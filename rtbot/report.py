@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rtbot.notices import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -23,7 +25,7 @@ def show_account(account: Mapping[str, Any], stream: TextIO) -> None:
     totals = ", ".join(f"{name} {rows:,}" for name, rows in account["outputs"].items())
     stream.write(f"rows out: {totals}\n")
     bad = account.get("bad", {}).items()
-    stream.writelines(f"bad rows left out: {count:,} of {file}\n" for file, count in bad)
+    stream.writelines(f"bad rows left out: {count:,} of {printable(file)}\n" for file, count in bad)
 
 
 def account_rows(account: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

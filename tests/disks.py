@@ -55,13 +55,13 @@ class Recording(Files):
     def _relative(self, path):
         return str(Path(path).resolve().relative_to(self.root))
 
-    def create(self, path):
-        return self._opened(path, super().create, empty=True)
+    def create(self, path, mode=0o666):
+        return self._opened(path, super().create, mode, empty=True)
 
-    def update(self, path):
-        return self._opened(path, super().update, empty=False)
+    def update(self, path, mode=0o666):
+        return self._opened(path, super().update, mode, empty=False)
 
-    def _opened(self, path, opening, *, empty):
+    def _opened(self, path, opening, mode, *, empty):
         name = self._relative(path)
         if name not in self.names:
             self.do(Operation(MAKE, name, self.nodes))
@@ -69,7 +69,7 @@ class Recording(Files):
             self.nodes += 1
         elif empty:
             self.do(Operation(CUT, name, self.names[name]))
-        return Tracked(self, opening(path), name, self.names[name])
+        return Tracked(self, opening(path, mode), name, self.names[name])
 
     def truncate(self, file, length):
         self.do(Operation(CUT, file.name, file.node, length))

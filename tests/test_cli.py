@@ -530,7 +530,7 @@ def test_no_error_shows_a_traceback(call, monkeypatch, raised, code, message):
         raise raised
 
     monkeypatch.setattr("rtbot.cli.exits._silence_stdout", lambda: None)
-    monkeypatch.setattr("rtbot.files.Files.create", fail)
+    monkeypatch.setattr("rtbot.files.Files.direct", fail)
     found, _, err = call("run", "g.yaml", "d.csv", g__yaml=ONE, d__csv="t,x\n1,2\n")
     assert found == code
     assert message in err

@@ -21,8 +21,9 @@ ADAPTER = sorted((ROOT / "spark_adapter").rglob("*.py"))
 
 # From the bottom up; a module may import what stands in a row below, and its own family.
 LAYERS = [
-    {"error_codes", "notices", "synonyms"},
-    {"arrow", "batch", "codes", "declarations", "errors", "graph", "heaps", "kernels", "markup"},
+    {"error_codes", "notices", "places", "synonyms"},
+    {"arrow", "batch", "cache", "codes", "declarations", "errors", "graph", "heaps"}
+    | {"kernels", "markup"},
     {"sources", "texts"},
     {
         "arrays",
@@ -80,7 +81,7 @@ STEPS = {"exact", "exact_deviations", "exact_digits", "exact_running", "exact_su
 STEPS |= {"functions", "ieee", "operators"}
 CODE = {"calls", "clocks", "computations", "formulas", "layout", "loops", "modules", "pair_rows"}
 CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "steps", "texts"}
-CODE |= {"variables"}
+CODE |= {"cache", "variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
 RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
 RUNTIME |= {"queues", "release", "runner", "session", "single"}

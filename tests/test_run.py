@@ -28,6 +28,7 @@ from rtbot.cli.progress import Progress, Watched
 from rtbot.formats.reading import TextTable
 from rtbot.formats.sorting import RUNS_MAX, Sorter
 from rtbot.formats.writing import Clock
+from rtbot.tables.wide import PRESENT
 
 ROOT = Path(__file__).parent.parent
 ONE = "inputs: {x: number}\noperators: {y: x * 2}\noutputs: [y]\n"
@@ -459,10 +460,13 @@ def sorted_by(rows, per_run, block_bytes):
     for start in range(0, len(rows), per_run):
         run_of = sorted(rows[start : start + per_run], key=by_key)
         columns = [list(column) for column in zip(*run_of, strict=True)]
-        sorter.add(pa.table(columns, schema=schema))
+        table = pa.table(columns, schema=schema)
+        for name in "ab":
+            table = table.append_column(PRESENT + name, table.column(name).is_valid())
+        sorter.add(table)
         added += 1
     assert len(sorter) <= 3 * RUNS_MAX  # many of one size become one on the way
-    found = [tuple(row.values()) for table in sorter.sorted() for row in table.to_pylist()]
+    found = [tuple(row.values())[:4] for table in sorter.sorted() for row in table.to_pylist()]
     sorter.close()
     return found, added
 

@@ -12,6 +12,8 @@ import click
 from rtbot.cli import completing
 from rtbot.cli.exits import FAILED, OK
 from rtbot.cli.options import JSON_OPTION, data_options, graph_options, load_graph
+from rtbot.cli.saying import echo
+from rtbot.notices import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,18 +78,21 @@ def command(
     The digests of the outputs are the same on every machine, and those of `Result.digest`.
     """
     from rtbot.comparing import save
+    from rtbot.files import Files
 
     loaded = load_graph(graph, parameters, plugins)
     if options["spark"]:
         _check_spark()
+    if options["folder"]:
+        Files().make_folder(options["folder"])
     agreement = _agreement(loaded, options)
     if options["form"] == "json":
-        click.echo(json.dumps(agreement.plain(), indent=2))
+        echo(json.dumps(agreement.plain(), indent=2))
     else:
         _show(agreement)
     if agreement.found is not None and options["folder"]:
         paths = save(agreement.found, loaded, options["folder"])
-        click.echo(f"run it again: rtbot compare {paths[0]} --replay {paths[1]}", err=True)
+        echo(f"run it again: rtbot compare {paths[0]} --replay {paths[1]}", err=True)
     return OK if agreement.same else FAILED
 
 
@@ -137,5 +142,5 @@ class _Status:
 
 def _show(found: Agreement) -> None:
     for line in found.lines():
-        click.echo(line)
-    click.echo(click.style(found.verdict, fg="green" if found.same else "red"))
+        echo(line)
+    echo(mark=click.style(printable(found.verdict), fg="green" if found.same else "red"))

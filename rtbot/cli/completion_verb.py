@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rtbot.cli.completing import VARIABLE
+from rtbot.cli.saying import echo
 
 BASH_FOUND = "COMPREPLY+=($value)"
 NO_SPACE = "\n            [[ $value == *= ]] && compopt -o nospace"
@@ -29,4 +30,4 @@ def command(shell: str, debug: bool) -> None:  # noqa: ARG001 (main reads it)
     made_for = get_completion_class(shell)
     assert made_for is not None, "click knows these shells"
     script = made_for(program, {}, "rtbot", VARIABLE).source()
-    click.echo(script.replace(BASH_FOUND, BASH_FOUND + NO_SPACE))
+    echo(script.replace(BASH_FOUND, BASH_FOUND + NO_SPACE))

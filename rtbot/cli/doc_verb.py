@@ -7,7 +7,8 @@ import json
 import click
 
 from rtbot.cli import completing
-from rtbot.cli.options import bold, load_plugins, plugin_options, width
+from rtbot.cli.options import load_plugins, plugin_options, width
+from rtbot.cli.saying import bold, echo
 from rtbot.error_codes import CODES
 
 
@@ -42,11 +43,11 @@ def command(
     if example:
         if "example" not in found:
             raise click.UsageError(f"{operator.__name__} has no example")
-        click.echo(found["example"]["graph"], nl=False)
+        echo(found["example"]["graph"], nl=False)
     elif form == "json":
-        click.echo(json.dumps(found, indent=2))
+        echo(json.dumps(found, indent=2))
     elif form == "markdown":
-        click.echo(operator_page(operator), nl=False)
+        echo(operator_page(operator), nl=False)
     else:
         for line in operator_lines(found, width(), bold):
-            click.echo(line)
+            echo(line)

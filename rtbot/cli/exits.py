@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
 from rtbot import errors
+from rtbot.notices import printable
 
 OK, FAILED, USAGE, GRAPH, DATA, CHECKPOINT, LIMIT = range(7)
 INTERNAL, INPUT_OUTPUT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 70, 74, 130, 141, 143
@@ -56,10 +59,7 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
     if debug and not isinstance(error, click.ClickException):
         traceback.print_exception(error)
     known = [CODES[kind] for kind in type(error).__mro__ if kind in CODES]
-    try:
-        _tell(error, internal=not known)
-    except BrokenPipeError:
-        _silence_stdout()
+    _tell(error, internal=not known)
     if isinstance(error, OSError):
         _give_up_stdout()
     return known[0] if known else INTERNAL
@@ -67,7 +67,9 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
 
 def _tell(error: BaseException, *, internal: bool) -> None:
     if isinstance(error, click.ClickException):
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        _print(shown.getvalue().removesuffix("\n"))
         _tell_parameters(error)
     elif isinstance(error, errors.RtbotError):
         _print(str(error))
@@ -99,13 +101,19 @@ def _near(error: OSError) -> str:
     folder, name = os.path.split(error.filename)
     if not os.path.isdir(folder or "."):  # noqa: PTH112 (asked before anything is imported)
         return f"; there is no folder {folder}"
-    there = os.listdir(folder or ".")  # noqa: PTH208
+    if os.path.islink(error.filename):  # noqa: PTH114
+        return "; it is a link to what is not there"
+    try:
+        there = os.listdir(folder or ".")  # noqa: PTH208
+    except OSError:  # one may open files in it and not list them
+        return ""
     hint = errors.nearest(name, there[: errors.HINTS_NAMES])
     return f"; {hint}" if hint else ""
 
 
 def _print(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201 (this is where the program talks)
+    with suppress(OSError):  # stderr takes no more: the exit code still says what happened
+        print(printable(text), file=sys.stderr)  # noqa: T201 (this is where the program talks)
 
 
 def _give_up_stdout() -> None:

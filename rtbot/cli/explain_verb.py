@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbot.cli import completing
-from rtbot.cli.options import JSON_OPTION, bold, graph_options, load_graph, width
+from rtbot.cli.options import JSON_OPTION, graph_options, load_graph, width
+from rtbot.cli.saying import bold, echo
 from rtbot.error_codes import CODES
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ def _list_codes(form: str) -> None:
     from rtbot.explanation import hung
 
     if form == "json":
-        click.echo(json.dumps(CODES, indent=2))
+        echo(json.dumps(CODES, indent=2))
         return
     for name, meaning in CODES.items():
         for line in hung(name, meaning, width(), 7):
-            click.echo(line)
+            echo(line)
 
 
 def _explain_code(name: str, form: str) -> None:
@@ -76,19 +77,19 @@ def _explain_code(name: str, form: str) -> None:
     if name not in CODES:
         raise click.UsageError(f"there is no error code {name}; rtbot explain --codes lists them")
     if form == "json":
-        click.echo(json.dumps(describe_error(name), indent=2))
+        echo(json.dumps(describe_error(name), indent=2))
         return
     for line in error_lines(name, width(), bold):
-        click.echo(line)
+        echo(line)
 
 
 def _explain_graph(graph: rtbot.Graph, form: str) -> None:
     from rtbot.explanation import explain, graph_lines
 
     if form == "code":
-        click.echo(graph.code())
+        echo(graph.code())
     elif form == "json":
-        click.echo(json.dumps(explain(graph), indent=2))
+        echo(json.dumps(explain(graph), indent=2))
     else:
         for line in graph_lines(explain(graph), width(), bold):
-            click.echo(line)
+            echo(line)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from rtbot.cli.saying import echo
+
 SCHEMA = "rtbot.schema.json"
 STARTER = "bollinger"
 
@@ -60,9 +62,9 @@ def _advise(path: Path, sample: str) -> None:
     """Say on stderr what there is now, and what to try."""
     names = f"{sample}.csv", f"{path.stem}-chart.svg", f"{path.stem}.svg"
     graph, data, chart, drawing = (shlex.quote(str(p)) for p in (path, *map(path.with_name, names)))
-    click.echo(f"{path}: a graph with tests", err=True)
-    click.echo(f"{path.with_name(SCHEMA)}: what editors need to complete and check it", err=True)
-    click.echo("\nTry:", err=True)
+    echo(f"{path}: a graph with tests", err=True)
+    echo(f"{path.with_name(SCHEMA)}: what editors need to complete and check it", err=True)
+    echo("\nTry:", err=True)
     for command_line in (
         f"rtbot test {graph}",
         f"rtbot sample {sample} -o {data}",
@@ -71,4 +73,4 @@ def _advise(path: Path, sample: str) -> None:
         f"rtbot draw {graph} -o {drawing}",
         f"rtbot explain {graph}",
     ):
-        click.echo(f"  {command_line}", err=True)
+        echo(f"  {command_line}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from fnmatch import filter as matching
 from pathlib import Path
@@ -224,5 +225,5 @@ def _identity(path: str) -> object:
     try:
         found = Path(path).stat() if path != STANDARD else None
     except OSError:
-        return str(Path(path).resolve())
+        return os.path.realpath(path)
     return path if found is None else (found.st_dev, found.st_ino)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rtbot.cli.exits import Terminated
-from rtbot.cli.running import pump, report
+from rtbot.cli.running import probe, pump, report
 from rtbot.cli.stopping import stopping
 from rtbot.errors import CheckpointError
 from rtbot.files import Files
@@ -46,6 +46,7 @@ def execute(graph: Graph, job: Job, tell: Tell, progress: Progress | None = None
     """
     files = Files() if progress is None else progress.files
     assert job.checkpoint is not None, "a run without checkpoints is another one"
+    probe(job, files)
     with ExitStack() as stack:
         store = Store(files, job.checkpoint)
         stack.callback(store.close)

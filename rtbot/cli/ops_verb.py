@@ -6,7 +6,8 @@ import json
 
 import click
 
-from rtbot.cli.options import JSON_OPTION, bold, load_plugins, plugin_options, width
+from rtbot.cli.options import JSON_OPTION, load_plugins, plugin_options, width
+from rtbot.cli.saying import bold, echo
 
 MARGIN = 28
 
@@ -37,14 +38,14 @@ def command(pattern: str, form: str, plugins: tuple[str, ...], debug: bool) -> N
             for subject, operators in found.items()
             for operator in operators
         ]
-        click.echo(json.dumps(listed, indent=2))
+        echo(json.dumps(listed, indent=2))
         return
     if not found:
-        click.echo(f"no operator has {pattern!r} in its name or meaning: rtbot ops", err=True)
+        echo(f"no operator has {pattern!r} in its name or meaning: rtbot ops", err=True)
     for number, (subject, operators) in enumerate(found.items()):
-        click.echo(("\n" if number else "") + bold(subject))
+        echo(bold(subject), mark="\n" if number else "")
         for operator in operators:
             label = "  " + ", ".join(names(operator))
             text = f"{summary(operator)} ({signature(operator)})"
             for line in hung(label, text, width(), MARGIN):
-                click.echo(line)
+                echo(line)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli import completing
+from rtbot.cli.saying import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,11 +85,6 @@ def width() -> int:
     return min(max(shutil.get_terminal_size((WIDTH_MAX, 24)).columns, 40), WIDTH_MAX)
 
 
-def bold(text: str) -> str:
-    """Text that stands out on a terminal; `click.echo` strips it elsewhere."""
-    return click.style(text, bold=True)
-
-
 def load_graph(path: str, parameters: Iterable[str], plugins: Iterable[str]) -> rtbot.Graph:
     """Load a graph file as a verb was told to; warnings go to stderr."""
     import rtbot
@@ -96,7 +92,7 @@ def load_graph(path: str, parameters: Iterable[str], plugins: Iterable[str]) -> 
     load_plugins(plugins)
     graph = rtbot.load(Path(path), **dict(map(parameter, parameters)))
     for warning in graph.warnings:
-        click.echo(str(warning), err=True)
+        echo(str(warning), err=True)
     return graph
 
 

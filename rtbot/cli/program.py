@@ -94,7 +94,7 @@ def program() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
+def run_and_exit(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program with these arguments (default: those of the process) and exit."""
     if VARIABLE in os.environ:
         from click.shell_completion import shell_complete
@@ -106,12 +106,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run the program; returns the exit code."""
     debug = "--debug" in arguments
-    with stopping(at_once=True):
+    with stopping(at_once=True) as stop:
         try:
             with program.make_context("rtbot", arguments) as context:
                 code = program.invoke(context) or 0
             with naming(STANDARD):
                 sys.stdout.flush()
+            stop.check()
         except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
-            return exit_code(error, debug=debug)
+            return exit_code(stop.cause(error), debug=debug)
     return int(code)

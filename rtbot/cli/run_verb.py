@@ -11,6 +11,7 @@ import click
 from rtbot.cli import completing
 from rtbot.cli.exits import FAILED
 from rtbot.cli.options import INPUT_FORMATS, data_options, graph_options, load_graph, parameter
+from rtbot.cli.saying import echo
 from rtbot.files import STANDARD
 
 if TYPE_CHECKING:
@@ -161,12 +162,12 @@ def command(
     found = losses(account, unmatched=strict == "all") if strict else {}
     if found:
         told = ", ".join(f"{reason} {count}" for reason, count in found.items())
-        click.echo(f"--strict: rows were lost: {told}", err=True)
+        echo(f"--strict: rows were lost: {told}", err=True)
     return FAILED if found else 0
 
 
 def _tell(text: str) -> None:
-    click.echo(text, err=True)
+    echo(text, err=True)
 
 
 def _hush(text: str) -> None:

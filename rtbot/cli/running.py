@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.cli.stopping import stopping
-from rtbot.errors import DataError, QueueFull
 from rtbot.files import Files
+from rtbot.formats import pushes
 from rtbot.formats.blocks import REJECTS, Judge
 from rtbot.formats.intake import Intake
 from rtbot.formats.outlet import MEMORY, Outlet
 from rtbot.formats.sending import writer_of
 from rtbot.formats.wiring import Request, wire
 from rtbot.formats.writing import Clock
-from rtbot.times import INT64_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -73,6 +72,7 @@ def execute(
     io = graph.checked.io
     with ExitStack() as stack:
         stop = stack.enter_context(stopping(at_once=True))
+        probe(job, files)
         judge = Judge(io.bad == "drop", _rejects(stack, files, job.rejects))
         intake = Intake(wire(files, graph.checked.inputs, job.request), io.unit, judge)
         for file in intake.naive():
@@ -89,6 +89,13 @@ def execute(
         files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
     report(job, files, account, judge, intake, tell)
     return account
+
+
+def probe(job: Job, files: Files) -> None:
+    """Raise OSError before the run if what is written behind it cannot be."""
+    for path in (job.account, job.plot):
+        if path is not None:
+            files.probe(path)
 
 
 def report(
@@ -147,44 +154,23 @@ def pump(
     `end_block` is called after every block, with the number of rows read so far.
     """
 
-    def give(result: Result) -> None:
+    def take(result: Result, piece: Piece | None) -> None:
         outlet.add(result)
         if plotter is not None:
             plotter.add(result)
-
-    for pieces, ended in intake.turns():
-        for piece in pieces:
-            give(_pushed(session, piece))
-            if plotter is not None:
+            if piece is not None:
                 plotter.add_inputs(piece.columns)
-        for name in ended:
-            give(session.advance(INT64_MAX, name))
+
+    def end() -> None:
         outlet.end_block(None if session.key else session.frontier())
         if progress is not None:
             progress.read(intake.rows)
         if end_block is not None:
             end_block(intake.rows)
-    give(session.finish())
+
+    pushes.pump(session, intake, take, end)
+    take(session.finish(), None)
     outlet.finish(None if progress is None else progress.wrote)
-
-
-def _pushed(session: Session, piece: Piece) -> Result:
-    """Push a piece; errors tell its place in the file."""
-    try:
-        return session.push(piece.columns)
-    except DataError as error:
-        raise piece.located(error) from None
-    except QueueFull as error:
-        raise _starving(error, piece.block.file) from None
-
-
-def _starving(error: QueueFull, file: str) -> QueueFull:
-    """Return the error of a full queue with what a user of files can do about it."""
-    error.hint = (
-        f"{file} has no rows of {error.input} that go with them: sort it by time, check that "
-        f"{error.input} is fed, or raise --queue"
-    )
-    return error
 
 
 def _unseen(intake: Intake, account: Mapping[str, Any]) -> Iterator[str]:

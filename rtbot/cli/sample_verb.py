@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rtbot.cli.saying import echo
 from rtbot.errors import nearest
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def command(
 
     if name is None:
         for known, series in SERIES.items():
-            click.echo(f"{known:<8} {series.text}")
+            echo(f"{known:<8} {series.text}")
         return
     if name not in SERIES:
         hint = nearest(name, SERIES) or f"there are {', '.join(SERIES)}"
@@ -63,10 +64,10 @@ def _advise(series: Series, wish: Wish, file: str | None) -> None:
     from rtbot.samples import LATE_STEPS
 
     key = f" --key {series.key}" if wish.keys and not series.keys else ""
-    click.echo(f"try it: rtbot init {series.starter}", err=True)
-    click.echo(f"        rtbot run {series.starter}.yaml {file}{key}", err=True)
+    echo(f"try it: rtbot init {series.starter}", err=True)
+    echo(f"        rtbot run {series.starter}.yaml {file}{key}", err=True)
     if wish.late:
         longest = f"{LATE_STEPS * series.period}{series.unit}"
-        click.echo(f"io: {{lateness: {longest}}} puts the late rows in order", err=True)
+        echo(f"io: {{lateness: {longest}}} puts the late rows in order", err=True)
     if wish.duplicates:
-        click.echo("io: {duplicates: last} lets double rows pass", err=True)
+        echo("io: {duplicates: last} lets double rows pass", err=True)

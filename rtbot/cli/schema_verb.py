@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rtbot.cli.options import load_plugins, plugin_options
+from rtbot.cli.saying import echo
 
 
 @click.command("schema")
@@ -28,6 +29,6 @@ def command(output: Path | None, plugins: tuple[str, ...], debug: bool) -> None:
 
     load_plugins(plugins)
     if output is None:
-        click.echo(schema_text(), nl=False)
+        echo(schema_text(), nl=False)
     else:
         output.write_text(schema_text(), encoding="utf-8", newline="\n")

@@ -7,13 +7,15 @@ with pandas, whoever called it may drop any error. So a signal is remembered, an
 from __future__ import annotations
 
 import signal
+import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rtbot.cli.exits import Interrupted, Terminated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ERRORS: dict[int, type[BaseException]] = {
     signal.SIGINT: Interrupted,
@@ -39,16 +41,37 @@ class Stop:
         if self.error is not None:
             raise self.error
 
+    def cause(self, error: BaseException) -> BaseException:
+        """Return the signal, if one has come, in place of the error that was made of it."""
+        if self.error is None or isinstance(error, self.error):
+            return error
+        return self.error()
+
+    def hide(self, hook: Callable[[Any], object], unraisable: Any) -> None:
+        """Let Python report an error that it drops; a signal is asked for again."""
+        if self.error is None or not isinstance(unraisable.exc_value, self.error):
+            hook(unraisable)
+
+
+_current: list[Stop] = []
+
 
 @contextmanager
 def stopping(*, at_once: bool = False) -> Iterator[Stop]:
-    """Let SIGINT and SIGTERM ask, for a while."""
-    stop, before = Stop(at_once=at_once), {}
+    """Let SIGINT and SIGTERM ask, for a while; what was asked for before that still is."""
+    stop, before, hook = Stop(at_once=at_once), {}, sys.unraisablehook
+    stop.error = _current[-1].error if _current else None
+    _current.append(stop)
+    sys.unraisablehook = partial(stop.hide, hook)
     with suppress(ValueError):  # a thread that is not the main one receives no signals
         for number in ERRORS:
             before[number] = signal.signal(number, stop.ask)
     try:
         yield stop
     finally:
+        _current.remove(stop)
+        if _current:
+            _current[-1].error = stop.error
+        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)

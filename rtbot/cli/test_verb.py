@@ -13,6 +13,7 @@ import click
 from rtbot.cli import completing
 from rtbot.cli.exits import FAILED, GRAPH, OK
 from rtbot.cli.options import JSON_OPTION, graph_options, load_plugins, parameter
+from rtbot.cli.saying import echo
 from rtbot.errors import GraphError
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def command(
         except GraphError as error:
             tally.problems += error.problems
             if text:
-                click.echo(str(error), err=True)
+                echo(str(error), err=True)
     if text:
         _sum_up(tally, options["word"])
     else:
-        click.echo(json.dumps(_plain(tally), indent=2))
+        echo(json.dumps(_plain(tally), indent=2))
     if tally.problems:
         return GRAPH
     return FAILED if tally.failed or not tally.outcomes else OK
@@ -89,7 +90,8 @@ def _files(path: str) -> list[str]:
     """A file, or those of a folder that may be graphs."""
     if not Path(path).is_dir():
         return [path]
-    found = sorted(str(one) for one in Path(path).iterdir() if one.suffix in SUFFIXES)
+    there = (one for one in Path(path).iterdir() if one.suffix in SUFFIXES and one.is_file())
+    found = sorted(map(str, there))
     if not found:
         raise click.UsageError(f"there is no *.yaml in {path}")
     return found
@@ -117,27 +119,27 @@ def _run(path: str, values: dict[str, Any], options: dict[str, Any], tally: _Tal
 def _tell(outcome: Outcome, *, quiet: bool) -> None:
     name = f"{outcome.file}: {outcome.name}"
     if not outcome.passed:
-        click.echo(f"{click.style('FAIL', fg='red', bold=True)} {name}")
-        click.echo(f"     {outcome.place}")
+        echo(name, mark=click.style("FAIL", fg="red", bold=True) + " ")
+        echo(f"     {outcome.place}")
         for line in outcome.lines():
-            click.echo(f"     {line}".rstrip())
+            echo(f"     {line}".rstrip())
     elif not quiet:
-        click.echo(f"{click.style('ok', fg='green')}   {name}")
+        echo(name, mark=click.style("ok", fg="green") + "   ")
 
 
 def _sum_up(tally: _Tally, word: str) -> None:
     failed = tally.failed
     for path in dict.fromkeys(tally.written):
-        click.echo(f"updated {path}")
+        echo(f"updated {path}")
     if any(outcome.differences for outcome in failed):
-        click.echo("if what came is right, --update makes it what is expected", err=True)
+        echo("if what came is right, --update makes it what is expected", err=True)
     passed = len(tally.outcomes) - len(failed)
     if tally.outcomes:
         told = [f"{passed} passed"] + [f"{len(failed)} failed"] * bool(failed)
-        click.echo(click.style(", ".join(told), fg="red" if failed else "green"))
+        echo(mark=click.style(", ".join(told), fg="red" if failed else "green"))
     elif not tally.problems:
         none = "no tests found: they stand under `tests:` in a graph file"
-        click.echo(f"no test has {word!r} in its name" if word else none, err=True)
+        echo(f"no test has {word!r} in its name" if word else none, err=True)
 
 
 def _plain(tally: _Tally) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import click
 from rtbot.cli import completing
 from rtbot.cli.exits import GRAPH
 from rtbot.cli.options import graph_options, load_plugins, parameter
+from rtbot.cli.saying import echo
 from rtbot.errors import GraphError
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def command(
         found += problems
         if form == "text":
             for text in [*map(str, problems), *summary]:
-                click.echo(text, err=True)
+                echo(text, err=True)
     if form == "json":
-        click.echo(json.dumps([_plain(problem) for problem in found], indent=2))
+        echo(json.dumps([_plain(problem) for problem in found], indent=2))
     return GRAPH if any(problem.severity == "error" for problem in found) else 0
 
 

@@ -44,6 +44,10 @@ class Reader:
         tables = self.gathering.add(known)
         self._attempt(lambda: self.released.add(self.session.push(tables)))
 
+    def advance(self, time: int, name: str | None = None) -> None:
+        """Say that nothing more will come for an input up to a time."""
+        self._attempt(lambda: self.released.add(self.session.advance(time, name)))
+
     def finish(self) -> Outputs:
         """Finish the session; returns all that it gave."""
         found: list[Outputs] = []
@@ -80,9 +84,9 @@ def compare(
     reader = Reader(graph, key)
     inputs, session = graph.checked.inputs, reader.session
     if isinstance(data, Request):
-        push_request(reader.push, data, inputs, session.io)
+        push_request(reader, data, inputs, session.io)
     else:
-        push_all(reader.push, data, inputs, session.io, session.key)
+        push_all(reader, data, inputs, session.io, session.key)
     read = reader.finish()
     seconds = time.perf_counter() - begun
     return Comparison(graph, reader.gathering.data(), wish, tell).run(read, seconds)

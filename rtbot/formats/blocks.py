@@ -143,7 +143,8 @@ class Judge:
 
 
 def _kept(block: Block, faults: list[Fault]) -> pa.Table:
-    rows = [(block.file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults]
+    file = block.file.encode(errors="backslashreplace").decode()  # a name may be any bytes
+    rows = [(file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults]
     return pa.table(list(map(list, zip(*rows, strict=True))), schema=REJECTS)
 
 

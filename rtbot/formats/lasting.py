@@ -8,7 +8,6 @@ output is made in one go at the end. So the bytes are those of a run that nothin
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
@@ -21,6 +20,7 @@ from rtbot.formats.opening import PACKED
 from rtbot.formats.outlet import Outlet
 from rtbot.formats.sending import writer_of
 from rtbot.formats.writing import Behind, Clock, CsvWriter
+from rtbot.places import place_of
 from rtbot.storage.growing import BEGUN, GrowingFile, check_whole, extent_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class Sink:
     def __init__(self, files: Files, target: Target, clock: Clock, known: Extent) -> None:
         self.target, self._files, self._clock = target, files, clock
         self._rows = rows_path(target)
-        self.file = GrowingFile(files, self._rows or target.path, *known)
+        is_given = self._rows is None
+        self.file = GrowingFile(files, self._rows or target.path, *known, follow=is_given)
         self.writer = Behind(self._writer())
 
     def _writer(self) -> Writer:
@@ -89,8 +90,9 @@ class Sink:
         if self._rows is None:
             return self.sync()
         path = self.target.path
-        part = f"{Path(path).resolve()}.part"
-        with self._files.replacing(path, part) as stream, self._files.open(self._rows) as rows:
+        beside = f"{place_of(path)}.rows"
+        self._files.remove_parts(beside)
+        with self._files.replacing(path, beside) as stream, self._files.open(self._rows) as rows:
             writer = writer_of(stream, self.target, self._clock)
             try:
                 for batch in pa.ipc.open_stream(rows):

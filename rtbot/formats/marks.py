@@ -1,9 +1,9 @@
 """How far a file has been read, and what proves later that it is still the same file.
 
-A file that has the device, number, bytes and time of change that it had is taken as it is. One that
-was copied or touched has to have the same number of bytes and the same digests: of text, and of
-what is packed text, of all that was read; of Parquet and Arrow files, which are made in one go and
-not edited, of pages spread over the whole file, its head and its end.
+A file that has the device, number, bytes and times of change that it had is taken as it is. One
+that was copied or touched has to have the same number of bytes and the same digests: of text, and
+of what is packed text, of all that was read; of Parquet and Arrow files, which are made in one go
+and not edited, of pages spread over the whole file, its head and its end.
 """
 
 from __future__ import annotations

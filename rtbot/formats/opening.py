@@ -124,6 +124,7 @@ class Opening:
         marking: bool = False,
     ) -> None:
         self.files, self.form, self.live, self.marking = files, form, live, marking
+        self._pipes: set[tuple[int, int]] = set()
 
     def source(self, pattern: str) -> Source:
         """Open a file, or all files that a pattern stands for, in the order of their names."""
@@ -178,6 +179,15 @@ class Opening:
         return Witness(path, kind, stamp)
 
     def _open(self, path: str) -> BinaryIO:
+        """Open a file; a second reader of a pipe would wait for ever, or take what is another's."""
+        pipe = self.files.pipe(path)
+        if pipe is not None and pipe in self._pipes:
+            message = "one pipe cannot feed two inputs: what one has read is gone for the other"
+            hint = "give it as FILE for all inputs, or write it to a file first"
+            name = "stdin" if path == STANDARD else path
+            raise DataError(message, code="RT221", hint=hint, file=name)
+        if pipe is not None:
+            self._pipes.add(pipe)
         try:
             return self.files.open(path)
         except IsADirectoryError as error:

@@ -41,7 +41,7 @@ class TextTable:
     def write(self, table: pa.Table) -> None:
         """Take rows, and keep those that may be shown."""
         if not self._names:
-            self._names = table.column_names
+            self._names = list(map(_shown, table.column_names))
             kinds = self._clock.told(table.slice(0, 0)).schema.types
             self._right = [not pa.types.is_string(kind) for kind in kinds]
         self._rows += table.num_rows

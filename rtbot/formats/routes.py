@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from rtbot.files import naming
 from rtbot.formats.sorting import RUNS_MAX, Sorter
 from rtbot.formats.waiting import Gathered
-from rtbot.tables.wide import long, wide
+from rtbot.tables.wide import PRESENT, long, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,9 +63,10 @@ class Route:
         self._waiting = Gathered(target.outputs)
         self._share = memory // SORTED_PARTS
         self._long = target.layout == "long"
+        self._unites = not self._long and len(target.outputs) > 1
         order = [*key, "t", *([OUTPUT] if self._long else [])]
         block_bytes = max(self._share // (2 * RUNS_MAX), BLOCK_BYTES_MIN)
-        self._sorter = Sorter(scratch, order, block_bytes, unite=not self._long)
+        self._sorter = Sorter(scratch, order, block_bytes, unite=self._unites)
         self._frontier: int | None = None
         self._began = False
 
@@ -95,15 +96,14 @@ class Route:
 
         `note` is told the number of rows that come from the disk.
         """
-        table = self._table(self._waiting.all())
         if self._sorter:
-            self._spill(table)
+            self._spill()
             for part in self._sorter.sorted():
-                self._write(_named(part, self._target.outputs) if self._long else part)
+                self._write(_named(part, self._target.outputs) if self._long else _bare(part))
                 if note is not None:
                     note(part.num_rows)
         else:
-            self._write(table)
+            self._write(self._table(self._waiting.all()))
         with naming(self._target.path):
             self._writer.close()
 
@@ -114,15 +114,17 @@ class Route:
 
     def _make_room(self) -> None:
         if self._waiting.bytes > self._share:
-            self._spill(self._table(self._waiting.all()))
+            self._spill()
 
-    def _spill(self, table: pa.Table) -> None:
+    def _spill(self) -> None:
+        table = self._table(self._waiting.all(), marked=self._unites)
         with naming(self._target.path):
             self._sorter.add(_numbered(table, self._target.outputs) if self._long else table)
 
-    def _table(self, tables: Mapping[str, Table]) -> pa.Table:
+    def _table(self, tables: Mapping[str, Table], *, marked: bool = False) -> pa.Table:
         """Put tables together; a key column that is null throughout still has its type."""
-        table = (long if self._long else wide)(tables, tuple(self._key))
+        key = tuple(self._key)
+        table = long(tables, key) if self._long else wide(tables, key, marked=marked)
         for name, kind in self._key.items():
             if table.schema.field(name).type != kind:
                 place = table.column_names.index(name)
@@ -149,3 +151,8 @@ def _named(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
     place = table.column_names.index(OUTPUT)
     names = pa.array(outputs, pa.string()).take(table.column(place).combine_chunks())
     return table.set_column(place, OUTPUT, names)
+
+
+def _bare(table: pa.Table) -> pa.Table:
+    """Return a wide table without the columns that say where an output has messages."""
+    return table.select([name for name in table.column_names if not name.startswith(PRESENT)])

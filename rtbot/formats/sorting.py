@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rtbot.arrow import as_numpy
+from rtbot.tables.wide import PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,8 +30,9 @@ class Sorter:
     """Tables of one schema, each sorted by the columns `order` (null last), as one that is sorted.
 
     What is on the disk is in files without a name, which `scratch` opens; `block_bytes` is what a
-    block of a run takes in memory. With `unite`, rows of equal `order` are one: each of its other
-    cells is the last that is not null.
+    block of a run takes in memory. With `unite`, rows of equal `order` become as few as they can:
+    the n-th of them has the n-th message of every other column, and a column whose name begins with
+    `PRESENT` says where that has messages.
     """
 
     def __init__(
@@ -55,8 +57,8 @@ class Sorter:
             self._add([table], 0)
 
     def sorted(self) -> Iterator[pa.Table]:
-        """Yield all rows in order, as tables of some size."""
-        yield from self._merged(self._levels)
+        """Yield all rows in order, as tables of some size; equal ones in the order they came in."""
+        yield from self._merged(reversed(self._levels))
 
     def close(self) -> None:
         """Give the disk back."""
@@ -129,15 +131,17 @@ class _Cursor:
         """Return the last row in memory; None if no other follows."""
         return self._last if self._next is not None else None
 
-    def taken(self, bound: tuple[Any, ...] | None) -> pa.RecordBatch:
-        """Take the rows in memory that are not after the bound."""
-        block, start = self._block, self._start
-        assert block is not None
-        if bound is None or self._last <= bound:
+    def taken(self, bound: tuple[Any, ...] | None) -> Iterator[pa.RecordBatch]:
+        """Take the rows that are not after the bound; without one, those in memory."""
+        while self._block is not None and (bound is None or self._last <= bound):
+            block, start = self._block, self._start
             self._advance()
-            return block.slice(start)
-        self._start = bisect_right(range(block.num_rows), bound, start, key=self._row)
-        return block.slice(start, self._start - start)
+            yield block.slice(start)
+        if self._block is not None and bound is not None:
+            rows = range(self._block.num_rows)
+            end = bisect_right(rows, bound, self._start, key=self._row)
+            yield self._block.slice(self._start, end - self._start)
+            self._start = end
 
     def _advance(self) -> None:
         self._block, self._start = self._next, 0
@@ -157,7 +161,7 @@ def _merged(cursors: Sequence[_Cursor], order: Sequence[str], *, unite: bool) ->
     while cursors:
         bounds = [bound for cursor in cursors if (bound := cursor.bound()) is not None]
         bound = min(bounds, default=None)
-        parts = [part for cursor in cursors if (part := cursor.taken(bound)).num_rows]
+        parts = [part for cursor in cursors for part in cursor.taken(bound) if part.num_rows]
         table = pa.Table.from_batches(parts)
         if len(parts) > 1:
             table = table.take(pc.sort_indices(table, sort_keys=by))
@@ -167,19 +171,26 @@ def _merged(cursors: Sequence[_Cursor], order: Sequence[str], *, unite: bool) ->
 
 
 def _united(table: pa.Table, order: Sequence[str]) -> pa.Table:
-    """Make one row of those that follow one another and are equal in `order`."""
+    """Put rows that follow one another and are equal in `order` into as few as they can be."""
     table = table.combine_chunks()
     starts = np.ones(table.num_rows, np.bool_)
     starts[1:] = ~np.logical_and.reduce([_repeats(table.column(name)) for name in order])
     if starts.all():
         return table
-    group = np.cumsum(starts) - 1
-    heads = pa.array(np.flatnonzero(starts))
-    columns = [
-        table.column(name).take(heads) if name in order else _spread(table.column(name), group)
-        for name in table.column_names
-    ]
-    return pa.table(columns, names=table.column_names)
+    group, heads = np.cumsum(starts) - 1, np.flatnonzero(starts)
+    names = [name for name in table.column_names if PRESENT + name in table.column_names]
+    there = {name: np.flatnonzero(as_numpy(table.column(PRESENT + name))) for name in names}
+    sizes = np.max([np.bincount(group[rows], minlength=len(heads)) for rows in there.values()], 0)
+    firsts = np.cumsum(sizes) - sizes
+    columns = {name: table.column(name).take(pa.array(np.repeat(heads, sizes))) for name in order}
+    for name, rows in there.items():
+        own = group[rows]
+        turns = np.arange(len(rows)) - np.searchsorted(own, own)
+        places = np.full(sizes.sum(), -1, np.int64)
+        places[firsts[own] + turns] = rows
+        columns[name] = table.column(name).take(pa.array(places, mask=places < 0))
+        columns[PRESENT + name] = pa.chunked_array([pa.array(places >= 0)])
+    return pa.table([columns[name] for name in table.column_names], names=table.column_names)
 
 
 def _repeats(column: pa.ChunkedArray) -> np.ndarray:
@@ -187,11 +198,3 @@ def _repeats(column: pa.ChunkedArray) -> np.ndarray:
     left, right = column.slice(0, len(column) - 1), column.slice(1)
     equal = pc.fill_null(pc.equal(left, right), False)
     return as_numpy(pc.or_(equal, pc.and_(pc.is_null(left), pc.is_null(right))))
-
-
-def _spread(column: pa.ChunkedArray, group: np.ndarray) -> pa.ChunkedArray:
-    """Return a cell for every group, null where it has none that is not."""
-    rows = np.flatnonzero(as_numpy(pc.is_valid(column)))
-    places = np.full(group[-1] + 1, -1, np.int64)
-    places[group[rows]] = rows
-    return column.take(pa.array(places, mask=places < 0))

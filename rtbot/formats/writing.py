@@ -130,9 +130,12 @@ class ParquetWriter:
 
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
         encodings = {"t": "DELTA_BINARY_PACKED"}
-        return pq.ParquetWriter(
-            self._stream, schema, use_dictionary=texts, column_encoding=encodings
-        )
+
+        class Writer(pq.ParquetWriter):  # type: ignore[misc]
+            def __del__(self) -> None:
+                """Let a file that was given up alone: it is closed, and a footer has no place."""
+
+        return Writer(self._stream, schema, use_dictionary=texts, column_encoding=encodings)
 
     def _write_groups(self, rows: int) -> None:
         whole = pa.concat_tables(self._gathered)

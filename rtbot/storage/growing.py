@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbot.errors import CheckpointError
 from rtbot.files import naming
+from rtbot.places import place_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,10 +24,18 @@ class GrowingFile:
     """A file that is written from `length` on, where its bytes before that have this digest.
 
     Raises CheckpointError if they have not, or if another process writes the file. What is behind
-    them is cut off.
+    them is cut off. Without `follow` a link is an error, and not followed.
     """
 
-    def __init__(self, files: Files, path: str, length: int = 0, digest: str = BEGUN[1]) -> None:
+    def __init__(
+        self,
+        files: Files,
+        path: str,
+        length: int = 0,
+        digest: str = BEGUN[1],
+        *,
+        follow: bool = True,
+    ) -> None:
         self.path, self.length = path, length
         self._files = files
         self._hash = hashlib.sha256()
@@ -35,7 +43,8 @@ class GrowingFile:
             self._is_new = files.stamp(path) is None
             if self._is_new and length:
                 raise _changed(f"{path} is gone, and had {length:,} bytes at the checkpoint")
-            self._file: Any = files.update(str(Path(path).resolve()))
+            self._place = place_of(path) if follow else path
+            self._file: Any = files.update(self._place)
             try:
                 self._prepare(digest)
             except BaseException:
@@ -62,7 +71,7 @@ class GrowingFile:
         with naming(self.path):
             self._files.sync(self._file)
             if self._is_new:
-                self._files.sync_folder(str(Path(self.path).resolve()))
+                self._files.sync_folder(self._place)
                 self._is_new = False
         return self.length, self._hash.hexdigest()
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import platform
 from contextlib import ExitStack, closing, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbot.errors import CheckpointError
 from rtbot.files import naming
+from rtbot.places import part_of, place_of
 from rtbot.storage.container import DIGEST, START, is_plausible
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rtbot.files import Files
 
 HOLDER_BYTES = 1 << 10
+PRIVATE = 0o600
+"""Permissions of a checkpoint, which decides over what compiled code does, and of its lock."""
 
 
 class Store:
@@ -32,7 +34,8 @@ class Store:
     def __init__(self, files: Files, path: str) -> None:
         self.path = path
         self._files = files
-        self._place = str(Path(path).resolve())
+        with naming(path):
+            self._place = place_of(path)
         self._lock: BinaryIO | None = None
         self._known: bytes | None = None
 
@@ -40,6 +43,7 @@ class Store:
         """Take the lock, or raise CheckpointError if another process has it."""
         while self._lock is None:
             self._lock = self._locked()
+        self._files.remove_parts(self._place)
         self._known = self._digest()
 
     def read(self) -> bytes | None:
@@ -48,6 +52,10 @@ class Store:
         if stamp is None:
             return None
         with naming(self.path), self._files.open(self._place) as file:
+            if self._files.is_foreign(file, self._place):
+                message = f"{self.path} is another user's, in a folder that all can write to"
+                hint = "keep checkpoints where only you can write, as you would a program"
+                raise CheckpointError(message, code="RT320", hint=hint)
             start = file.read(START)
             whole = is_plausible(start, stamp[0])
             return start + file.read() if whole else start + file.read(DIGEST)
@@ -57,16 +65,17 @@ class Store:
 
         Raises CheckpointError if what is there is not what this process knows.
         """
-        part = self._place + ".part"
+        part = part_of(self._place)
         with naming(self.path):
             try:
-                with self._files.create(part) as file:
+                with self._files.create(part, PRIVATE) as file:
                     file.write(blob)
                     self._files.sync(file)
                 self._check()
                 self._files.rename(part, self._place)
             except BaseException:
-                self._files.remove(part)
+                with suppress(OSError):
+                    self._files.remove(part)
                 raise
             self._files.sync_folder(self._place)
         self._known = blob[-DIGEST:]
@@ -88,7 +97,7 @@ class Store:
     def _locked(self) -> BinaryIO | None:
         """Lock the file; None if it was removed meanwhile, by who had the lock before."""
         with naming(self._name), ExitStack() as stack:
-            file = stack.enter_context(closing(self._files.update(self._name)))
+            file = stack.enter_context(closing(self._files.update(self._name, PRIVATE)))
             if not self._files.lock(file):
                 raise self._taken(file.read(HOLDER_BYTES).decode(errors="replace"))
             if not self._holds(file):

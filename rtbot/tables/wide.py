@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     """A column as int64 in the order of its values, and the values that they index, if any."""
 
 
-def wide(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
+PRESENT = "\0"
+"""Begins the names of columns that say whether an output has a message at a row."""
+
+
+def wide(outputs: Mapping[str, Table], key: Sequence[str], *, marked: bool = False) -> pa.Table:
     """Return `t`, the key columns, then a column per output, sorted by (key, t).
 
     The rows are the union of the (key, t) of all outputs. A cell is null where an output has no
-    message at its row, or a null one.
+    message at its row, or a null one; if `marked`, more columns say which. Several messages of one
+    output at one (key, t) are in rows of their own: the n-th of each output is in the n-th.
     """
     names = ["t", *key, *outputs]
+    names += [PRESENT + name for name in outputs] if marked else []
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
         message = f"two columns of the wide table are named {name!r}"
@@ -37,15 +43,18 @@ def wide(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
         coded = [_coded(tables[0][name]) for name in heads]
         places = _sorting([codes for codes, _ in coded])
         cells = [_column(table, places) for table in outputs.values()]
-        return pa.table([*(_decoded(one, places) for one in coded), *cells], names=names)
+        marks = [of_numpy(np.ones(len(cells[0]), np.bool_))] * len(cells) if marked else []
+        return pa.table([*(_decoded(one, places) for one in coded), *cells, *marks], names=names)
     coded = [_coded(np.concatenate([table[name] for table in tables])) for name in heads]
-    chosen, spots = _union([codes for codes, _ in coded])
     cuts = np.cumsum([len(table["t"]) for table in tables])[:-1]
-    cells = [
-        _spread(table, rows, len(chosen))
-        for table, rows in zip(tables, np.split(spots, cuts), strict=True)
-    ]
-    return pa.table([*(_decoded(one, chosen) for one in coded), *cells], names=names)
+    chosen, spots = _union([codes for codes, _ in coded])
+    if any(len(part) and np.bincount(part).max() > 1 for part in np.split(spots, cuts)):
+        turns = np.concatenate([_turns(part) for part in np.split(spots, cuts)])
+        chosen, spots = _union([codes for codes, _ in coded], turns)
+    parts = np.split(spots, cuts)
+    cells = [_spread(t, rows, len(chosen)) for t, rows in zip(tables, parts, strict=True)]
+    marks = [_present(rows, len(chosen)) for rows in parts] if marked else []
+    return pa.table([*(_decoded(one, chosen) for one in coded), *cells, *marks], names=names)
 
 
 def long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
@@ -142,17 +151,32 @@ def _same_rows(left: Table, right: Table, heads: Sequence[str]) -> bool:
     )
 
 
-def _union(heads: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return a row for every distinct (key, t), in order; and the place of every row among them."""
-    sorting = np.lexsort(_significant(heads))
+def _union(
+    heads: Sequence[np.ndarray], turns: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a row for every distinct (key, t), in order; and the place of every row among them.
+
+    With `turns` a row for every (key, t, turn).
+    """
+    last = [] if turns is None else [turns]
+    sorting = np.lexsort([*last, *_significant(heads)])
     starts = np.zeros(len(sorting), np.bool_)
     starts[:1] = True
-    for head in heads:
+    for head in [*heads, *last]:
         inside = head[sorting]
         starts[1:] |= inside[1:] != inside[:-1]
     spots = np.empty(len(sorting), np.int64)
     spots[sorting] = np.cumsum(starts) - 1
     return sorting[starts], spots
+
+
+def _turns(spots: np.ndarray) -> np.ndarray:
+    """Count for each row how many before it have the same spot."""
+    order = np.argsort(spots, kind="stable")
+    ordered = spots[order]
+    turns = np.empty(len(spots), np.int64)
+    turns[order] = np.arange(len(spots)) - np.searchsorted(ordered, ordered)
+    return turns
 
 
 def _column(table: Table, places: np.ndarray | None) -> pa.Array:
@@ -171,6 +195,12 @@ def _spread(table: Table, rows: np.ndarray, count: int) -> pa.Array:
     full: np.ndarray = np.zeros(count, value.dtype)
     full[rows] = value
     return _array(full, present)
+
+
+def _present(rows: np.ndarray, count: int) -> pa.Array:
+    present = np.zeros(count, np.bool_)
+    present[rows] = True
+    return of_numpy(present)
 
 
 def _array(value: np.ndarray, valid: np.ndarray | None) -> pa.Array:

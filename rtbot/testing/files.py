@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -21,11 +23,22 @@ ARROW_KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text
 
 
 def beside(graph: str, rows: Rows) -> str:
-    """Return the path of a file of rows, which is relative to the graph's file."""
+    """Return the path of a file of rows, which is relative to the graph's file.
+
+    What is there is a file in the graph's folder or below, wherever links lead to.
+    """
     if graph.startswith("<"):
         message = f"{rows.file} is relative to the file of the graph, which has none"
         raise refused("RT150", rows.mark, message, "load the graph from its file")
-    return str(Path(graph).parent / rows.file)
+    path = Path(graph).parent / rows.file
+    with suppress(FileNotFoundError):
+        for found in map(Path, Files().matching(str(path))):
+            folder, leads_to = (os.path.realpath(one) for one in (Path(graph).parent, found))
+            if not Path(leads_to).is_relative_to(folder):
+                raise refused("RT150", rows.mark, f"{rows.file} leads out of the graph's folder")
+            if found.exists() and not found.is_file():
+                raise refused("RT150", rows.mark, f"{rows.file} is no file")
+    return str(path)
 
 
 def with_file(rows: Rows, item: Input, path: str, key: Sequence[str], io: Io) -> Rows:
