@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
-    """A longer copy of the array; new places hold `fill`."""
-    if capacity <= len(array):
+    """A copy with so many places: new ones hold `fill`, those beyond are left out."""
+    if capacity == len(array):
         return array
     result = np.full(capacity, fill, array.dtype)
-    result[: len(array)] = array
+    kept = min(capacity, len(array))
+    result[:kept] = array[:kept]
     return result
 
 

@@ -41,7 +41,6 @@ class HeldFeed(Feed):
         self.lateness = io.lateness or 0
         self.frontier = np.full(capacity, FIRST)
         self.roots = np.full(capacity, -1)
-        self.watched = np.full(capacity, LAST)
         self.pool = {n: np.zeros(0, np.int64) for n in ("time", "order", "child", "sibling")}
         self.pool_value = Column(np.zeros(0, DTYPES[self.type.kind]), np.zeros(0, bool))
         self.free = np.zeros(0, np.int64)
@@ -55,7 +54,6 @@ class HeldFeed(Feed):
         super().grow(capacity)
         self.frontier = grown(frontier, capacity, FIRST)
         self.roots = grown(self.roots, capacity, -1)
-        self.watched = grown(self.watched, capacity, LAST)
 
     def clear(self, slot: int) -> None:
         """Make the slot as new; nothing waits any more."""
@@ -64,7 +62,11 @@ class HeldFeed(Feed):
 
     def texts(self) -> list[np.ndarray]:
         """The codes of texts that wait here."""
-        return [self.pool_value.value] if self.type.kind == "text" else []
+        if self.type.kind != "text":
+            return []
+        waits = np.ones(len(self.free), np.bool_)
+        waits[self.free[: self.unused]] = False
+        return [self.pool_value.value[waits]]
 
     # ---- checks; nothing is changed
 

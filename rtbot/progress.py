@@ -136,8 +136,9 @@ class Progress:
         for pool in self.pools:
             for k, (stream, _) in enumerate(pool.call.sources):
                 index, shift = self.plan.streams[stream].progress
-                if pool.word(k, pairs.WATCHED):
-                    lag = int(pool.heaps[k][0][0]) - shifted(floors[index], shift)
+                wake = pool.next_wake(k, self.kernels)
+                if wake is not None:
+                    lag = wake - shifted(floors[index], shift)
                     found.append(min(floor + max(lag, 1), LAST))
         return min(found, default=None)
 

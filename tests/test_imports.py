@@ -68,7 +68,8 @@ LAYERS = [
     {"computations", "loops", "operators"},
     {"check", "plan"},
     {"canonical", "direct", "frontiers", "intake", "plugins", "queues", "runner", "schema"},
-    {"checkpoint", "single"},
+    {"single", "snapshot"},
+    {"checkpoint"},
     {"session"},
     {"comparing", "testing"},
     {"api", "explanation", "samples"},
@@ -83,7 +84,7 @@ CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "ste
 CODE |= {"variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
 RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
-RUNTIME |= {"queues", "release", "runner", "session", "single"}
+RUNTIME |= {"queues", "release", "runner", "session", "single", "snapshot"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
 ADAPTED = {"arrow", "checkpoint", "dates", "errors", "formats", "frontiers", "kernels", "result"}
 ADAPTED |= {"tables", "times"}
