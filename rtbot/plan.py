@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from rtbot import formulas, loops, pairs
-from rtbot.calls import OwnCall, PairCall, Port, SegmentCall
+from rtbot.calls import Grid, OwnCall, PairCall, Port, SegmentCall
 from rtbot.clocks import Clock, Clocks, Pairing
 from rtbot.computations import add
 from rtbot.graph import Label, Ref
@@ -57,6 +57,7 @@ class Plan:
         self.layout = Layout()
         self.calls: list[SegmentCall | OwnCall | PairCall] = []
         self.pairings: list[PairCall] = []
+        self.grids: dict[str, Grid] = {}
         self.losses: dict[tuple[str, str], int] = {}
         self.reasons: dict[tuple[str, str], str] = {}
         self._texts: list[str] = []
@@ -151,6 +152,9 @@ class Plan:
             keeps_frontier=node.operator.frontier == "state",
         )
         self.calls.append(call)
+        points = node.operator.grid(node.values)
+        if points is not None and refs[0].id in self.checked.inputs:
+            self.grids[node.id] = Grid(refs[0].id, *points)
         for port, ref in node.inputs.items():
             self.ports.setdefault((node.id, port), Port(ref))
             self.ports[node.id, port].domain = segment.losses.get((node.id, ""))

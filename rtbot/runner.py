@@ -212,8 +212,7 @@ class Runner:
             total += count
             room_rows = min(2 * room_rows, 1 << 22)
             if total > OWN_ROWS_LIMIT:
-                message = f"{call.name} released over {OWN_ROWS_LIMIT} rows in one push"
-                raise ResourceLimit(message, code="RT305", hint="push smaller tables")
+                raise _too_many(call, int(source.time[min(row, len(source) - 1)]))
         batches[call.target] = joined(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         if call.keeps_frontier:
@@ -265,6 +264,15 @@ class Runner:
             found += [wrap(times), wrap(heap_slots), wrap(watched)]
         found += [wrap(a) for a in self.progress.at(call.progress)]
         return [*found, *(wrap(a) for a in (target.starts, target.time, *flat(target.columns)))]
+
+
+def _too_many(call: OwnCall, time: int) -> ResourceLimit:
+    message = f"{call.node} released more than {OWN_ROWS_LIMIT:,} rows in one push, up to t={time}"
+    hint = (
+        "the session is broken: resume from an earlier dump, then push smaller tables; if one row"
+    )
+    hint += " releases so many, leave it out, close its key before it, or take a larger interval"
+    return ResourceLimit(message, code="RT305", hint=hint)
 
 
 def _same(array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from rtbot import modules
 from rtbot.codes import Texts
 from rtbot.errors import DataError, StateError
 from rtbot.frontiers import frontier, frontiers
+from rtbot.grids import check_grids
 from rtbot.held import HeldFeed, feed_of
 from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 KERNELS = ("kernels.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
+BROKEN = "resume from an earlier dump, or start anew"
 
 
 def kernels() -> ModuleType:
@@ -59,8 +61,9 @@ class Session:
     """A run in progress.
 
     `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
-    at one port. An exception of the errors tree leaves the session as it was; any other one inside
-    a push (an interrupt, no memory) breaks it, and only `resume` of an earlier dump helps.
+    at one port. What a call refuses leaves the session as it was. What fails while operators run
+    (a step that raises, RT305 behind other operators, an interrupt, no memory) breaks it: every
+    further call raises StateError RT302, and only `resume` of an earlier dump helps.
     """
 
     def __init__(
@@ -108,7 +111,8 @@ class Session:
         """Push {input: table}, or one table of all inputs; returns what that released.
 
         Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
-        an input is too far ahead of another, StateError after `finish`.
+        an input is too far ahead of another, ResourceLimit if a gap in time would release too many
+        rows, StateError after `finish`.
         """
         self.check_open()
         tables: dict[str, Columns] = {}
@@ -124,6 +128,8 @@ class Session:
         try:
             runs = self.intake.runs(tables, self._slots(tables))
             prepared = self._prepared(runs)
+            if self.plan.grids:
+                check_grids(self.plan, self.feeds, self.keys, runs.slots, prepared)
         except BaseException:
             self.intake.back_to(before)
             if self.runner.capacity > 2 * capacity:
@@ -165,8 +171,7 @@ class Session:
     def check_open(self) -> None:
         """Raise StateError unless the session takes input."""
         if self.broken:
-            hint = "resume from an earlier dump"
-            raise StateError("a push was interrupted", code="RT302", hint=hint)
+            raise StateError("a push failed or was interrupted", code="RT302", hint=BROKEN)
         if self.finished:
             raise StateError("the session is finished: it takes no more input", code="RT301")
 
@@ -298,8 +303,8 @@ class Session:
     def dump(self) -> bytes:
         """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
-            message = "a push was interrupted: there is nothing whole to save"
-            raise StateError(message, code="RT302")
+            message = "a push failed or was interrupted: there is nothing whole to save"
+            raise StateError(message, code="RT302", hint=BROKEN)
         from rtbot.checkpoint import dump
 
         return dump(self)

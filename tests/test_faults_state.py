@@ -530,6 +530,77 @@ def test_texts_that_are_needed_stay_whatever_comes(monkeypatch, how):
     assert all(v is None or v.endswith(key) for key, _, v in found)
 
 
+# ---- too many rows from one push
+
+
+GRID = {"type": "ResamplerConstant", "interval": 10}
+
+
+@pytest.mark.parametrize("key", [None, "A"])
+@pytest.mark.parametrize("begin", [{}, {"t0": 3}])
+def test_a_row_behind_a_huge_gap_is_refused_and_the_session_goes_on(monkeypatch, key, begin):
+    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    made = graph(["x"], {"r": GRID | begin | {"in": "x"}}, ["r"])
+    begun = made.start(key=None if key is None else "k")
+    own = {} if key is None else {"key": key}
+    begun.push_one("x", 5, 1.0, **own)
+    before = begun.dump()
+    for session in (begun, made.resume(before)):
+        with pytest.raises(rtbot.ResourceLimit, match="r would release more than 100") as caught:
+            session.push_one("x", 2000, 2.0, **own)
+        assert "close its key before it" in caught.value.hint
+        assert session.dump() == before
+        assert len(session.push_one("x", 900, 2.0, **own)["r"]) in (89, 90)
+        assert len(session.push_one("x", 1890, 2.0, **own)["r"]) == 99
+    if key is not None:
+        session.close_key(key)
+        assert session.push_one("x", 10**9, 3.0, **own) == {}
+
+
+def test_many_small_gaps_are_refused_together_and_taken_in_parts(monkeypatch):
+    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    session = graph(["x"], {"r": GRID | {"in": "x"}}, ["r"]).start(key="k")
+    parts = [[(n, t, 1.0) for t in (0, 500)] for n in range(3)]
+    with pytest.raises(rtbot.ResourceLimit) as caught:
+        session.push({"x": keyed(*parts[0], *parts[1], *parts[2])})
+    assert caught.value.hint == "push smaller tables"
+    assert [len(session.push({"x": keyed(*p)})["r"]["t"]) for p in parts] == [50, 50, 50]
+
+
+def test_a_grid_that_begins_later_may_have_any_gap_before_it(monkeypatch):
+    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    begin = {"t0": 2**62, "in": "x"}
+    session = graph(["x"], {"r": GRID | begin}, ["r"]).start()
+    session.push_one("x", -(2**63) + 1, 1.0)
+    assert session.push_one("x", 2**62, 2.0) == {"r": [(2**62, 2.0)]}
+    with pytest.raises(rtbot.ResourceLimit, match=f"up to t={2**63 - 1}"):
+        session.push_one("x", 2**63 - 1, 2.0)
+
+
+@pytest.mark.parametrize("io", [{}, {"lateness": 5}])
+def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monkeypatch, io):
+    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    operators = {"f": {"type": "GreaterThan", "in": "x", "value": 0}, "r": GRID | {"in": "f"}}
+    made = graph(["x"], operators, ["r"], io=io)
+    session = made.start()
+    session.push_one("x", 5, 1.0)
+    session.advance(5)
+    before = session.dump()
+    push = session.advance if io else lambda time: session.push_one("x", time, 2.0)
+    if io:
+        session.push_one("x", 2000, 2.0)
+    with pytest.raises(rtbot.ResourceLimit, match="r released more than 100 rows") as caught:
+        push(2000)
+    assert "the session is broken: resume from an earlier dump" in caught.value.hint
+    for call in (lambda: session.push_one("x", 3000, 1.0), session.dump, session.finish):
+        with pytest.raises(rtbot.StateError, match="failed or was interrupted") as broken:
+            call()
+        assert "resume from an earlier dump" in broken.value.hint
+    again = made.resume(before)
+    again.push_one("x", 300, 2.0)
+    assert len(rows(again.finish(), "r")) in (0, 29)
+
+
 # ---- all that is state is saved
 
 
