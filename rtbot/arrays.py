@@ -24,6 +24,16 @@ def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
     return result
 
 
+def distinct(words: np.ndarray) -> np.ndarray:
+    """Return the integers that there are, ascending; those that ascend already take one pass."""
+    if (words[1:] < words[:-1]).any():
+        words = np.sort(words)
+    begins = np.ones(len(words), np.bool_)
+    np.not_equal(words[1:], words[:-1], out=begins[1:])
+    found: np.ndarray = words[begins]
+    return found
+
+
 def aligned(words: int) -> np.ndarray:
     """Zeroed float64 words that begin at a multiple of 64 bytes."""
     buffer = np.zeros(words + 8)

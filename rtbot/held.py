@@ -31,6 +31,11 @@ def feed_of(declared: Input, io: Io, kernels: ModuleType) -> Feed:
     return (HeldFeed if waits else Feed)(declared, io, kernels, 1)
 
 
+SPARE, FEW = 4, 8192
+"""Room in which nothing waits is given back if it is more than so many times that for the rows that
+come, or for so few."""
+
+
 class HeldFeed(Feed):
     """An input that lets rows in once they can no longer be preceded, in the order of time."""
 
@@ -131,16 +136,22 @@ class HeldFeed(Feed):
         self.last[slots[filled]] = np.maximum(self.last[slots[filled]], newest)
 
     def _reserve(self, rows: int) -> None:
-        if rows <= self.unused:
-            return
-        old = len(self.pool["time"])
-        new = max(2 * old, old + rows, 64)
+        if self.unused == len(self.free) > SPARE * max(rows, FEW):
+            self._resize(0)
+        if rows > self.unused:
+            old = len(self.free)
+            self._resize(max(2 * old, old + rows, 64))
+
+    def _resize(self, new: int) -> None:
+        """Room for so many rows; for fewer than there is only if nothing waits."""
+        old = min(len(self.free), new)
         for name, array in self.pool.items():
             self.pool[name] = grown(array, new, -1)
         value, valid = self.pool_value.value, self.pool_value.valid
         assert valid is not None
         self.pool_value = Column(grown(value, new, 0), grown(valid, new, 0))
         self.free = grown(self.free, new, -1)
+        self.unused = min(self.unused, old)
         self.free[self.unused : self.unused + new - old] = np.arange(new - 1, old - 1, -1)
         self.unused += new - old
 

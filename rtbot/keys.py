@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.arrays import grown
+from rtbot.arrays import distinct, grown
 from rtbot.codes import NULL_TEXT, Texts
 from rtbot.errors import DataError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-SMALLEST = 16
+SMALLEST, MANY = 16, 1024
 
 
 def kind_of(column: Any) -> str | None:
@@ -33,16 +33,6 @@ def null_rows(column: Any) -> np.ndarray | None:
         return None
     absent = ~column[1] if isinstance(column, tuple) else column.codes < 0
     return absent if absent.any() else None
-
-
-def distinct(words: np.ndarray) -> np.ndarray:
-    """Return the integers that there are, ascending; those that ascend already take one pass."""
-    if (words[1:] < words[:-1]).any():
-        words = np.sort(words)
-    begins = np.ones(len(words), np.bool_)
-    np.not_equal(words[1:], words[:-1], out=begins[1:])
-    found: np.ndarray = words[begins]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +176,14 @@ class Keys:
         for slot in slots:
             self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
             self.free.append(int(slot))
+
+    def forget_room(self) -> bool:
+        """Begin with few slots again if there are many and no key is open; whether that is so."""
+        if len(self.free) < self.count or self.count < MANY:
+            return False
+        self.ordered = True
+        self.restore(np.zeros(0, np.int64), 0, [])
+        return True
 
     def forget_texts(self) -> None:
         """Forget the texts of no open key, if it is time to."""

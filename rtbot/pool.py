@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot import pairs
-from rtbot.arrays import grown
+from rtbot.arrays import distinct, grown
 from rtbot.kernels import FIRST, LAST
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ class Pool:
         self.moved = 0
 
     def resize(self, capacity: int) -> None:
-        """Room for so many keys."""
+        """Room for so many keys; those beyond have to be as new."""
+        if capacity < len(self.watched[0]):
+            for port in range(len(self.call.ports)):
+                self._drop_stale_wakes(port, 0)
         self.queue = grown(self.queue, capacity * self.width, 0)
         self.watched = [grown(w, capacity, LAST) for w in self.watched]
 
@@ -71,13 +74,14 @@ class Pool:
 
     def _reserve_wakes(self, port: int, runs: int) -> None:
         """Room to wake `runs` more keys; where there is none, first without what wakes nobody."""
-        times, slots = self.heaps[port]
-        place = pairs.header_place(port, pairs.WATCHED)
-        size = int(self.header[place])
-        if size + runs <= len(times):
-            return
+        if self.word(port, pairs.WATCHED) + runs > len(self.heaps[port][0]):
+            self._drop_stale_wakes(port, runs)
+
+    def _drop_stale_wakes(self, port: int, runs: int) -> None:
         self.moved += 1
-        alive = np.unique(slots[:size][self.watched[port][slots[:size]] == times[:size]])
+        place = pairs.header_place(port, pairs.WATCHED)
+        times, slots = (part[: self.header[place]] for part in self.heaps[port])
+        alive = distinct(slots[self.watched[port][slots] == times])
         self.header[place] = len(alive)
         self.heaps[port] = self.wakes(port, alive, 2 * (len(alive) + runs))
 

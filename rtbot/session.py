@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot import modules
+from rtbot.arrays import distinct
 from rtbot.codes import Texts
 from rtbot.errors import DataError, StateError
 from rtbot.frontiers import frontier, frontiers
@@ -220,7 +221,7 @@ class Session:
         if self.keys is not None and time == LAST:  # an end for all keys, whatever they wait for
             slots = self.keys.open_slots()
         elif self.keys is not None:
-            slots = self.keys.sort(np.unique(np.concatenate(touched)))
+            slots = self.keys.sort(distinct(np.concatenate(touched)))
         result = self._let_go(slots, ending=False)
         self.broken = False
         return result
@@ -253,6 +254,8 @@ class Session:
         self.runner.clear(slot)
         self.keys.drop([slot])
         self.known_slots.clear()
+        if self.keys.forget_room():
+            self._resize(1)
         self.broken = False
         return result
 

@@ -271,9 +271,35 @@ def test_closed_keys_leave_nothing_in_a_dump(io):
     assert made.resume(session.dump()).dump() == session.dump()
 
 
+def test_room_is_given_back_when_nothing_is_left():
+    made = joined(io={"lateness": 5})
+    session = made.start(key="k")
+    for cycle in range(2):
+        data = {"k": np.arange(1_100), "t": np.full(1_100, cycle), "value": np.ones(1_100)}
+        session.push({"a": data})
+        session.push({"a": data | {"t": data["t"] + 6}})
+        for n in range(1_100):
+            session.close_key(n)
+        assert (session.runner.capacity, session.keys.count, len(session.keys.words)) == (1, 0, 16)
+        resumed = made.resume(session.dump())
+        for each in (session, resumed):
+            each.push({"a": keyed((7, 1, 1.0)), "b": keyed((7, 1, 2.0), (8, 1, 2.0))})
+            assert rows(each.close_key(7), "left", "k") == [(7, 1, 1.0)]
+            each.close_key(8)
+
+
+def test_rows_that_waited_for_late_ones_leave_little_in_memory():
+    session = summed(window=1, io={"lateness": 10}).start()
+    session.push({"x": {"t": np.arange(50_000), "value": np.ones(50_000)}})
+    session.advance(50_000)
+    session.push({"x": {"t": [50_003, 50_002], "value": [1.0, 2.0]}})
+    assert len(session.feeds["x"].free) < 100
+    assert rows(session.finish(), "s") == [(50_002, 2.0), (50_003, 1.0)]
+
+
 def test_keys_that_come_and_go_do_not_fill_the_heap_that_wakes_them():
     session = joined().start(key="k")
-    for n in range(2_000):
+    for n in range(800):
         session.push({"a": keyed((n, 1, 1.0))})
         session.close_key(n)
     assert max(len(times) for times, _ in session.runner.pools[0].heaps) < 100
