@@ -26,9 +26,12 @@ def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
 
 def distinct(words: np.ndarray) -> np.ndarray:
     """Return the integers that there are, ascending; those that ascend already take one pass."""
+    if len(words) < 2:  # noqa: PLR2004 (one has no other)
+        return words
     if (words[1:] < words[:-1]).any():
         words = np.sort(words)
-    begins = np.ones(len(words), np.bool_)
+    begins = np.empty(len(words), np.bool_)
+    begins[0] = True
     np.not_equal(words[1:], words[:-1], out=begins[1:])
     found: np.ndarray = words[begins]
     return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,13 +34,12 @@ def null_rows(column: Any) -> np.ndarray | None:
     return absent if absent.any() else None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """What `Keys.back_to` needs to forget all that came after."""
 
     kinds: list[str | None] | None
     texts: list[tuple[int, int]]
-    count: int
+    used: int
     ordered: bool
     room: tuple[int, int]
 
@@ -211,15 +209,15 @@ class Keys:
 
         A word for nulls, once there, stays: no dump has it unless an open key is null.
         """
-        added = [*self._taken, *range(mark.count, self.count)]
-        many = len(added) > mark.count
+        added = [*self._taken, *range(mark.used, self.count)]
+        many = len(added) > mark.used
         if not many:
             mask = len(self.table) - 1
             for slot in added:
                 self.kernels.remove(slot, self.width, self.table, mask, self.words)
         self.free += reversed(self._taken)
         self._taken = []
-        self.kinds, self.count, self.ordered = mark.kinds, mark.count, mark.ordered
+        self.kinds, self.count, self.ordered = mark.kinds, mark.used, mark.ordered
         if many:
             self.words = grown(self.words, mark.room[0] * self.width, 0)
             self._rebuild(mark.room[1])

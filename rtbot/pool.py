@@ -40,6 +40,7 @@ class Pool:
         self.next = np.zeros(0, np.int64)
         self.heaps = [(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in call.ports]
         self.watched = [np.full(capacity, LAST) for _ in call.ports]
+        self.held = [pairs.header_place(k, pairs.HELD) for k in range(ports)]
         self.moved = 0
 
     def resize(self, capacity: int) -> None:
@@ -53,16 +54,19 @@ class Pool:
     def reserve(self, rows: int, runs: int) -> None:
         """Room for `rows` more rows of `runs` keys, and for waking these keys."""
         ports = len(self.call.ports)
-        if not any(self.word(k, pairs.HELD) for k in range(ports)):
+        words = self.header.tolist()
+        if words[pairs.FRESH] and not any(words[place] for place in self.held):
             self.header[pairs.FREE], self.header[pairs.FRESH] = -1, 0
+            words[pairs.FRESH] = 0
         wanted = rows // pairs.BLOCK + min(rows, runs * ports) + 1
-        blocks = int(self.header[pairs.FRESH]) + wanted
+        blocks = words[pairs.FRESH] + wanted
         if blocks > len(self.next):
             self._hold(max(blocks, 2 * len(self.next)))
         elif blocks == wanted and len(self.next) > SPARE * max(wanted, FEW):
             self._hold(wanted)
-        for k in range(ports):
-            self._reserve_wakes(k, runs)
+        for k, (times, _) in enumerate(self.heaps):
+            if words[pairs.header_place(k, pairs.WATCHED)] + runs > len(times):
+                self._drop_stale_wakes(k, runs)
 
     def _hold(self, blocks: int) -> None:
         self.moved += 1
@@ -72,12 +76,8 @@ class Pool:
         self.value = grown(self.value, rows, 0)
         self.valid = grown(self.valid, rows, 0)
 
-    def _reserve_wakes(self, port: int, runs: int) -> None:
-        """Room to wake `runs` more keys; where there is none, first without what wakes nobody."""
-        if self.word(port, pairs.WATCHED) + runs > len(self.heaps[port][0]):
-            self._drop_stale_wakes(port, runs)
-
     def _drop_stale_wakes(self, port: int, runs: int) -> None:
+        """Forget what wakes nobody any more; room to wake `runs` more keys."""
         self.moved += 1
         place = pairs.header_place(port, pairs.WATCHED)
         times, slots = (part[: self.header[place]] for part in self.heaps[port])

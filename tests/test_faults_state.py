@@ -636,7 +636,7 @@ DERIVED = {
     Runner: "plan module kernels feeds wrap template width length pools grew ahead progress"
     " capacity F I header",
     Progress: "plan kernels feeds pools",
-    Pool: "call width moved heaps",
+    Pool: "call width held moved heaps",
     Feed: "name type io kernels view pinned frontier",
     HeldFeed: "name type io kernels view pinned lateness",
     Keys: "names kernels table _taken texts",
