@@ -26,7 +26,7 @@ def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
 
 def distinct(words: np.ndarray) -> np.ndarray:
     """Return the integers that there are, ascending; those that ascend already take one pass."""
-    if len(words) < 2:  # noqa: PLR2004 (one has no other)
+    if len(words) < 2:
         return words
     if (words[1:] < words[:-1]).any():
         words = np.sort(words)
