@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rtbot.check import check
@@ -73,9 +73,7 @@ class Graph:
         """What a notebook shows: the picture, or the text where it shows none."""
         return {"image/svg+xml": self.draw(), "text/plain": repr(self)}
 
-    def draw(
-        self, path: str | os.PathLike[str] | None = None, *, direction: str = "right"
-    ) -> str:
+    def draw(self, path: str | os.PathLike[str] | None = None, *, direction: str = "right") -> str:
         """Return the graph as SVG, or write a picture whose suffix says what it is and return it.
 
         A name ends in `.svg`, or in `.mmd` for Mermaid; ValueError for another. `direction` of the
@@ -160,14 +158,14 @@ class Graph:
         that wait at one port. `late`, `duplicates` and `lateness` override those of `io`. With
         `compiled=False` (or RTBOT_INTERPRET=1) the generated code runs as plain Python.
         """
-        from rtbot.session import DEFAULT_QUEUE_LIMIT, Session
+        from rtbot.session import DEFAULT_QUEUE_LIMIT, Session, wants_compiled
 
         io = self._io(policies)
         names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
-        if compiled is None:
-            compiled = os.environ.get("RTBOT_INTERPRET") != "1"
         limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
-        return Session(self.plan(tap or ()), io, names, queue_limit=limit, compiled=compiled)
+        return Session(
+            self.plan(tap or ()), io, names, queue_limit=limit, compiled=wants_compiled(compiled)
+        )
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
         """Run the tests of the graph's file and return what came of each, in their order.
@@ -203,10 +201,12 @@ class Graph:
     ) -> Session:
         """Go on from `Session.dump`; raises CheckpointError if that is damaged or does not fit."""
         from rtbot.checkpoint import resume
+        from rtbot.session import Session, wants_compiled
 
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
-        return resume(self, blob, tap=tap, compiled=compiled)
+        begin = partial(Session, compiled=wants_compiled(compiled))
+        return resume(self.plan(tap or ()), blob, begin)
 
     def _io(self, policies: Mapping[str, Any]) -> Io:
         """The `io` section with these policies, checked as if the graph said so itself."""

@@ -15,12 +15,26 @@ if TYPE_CHECKING:
 
 
 def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
-    """A longer copy of the array; new places hold `fill`."""
-    if capacity <= len(array):
+    """A copy with so many places: new ones hold `fill`, those beyond are left out."""
+    if capacity == len(array):
         return array
     result = np.full(capacity, fill, array.dtype)
-    result[: len(array)] = array
+    kept = min(capacity, len(array))
+    result[:kept] = array[:kept]
     return result
+
+
+def distinct(words: np.ndarray) -> np.ndarray:
+    """Return the integers that there are, ascending; those that ascend already take one pass."""
+    if len(words) < 2:
+        return words
+    if (words[1:] < words[:-1]).any():
+        words = np.sort(words)
+    begins = np.empty(len(words), np.bool_)
+    begins[0] = True
+    np.not_equal(words[1:], words[:-1], out=begins[1:])
+    found: np.ndarray = words[begins]
+    return found
 
 
 def aligned(words: int) -> np.ndarray:

@@ -38,6 +38,15 @@ class OwnCall:
 
 
 @dataclass
+class Grid:
+    """The points of an operator over every row of an input, from the row before or `begin` on."""
+
+    input: str
+    interval: int
+    begin: int | None
+
+
+@dataclass
 class PairCall:
     """Runs a pairing; `sources` are (stream, column)."""
 

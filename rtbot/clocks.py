@@ -139,7 +139,7 @@ class Clocks:
         number = sum(kind == "pair" for kind, _ in self.progress)
         stream = self.stream([p.out for p in ports], (self._frontier("pair", number), 0))
         columns: dict[Ref, int] = {}
-        # A ref may come in twice with two roles; nodes find their column through `ports`.
+        # A ref may come in twice with two roles: nodes read the column of the first.
         for column, (ref, _) in enumerate(wanted):
             columns.setdefault(ref, column)
         pairing = Pairing(number, wanted, ports, tolerance)

@@ -80,6 +80,8 @@ class Texts:
     def back_to(self, mark: tuple[int, int]) -> None:
         """Forget the texts that came after the mark."""
         length, given = mark
+        if mark == self.mark():
+            return
         again = self._free[given : self._given]
         for code in (*again, *range(length, len(self.values))):
             del self.codes[self.values[code]]

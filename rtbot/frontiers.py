@@ -32,7 +32,11 @@ def frontiers(session: Session, columns: Sequence[Any], *, ever: bool = False) -
     assert session.keys is not None, "an unkeyed session has one frontier"
     floors = session.runner.progress.floors()
     floors = [LAST] * len(floors) if ever else floors
-    slots, _ = session.keys.find(session.keys.encode(columns))
+    before = session.keys.mark()
+    try:
+        slots, _ = session.keys.find(session.keys.encode(columns))
+    finally:
+        session.keys.back_to(before)
     held = slots >= 0
     return np.where(held, _least(session, np.where(held, slots, 0), floors), LAST)
 

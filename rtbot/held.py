@@ -31,6 +31,11 @@ def feed_of(declared: Input, io: Io, kernels: ModuleType) -> Feed:
     return (HeldFeed if waits else Feed)(declared, io, kernels, 1)
 
 
+SPARE, FEW = 4, 8192
+"""Room in which nothing waits is given back if it is more than so many times that for the rows that
+come, or for so few."""
+
+
 class HeldFeed(Feed):
     """An input that lets rows in once they can no longer be preceded, in the order of time."""
 
@@ -41,7 +46,6 @@ class HeldFeed(Feed):
         self.lateness = io.lateness or 0
         self.frontier = np.full(capacity, FIRST)
         self.roots = np.full(capacity, -1)
-        self.watched = np.full(capacity, LAST)
         self.pool = {n: np.zeros(0, np.int64) for n in ("time", "order", "child", "sibling")}
         self.pool_value = Column(np.zeros(0, DTYPES[self.type.kind]), np.zeros(0, bool))
         self.free = np.zeros(0, np.int64)
@@ -55,7 +59,6 @@ class HeldFeed(Feed):
         super().grow(capacity)
         self.frontier = grown(frontier, capacity, FIRST)
         self.roots = grown(self.roots, capacity, -1)
-        self.watched = grown(self.watched, capacity, LAST)
 
     def clear(self, slot: int) -> None:
         """Make the slot as new; nothing waits any more."""
@@ -64,7 +67,11 @@ class HeldFeed(Feed):
 
     def texts(self) -> list[np.ndarray]:
         """The codes of texts that wait here."""
-        return [self.pool_value.value] if self.type.kind == "text" else []
+        if self.type.kind != "text":
+            return []
+        waits = np.ones(len(self.free), np.bool_)
+        waits[self.free[: self.unused]] = False
+        return [self.pool_value.value[waits]]
 
     # ---- checks; nothing is changed
 
@@ -129,16 +136,22 @@ class HeldFeed(Feed):
         self.last[slots[filled]] = np.maximum(self.last[slots[filled]], newest)
 
     def _reserve(self, rows: int) -> None:
-        if rows <= self.unused:
-            return
-        old = len(self.pool["time"])
-        new = max(2 * old, old + rows, 64)
+        if self.unused == len(self.free) > SPARE * max(rows, FEW):
+            self._resize(0)
+        if rows > self.unused:
+            old = len(self.free)
+            self._resize(max(2 * old, old + rows, 64))
+
+    def _resize(self, new: int) -> None:
+        """Room for so many rows; for fewer than there is only if nothing waits."""
+        old = min(len(self.free), new)
         for name, array in self.pool.items():
             self.pool[name] = grown(array, new, -1)
         value, valid = self.pool_value.value, self.pool_value.valid
         assert valid is not None
         self.pool_value = Column(grown(value, new, 0), grown(valid, new, 0))
         self.free = grown(self.free, new, -1)
+        self.unused = min(self.unused, old)
         self.free[self.unused : self.unused + new - old] = np.arange(new - 1, old - 1, -1)
         self.unused += new - old
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rtbot.codes import Texts
-    from rtbot.keys import Keys
+    from rtbot.keys import Keys, Mark
     from rtbot.tables import Columns, Spec
 
 UNKEYED = np.zeros(1, np.int64)
@@ -49,7 +49,7 @@ class Runs:
 class Intake:
     """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave.
 
-    `words` gives all that may refer to a text by its code.
+    `codes` gives the codes of texts that a state or a row that waits has.
     """
 
     def __init__(
@@ -58,46 +58,40 @@ class Intake:
         kernels: ModuleType,
         keys: Keys | None,
         texts: Texts,
-        words: Callable[[], Iterable[np.ndarray]],
+        codes: Callable[[], Iterable[np.ndarray]],
     ) -> None:
         self.specs = specs
         self.kernels = kernels
         self.keys = keys
         self.texts = texts
-        self.words = words
+        self.codes = codes
         self.place = np.full(1, -1, np.int32)
 
     # ---- a refused push leaves everything as it was
 
-    def tidy(self, *, now: bool = False) -> None:
+    def tidy(self) -> None:
         """Forget texts that are of no open key, in no state and wait nowhere, if it is time to."""
-        if now or self.texts.are_many():
-            self.texts.keep(self.words())
+        if self.texts.are_many():
+            self.texts.keep(self.codes())
         if self.keys is not None:
-            self.keys.forget_texts(now=now)
+            self.keys.forget_texts()
 
-    def mark(self) -> tuple[Any, ...]:
-        """What `back_to` needs: how far the dictionaries are, the kinds of keys."""
+    def mark(self) -> tuple[tuple[int, int], Mark | None]:
+        """What `back_to` needs."""
         self.tidy()
-        if self.keys is None:
-            return self.texts.mark(), None, ()
-        return self.texts.mark(), self.keys.kinds, [texts.mark() for texts in self.keys.texts]
+        return self.texts.mark(), None if self.keys is None else self.keys.mark()
 
-    def back_to(self, mark: tuple[Any, ...], added: list[int]) -> None:
-        """Forget the slots in `added`, and texts and kinds that came after the mark."""
-        if added:
-            assert self.keys is not None
-            self.keys.drop(added)
+    def back_to(self, mark: tuple[tuple[int, int], Mark | None]) -> None:
+        """Forget the texts and keys that came after the mark."""
         self.texts.back_to(mark[0])
         if self.keys is not None:
-            self.keys.kinds = mark[1]
-            for texts, before in zip(self.keys.texts, mark[2], strict=True):
-                texts.back_to(before)
+            assert mark[1] is not None
+            self.keys.back_to(mark[1])
 
     # ---- keys to slots
 
-    def slots(self, tables: Mapping[str, Columns], added: list[int]) -> dict[str, np.ndarray]:
-        """Slots of the rows of every table that has some; new keys get one, noted in `added`."""
+    def slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
+        """Slots of the rows of every table that has some; new keys get one."""
         assert self.keys is not None
         width = self.keys.width
         words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
@@ -108,14 +102,14 @@ class Intake:
             slots, missing = self.keys.find(flat)
             if missing:
                 new = flat.reshape(-1, self.keys.width)[slots < 0].ravel()
-                added += self.keys.add(new).tolist()
+                self.keys.add(new)
                 slots, _ = self.keys.find(flat)
             found[name] = slots
         return found
 
     def grow(self, capacity: int) -> None:
-        """Room for more keys."""
-        if capacity > len(self.place):
+        """Room for so many keys."""
+        if capacity != len(self.place):
             self.place = np.full(capacity, -1, np.int32)
 
     # ---- rows to runs
@@ -134,13 +128,13 @@ class Intake:
         count = 0
         for slots in found.values():
             count = self.kernels.mark(slots, len(slots), self.place, distinct, count)
-        order = runs.slots = self.keys.sort(distinct[:count])
-        self.kernels.arrange(order, count, self.place)
         try:
+            order = runs.slots = self.keys.sort(distinct[:count])
+            self.kernels.arrange(order, count, self.place)
             for name, table in tables.items():
                 runs.batches[name] = self._sorted(name, table, found.get(name), order)
         finally:
-            self.kernels.forget(order, count, self.place)
+            self.kernels.forget(distinct, count, self.place)
         return runs
 
     def _column(self, name: str, table: Columns) -> Column:

@@ -209,6 +209,39 @@ def accept(slots, runs, starts, time, last, begun):
             begun[slots[run]] = 1
 
 
+# ---- rows that wait in blocks, of as many rows as in pairs.py
+
+BLOCK = 8
+
+
+def pack(queue, runs, width, first, following, fresh, places, out_following):
+    """Number the blocks of a port's rows anew, key by key, from `fresh` on, without free places.
+
+    Of every new place `places` receives the old one; it is -1 before. See pairs.py for `queue`.
+    """
+    used = 0
+    for run in range(runs):
+        base = run * width + first
+        left = queue[base + 4]
+        block, at = queue[base], queue[base + 1]
+        for word in range(4):
+            queue[base + word] = 0
+        if left == 0:
+            continue
+        queue[base] = fresh + used
+        for row in range(left):
+            places[used * BLOCK + row] = block * BLOCK + at
+            at += 1
+            if at == BLOCK:
+                block, at = following[block], 0
+        blocks = (left + BLOCK - 1) // BLOCK
+        for part in range(1, blocks):
+            out_following[used + part - 1] = fresh + used + part
+        queue[base + 2] = fresh + used + blocks - 1
+        queue[base + 3] = left - (blocks - 1) * BLOCK
+        used += blocks
+
+
 # ---- progress
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rtbot.arrays import distinct, grown
 from rtbot.codes import NULL_TEXT, Texts
 from rtbot.errors import DataError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-SMALLEST = 16
+SMALLEST, MANY = 16, 1024
 
 
 def kind_of(column: Any) -> str | None:
@@ -33,14 +34,14 @@ def null_rows(column: Any) -> np.ndarray | None:
     return absent if absent.any() else None
 
 
-def distinct(words: np.ndarray) -> np.ndarray:
-    """Return the integers that there are, ascending; those that ascend already take one pass."""
-    before, after = words[:-1], words[1:]
-    if (after < before).any():
-        return np.unique(words)
-    begins = np.concatenate([np.ones(min(len(words), 1), np.bool_), after != before])
-    found: np.ndarray = words[begins]
-    return found
+class Mark(NamedTuple):
+    """What `Keys.back_to` needs to forget all that came after."""
+
+    kinds: list[str | None] | None
+    texts: list[tuple[int, int]]
+    used: int
+    ordered: bool
+    room: tuple[int, int]
 
 
 class Keys:
@@ -56,8 +57,8 @@ class Keys:
         self.table = np.full(2 * SMALLEST, -1, np.int64)
         self.count = 0
         self.free: list[int] = []
-        self.closed: set[int] = set()
         self.ordered = True
+        self._taken: list[int] = []
 
     @property
     def width(self) -> int:
@@ -97,11 +98,9 @@ class Keys:
 
     def _allow_nulls(self) -> None:
         width = self.width
-        old = self.words[: self.count * width].reshape(-1, width)
-        self.nulls = True
-        self.words = np.zeros((max(self.count, SMALLEST), width + 1), np.int64)
-        self.words[: self.count, :width] = old
-        self.words = self.words.ravel()
+        words = np.zeros((max(self.count, SMALLEST), width + 1), np.int64)
+        words[: self.count, :width] = self.words[: self.count * width].reshape(-1, width)
+        self.nulls, self.words = True, words.ravel()
         self._rebuild(len(self.table))
 
     def find(self, words: np.ndarray) -> tuple[np.ndarray, int]:
@@ -124,8 +123,7 @@ class Keys:
         if width == 1 and self.kinds == ["integer"]:
             new = distinct(words)[:, None]
         else:
-            new = np.unique(words.reshape(-1, width), axis=0)
-            new = new[self._order(new)]
+            new = self._distinct(words.reshape(-1, width))
         slots = self._take_slots(len(new))
         known = self.words.reshape(-1, width)
         before = known[self.count - 1] if self.count else None
@@ -145,29 +143,29 @@ class Keys:
         return list(self._order(np.stack([before, first[0]]))) == [0, 1]
 
     def _take_slots(self, wanted: int) -> np.ndarray:
-        reuse = [self.free.pop() for _ in range(min(wanted, len(self.free)))]
-        self.closed.difference_update(reuse)
-        fresh = np.arange(self.count, self.count + wanted - len(reuse))
-        slots = np.concatenate([np.array(sorted(reuse), np.int64), fresh])
-        total = self.count + len(fresh)
-        width = self.width
-        if total * width > len(self.words):
-            self.words = np.resize(self.words, max(total, 2 * self.count) * width)
-        if 2 * total > len(self.table):
+        again = min(wanted, len(self.free))
+        total = self.count + wanted - again
+        if total * self.width > len(self.words):
+            self.words = grown(self.words, max(total, 2 * self.count) * self.width, 0)
+        if 2 * total > len(self.table):  # while the free slots are still known to be free
             self._rebuild(1 << (4 * total - 1).bit_length())
-        return slots
+        reuse = [self.free.pop() for _ in range(again)]
+        self._taken += reuse
+        fresh = np.arange(self.count, total)
+        return np.concatenate([np.array(sorted(reuse), np.int64), fresh])
 
     def _rebuild(self, size: int) -> None:
-        self.table = np.full(size, -1, np.int64)
-        slots = self._open()
-        self.kernels.insert(slots, len(slots), self.width, self.table, size - 1, self.words)
+        table, slots = np.full(size, -1, np.int64), self._open()
+        self.kernels.insert(slots, len(slots), self.width, table, size - 1, self.words)
+        self.table = table
 
-    def rebuild(self) -> None:
-        """Make the table anew from the words."""
-        total = max(self.count, SMALLEST)
-        room = total * self.width
-        if len(self.words) < room:
-            self.words = np.resize(self.words, room) if self.count else np.zeros(room, np.int64)
+    def restore(self, words: np.ndarray, count: int, free: Sequence[int]) -> None:
+        """Take these keys as all there are; `free` are slots without one."""
+        if len(words) != count * self.width:
+            raise ValueError("keys that are not there")
+        total = max(count, SMALLEST)
+        self.words = grown(words, total * self.width, 0)
+        self.count, self.free = count, list(free)
         self._rebuild(1 << (4 * total - 1).bit_length())
 
     def drop(self, slots: Sequence[int]) -> None:
@@ -176,14 +174,55 @@ class Keys:
         for slot in slots:
             self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
             self.free.append(int(slot))
-            self.closed.add(int(slot))
 
-    def forget_texts(self, *, now: bool = False) -> None:
+    def forget_room(self) -> bool:
+        """Begin with few slots again if there are many and no key is open; whether that is so."""
+        if len(self.free) < self.count or self.count < MANY:
+            return False
+        self.ordered = True
+        self.restore(np.zeros(0, np.int64), 0, [])
+        return True
+
+    def forget_texts(self) -> None:
         """Forget the texts of no open key, if it is time to."""
-        if now or any(texts.are_many() for texts in self.texts):
-            words = self.words[: self.count * self.width].reshape(-1, self.width)[self._open()]
+        if any(texts.are_many() for texts in self.texts):
+            words = self.rows_of(self._open())
             for place, texts in enumerate(self.texts):
                 texts.keep([words[:, place]])
+
+    def rows_of(self, slots: np.ndarray) -> np.ndarray:
+        """The words of these keys, a row each."""
+        rows: np.ndarray = self.words[: self.count * self.width].reshape(-1, self.width)[slots]
+        return rows
+
+    # ---- what is refused leaves no key
+
+    def mark(self) -> Mark:
+        """What `back_to` needs."""
+        self._taken = []
+        texts = [t.mark() for t in self.texts]
+        room = len(self.words) // self.width, len(self.table)
+        return Mark(self.kinds, texts, self.count, self.ordered, room)
+
+    def back_to(self, mark: Mark) -> None:
+        """Forget the keys and texts that came after the mark; their kinds are open again.
+
+        A word for nulls, once there, stays: no dump has it unless an open key is null.
+        """
+        added = [*self._taken, *range(mark.used, self.count)]
+        many = len(added) > mark.used
+        if not many:
+            mask = len(self.table) - 1
+            for slot in added:
+                self.kernels.remove(slot, self.width, self.table, mask, self.words)
+        self.free += reversed(self._taken)
+        self._taken = []
+        self.kinds, self.count, self.ordered = mark.kinds, mark.used, mark.ordered
+        if many:
+            self.words = grown(self.words, mark.room[0] * self.width, 0)
+            self._rebuild(mark.room[1])
+        for texts, before in zip(self.texts, mark.texts, strict=True):
+            texts.back_to(before)
 
     # ---- one key
 
@@ -242,6 +281,14 @@ class Keys:
         order: np.ndarray = np.lexsort(columns[::-1])
         return order
 
+    def _distinct(self, words: np.ndarray) -> np.ndarray:
+        """The rows that there are, in the order of their keys: equal ones lie side by side."""
+        words = words[self._order(words)]
+        begins = np.ones(len(words), np.bool_)
+        np.any(words[1:] != words[:-1], axis=1, out=begins[1:])
+        found: np.ndarray = words[begins]
+        return found
+
     def columns(self, slots: np.ndarray) -> dict[str, np.ndarray]:
         """The key columns of these slots: int64, or objects where text or null."""
         if self.kinds is None:
@@ -270,7 +317,6 @@ class Keys:
         return self.sort(self._open())
 
     def _open(self) -> np.ndarray:
-        slots = np.arange(self.count)
-        if self.closed:
-            slots = np.setdiff1d(slots, np.array(sorted(self.closed), np.int64))
-        return slots
+        is_open = np.ones(self.count, np.bool_)
+        is_open[self.free] = False
+        return np.flatnonzero(is_open)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     import numpy as np
 
 LINE = 8
@@ -87,6 +89,13 @@ class Layout:
         self.length = -(-len(self.header) // LINE) * LINE
         self.header[0] = ("integer", self.length)
         self.header[1] = ("integer", self.width)
+
+    def words_of(self, kinds: Container[str]) -> list[int]:
+        """Offsets, in a key's row, of the words of these kinds."""
+        found = [offset for offset, (kind, _) in enumerate(self.scalars) if kind in kinds]
+        for offset, size, kind, _ in self.template_parts:
+            found += range(offset, offset + size) if kind in kinds else ()
+        return found
 
     def first_header(self) -> np.ndarray[Any, Any]:
         """The header of a new session, float64 words."""

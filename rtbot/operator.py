@@ -202,6 +202,14 @@ class Operator:
         return 0
 
     @classmethod
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
+        """(distance, begin) of times at which it emits a row each, once rows have passed them.
+
+        `begin` is a time before which there is none. None if it has no such times.
+        """
+        return None
+
+    @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
         """Rows until the first output; override it where the first ones are silent."""
         return WarmUp(1, certain=not cls.silent and cls.keep is None)

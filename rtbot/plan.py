@@ -6,11 +6,14 @@ each group of outputs that appear together.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from rtbot import formulas, loops, pairs
-from rtbot.calls import OwnCall, PairCall, Port, SegmentCall
+from rtbot.calls import Grid, OwnCall, PairCall, Port, SegmentCall
 from rtbot.clocks import Clock, Clocks, Pairing
 from rtbot.computations import add
 from rtbot.graph import Label, Ref
@@ -54,6 +57,7 @@ class Plan:
         self.layout = Layout()
         self.calls: list[SegmentCall | OwnCall | PairCall] = []
         self.pairings: list[PairCall] = []
+        self.grids: dict[str, Grid] = {}
         self.losses: dict[tuple[str, str], int] = {}
         self.reasons: dict[tuple[str, str], str] = {}
         self._texts: list[str] = []
@@ -62,6 +66,7 @@ class Plan:
         for clock in self.clocks:
             self._write(clock)
         self.layout.finish()
+        self.text_words = self.layout.words_of(code_kinds(checked.nodes.values()))
         self.places = {name: self._clocks.place(ref) for name, ref in self.outputs.items()}
         self.text = self._text()
         for name, port in self.losses:
@@ -86,6 +91,15 @@ class Plan:
             "clocks": list(clocks.values()),
             "clock_of": {ref: clocks[id(clock)] for ref, clock in self.clock_of.items()},
         }
+
+    @cached_property
+    def state_digest(self) -> str:
+        """A digest of how the state is laid out."""
+        layout = self.layout
+        kinds = [kind for kind, _ in layout.header]
+        parts = [kinds, layout.scalars, layout.template_parts, layout.width, layout.length]
+        pools = [[str(port) for port in call.ports] for call in self.pairings]
+        return hashlib.sha256(json.dumps([*parts, pools]).encode()).hexdigest()
 
     def _write(self, clock: Clock) -> None:
         if clock.own is not None:
@@ -138,6 +152,9 @@ class Plan:
             keeps_frontier=node.operator.frontier == "state",
         )
         self.calls.append(call)
+        points = node.operator.grid(node.values)
+        if points is not None and refs[0].id in self.checked.inputs:
+            self.grids[node.id] = Grid(refs[0].id, *points)
         for port, ref in node.inputs.items():
             self.ports.setdefault((node.id, port), Port(ref))
             self.ports[node.id, port].domain = segment.losses.get((node.id, ""))
@@ -219,6 +236,15 @@ class Plan:
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
         functions = "\n\n".join([*found.texts.values(), *self._texts])
         return "\n".join([*head, *found.lines(), "", "", functions])
+
+
+def code_kinds(nodes: Iterable[Node]) -> set[str]:
+    """Kinds of state that may hold the code of a text.
+
+    A step that takes text, and not just anything, sees an integer and may keep it as one.
+    """
+    takes_text = any(p.kind == "text" for node in nodes for p in node.operator.inputs.values())
+    return {"text", "integer"} if takes_text else {"text"}
 
 
 def needed(nodes: list[Node], segment: Segment, clock: Clock) -> list[Ref]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot import pairs
-from rtbot.arrays import grown
+from rtbot.arrays import distinct, grown
 from rtbot.held import HeldFeed
 from rtbot.kernels import FIRST, LAST
 
@@ -119,7 +119,7 @@ class Progress:
                 size, taken = self.kernels.wake(times, slots, pool.watched[k], size, until, out)
                 pool.header[place] = size
                 found.append(out[:taken])
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        return distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def due(self) -> int | None:
         """The least time to which all inputs must advance before that lets go a row that waits.
@@ -136,8 +136,9 @@ class Progress:
         for pool in self.pools:
             for k, (stream, _) in enumerate(pool.call.sources):
                 index, shift = self.plan.streams[stream].progress
-                if pool.word(k, pairs.WATCHED):
-                    lag = int(pool.heaps[k][0][0]) - shifted(floors[index], shift)
+                wake = pool.next_wake(k, self.kernels)
+                if wake is not None:
+                    lag = wake - shifted(floors[index], shift)
                     found.append(min(floor + max(lag, 1), LAST))
         return min(found, default=None)
 

@@ -34,6 +34,7 @@ class Runner:
     ) -> None:
         self.plan = plan
         self.module = module
+        self.kernels = kernels
         self.feeds = feeds
         self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _same
         self.capacity = 1
@@ -66,17 +67,15 @@ class Runner:
         self.I = self.wrap(self.state.view(np.int64))
         self.header = self.state[: self.length].view(np.int64)
 
-    def grow(self, capacity: int) -> None:
-        """Room for at least this many keys."""
-        if capacity <= self.capacity:
-            return
-        capacity = max(capacity, 2 * self.capacity)
+    def resize(self, capacity: int) -> None:
+        """Room for so many keys; what is beyond has to be unused."""
         state = aligned(self.length + capacity * self.width)
-        state[: len(self.state)] = self.state
-        state[len(self.state) :].reshape(-1, self.width)[:] = self.template
+        kept = min(len(state), len(self.state))
+        state[:kept] = self.state[:kept]
+        state[kept:].reshape(-1, self.width)[:] = self.template
         self.state = state
         for pool in self.pools:
-            pool.grow(capacity)
+            pool.resize(capacity)
         self.progress.grow(capacity)
         for feed in self.feeds.values():
             feed.grow(capacity)
@@ -93,12 +92,13 @@ class Runner:
         for feed in self.feeds.values():
             feed.clear(slot)
 
-    def words(self) -> Iterator[np.ndarray]:
-        """All that may refer to a text by its code, and much else, as int64."""
-        yield self.state.view(np.int64)
+    def codes(self) -> Iterator[np.ndarray]:
+        """The codes of all texts that a state or a row that waits has."""
+        rows = self.state[self.length :].view(np.int64).reshape(-1, self.width)
+        for offset in self.plan.text_words:
+            yield rows[:, offset]
         for pool in self.pools:
-            yield pool.queue.view(np.int64)
-            yield pool.value.view(np.int64)
+            yield from pool.codes(self.kernels)
         for feed in self.feeds.values():
             yield from feed.texts()
 
@@ -212,8 +212,7 @@ class Runner:
             total += count
             room_rows = min(2 * room_rows, 1 << 22)
             if total > OWN_ROWS_LIMIT:
-                message = f"{call.name} released over {OWN_ROWS_LIMIT} rows in one push"
-                raise ResourceLimit(message, code="RT305", hint="push smaller tables")
+                raise _too_many(call, int(source.time[min(row, len(source) - 1)]))
         batches[call.target] = joined(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         if call.keeps_frontier:
@@ -250,7 +249,7 @@ class Runner:
     def pair_arguments(
         self, call: PairCall, runs: int, slots: np.ndarray, sources: list[Batch], target: Batch
     ) -> list[Any]:
-        """Arguments of a pairing's function, in the order of `pairs.Pair.parameters`."""
+        """Arguments of a pairing's function, in the order of `PairText.parameters`."""
         pool = self.pools[call.key]
         wrap = self.wrap
         found: list[Any] = [runs, wrap(slots)]
@@ -265,6 +264,15 @@ class Runner:
             found += [wrap(times), wrap(heap_slots), wrap(watched)]
         found += [wrap(a) for a in self.progress.at(call.progress)]
         return [*found, *(wrap(a) for a in (target.starts, target.time, *flat(target.columns)))]
+
+
+def _too_many(call: OwnCall, time: int) -> ResourceLimit:
+    message = f"{call.node} released more than {OWN_ROWS_LIMIT:,} rows in one push, up to t={time}"
+    hint = (
+        "the session is broken: resume from an earlier dump, then push smaller tables; if one row"
+    )
+    hint += " releases so many, leave it out, close its key before it, or take a larger interval"
+    return ResourceLimit(message, code="RT305", hint=hint)
 
 
 def _same(array: np.ndarray) -> np.ndarray:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+import os
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtbot import modules
+from rtbot.arrays import distinct
 from rtbot.codes import Texts
 from rtbot.errors import DataError, StateError
 from rtbot.frontiers import frontier, frontiers
+from rtbot.grids import check_grids
 from rtbot.held import HeldFeed, feed_of
 from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
@@ -23,6 +26,7 @@ from rtbot.result import Result
 from rtbot.runner import Runner
 from rtbot.single import roads
 from rtbot.tables import Columns, Spec, by_input, columns
+from rtbot.tables.numbers import times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,20 +39,32 @@ if TYPE_CHECKING:
 
 KERNELS = ("kernels.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
+BROKEN = "resume from an earlier dump, or start anew"
 
 
 def kernels() -> ModuleType:
     """The runtime's own loops, compiled: two texts, one module."""
+    return modules.compiled(_kernel_text())
+
+
+@cache
+def _kernel_text() -> str:
     texts = [Path(__file__).with_name(name).read_text("utf-8") for name in KERNELS]
-    return modules.compiled("\n\n".join(texts))
+    return "\n\n".join(texts)
+
+
+def wants_compiled(compiled: bool | None) -> bool:
+    """Whether generated code is compiled, where None leaves it to the environment."""
+    return os.environ.get("RTBOT_INTERPRET") != "1" if compiled is None else compiled
 
 
 class Session:
     """A run in progress.
 
     `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
-    at one port. An exception of the errors tree leaves the session as it was; any other one inside
-    a push (an interrupt, no memory) breaks it, and only `resume` of an earlier dump helps.
+    at one port. What a call refuses leaves the session as it was. What fails while operators run
+    (a step that raises, RT305 behind other operators, an interrupt, no memory) breaks it: every
+    further call raises StateError RT302, and only `resume` of an earlier dump helps.
     """
 
     def __init__(
@@ -81,7 +97,7 @@ class Session:
             name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
             for name, d in plan.checked.inputs.items()
         }
-        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.words)
+        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.codes)
         self.release = Release(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
         self.roads: dict[str, OneMessage] | None = None
@@ -96,7 +112,8 @@ class Session:
         """Push {input: table}, or one table of all inputs; returns what that released.
 
         Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
-        an input is too far ahead of another, StateError after `finish`.
+        an input is too far ahead of another, ResourceLimit if a gap in time would release too many
+        rows, StateError after `finish`.
         """
         self.check_open()
         tables: dict[str, Columns] = {}
@@ -108,13 +125,16 @@ class Session:
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})
-        before = self.intake.mark()
-        added: list[int] = []
+        before, capacity = self.intake.mark(), self.runner.capacity
         try:
-            runs = self.intake.runs(tables, self._slots(tables, added))
+            runs = self.intake.runs(tables, self._slots(tables))
             prepared = self._prepared(runs)
+            if self.plan.grids:
+                check_grids(self.plan, self.feeds, self.keys, runs.slots, prepared)
         except BaseException:
-            self.intake.back_to(before, added)
+            self.intake.back_to(before)
+            if self.runner.capacity > 2 * capacity:
+                self._resize(capacity)
             raise
         for name, table in tables.items():
             if table.nulls:
@@ -123,14 +143,18 @@ class Session:
                 prepared[name].arrived += table.nulls
         return self._commit(runs.slots, prepared)
 
-    def _slots(self, tables: Mapping[str, Columns], added: list[int]) -> dict[str, np.ndarray]:
+    def _slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
         if self.keys is None:
             return {}
-        found = self.intake.slots(tables, added)
+        found = self.intake.slots(tables)
         if self.keys.count > self.runner.capacity:
-            self.runner.grow(self.keys.count)
+            self._resize(max(self.keys.count, 2 * self.runner.capacity))
         self.intake.grow(self.runner.capacity)
         return found
+
+    def _resize(self, capacity: int) -> None:
+        self.runner.resize(capacity)
+        self.intake.grow(capacity)
 
     def _prepared(self, runs: Runs) -> dict[str, Prepared]:
         return {
@@ -148,8 +172,7 @@ class Session:
     def check_open(self) -> None:
         """Raise StateError unless the session takes input."""
         if self.broken:
-            hint = "resume from an earlier dump"
-            raise StateError("a push was interrupted", code="RT302", hint=hint)
+            raise StateError("a push failed or was interrupted", code="RT302", hint=BROKEN)
         if self.finished:
             raise StateError("the session is finished: it takes no more input", code="RT301")
 
@@ -181,14 +204,15 @@ class Session:
 
     # ---- progress
 
-    def advance(self, time: int, name: str | None = None) -> Result:
-        """Say that no input (or not this one) will send a message at or before `time` any more."""
+    def advance(self, time: Any, name: str | None = None) -> Result:
+        """Say that no input (or not this one) will send a message at or before `time` any more.
+
+        A time is what `push_one` takes as one. An integer beyond int64 is the end of all times.
+        """
         self.check_open()
         if name is not None and name not in self.feeds:
             raise self._no_input(name)
-        if isinstance(time, bool) or not hasattr(time, "__index__"):
-            raise DataError(f"a time is an integer in io.unit, not {time!r}", code="RT205")
-        time = min(max(time.__index__(), FIRST), LAST)
+        time = self._time(time)
         self.broken = True
         feeds = self.feeds.values() if name is None else [self.feeds[name]]
         touched = [np.array(feed.advance(time), np.int64) for feed in feeds]
@@ -197,10 +221,18 @@ class Session:
         if self.keys is not None and time == LAST:  # an end for all keys, whatever they wait for
             slots = self.keys.open_slots()
         elif self.keys is not None:
-            slots = self.keys.sort(np.unique(np.concatenate(touched)))
+            slots = self.keys.sort(distinct(np.concatenate(touched)))
         result = self._let_go(slots, ending=False)
         self.broken = False
         return result
+
+    def _time(self, time: Any) -> int:
+        if hasattr(time, "__index__") and not isinstance(time, bool | np.bool_):
+            return int(min(max(time.__index__(), FIRST), LAST))
+        try:
+            return int(times([time], self.io.unit)[0])
+        except DataError as error:
+            raise error.at(row=None) from None
 
     def _let_go(self, slots: np.ndarray, *, ending: bool) -> Result:
         held = {n: f for n, f in self.feeds.items() if isinstance(f, HeldFeed)}
@@ -215,13 +247,15 @@ class Session:
         before = self.intake.mark()
         slot = self.keys.slot(key, create=False)
         if slot < 0:
-            self.intake.back_to(before, [])
+            self.intake.back_to(before)
             raise DataError(f"there is no key {key!r}", code="RT206")
         self.broken = True
         result = self._let_go(np.array([slot]), ending=True)
         self.runner.clear(slot)
         self.keys.drop([slot])
         self.known_slots.clear()
+        if self.keys.forget_room():
+            self._resize(1)
         self.broken = False
         return result
 
@@ -272,8 +306,8 @@ class Session:
     def dump(self) -> bytes:
         """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
-            message = "a push was interrupted: there is nothing whole to save"
-            raise StateError(message, code="RT302")
+            message = "a push failed or was interrupted: there is nothing whole to save"
+            raise StateError(message, code="RT302", hint=BROKEN)
         from rtbot.checkpoint import dump
 
         return dump(self)

@@ -69,7 +69,8 @@ LAYERS = [
     {"computations", "loops", "operators"},
     {"check", "plan"},
     {"canonical", "direct", "frontiers", "intake", "plugins", "queues", "runner", "schema"},
-    {"checkpoint", "single"},
+    {"grids", "single", "snapshot"},
+    {"checkpoint"},
     {"session"},
     {"comparing", "testing"},
     {"api", "explanation", "samples"},
@@ -83,8 +84,8 @@ CODE = {"calls", "clocks", "computations", "formulas", "layout", "loops", "modul
 CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "steps", "texts"}
 CODE |= {"cache", "variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
-RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
-RUNTIME |= {"queues", "release", "runner", "session", "single"}
+RUNTIME |= {"frontiers", "grids", "held", "intake", "kernels", "keys", "message", "pool"}
+RUNTIME |= {"progress", "queues", "release", "runner", "session", "single", "snapshot"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
 ADAPTED = {"arrow", "checkpoint", "dates", "errors", "formats", "frontiers", "kernels", "result"}
 ADAPTED |= {"tables", "times"}

@@ -93,6 +93,11 @@ class ResamplerConstant(Operator):
         return values["interval"] if cls._snaps(values) else 0
 
     @classmethod
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None]:
+        """A grid with `t0` may begin there, long after the first message."""
+        return values["interval"], None if values["t0"] == ON_FIRST_MESSAGE else values["t0"]
+
+    @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
         """The first grid point lies after the first message, unless the grid snaps to that."""
         return WarmUp(1 if cls._snaps(values) else 2, certain=False)

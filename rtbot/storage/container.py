@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAGIC = b"rtbot\x00dump\n"
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, FORMAT)
+"""Formats that are read; in the first a dump also has what is no longer alive."""
 LENGTHS = struct.Struct("<IQQ")
 START = len(MAGIC) + LENGTHS.size
 DIGEST = hashlib.sha256().digest_size
@@ -68,7 +70,7 @@ def is_plausible(start: bytes, size: int) -> bool:
     if len(start) < START or start[: len(MAGIC)] != MAGIC:
         return False
     version, length, _ = LENGTHS.unpack(start[len(MAGIC) :])
-    return bool(version == FORMAT and length == size)
+    return bool(version in READABLE and length == size)
 
 
 def verified(blob: bytes) -> int:
@@ -76,14 +78,14 @@ def verified(blob: bytes) -> int:
     if len(blob) < START + DIGEST or blob[: len(MAGIC)] != MAGIC:
         raise CheckpointError("this is no dump of rtbot", code="RT311")
     version, length, head = LENGTHS.unpack(blob[len(MAGIC) : START])
-    if length != len(blob) and version == FORMAT:
+    if length != len(blob) and version in READABLE:
         message = f"the dump is damaged: it has {len(blob):,} bytes, and not {length:,}"
         raise CheckpointError(message, code="RT311")
     if hashlib.sha256(memoryview(blob)[:-DIGEST]).digest() != blob[-DIGEST:]:
         raise CheckpointError("the dump is damaged: its digest does not match", code="RT311")
-    if version != FORMAT:
+    if version not in READABLE:
         hint = "use the version of rtbot that wrote it, or begin anew"
-        message = f"the dump has format {version}; this version reads {FORMAT}"
+        message = f"the dump has format {version}; this version reads up to {FORMAT}"
         raise CheckpointError(message, code="RT312", hint=hint)
     if head > len(blob) - START - DIGEST:
         raise _strange()
