@@ -24,6 +24,7 @@ class Direct(OneMessage):
         self.call = call
         self.function = getattr(session.module, f"{call.name}_one")
         self.outputs = self._places()
+        self.rows = session.rows
 
     @staticmethod
     def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
@@ -57,14 +58,15 @@ class Direct(OneMessage):
         ]
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        session, feed, runner = self.session, self.feed, self.session.runner
+        feed, runner = self.feed, self.session.runner
         feed.view[slot] = time
         feed.counts["arrived"] += 1
         found = self.function(slot, time, value, runner.F, runner.I)
+        rows, keyed = self.rows, self.keyed
         released: dict[str, Any] = {}
         for name, flag, place, valid in self.outputs:
             if found[flag]:
                 result = found[place] if valid is None or found[valid] else None
-                session.rows[name] += 1
-                released[name] = [(key, time, result) if self.keyed else (time, result)]
+                rows[name] += 1
+                released[name] = [(key, time, result) if keyed else (time, result)]
         return released

@@ -11,12 +11,13 @@ import numpy as np
 from rtbot import modules
 from rtbot.codes import Texts
 from rtbot.errors import DataError, StateError
+from rtbot.exclusive import by_itself, exclusive, wait
 from rtbot.frontiers import frontier, frontiers
 from rtbot.held import HeldFeed, feed_of
 from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
 from rtbot.keys import Keys
-from rtbot.message import OneMessage, key_columns, keyless, rows_of
+from rtbot.message import General, keyless
 from rtbot.queues import check_queues
 from rtbot.release import Release
 from rtbot.result import Result
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rtbot.batch import Batch
     from rtbot.feed import Prepared
     from rtbot.graph import Io
+    from rtbot.message import OneMessage
     from rtbot.plan import Plan
 
 KERNELS = ("kernels.py", "heaps.py")
@@ -84,7 +86,8 @@ class Session:
         self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.words)
         self.release = Release(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
-        self.roads: dict[str, OneMessage] | None = None
+        self.roads: dict[str, OneMessage] = {}
+        self.busy = False
 
     # ---- input
 
@@ -92,12 +95,17 @@ class Session:
         hint = f"the inputs are {', '.join(self.specs)}"
         return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
 
+    @exclusive
     def push(self, data: Any) -> Result:
         """Push {input: table}, or one table of all inputs; returns what that released.
 
         Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
         an input is too far ahead of another, StateError after `finish`.
         """
+        return self.push_within(data)
+
+    def push_within(self, data: Any) -> Result:
+        """`push` for a call that has the session already."""
         self.check_open()
         tables: dict[str, Columns] = {}
         for name, table in by_input(data, self.specs).items():
@@ -159,28 +167,38 @@ class Session:
 
     # ---- one message
 
+    @by_itself
     def push_one(self, name: str, time: int, value: Any, *, key: Any = ...) -> dict[str, Any]:
         """Push one message; returns {output: [(t, value), ...]} of outputs that emitted.
 
         In a keyed session `key` has to be given, and rows are (key, t, value). Null is None.
         """
-        if key is ...:
-            if self.key:
-                raise keyless(self.key)
-            key = None
-        if self.roads is None:
-            self.roads = roads(self)
-        road = self.roads.get(name)
-        if road is not None:
+        busy, self.busy = self.busy, True
+        if busy:
+            wait(self)
+        try:
+            if key is ...:
+                if self.key:
+                    raise keyless(self.key)
+                key = None
+            road = self.roads.get(name)
+            if road is None:
+                road = self._road(name)
             return road.push(time, value, key)
-        self.check_open()
+        finally:
+            self.busy = False
+
+    def _road(self, name: str) -> OneMessage:
         if name not in self.specs:
+            self.check_open()
             raise self._no_input(name)
-        row: dict[str, Any] = {"t": [time], "value": [value]} | key_columns(self.key, key)
-        return rows_of(self.push({name: row}), self.key)
+        if not self.roads:
+            self.roads = roads(self)
+        return self.roads.setdefault(name, General(self, name))
 
     # ---- progress
 
+    @exclusive
     def advance(self, time: int, name: str | None = None) -> Result:
         """Say that no input (or not this one) will send a message at or before `time` any more."""
         self.check_open()
@@ -207,6 +225,7 @@ class Session:
         batches = {n: f.let_go(slots, ending=ending) for n, f in held.items()}
         return self._result(slots, self.runner.run(slots, batches, ending=ending))
 
+    @exclusive
     def close_key(self, key: Any) -> Result:
         """Finish one key: release all it still has, and forget it. A later message begins anew."""
         self.check_open()
@@ -225,6 +244,7 @@ class Session:
         self.broken = False
         return result
 
+    @exclusive
     def finish(self) -> Result:
         """Say that nothing more will come; releases all that still waits."""
         self.check_open()
@@ -242,10 +262,12 @@ class Session:
             self.rows[name] += len(batches[stream])
         return Result(self.release.tables(slots, batches), self.key, self.io.unit)
 
+    @exclusive
     def frontier(self) -> int | None:
         """The time up to which every output of an unkeyed run is final; None before any message."""
         return frontier(self)
 
+    @exclusive
     def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
         """For the keys in these columns (as in `Columns`): the time up to which all is final.
 
@@ -255,12 +277,14 @@ class Session:
 
     # ---- accounts
 
+    @exclusive
     def account(self) -> dict[str, Any]:
         """Counters: per operator and port in = consumed + held + lost, with reasons for losses."""
         from rtbot.account import account
 
         return account(self)
 
+    @exclusive
     def held(self) -> dict[str, int]:
         """Rows that wait, by port (`m.i2`) or input; only where some do."""
         from rtbot.account import held
@@ -269,6 +293,7 @@ class Session:
 
     # ---- saving
 
+    @exclusive
     def dump(self) -> bytes:
         """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
