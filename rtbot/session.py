@@ -49,8 +49,12 @@ class Session:
     """A run in progress.
 
     `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
-    at one port. An exception of the errors tree leaves the session as it was; any other one inside
-    a push (an interrupt, no memory) breaks it, and only `resume` of an earlier dump helps.
+    at one port. What is refused (DataError, QueueFull, StateError) leaves the session as it was.
+    What breaks off the work of operators (a step that fails, a limit, an interrupt, no memory)
+    breaks the session on every road: from then on it raises StateError RT302, and only `resume` of
+    an earlier dump helps.
+
+    Threads may share a session: their calls wait for each other.
     """
 
     def __init__(
@@ -157,7 +161,7 @@ class Session:
         """Raise StateError unless the session takes input."""
         if self.broken:
             hint = "resume from an earlier dump"
-            raise StateError("a push was interrupted", code="RT302", hint=hint)
+            raise StateError("a call was broken off in its middle", code="RT302", hint=hint)
         if self.finished:
             raise StateError("the session is finished: it takes no more input", code="RT301")
 
@@ -297,7 +301,7 @@ class Session:
     def dump(self) -> bytes:
         """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
-            message = "a push was interrupted: there is nothing whole to save"
+            message = "a call was broken off in its middle: there is nothing whole to save"
             raise StateError(message, code="RT302")
         from rtbot.checkpoint import dump
 

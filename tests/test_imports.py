@@ -23,7 +23,7 @@ ADAPTER = sorted((ROOT / "spark_adapter").rglob("*.py"))
 LAYERS = [
     {"error_codes", "notices", "synonyms"},
     {"arrow", "batch", "codes", "declarations", "errors", "graph", "heaps", "kernels", "markup"},
-    {"sources", "texts"},
+    {"exclusive", "sources", "texts"},
     {
         "arrays",
         "calls",
@@ -83,7 +83,7 @@ CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "ste
 CODE |= {"variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
 RUNTIME |= {"frontiers", "held", "intake", "kernels", "keys", "message", "pool", "progress"}
-RUNTIME |= {"queues", "release", "runner", "session", "single"}
+RUNTIME |= {"exclusive", "queues", "release", "runner", "session", "single"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
 ADAPTED = {"arrow", "checkpoint", "dates", "errors", "formats", "frontiers", "kernels", "result"}
 ADAPTED |= {"tables", "times"}
