@@ -26,7 +26,7 @@ class Direct(OneMessage):
         places = self._places()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]
-        self.rows = session.rows
+        self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
 
     @staticmethod
     def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
@@ -60,9 +60,9 @@ class Direct(OneMessage):
         ]
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        feed, runner = self.feed, self.session.runner
-        feed.view[slot] = time
-        feed.counts["arrived"] += 1
+        self.feed.view[slot] = time
+        self.counts["arrived"] += 1
+        runner = self.runner
         found = self.function(slot, time, value, runner.F, runner.I)
         if self.nullable:
             found = self._with_nulls(found)

@@ -27,6 +27,7 @@ class OneMessage:
         self.feed = session.feeds[name]
         self.kind = self.feed.type.kind
         self.keyed = session.keys is not None
+        self.known = session.known_slots.get
         spec = session.specs[name]
         self.spec = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
 
@@ -42,7 +43,7 @@ class OneMessage:
             given = key
             if type(key) is not int and type(key) is not str:
                 key = plain(key)
-            slot = session.known_slots.get(key, -1)
+            slot = self.known(key, -1)
             if slot < 0:
                 return self._first(time, value, given)
         elif key is not None:
