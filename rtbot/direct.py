@@ -23,7 +23,10 @@ class Direct(OneMessage):
         super().__init__(session, call.input)
         self.call = call
         self.function = getattr(session.module, f"{call.name}_one")
-        self.outputs = self._places()
+        places = self._places()
+        self.nullable = places if any(valid is not None for *_, valid in places) else []
+        self.outputs = [(name, flag, place) for name, flag, place, _ in places]
+        self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
 
     @staticmethod
     def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
@@ -57,14 +60,24 @@ class Direct(OneMessage):
         ]
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        session, feed, runner = self.session, self.feed, self.session.runner
-        feed.view[slot] = time
-        feed.counts["arrived"] += 1
+        self.feed.view[slot] = time
+        self.counts["arrived"] += 1
+        runner = self.runner
         found = self.function(slot, time, value, runner.F, runner.I)
+        if self.nullable:
+            found = self._with_nulls(found)
+        rows, keyed = self.rows, self.keyed
         released: dict[str, Any] = {}
-        for name, flag, place, valid in self.outputs:
+        for name, flag, place in self.outputs:
             if found[flag]:
-                result = found[place] if valid is None or found[valid] else None
-                session.rows[name] += 1
-                released[name] = [(key, time, result) if self.keyed else (time, result)]
+                rows[name] += 1
+                released[name] = [(key, time, found[place]) if keyed else (time, found[place])]
         return released
+
+    def _with_nulls(self, found: tuple[Any, ...]) -> list[Any]:
+        """What the function returned, None where a valid flag says so."""
+        values = list(found)
+        for _, _, place, valid in self.nullable:
+            if valid is not None and not found[valid]:
+                values[place] = None
+        return values

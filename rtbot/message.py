@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from rtbot.blame import blamed
-from rtbot.errors import DataError, StateError
+from rtbot.errors import DataError, QueueFull, StateError
+from rtbot.kernels import LAST
 from rtbot.tables import Spec, columns
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ class OneMessage:
         self.feed = session.feeds[name]
         self.kind = self.feed.type.kind
         self.keyed = session.keys is not None
+        self.known = session.known_slots.get
         spec = session.specs[name]
         self.spec = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
 
@@ -36,9 +40,12 @@ class OneMessage:
             time, value = self._converted(time, value)
         slot = 0
         if self.keyed:
-            slot = session.known_slots.get(key, -1)
+            given = key
+            if type(key) is not int and type(key) is not str:
+                key = plain(key)
+            slot = self.known(key, -1)
             if slot < 0:
-                return self._first(time, value, key)
+                return self._first(time, value, given)
         elif key is not None:
             raise unkeyed()
         feed = self.feed
@@ -46,14 +53,24 @@ class OneMessage:
             return self.general(time, value, key)
         try:
             return self._run(slot, time, value, key)
-        except Exception as error:
-            found = blamed(error, session.plan)
-            if found is None:
-                raise
-            raise found from error
+        except BaseException as error:  # noqa: BLE001 (raised again; interrupts count)
+            if time > LAST:  # the feed, which takes it first, has not: nothing has changed
+                return self.general(time, value, key)
+            self._break_off(error)
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """Do the work; raises QueueFull before anything has changed, and no other error then."""
         raise NotImplementedError
+
+    def _break_off(self, error: BaseException) -> NoReturn:
+        """Raise what tells of an error of the work; the session is broken unless it was refused."""
+        if isinstance(error, QueueFull):
+            raise error
+        self.session.broken = True
+        found = blamed(error, self.session.plan) if isinstance(error, Exception) else None
+        if found is None:
+            raise error
+        raise found from error
 
     def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
         checked = columns({"t": [time], "value": [value]}, self.spec)
@@ -71,7 +88,9 @@ class OneMessage:
         released = self.general(time, value, key)
         session = self.session
         assert session.keys is not None
-        session.known_slots[key] = session.keys.slot(key, create=False)
+        key = plain(key)
+        if key is not ...:
+            session.known_slots[key] = session.keys.slot(key, create=False)
         return released
 
     def general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
@@ -79,7 +98,35 @@ class OneMessage:
         session = self.session
         row: dict[str, Any] = {"t": [time], "value": [value]}
         row |= key_columns(session.key, key)
-        return rows_of(session.push({self.name: row}), session.key)
+        return rows_of(session.push_within({self.name: row}), session.key)
+
+
+class General(OneMessage):
+    """An input that has no faster road than that of `Session.push`."""
+
+    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """As `Session.push_one`."""
+        self.session.check_open()
+        return self.general(time, value, key)
+
+
+def plain(key: Any) -> Any:
+    """Return a key of Python's own integers and texts, as others are looked up; `...` if none is.
+
+    In a dictionary True and 1.0 are the key 1, which they are not.
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    found: list[Any] = []
+    for part in parts:
+        if part is None or type(part) is int or type(part) is str:
+            found.append(part)
+        elif isinstance(part, np.integer):
+            found.append(int(part))
+        elif isinstance(part, np.str_):
+            found.append(str(part))
+        else:
+            return ...
+    return tuple(found) if len(found) != 1 else found[0]
 
 
 def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:

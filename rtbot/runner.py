@@ -51,6 +51,7 @@ class Runner:
                 pool.header[pairs.header_place(k, pairs.SHIFT)] = shift
         self.grew = 0
         self.ahead = 0
+        self.arranged = 0
         self.progress = Progress(plan, kernels, feeds, self.pools)
         self.own_rows: dict[str, int] = {}
         self.renew_views()
@@ -63,6 +64,7 @@ class Runner:
     def renew_views(self) -> None:
         """Look at the arrays of the state anew, after one of them has moved."""
         self.grew += 1
+        self.ahead = 0
         self.F = self.wrap(self.state)
         self.I = self.wrap(self.state.view(np.int64))
         self.header = self.state[: self.length].view(np.int64)

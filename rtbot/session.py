@@ -13,13 +13,14 @@ from rtbot import modules
 from rtbot.arrays import distinct
 from rtbot.codes import Texts
 from rtbot.errors import DataError, StateError
+from rtbot.exclusive import by_itself, exclusive, wait
 from rtbot.frontiers import frontier, frontiers
 from rtbot.grids import check_grids
 from rtbot.held import HeldFeed, feed_of
 from rtbot.intake import UNKEYED, Intake, Runs
 from rtbot.kernels import FIRST, LAST
 from rtbot.keys import Keys
-from rtbot.message import OneMessage, key_columns, keyless, rows_of
+from rtbot.message import General, keyless
 from rtbot.queues import check_queues
 from rtbot.release import Release
 from rtbot.result import Result
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rtbot.batch import Batch
     from rtbot.feed import Prepared
     from rtbot.graph import Io
+    from rtbot.message import OneMessage
     from rtbot.plan import Plan
 
 KERNELS = ("kernels.py", "heaps.py")
@@ -62,9 +64,12 @@ class Session:
     """A run in progress.
 
     `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
-    at one port. What a call refuses leaves the session as it was. What fails while operators run
-    (a step that raises, RT305 behind other operators, an interrupt, no memory) breaks it: every
-    further call raises StateError RT302, and only `resume` of an earlier dump helps.
+    at one port. What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the
+    session as it was. What breaks off the work of operators (a step that fails, RT305 behind other
+    operators, an interrupt, no memory) breaks the session on every road: from then on it raises
+    StateError RT302, and only `resume` of an earlier dump helps.
+
+    Threads may share a session: their calls wait for each other.
     """
 
     def __init__(
@@ -100,7 +105,8 @@ class Session:
         self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.codes)
         self.release = Release(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
-        self.roads: dict[str, OneMessage] | None = None
+        self.roads: dict[str, OneMessage] = {}
+        self.busy = False
 
     # ---- input
 
@@ -108,6 +114,7 @@ class Session:
         hint = f"the inputs are {', '.join(self.specs)}"
         return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
 
+    @exclusive
     def push(self, data: Any) -> Result:
         """Push {input: table}, or one table of all inputs; returns what that released.
 
@@ -115,6 +122,10 @@ class Session:
         an input is too far ahead of another, ResourceLimit if a gap in time would release too many
         rows, StateError after `finish`.
         """
+        return self.push_within(data)
+
+    def push_within(self, data: Any) -> Result:
+        """`push` for a call that has the session already."""
         self.check_open()
         tables: dict[str, Columns] = {}
         for name, table in by_input(data, self.specs).items():
@@ -172,7 +183,7 @@ class Session:
     def check_open(self) -> None:
         """Raise StateError unless the session takes input."""
         if self.broken:
-            raise StateError("a push failed or was interrupted", code="RT302", hint=BROKEN)
+            raise StateError("a call was broken off in its middle", code="RT302", hint=BROKEN)
         if self.finished:
             raise StateError("the session is finished: it takes no more input", code="RT301")
 
@@ -182,28 +193,38 @@ class Session:
 
     # ---- one message
 
+    @by_itself
     def push_one(self, name: str, time: int, value: Any, *, key: Any = ...) -> dict[str, Any]:
         """Push one message; returns {output: [(t, value), ...]} of outputs that emitted.
 
         In a keyed session `key` has to be given, and rows are (key, t, value). Null is None.
         """
-        if key is ...:
-            if self.key:
-                raise keyless(self.key)
-            key = None
-        if self.roads is None:
-            self.roads = roads(self)
-        road = self.roads.get(name)
-        if road is not None:
+        busy, self.busy = self.busy, True
+        if busy:
+            wait(self)
+        try:
+            if key is ...:
+                if self.key:
+                    raise keyless(self.key)
+                key = None
+            road = self.roads.get(name)
+            if road is None:
+                road = self._road(name)
             return road.push(time, value, key)
-        self.check_open()
+        finally:
+            self.busy = False
+
+    def _road(self, name: str) -> OneMessage:
         if name not in self.specs:
+            self.check_open()
             raise self._no_input(name)
-        row: dict[str, Any] = {"t": [time], "value": [value]} | key_columns(self.key, key)
-        return rows_of(self.push({name: row}), self.key)
+        if not self.roads:
+            self.roads = roads(self)
+        return self.roads.setdefault(name, General(self, name))
 
     # ---- progress
 
+    @exclusive
     def advance(self, time: Any, name: str | None = None) -> Result:
         """Say that no input (or not this one) will send a message at or before `time` any more.
 
@@ -239,6 +260,7 @@ class Session:
         batches = {n: f.let_go(slots, ending=ending) for n, f in held.items()}
         return self._result(slots, self.runner.run(slots, batches, ending=ending))
 
+    @exclusive
     def close_key(self, key: Any) -> Result:
         """Finish one key: release all it still has, and forget it. A later message begins anew."""
         self.check_open()
@@ -259,6 +281,7 @@ class Session:
         self.broken = False
         return result
 
+    @exclusive
     def finish(self) -> Result:
         """Say that nothing more will come; releases all that still waits."""
         self.check_open()
@@ -276,10 +299,12 @@ class Session:
             self.rows[name] += len(batches[stream])
         return Result(self.release.tables(slots, batches), self.key, self.io.unit)
 
+    @exclusive
     def frontier(self) -> int | None:
         """The time up to which every output of an unkeyed run is final; None before any message."""
         return frontier(self)
 
+    @exclusive
     def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
         """For the keys in these columns (as in `Columns`): the time up to which all is final.
 
@@ -289,12 +314,14 @@ class Session:
 
     # ---- accounts
 
+    @exclusive
     def account(self) -> dict[str, Any]:
         """Counters: per operator and port in = consumed + held + lost, with reasons for losses."""
         from rtbot.account import account
 
         return account(self)
 
+    @exclusive
     def held(self) -> dict[str, int]:
         """Rows that wait, by port (`m.i2`) or input; only where some do."""
         from rtbot.account import held
@@ -303,10 +330,11 @@ class Session:
 
     # ---- saving
 
+    @exclusive
     def dump(self) -> bytes:
         """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
-            message = "a push failed or was interrupted: there is nothing whole to save"
+            message = "a call was broken off in its middle: there is nothing whole to save"
             raise StateError(message, code="RT302", hint=BROKEN)
         from rtbot.checkpoint import dump
 

@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from rtbot.batch import Column
     from rtbot.feed import Feed
     from rtbot.plan import Plan
-    from rtbot.pool import Pool
     from rtbot.session import Session
 
 AHEAD = 1024
 """Messages for which `Single` reserves room at a time."""
 
 ROOM = 16
-"""Rows of the buffers of `Single`; what may release more takes the general road."""
+"""Rows of the buffers of `Single` where fewer wait at a key."""
 
 
 class Single(OneMessage):
@@ -39,7 +38,9 @@ class Single(OneMessage):
     def __init__(self, session: Session, name: str) -> None:
         super().__init__(session, name)
         self.version = -1
-        self.held: list[Any] = []
+        self.room = ROOM
+        self.held: list[tuple[Any, int]] = []
+        self.waiting: list[tuple[Any, int, int]] = []
         self.buffers: list[Batch] = []
         self.calls: list[tuple[Any, list[Any]]] = []
 
@@ -50,19 +51,45 @@ class Single(OneMessage):
         return not own and not any(feed.holds for feed in feeds.values())
 
     def _reserve(self) -> None:
-        """Room in the pools for the next `AHEAD` messages, whatever inputs they come to."""
+        """Room in the pools for the next `AHEAD` messages, whatever inputs they come to.
+
+        What waits at one pairing may go on to wait at a later one.
+        """
         runner = self.session.runner
+        rows = AHEAD
         for pool in runner.pools:
-            pool.reserve(AHEAD * len(pool.call.ports), AHEAD)
+            ports = range(len(pool.call.ports))
+            pool.reserve(rows * len(ports), AHEAD)
+            rows += sum(pool.word(k, pairs.HELD) for k in ports)
         runner.ahead = AHEAD
+        runner.arranged = runner.version
+        if self.room > ROOM:
+            self.room, self.version = ROOM, -1
+
+    def _any_full(self) -> bool:
+        fullest: int = max(header[place] for header, place in self.held)
+        return fullest >= self.session.queue_limit
+
+    def _make_room(self, slot: int) -> None:
+        """See that the buffers take all that may come out of a call.
+
+        That is at most the message and every row that waits at its key: whatever comes out of a
+        pairing has the time of a row that came in, and no time twice.
+        """
+        rows = 1
+        for words, width, place in self.waiting:
+            rows += words[slot * width + place]
+        if rows > self.room:
+            self.room = 2 * rows
+            self._prepare()
 
     def _prepare(self) -> None:
         """Make buffers and arguments anew, after an array of the state has moved."""
         runner, plan = self.session.runner, self.session.plan
-        self.version = runner.version
+        self.version = runner.arranged
         self.slot = np.zeros(1, np.int64)
         self.buffers = [
-            Batch(np.zeros(2, np.int64), np.zeros(ROOM, np.int64), room(s.types, ROOM))
+            Batch(np.zeros(2, np.int64), np.empty(self.room, np.int64), room(s.types, self.room))
             for s in plan.streams
         ]
         own = next(c.stream.index for c in plan.clocks if c.input == self.name)
@@ -72,15 +99,24 @@ class Single(OneMessage):
         for call in plan.calls:
             if isinstance(call, SegmentCall):
                 passed = carried if call.carries else []
-                carried = room(call.carried, ROOM)
+                carried = room(call.carried, self.room)
                 self.calls.append(self._segment(call, passed, carried))
             elif isinstance(call, PairCall):
                 self.calls.append(self._pair(call))
-        self.held = [held_words(pool) for pool in runner.pools]
+        self._count()
         self.outputs = []
         for name, (stream, place) in plan.places.items():
             target, kind = self.buffers[stream], plan.streams[stream].types[place].kind
             self.outputs.append((name, target, target.columns[place], kind))
+
+    def _count(self) -> None:
+        """Find where it is counted what waits at the ports, of all keys and of each."""
+        self.held, self.waiting = [], []
+        for pool in self.session.runner.pools:
+            header, words = memoryview(pool.header), memoryview(pool.queue.view(np.int64))
+            for k in range(len(pool.call.ports)):
+                self.held.append((header, pairs.header_place(k, pairs.HELD)))
+                self.waiting.append((words, pool.width, pairs.QUEUE * k + pairs.WAITING))
 
     def _segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
@@ -114,18 +150,18 @@ class Single(OneMessage):
         if runner.ahead == 0:
             self._reserve()
         runner.ahead -= 1
-        if self.version != runner.version:
+        if self.version != runner.arranged:
             self._prepare()
-        for view, waiting, deciding, least in self.held:
-            if max([view[place] for place in waiting]) >= session.queue_limit:
-                session.check_queues({self.name})
-            if least([view[place] for place in deciding]) >= ROOM - len(deciding):
-                return self.general(time, value, key)
+        waiting = 0
+        for header, place in self.held:
+            waiting += header[place]
+        if waiting >= session.queue_limit and self._any_full():
+            session.check_queues({self.name})
+        if waiting >= self.room:
+            self._make_room(slot)
         self._fill(slot, time, value)
-        session.broken = True
         for function, arguments in self.calls:
             function(*arguments)
-        session.broken = False
         released = self._released(key)
         self.source.starts[1] = 0
         return released
@@ -167,13 +203,6 @@ class Single(OneMessage):
             else:
                 released[name] = list(zip(times, values, strict=True))
         return released
-
-
-def held_words(pool: Pool) -> tuple[Any, list[int], list[int], Any]:
-    """The header, where it counts what waits, where for ports that decide, how those combine."""
-    places = [pairs.header_place(k, pairs.HELD) for k in range(len(pool.call.ports))]
-    must = [n for n, p in zip(places, pool.call.ports, strict=True) if p.role == "must"]
-    return memoryview(pool.header), places, must or places, min if must else sum
 
 
 def roads(session: Session) -> dict[str, OneMessage]:

@@ -4,6 +4,7 @@ A fork copies the threads' locks and the connections of its parent, and a sessio
 a process: neither belongs into a process in which other tests run.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,15 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMIT_SECONDS = 500
 
 
-def alone(module, *words):
-    """What `python -m module` prints; fails if its exit code is not 0, or it takes too long."""
+def alone(module, *words, **environment):
+    """What `python -m module` prints; fails if its exit code is not 0, or it takes too long.
+
+    `environment` is added to that of this process.
+    """
     done = subprocess.run(
         [sys.executable, "-m", module, *words],
         cwd=ROOT,
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=LIMIT_SECONDS,

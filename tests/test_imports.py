@@ -24,7 +24,7 @@ LAYERS = [
     {"error_codes", "notices", "places", "synonyms"},
     {"arrow", "batch", "cache", "codes", "declarations", "errors", "graph", "heaps"}
     | {"kernels", "markup"},
-    {"sources", "texts"},
+    {"exclusive", "sources", "texts"},
     {
         "arrays",
         "calls",
@@ -84,8 +84,8 @@ CODE = {"calls", "clocks", "computations", "formulas", "layout", "loops", "modul
 CODE |= {"pair_text", "pairs", "plan", "segments", "sources", "step_calls", "steps", "texts"}
 CODE |= {"cache", "variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
-RUNTIME |= {"frontiers", "grids", "held", "intake", "kernels", "keys", "message", "pool"}
-RUNTIME |= {"progress", "queues", "release", "runner", "session", "single", "snapshot"}
+RUNTIME |= {"exclusive", "frontiers", "grids", "held", "intake", "kernels", "keys", "message"}
+RUNTIME |= {"pool", "progress", "queues", "release", "runner", "session", "single", "snapshot"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
 ADAPTED = {"arrow", "checkpoint", "dates", "errors", "formats", "frontiers", "kernels", "result"}
 ADAPTED |= {"tables", "times"}

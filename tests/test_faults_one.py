@@ -1,0 +1,399 @@
+"""One message, and one session, at a time: waiting rows, threads, failing steps, odd arguments."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import rtbot
+from rtbot import modules, plugins
+from rtbot.codes import Texts
+from rtbot.message import rows_of
+from rtbot.operator import REGISTRY
+from tests import chains, threads
+from tests.alone import alone
+
+LATEST = 2**63 - 1
+
+
+def graph(inputs, operators, outputs, **rest):
+    kinds = dict.fromkeys(inputs, "number")
+    return rtbot.load({"inputs": kinds, "operators": operators, "outputs": outputs, **rest})
+
+
+def joined(how="inner", **rest):
+    operators = {"j": {"type": "Join", "in": ["a", "b"], "how": how}}
+    return graph(["a", "b"], operators, ["j.o1"], **rest)
+
+
+def merged(**rest):
+    return graph(["a", "b"], {"m": {"type": "Merge", "in": ["a", "b"]}}, ["m"], **rest)
+
+
+def summed(**rest):
+    return graph(["x"], {"s": {"type": "CumulativeSum", "in": "x"}}, ["s"], **rest)
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    monkeypatch.setenv("RTBOT_INTERPRET", "1")
+
+
+# ---- rows that wait
+
+
+@pytest.mark.parametrize("name", chains.CHAINS)
+def test_pairings_behind_pairings_give_by_push_one_what_they_give_by_push(name):
+    chains.check_chain(chains.chain(name), 0, compiled=False)
+
+
+def test_rows_that_one_pairing_releases_enter_the_next_within_its_buffers():
+    session = chains.chain("merge of merge").start()
+    for t in range(0, 26, 2):
+        assert session.push_one("c", t, float(t)) == {}
+        assert session.push_one("a", t + 1, t + 1.0) == {}
+    assert session.push_one("b", 100, 0.0) == {"o": [(t, float(t)) for t in range(25)]}
+
+
+def test_thousands_of_rows_wait_by_push_one_alone():
+    session, count = merged().start(), 20_000
+    for t in range(count):
+        assert session.push_one("a", t, float(t)) == {}
+    assert session.held() == {"m.i1": count}
+    assert session.push_one("b", count, 0.0) == {"m": [(t, float(t)) for t in range(count)]}
+    assert session.push_one("a", count + 1, 1.0) == {"m": [(count, 0.0)]}
+
+
+def test_what_waits_at_one_pairing_finds_room_at_the_next():
+    session, times = chains.chain("merge of merge").start(), np.arange(25_000)
+    session.push({"a": {"t": times, "value": times / 2}})
+    assert session.push_one("b", 30_000, 1.0) == {}
+    assert session.held() == {"m.i2": 1, "o.i1": 25_000}
+    assert session.push_one("c", 30_000, 1.0) == {"o": [(t, t / 2) for t in range(25_000)]}
+
+
+@pytest.mark.parametrize("made", [joined, merged])
+def test_keys_that_wait_do_not_slow_the_messages_of_others(made, monkeypatch):
+    session = made().start("k")
+    others = {"k": np.arange(1000), "t": np.full(1000, 5), "value": np.ones(1000)}
+    session.push({"a": others})
+    session.push({"b": others | {"k": np.arange(1000, 2000)}})
+    for name in "ab":
+        session.push_one(name, 1, 1.0, key=-1)
+
+    def not_here(*_):
+        raise AssertionError("the road of tables")
+
+    monkeypatch.setattr(session, "push_within", not_here)
+    found = []
+    for t in range(2, 40):
+        for name in "ab":
+            for rows in session.push_one(name, t, t / 2, key=-1).values():
+                found += rows
+    assert [t for _, t, _ in found] == list(range(2, 40))
+
+
+def test_a_full_queue_refuses_push_one_and_leaves_the_session_as_it_was():
+    session = joined().start(queue_limit=20)
+    for t in range(20):
+        session.push_one("a", t, float(t))
+    with pytest.raises(rtbot.QueueFull):
+        session.push_one("a", 20, 20.0)
+    assert session.held() == {"j.i1": 20}
+    assert session.push_one("b", 19, 1.0) == {"j_o1": [(19, 19.0)]}
+    assert session.push_one("a", 20, 20.0) == {}
+
+
+def test_compiled_code_stays_within_its_arrays():
+    words = ["--chains", "merge of merge", "outer of left", "--random", "1"]
+    told = alone("tests.chains", *words, NUMBA_BOUNDSCHECK="1", RTBOT_INTERPRET="0")
+    assert told.splitlines() == [
+        "bounds are checked",
+        "merge of merge: right",
+        "outer of left: right",
+        "random graph 0: right",
+    ]
+
+
+def test_what_is_compiled_with_bounds_checked_has_a_name_of_its_own(monkeypatch):
+    names = []
+    for value in ("", "1"):
+        monkeypatch.setenv("NUMBA_BOUNDSCHECK", value)
+        modules._versions.cache_clear()
+        names.append(modules.fingerprint("a = 1\n"))
+    monkeypatch.undo()
+    modules._versions.cache_clear()
+    assert names[0] == modules.fingerprint("a = 1\n") != names[1]
+
+
+# ---- texts
+
+
+def test_refused_texts_give_back_the_codes_that_were_free():
+    texts = Texts(["a", None, "b", None])
+    mark = texts.mark()
+    assert sorted(texts.code(text) for text in ("x", "y", "z")) == [1, 3, 4]
+    texts.back_to(mark)
+    assert texts.values == ["a", None, "b", None]
+    assert sorted(texts.code(text) for text in ("u", "v")) == [1, 3]
+    assert [texts.text(texts.code(text)) for text in "auvb"] == list("auvb")
+
+
+# ---- threads
+
+
+class Reading:
+    """A column that does something when it is read."""
+
+    def __init__(self, values, act):
+        self.values, self.act = values, act
+
+    def __array__(self, dtype=None, copy=None):
+        self.act()
+        return np.array(self.values, dtype)
+
+
+@pytest.mark.parametrize("name", threads.GRAPHS)
+def test_threads_may_share_a_session(name):
+    threads.one_session(name, compiled=False)
+
+
+def test_threads_may_run_a_graph_at_once():
+    for name in threads.GRAPHS:
+        threads.many_sessions(name, 5, compiled=False)
+
+
+def test_threads_may_share_compiled_sessions_and_compile_at_once(tmp_path):
+    told = alone("tests.threads", "--times", "3", RTBOT_CACHE_DIR=str(tmp_path))
+    assert told.count(": right\n") == 3
+
+
+CALLS = {
+    "push": lambda s: s.push({"x": {"k": [1], "t": [9], "value": [1.0]}}),
+    "push_one": lambda s: s.push_one("x", 9, 1.0, key=1),
+    "advance": lambda s: s.advance(5),
+    "close_key": lambda s: s.close_key(1),
+    "finish": lambda s: s.finish(),
+    "frontier": lambda s: s.frontier(),
+    "frontiers": lambda s: s.frontiers([np.array([1])]),
+    "account": lambda s: s.account(),
+    "held": lambda s: s.held(),
+    "dump": lambda s: s.dump(),
+}
+
+
+def begun(act):
+    """A session with a key, and a table that acts when it is pushed."""
+    session = summed().start("k")
+    session.push_one("x", 1, 1.0, key=1)
+    return session, {"x": {"k": [1], "t": [2], "value": Reading([1.0], lambda: act(session))}}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_of_another_thread_waits_for_the_one_that_is_at_work(call):
+    waiting = []
+
+    def act(session):
+        thread = threading.Thread(target=CALLS[call], args=(session,))
+        thread.start()
+        thread.join(0.02)
+        waiting.append(thread)
+        assert thread.is_alive()
+
+    session, table = begun(act)
+    result = session.push(table)
+    assert result["s"]["value"].tolist() == [2.0]
+    for thread in waiting:
+        thread.join(5)
+        assert not thread.is_alive()
+    assert waiting
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_from_the_middle_of_another_one_is_refused_at_once(call):
+    codes = []
+
+    def act(session):
+        with pytest.raises(rtbot.StateError) as caught:
+            CALLS[call](session)
+        codes.append(caught.value.code)
+
+    session, table = begun(act)
+    assert session.push(table)["s"]["value"].tolist() == [2.0]
+    assert set(codes) == {"RT308"}
+    assert session.push_one("x", 3, 1.0, key=1) == {"s": [(1, 3, 3.0)]}
+
+
+def test_an_interrupt_leaves_the_session_to_the_next_call():
+    session, table = begun(lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        session.push(table)
+    assert session.push_one("x", 3, 1.0, key=1) == {"s": [(1, 3, 2.0)]}
+
+
+# ---- steps that fail
+
+FRAGILE = """
+from rtbot.operator import Example, In, Operator, Out, Scalar, step
+
+
+class FragileForTest(Operator):
+    '''The sum so far; it has no number beyond 100.'''
+
+    i1 = In("number", doc="values")
+    o1 = Out("number", doc="their sum")
+    total = Scalar("number", 0.0)
+    example = Example(inputs={"i1": [(1, 4.0)]}, outputs={"o1": [(1, 4.0)]})
+
+    @step
+    def step(i1, total):
+        if i1 > 100:
+            raise ValueError("too large")
+        total += i1
+        return total, total
+"""
+DIRECT = {"y": {"type": "FragileForTest", "in": "x"}}
+BEHIND = {"j": {"type": "Merge", "in": ["x", "z"]}, "y": {"type": "FragileForTest", "in": "j"}}
+LARGE = {"x": {"k": ["a"], "t": [5], "value": [500.0]}}
+
+
+def held_back(session):
+    session.push(LARGE)
+    return session
+
+
+ROADS = {
+    "push": (DIRECT, {}, lambda s: s.push(LARGE)),
+    "push_one": (DIRECT, {}, lambda s: s.push_one("x", 5, 500.0, key="a")),
+    "push_one of a new key": (DIRECT, {}, lambda s: s.push_one("x", 5, 500.0, key="b")),
+    "push_one where streams meet": (
+        BEHIND,
+        {},
+        lambda s: (s.push_one("x", 5, 500.0, key="a"), s.push_one("z", 6, 1.0, key="a")),
+    ),
+    "advance": (DIRECT, {"lateness": 10}, lambda s: held_back(s).advance(5)),
+    "close_key": (DIRECT, {"lateness": 10}, lambda s: held_back(s).close_key("a")),
+    "finish": (DIRECT, {"lateness": 10}, lambda s: held_back(s).finish()),
+}
+
+
+@pytest.fixture
+def fragile(tmp_path):
+    before = dict(REGISTRY)
+    path = tmp_path / "fragile.py"
+    path.write_text(FRAGILE)
+    plugins.load_plugin(str(path))
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.usefixtures("fragile")
+def test_a_step_that_fails_breaks_the_session_on_every_road(road):
+    operators, io, act = ROADS[road]
+    used = graph(["x", "z"] if operators is BEHIND else ["x"], operators, ["y"], io=io)
+    session = used.start("k")
+    for name in used.checked.inputs:
+        session.push_one(name, 1, 1.0, key="a")
+    blob = session.dump()
+    with pytest.raises(rtbot.GraphError, match="RT173"):
+        act(session)
+    for call in (act, lambda s: s.push_one("x", 7, 1.0, key="a"), lambda s: s.dump()):
+        with pytest.raises(rtbot.StateError, match="RT302"):
+            call(session)
+    again = used.resume(blob)
+    found = again.push_one("x", 7, 2.0, key="a").get("y", [])
+    found += rows_of(again.finish(), ["k"]).get("y", [])
+    assert found[-1] == ("a", 7, 3.0)
+
+
+@pytest.mark.parametrize("name", ["direct", "where streams meet"])
+def test_an_interrupt_in_push_one_breaks_the_session(name):
+    session = summed().start() if name == "direct" else merged().start()
+    name = next(iter(session.specs))
+    session.push_one(name, 1, 1.0)
+    road = session.roads[name]
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    if hasattr(road, "function"):
+        road.function = interrupted
+    else:
+        road.calls = [(interrupted, [])]
+    with pytest.raises(KeyboardInterrupt):
+        session.push_one(name, 2, 1.0)
+    with pytest.raises(rtbot.StateError, match="RT302"):
+        session.push_one(name, 3, 1.0)
+
+
+# ---- times and keys that push_one takes
+
+
+@pytest.mark.parametrize("made", [summed, merged])
+@pytest.mark.parametrize("value", [1.0, 1])
+@pytest.mark.parametrize(
+    ("time", "code"),
+    [
+        (2**63, "RT213"),
+        (2**64, "RT213"),
+        (-(2**63) - 1, "RT213"),
+        (1.5, "RT201"),
+        (True, "RT201"),
+        ([1], "RT201"),
+    ],
+)
+def test_a_time_that_is_none_is_refused_and_changes_nothing(made, time, value, code):
+    session = made().start()
+    name = next(iter(session.specs))
+    session.push_one(name, 1, 1.0)
+    before = session.dump()
+    with pytest.raises(rtbot.DataError, match=code):
+        session.push_one(name, time, value)
+    assert session.dump() == before
+    session.push_one(name, np.int64(2), 1.0)
+    session.push_one(name, LATEST, 1.0)
+
+
+@pytest.mark.parametrize("first", [1, "1", None, ("1",)])
+@pytest.mark.parametrize(
+    "key", [True, False, 1.0, 0.0, np.True_, np.float64(1), [1], {1}, {}, b"1", ("1", 1), (True,)]
+)
+def test_what_is_no_key_is_refused_behind_a_key_as_before_one(first, key):
+    codes = []
+    for session in (summed().start("k"), summed().start("k")):
+        if codes:
+            session.push_one("x", 0, 1.0, key=first)
+        with pytest.raises(rtbot.DataError) as caught:
+            session.push_one("x", 1, 1.0, key=key)
+        codes.append(caught.value.code)
+    assert set(codes) <= {"RT201", "RT212"}, codes
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "same"),
+    [
+        ("k", 1, [np.int64(1), np.int8(1), np.uint64(1), (1,), (np.int64(1),)]),
+        ("k", "a", [np.str_("a"), ("a",)]),
+        ("k", None, [(None,)]),
+        (("k", "l"), (1, "a"), [(np.int64(1), "a"), (1, np.str_("a"))]),
+    ],
+)
+def test_numbers_and_texts_of_numpy_are_the_same_key(names, first, same):
+    session = summed().start(names)
+    session.push_one("x", 0, 1.0, key=first)
+    for time, key in enumerate(same, 1):
+        (*row,) = session.push_one("x", time, 1.0, key=key)["s"][0]
+        assert row == [first, time, time + 1.0]
+        assert type(row[0]) is type(first)
+
+
+@pytest.mark.parametrize("key", [(True, "a"), (1.0, "a"), (1, ["a"])])
+def test_what_is_no_key_is_refused_in_several_columns(key):
+    session = summed().start(("k", "l"))
+    session.push_one("x", 0, 1.0, key=(1, "a"))
+    with pytest.raises(rtbot.DataError):
+        session.push_one("x", 1, 1.0, key=key)
+    assert session.push_one("x", 1, 1.0, key=(1, "a")) == {"s": [((1, "a"), 1, 2.0)]}
