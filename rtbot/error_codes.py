@@ -80,4 +80,6 @@ CODES = {
     "RT314": "a file of input that has changed since the checkpoint",
     "RT315": "a file of output that is not as the checkpoint left it",
     "RT316": "a checkpoint that another process uses",
+    "RT323": "a stream with two watermarks",
+    "RT324": "a stream of an operator with state, before a graph on Spark",
 }

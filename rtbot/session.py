@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +39,7 @@ DEFAULT_QUEUE_LIMIT = 1_000_000
 
 def kernels() -> ModuleType:
     """The runtime's own loops, compiled: two texts, one module."""
-    texts = [Path(__file__).with_name(name).read_text("utf-8") for name in KERNELS]
+    texts = [files("rtbot").joinpath(name).read_text("utf-8") for name in KERNELS]
     return modules.compiled("\n\n".join(texts))
 
 
@@ -252,6 +252,10 @@ class Session:
         A key that the session does not hold (any more) has the greatest time.
         """
         return frontiers(self, columns)
+
+    def due(self) -> int | None:
+        """The least time to which an `advance` could release something; None if there is none."""
+        return self.runner.progress.due()
 
     # ---- accounts
 
