@@ -83,4 +83,6 @@ CODES = {
     "RT315": "a file of output that is not as the checkpoint left it",
     "RT316": "a checkpoint that another process uses",
     "RT320": "a checkpoint that another user has put there",
+    "RT323": "a stream with two watermarks",
+    "RT324": "a stream of an operator with state, before a graph on Spark",
 }

@@ -158,7 +158,12 @@ class DataError(RtbotError):
         place = str(given.pop("file", ""))
         if place and "row" in given:
             place += f":{given.pop('row')}"
-        return self._told(place, ", ".join(f"{name} {_quoted(v)}" for name, v in given.items()))
+        if given.get("key") == (None,):
+            given["key"] = "null"
+            parts = [f"{n} {v if n == 'key' else _quoted(v)}" for n, v in given.items()]
+        else:
+            parts = [f"{name} {_quoted(value)}" for name, value in given.items()]
+        return self._told(place, ", ".join(parts))
 
 
 class StateError(RtbotError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache, partial
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +51,7 @@ def kernels() -> ModuleType:
 
 @cache
 def _kernel_text() -> str:
-    texts = [Path(__file__).with_name(name).read_text("utf-8") for name in KERNELS]
+    texts = [files("rtbot").joinpath(name).read_text("utf-8") for name in KERNELS]
     return "\n\n".join(texts)
 
 
@@ -311,6 +311,11 @@ class Session:
         A key that the session does not hold (any more) has the greatest time.
         """
         return frontiers(self, columns)
+
+    @exclusive
+    def due(self) -> int | None:
+        """The least time to which an `advance` could release something; None if there is none."""
+        return self.runner.progress.due()
 
     # ---- accounts
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("spark_adapter")
 PARTITIONS = "spark.sql.shuffle.partitions"
+LARGE = "spark.sql.execution.arrow.useLargeVarTypes"
+"""Whether Spark uses texts of Arrow with offsets of 64 bits; calls per key have to match."""
 
 
 def run_graph(
@@ -66,7 +68,7 @@ def run_graph(
     loaded = loaded_graph(graph, given.params)
     request = requested(key, time, given.inputs)
     if is_streaming(data):
-        given.refuse(("partitions", "observe", "finish"), "a batch run")
+        given.refuse(("partitions", "strategy", "observe", "finish"), "a batch run")
         return run_stream(data, loaded, request, given)
     given.refuse(("watermark", "initial_state"), "a stream")
     rows = rows_of(data, loaded, request)
@@ -81,7 +83,9 @@ def run_graph(
     run: Run = partial(run_partition, work) if given.observe is None else counted.run
     schema = shape.spark if given.observe is None else counted.schema()
     ordered = in_order(rows, given.partitions, ranked=work.ranked)
-    call = _called(run, [*rows.frame.columns, RANK] if work.ranked else rows.frame.columns)
+    large = by_group and rows.frame.sparkSession.conf.get(LARGE, "false") == "true"
+    names = [*rows.frame.columns, RANK] if work.ranked else rows.frame.columns
+    call = _called(run, names, large=large)
     if by_group:
         keys = ordered.columns[: len(rows.keys)]
         made = ordered.groupBy(*keys).applyInArrow(call, schema)
@@ -153,13 +157,21 @@ def _seconds(local: Column) -> Column:
     return 3_600 * parts[0] + 60 * parts[1] + parts[2]
 
 
-def _called(run: Run, names: Sequence[str]) -> Run:
-    """What Spark calls, for rows whose columns have these names."""
+def _called(run: Run, names: Sequence[str], *, large: bool) -> Run:
+    """What Spark calls, for rows whose columns have these names; `large` are texts it is given."""
 
     def rtbot_run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run(batch.rename_columns(names) for batch in batches)
+        made = run(batch.rename_columns(names) for batch in batches)
+        return map(_widened, made) if large else made
 
     # Spark reads real types from these, which a string annotation would not give it.
     kind = Iterator[pa.RecordBatch]
     rtbot_run.__annotations__ = {"batches": kind, "return": kind}
     return rtbot_run
+
+
+def _widened(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the batch with offsets of 64 bits in its texts and bytes."""
+    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    fields = [field.with_type(wide.get(field.type, field.type)) for field in batch.schema]
+    return batch.cast(pa.schema(fields))

@@ -115,7 +115,7 @@ class Slice:
         """The time up to which the watermark has to come before anything more can be released."""
         if self.until == FIRST:
             return FIRST + 1
-        found = [self._next_complete(), self.session.runner.progress.due()]
+        found = [self._next_complete(), self.session.due()]
         if self.waiting is not None:
             found.append(pc.min(self.waiting.column(self.work.time)).as_py())
         return min((time for time in found if time is not None), default=None)
@@ -154,7 +154,7 @@ class Slice:
 
     def _one_stream(self) -> bool:
         """Whether all outputs come from one stream, whose rows are complete at once."""
-        return len({stream for stream, _ in self.session.plan.places.values()}) == 1
+        return len({stream for stream, _ in self.work.graph.plan().places.values()}) == 1
 
     def _final(self, tables: Mapping[str, Table]) -> dict[str, np.ndarray]:
         """Which rows of every output are at a time that is final for their key."""
@@ -214,7 +214,7 @@ def resumed(work: Work, split: Split, state: bytes) -> Slice:
 
 def described(work: Work, split: Split) -> dict[str, Any]:
     """What a state is of, as JSON has it: the graph, and how its rows come."""
-    graph = describe(begun(work, split).session.plan)
+    graph = describe(work.graph.plan())
     about: dict[str, Any] = json.loads(json.dumps({"graph": graph, "form": form(work, split)}))
     return about
 

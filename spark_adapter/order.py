@@ -50,11 +50,7 @@ def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa
     DataError unless every row has a time, and those of a key ascend.
     """
     place = chunk.column_names.index(work.time)
-    given = chunk.column(place).combine_chunks()
-    try:
-        found = times(given, work.unit)
-    except DataError as error:
-        raise error.at(row=None, **_at(chunk, work, _unread(given, work.unit))) from None
+    found = read_times(chunk, work)
     before = np.concatenate([[newest], found[:-1]])
     back = found < before
     back[starts] = False
@@ -66,6 +62,15 @@ def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa
         where = _at(chunk, work, row)
         raise DataError(message, code="RT202", hint=hint, times=turned, **where)
     return chunk.set_column(place, work.time, of_numpy(found))
+
+
+def read_times(chunk: pa.Table, work: Work) -> np.ndarray:
+    """Return the times of rows as int64 in io.unit; DataError, with its place, for one without."""
+    given = chunk.column(work.time).combine_chunks()
+    try:
+        return times(given, work.unit)
+    except DataError as error:
+        raise error.at(row=None, **_at(chunk, work, _unread(given, work.unit))) from None
 
 
 def _unread(given: pa.Array, unit: str) -> int:
@@ -85,7 +90,8 @@ def _at(chunk: pa.Table, work: Work, row: int) -> dict[str, Any]:
     """Return where a row of a chunk stands for a user."""
     names = {feed.port: feed.input for feed in work.feeds}
     port = chunk.column(work.port)[row].as_py() if work.port else None
-    return {"input": names[port], "key": bare(key_at(chunk, row, work.keys)), "column": work.stamp}
+    keys = [name for name in work.keys if not name.startswith("__")]  # that of a stream without one
+    return {"input": names[port], "key": bare(key_at(chunk, row, keys)), "column": work.stamp}
 
 
 def placed(error: DataError, tables: Mapping[str, Any], key: tuple[Any, ...]) -> DataError:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from rtbot.arrow import of_numpy
-from rtbot.tables.numbers import times
+from spark_adapter.order import read_times
 from spark_adapter.rows import OUT_ROWS, chunks
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class Packing:
     def plain(self, chunk: pa.Table) -> pa.Table:
         """Return the rows in the columns of the schema."""
         columns = {name: chunk.column(name) for name in self.schema.names}
-        time = chunk.column(self.work.time).combine_chunks()
-        columns[self.work.time] = of_numpy(times(time, self.work.unit))
+        columns[self.work.time] = of_numpy(read_times(chunk, self.work))
         return pa.table(columns).cast(self.schema)
 
     def slices(self, parts: Iterable[bytes]) -> dict[int, pa.Table]:

@@ -116,9 +116,6 @@ def _wide(frame: DataFrame, graph: Graph, request: Request) -> Rows:
     columns = {}
     for name, declared in graph.checked.inputs.items():
         column = (request.inputs or {}).get(name, name)
-        rest = [c for c in frame.columns if c not in (*keys, time, *request.also)]
-        if column not in frame.columns and len(graph.checked.inputs) == 1 and len(rest) == 1:
-            column = rest[0]
         columns[name] = column
         _need(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
     chosen = dict.fromkeys([*keys, time, *columns.values(), *request.also])

@@ -8,6 +8,8 @@ rows, or that the watermark lets go on.
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,7 @@ from rtbot.times import DEFAULT_UNIT
 from spark_adapter.bucket import ONE
 from spark_adapter.clock import PER_MILLISECOND, Clock
 from spark_adapter.graphs import prepared
+from spark_adapter.nested import refuse_stateful
 from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, settled, unpacked
 from spark_adapter.sources import INTEGERS, PORT, heads, known, named, rows_of
 from spark_adapter.stateful import OUT, Buckets, Counts
@@ -40,12 +43,19 @@ if TYPE_CHECKING:
 
 EVENT, TIME = "__event", "__t"
 OBSERVED = "rtbot"
-"""The name under which the progress of a query has our counts."""
+"""How the names begin under which the progress of a query has our counts, one of every graph."""
+
+NUMBERS = itertools.count(1)
 
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes the watermark of a column."""
 
 BUCKETS_PER_PARTITION, SLICES = 4, 4
+LOG = logging.getLogger("spark_adapter")
+PARTITIONS = "spark.sql.shuffle.partitions"
+MANY = 8
+"""Shuffle partitions per core that are too many for a stream."""
+
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 DAY = 86_400_000_000
@@ -70,19 +80,23 @@ def late_rows(query: StreamingQuery) -> int:
 def counts(progress: StreamingQueryProgress) -> Counts:
     """Return our counts in `query.lastProgress`, an entry of `query.recentProgress` or an event.
 
-    They are what the progress has as `observedMetrics["rtbot"]`; 0 where it has none.
+    They are what the progress has among its `observedMetrics`, summed over the graphs of the query;
+    0 where it has none.
     """
-    found = progress["observedMetrics"].get(OBSERVED)
-    if found is None:
-        return Counts()
-    values = found["values"] if "values" in found else [found[name] for name in Counts._fields]
-    return Counts(*(value or 0 for value in values))
+    metrics = progress["observedMetrics"]
+    total = [0] * len(Counts._fields)
+    for name in metrics:
+        if name.split(".")[0] == OBSERVED:
+            found = metrics[name]
+            read = found["values"] if "values" in found else [found[n] for n in Counts._fields]
+            total = [one + (value or 0) for one, value in zip(total, read, strict=True)]
+    return Counts(*total)
 
 
 def split_of(frame: DataFrame, buckets: int | None, slices: int | None) -> Split:
     """Return how keys are dealt; by default by the number of Spark's shuffle partitions."""
     if buckets is None:
-        partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+        partitions = int(str(frame.sparkSession.conf.get(PARTITIONS)))
         buckets = BUCKETS_PER_PARTITION * partitions
     return Split(buckets, SLICES if slices is None else slices)
 
@@ -117,6 +131,12 @@ def _watermarked(frame: DataFrame, graph: Graph, request: Request, delay: str | 
         hint = "say watermark='10 seconds', set io.lateness, or give the frame withWatermark"
         raise DataError(message, code="RT202", hint=hint)
     made = frame.withColumn(EVENT, column)
+    if delay is not None and any(DELAY in field.metadata for field in frame.schema):
+        message = "the DataFrame has a watermark already, and a second one is given"
+        hint = (
+            "leave out withWatermark and give watermark=, or leave watermark= and io.lateness out"
+        )
+        raise DataError(message, code="RT323", hint=hint)
     return made if delay is None else made.withWatermark(EVENT, delay)
 
 
@@ -183,10 +203,13 @@ def _plain(frame: DataFrame, name: str) -> tuple[Column, pa.DataType]:
 
 def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> DataFrame:
     """Return the streaming DataFrame of the result, as `run_graph` describes it."""
+    for frame in data.values() if isinstance(data, Mapping) else [data]:
+        refuse_stateful(frame)
     timed = watermarked(data, graph, request, options.watermark)
     rows = rows_of(timed, graph, replace(request, also=(EVENT,)))
     needs(rows.frame)
     work, shape = prepared(rows, graph, options.layout)
+    notice_partitions(rows.frame)
     split = split_of(rows.frame, options.buckets, options.slices)
     given = dealt(rows, work, split)
     before = options.initial_state
@@ -202,7 +225,10 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
             "eventTime",
             None if before is None else before.groupBy(BUCKET),
         )
-        .observe(OBSERVED, *(functions.sum(name).alias(name) for name in Counts._fields))
+        .observe(
+            f"{OBSERVED}.{next(NUMBERS)}",
+            *(functions.sum(name).alias(name) for name in Counts._fields),
+        )
     )
     return result.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
 
@@ -222,6 +248,18 @@ def _unpack(schema: pa.Schema) -> Any:
         settled()
 
     return rtbot_unpack
+
+
+def notice_partitions(frame: DataFrame) -> None:
+    """Warn of many more shuffle partitions than cores: each is a call of Python per micro-batch."""
+    context = getattr(frame.sparkSession, "sparkContext", None)  # Spark Connect has none
+    number = int(str(frame.sparkSession.conf.get(PARTITIONS)))
+    if context is not None and number > MANY * context.defaultParallelism:
+        cores = context.defaultParallelism
+        told = (
+            "a stream in %s shuffle partitions on %s cores is slow: set %s to %s before its start"
+        )
+        LOG.warning(told, number, cores, PARTITIONS, 2 * cores)
 
 
 def needs(frame: DataFrame) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from pyspark.sql.types import DecimalType
+from pyspark.sql.types import DateType, DecimalType, FloatType
 
-from rtbot.errors import DataError
-from spark_adapter.graphs import loaded_graph, prepared
+from rtbot.errors import DataError, nearest
+from spark_adapter.graphs import HEADS, KINDS, loaded_graph, prepared
 from spark_adapter.order import bare, key_at, key_starts
 from spark_adapter.rows import Partition, told
 from spark_adapter.sources import requested, rows_of
@@ -19,9 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
     from pyspark.sql.udtf import UserDefinedTableFunction
 
     from spark_adapter.rows import Work
+
+OPTIONS = ("key", "time", "inputs", "layout")
+ARROW: dict[type[DataType], pa.DataType] = {
+    **HEADS,
+    **{type(kind): arrow for kind, arrow in KINDS.values()},
+    FloatType: pa.float32(),
+    DateType: pa.date32(),
+}
+"""The types of Arrow in which Spark sends its own."""
 
 PARTITIONED = "_partition_child_indexes"
 """Where what makes an instance per value of PARTITION BY has its columns.
@@ -53,9 +63,9 @@ def register(
 
     if not hasattr(like, "schema"):
         raise TypeError(f"like is a DataFrame, as spark.table(name) gives one, not {like!r}")
-    layout = options.pop("layout", "wide")
+    layout, columns = _options(options)
     loaded = loaded_graph(graph, params)
-    rows = rows_of(like, loaded, requested(**options))
+    rows = rows_of(like, loaded, requested(**columns))
     if not rows.keys:
         hint = "say key=, or set io.key; one series needs a column that is the same in all rows"
         raise DataError("a table function has a key, for PARTITION BY", code="RT204", hint=hint)
@@ -64,11 +74,22 @@ def register(
             message = f"the column {field.name!r} is {field.dataType.simpleString()}"
             raise DataError(message, code="RT220", hint="cast it to double")
     work, shape = prepared(rows, loaded, layout)
-    made = arrow_udtf(_function(work, rows.frame.columns), returnType=shape.spark)
+    needed = {name: rows.frame.schema[name].dataType for name in rows.frame.columns}
+    made = arrow_udtf(_function(work, needed), returnType=shape.spark)
     spark.udtf.register(name, cast("UserDefinedTableFunction", made))  # not a decorator
 
 
-def _function(work: Work, needed: list[str]) -> type:
+def _options(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the layout, and the names of columns; TypeError if an option is unknown."""
+    for name in given:
+        if name not in OPTIONS:
+            hint = nearest(name, OPTIONS) or f"the options are {', '.join(OPTIONS)}"
+            raise TypeError(f"there is no option {name!r}: {hint}")
+    columns = dict(given)
+    return columns.pop("layout", "wide"), columns
+
+
+def _function(work: Work, needed: Mapping[str, DataType]) -> type:
     """Return the class of which Spark makes an instance for every key."""
 
     class Function:
@@ -97,8 +118,10 @@ def _function(work: Work, needed: list[str]) -> type:
     return Function
 
 
-def _check(rows: pa.Table, needed: list[str], partition: Partition, columns: int) -> None:
-    """Refuse rows without what is needed, or of another key than those before.
+def _check(
+    rows: pa.Table, needed: Mapping[str, DataType], partition: Partition, columns: int
+) -> None:
+    """Refuse rows without what is needed, of other types, or of another key than those before.
 
     `columns` is the number of those in PARTITION BY.
     """
@@ -106,6 +129,12 @@ def _check(rows: pa.Table, needed: list[str], partition: Partition, columns: int
     if missing:
         hint = f"the table has {', '.join(rows.column_names)}"
         raise DataError(f"there is no column {missing[0]!r}", code="RT204", hint=hint)
+    for name, kind in needed.items():
+        found = rows.schema.field(name).type
+        if not _alike(found, kind):
+            message = f"the column {name!r} is {found}; in like= it is {kind.simpleString()}"
+            hint = f"cast it to {kind.simpleString()}, or register with such a table as like="
+            raise DataError(message, code="RT220", hint=hint)
     work, opened = partition.work, partition.open
     first = key_at(rows, 0, work.keys)
     changes = opened and first not in opened
@@ -113,3 +142,11 @@ def _check(rows: pa.Table, needed: list[str], partition: Partition, columns: int
         message = "a call got rows of several keys, or a part of those of one"
         hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
         raise DataError(message, code="RT212", hint=hint, key=bare(first))
+
+
+def _alike(found: pa.DataType, kind: DataType) -> bool:
+    """Whether a column of Arrow is one of this type of Spark; which zone a time has is the same."""
+    wanted = ARROW[type(kind)]
+    if pa.types.is_timestamp(wanted) and pa.types.is_timestamp(found):
+        return (found.tz is None) == (wanted.tz is None)
+    return bool(found == wanted or (pa.types.is_large_string(found) and wanted == pa.string()))

@@ -25,7 +25,11 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--time", help="the column of times")
     parser.add_argument("--partitions", type=int, help="how many tasks, at most one per key")
     parser.add_argument("-p", dest="params", action="append", default=[], metavar="NAME=VALUE")
-    return parser.parse_args(given)
+    options = parser.parse_args(given)
+    for one in options.params:
+        if "=" not in one:
+            parser.error(f"-p is NAME=VALUE, not {one}")
+    return options
 
 
 def read(spark: SparkSession, path: str) -> DataFrame:
@@ -48,7 +52,7 @@ def main(given: list[str] | None = None) -> None:
             params=dict(one.split("=", 1) for one in options.params),
             partitions=options.partitions,
         )
-    except RtbotError as error:
+    except (RtbotError, OSError) as error:
         sys.exit(str(error))
     out.write.mode("overwrite").parquet(options.output)
 

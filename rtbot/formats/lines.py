@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import io
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class Lines:
 @functools.cache
 def loops() -> tuple[ModuleType, np.ndarray]:
     """Return the compiled loops, and the powers of ten that `shortest` takes."""
-    text = Path(kernels.__file__).read_text(encoding="utf-8")
+    text = files("rtbot.formats").joinpath("kernels.py").read_text("utf-8")
     exponents = range(kernels.LOWEST_POWER, kernels.HIGHEST_POWER + 1)
     return modules.compiled(text), np.array([_power(e) for e in exponents], np.uint64).ravel()
 

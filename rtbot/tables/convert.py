@@ -130,10 +130,30 @@ def values(column: Column, kind: str) -> tuple[np.ndarray | Text, np.ndarray | N
 
 def key(column: Column) -> Key:
     """Convert a key column: integers or text, either with nulls."""
+    if isinstance(column, list):
+        column = _one_kind(column)
     if texts.is_text(column):
         return texts.encode(column)
     array, valid = numbers.integers(column)
     return array if valid is None else (np.where(valid, array, 0), valid)
+
+
+def _one_kind(column: list[Any]) -> list[Any]:
+    """Return keys with None for the NaN of an empty cell; DataError if text and numbers mix."""
+    kinds = set(map(type, column))
+    if kinds <= {str} or kinds <= {int}:
+        return column
+    column = [None if isinstance(c, float | np.floating) and c != c else c for c in column]
+    whole: dict[bool, int] = {}
+    for row, value in enumerate(column):
+        if isinstance(value, str | int | np.integer):
+            whole.setdefault(isinstance(value, str), row)
+    if len(whole) > 1:
+        first, second = sorted(whole.values())
+        message = f"not like the key {column[first]!r} of row {first}: text and integers are mixed"
+        hint = "make all keys text, or all integers"
+        raise DataError(message, code="RT212", hint=hint, row=second, value=column[second])
+    return column
 
 
 def find_time(form: Form, spec: Spec) -> str:

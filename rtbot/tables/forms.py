@@ -83,7 +83,10 @@ def _of_series(series: Any) -> Column:
         return _of_array(series.to_numpy())
     import pyarrow as pa
 
-    return _in_one_piece(pa.array(series.array))
+    try:
+        return _in_one_piece(pa.array(series.array))
+    except (TypeError, pa.ArrowInvalid):  # SparseArray and others that Arrow does not know
+        return _of_array(series.to_numpy())
 
 
 def _of_pandas(table: Any) -> Form:
@@ -164,6 +167,8 @@ def _in_one_piece(array: Any) -> Column:
 
 def _of_rows(rows: Sequence[Any], spec: Spec) -> Form:
     """Rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be one tuple."""
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        return _of_records(rows, spec)
     names = [*spec.key, "t", "value"]
     count = len(spec.key)
     flat = []
@@ -179,3 +184,14 @@ def _of_rows(rows: Sequence[Any], spec: Spec) -> Form:
         flat.append(cells)
     lists = [list(cells) for cells in zip(*flat, strict=True)] or [[] for _ in names]
     return {name: _later(list, cells) for name, cells in zip(names, lists, strict=True)}
+
+
+def _of_records(rows: Sequence[Mapping[str, Any]], spec: Spec) -> Form:
+    """Rows {column: cell}, which all have the same columns."""
+    names = list(rows[0])
+    for place, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
+            message = f"a row has the columns {', '.join(map(str, names))}, as the first has"
+            hint = "give None where a cell is empty"
+            raise DataError(message, code="RT207", hint=hint, input=spec.name, row=place)
+    return {str(name): _later(list, [row[name] for row in rows]) for name in names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,9 @@ def times(column: Column, unit: str | None) -> np.ndarray:
 
 def _of_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts:
     kinds = set(map(type, column))
+    if kind is np.float64 and Decimal in kinds:
+        column = [float(cell) if type(cell) is Decimal else cell for cell in column]
+        kinds = set(map(type, column))
     nulls = {known for known in kinds if known.__name__ in NULL_TYPES}
     name = {np.float64: "number", np.int64: "integer", np.bool_: "boolean"}[kind]
     strange = {
@@ -184,9 +188,12 @@ def _of_datetimes(column: list[Any]) -> np.ndarray:
 
 def _wrong(name: str, array: np.ndarray) -> DataError:
     message = f"{_a(name)} is expected, not a column of {array.dtype}"
-    return DataError(
-        message, code="RT220", hint="convert the column first", row=0, value=array[0].item()
-    )
+    hint = "convert the column first"
+    if name == "integer" and array.dtype.kind == "f":
+        hint = (
+            "declare the input as number, or convert: .astype('Int64') in pandas keeps empty cells"
+        )
+    return DataError(message, code="RT220", hint=hint, row=0, value=array[0].item())
 
 
 def _a(name: str) -> str:

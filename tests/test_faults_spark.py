@@ -1,0 +1,94 @@
+"""Tables that pandas and others give, and code that is read from an archive: no Spark."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rtbot
+from rtbot.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[1]
+SUM = {"inputs": {"x": "number"}, "operators": {"s": "x + 1"}, "outputs": ["s"]}
+WHOLE = {"inputs": {"x": "integer"}, "operators": {"s": "x + 1"}, "outputs": ["s"]}
+EMPTY = [np.nan, None, pd.NA, float("nan")]
+
+
+def run(table, graph=SUM, **options):
+    return rtbot.load(graph).run({"x": table}, **options)["s"]
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+@pytest.mark.parametrize("known", ["a", 7])
+def test_an_empty_cell_in_a_key_column_of_objects_is_the_null_key(empty, known):
+    keys = pd.Series([known, empty, known, empty], dtype=object)
+    table = pd.DataFrame({"k": keys, "t": [1, 1, 2, 2], "value": [1.0, 2.0, 3.0, 4.0]})
+    found = run(table, key="k")
+    assert list(found["k"]) == [known, known, None, None]
+    assert list(found["value"]) == [2.0, 4.0, 3.0, 5.0]
+
+
+def test_keys_of_two_kinds_name_both_rows():
+    table = pd.DataFrame({"k": [None, "a", 7], "t": [1, 1, 1], "value": [1.0, 2.0, 3.0]})
+    table["k"] = pd.Series([np.nan, "a", 7], dtype=object)
+    with pytest.raises(DataError) as caught:
+        run(table, key="k")
+    assert caught.value.code == "RT212"
+    assert caught.value.row == 2
+    assert "not like the key 'a' of row 1" in str(caught.value)
+
+
+TAKEN = {
+    "decimals": {"t": [1, 2], "value": [Decimal("0.1"), None]},
+    "records": [{"t": 1, "value": 0.1}, {"t": 2, "value": None}],
+    "records named like the input": [{"time": 1, "x": 0.1}, {"time": 2, "x": None}],
+    "a sparse column": pd.DataFrame({"t": [1], "value": pd.arrays.SparseArray([0.1])}),
+}
+
+
+@pytest.mark.parametrize("table", TAKEN.values(), ids=TAKEN)
+def test_tables_are_taken_in_the_forms_that_people_have(table):
+    found = run(table)
+    assert (list(found["t"]), list(found["value"])) == ([1], [1.1])
+
+
+REFUSED = {
+    "floats for an integer": ({"t": [1], "value": np.array([1.0])}, "RT220", "astype('Int64')"),
+    "records of other columns": ([{"t": 1, "value": 1}, {"t": 2}], "RT207", "row 2"),
+}
+
+
+@pytest.mark.parametrize(("table", "code", "cure"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_comes_with_the_cure(table, code, cure):
+    with pytest.raises(DataError) as caught:
+        run(table, WHOLE)
+    assert caught.value.code == code
+    assert cure in str(caught.value) or cure == "row 2"
+
+
+def test_a_package_in_an_archive_runs(tmp_path):
+    archive = tmp_path / "rtbot.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        for path in (ROOT / "rtbot").rglob("*"):
+            if path.suffix in (".py", ".md", ".yaml"):
+                made.write(path, path.relative_to(ROOT))
+    program = (
+        "import rtbot; assert '.zip' in rtbot.__file__;"
+        "print(rtbot.load({'inputs': {'x': 'number'}, 'operators': {'s': 'x + 1'},"
+        " 'outputs': ['s']}).start().push_one('x', 1, 2.0))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(archive), "RTBOT_INTERPRET": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+    )
+    assert ran.stdout.decode().strip() == "{'s': [(1, 3.0)]}", ran.stderr.decode()
