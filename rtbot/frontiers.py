@@ -29,16 +29,28 @@ def frontiers(session: Session, columns: Sequence[Any], *, ever: bool = False) -
 
     `ever`: those that would hold if all inputs were advanced to the end; rows beyond wait for rows.
     """
-    assert session.keys is not None, "an unkeyed session has one frontier"
     floors = session.runner.progress.floors()
     floors = [LAST] * len(floors) if ever else floors
+    slots = _slots(session, columns)
+    held = slots >= 0
+    return np.where(held, _least(session, np.where(held, slots, 0), floors), LAST)
+
+
+def newest(session: Session, name: str, columns: Sequence[Any]) -> np.ndarray:
+    """Return the newest times of an input for these keys in a keyed session; FIRST of none."""
+    slots = _slots(session, columns)
+    return np.where(slots >= 0, session.feeds[name].last[np.maximum(slots, 0)], FIRST)
+
+
+def _slots(session: Session, columns: Sequence[Any]) -> np.ndarray:
+    """Find the slots of these keys; -1 of one that the session does not hold."""
+    assert session.keys is not None, "an unkeyed session has one frontier"
     before = session.keys.mark()
     try:
         slots, _ = session.keys.find(session.keys.encode(columns))
     finally:
         session.keys.back_to(before)
-    held = slots >= 0
-    return np.where(held, _least(session, np.where(held, slots, 0), floors), LAST)
+    return slots
 
 
 def all_final(session: Session, until: int) -> bool:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from rtbot.arrow import of_list, of_numpy
 from rtbot.checkpoint import describe
 from rtbot.errors import CheckpointError, DataError
-from rtbot.frontiers import all_final, frontiers
+from rtbot.frontiers import all_final, frontiers, newest
 from rtbot.kernels import FIRST, LAST
 from rtbot.result import Result, joined
 from rtbot.tables.convert import key as key_column
@@ -41,7 +41,10 @@ Table = Mapping[str, np.ndarray]
 
 @dataclass
 class Slice:
-    """The keys of a slice in progress; `state` makes bytes of it, `resumed` it of bytes."""
+    """The keys of a slice in progress; `state` makes bytes of it, `resumed` it of bytes.
+
+    `history` is the newest time of a batch run that the slice began with.
+    """
 
     work: Work
     split: Split
@@ -49,14 +52,16 @@ class Slice:
     until: int = FIRST
     waiting: pa.Table | None = None
     late: int = 0
+    history: int = FIRST
     unfinished: dict[str, Table] = field(default_factory=dict)
 
     def push(self, rows: pa.Table | None, until: int) -> pa.Table:
         """Take rows, if any, let in those with t <= `until`; returns what is complete.
 
-        Rows at a time that was let in before are late: by `io.late` an error, or left out and
-        counted in `late`. `rows` has the columns of the key, the time in io.unit as int64, port and
-        values. After an error the slice is of no use any more.
+        Rows that the history of the slice had are left out and counted in `late`. Others at a time
+        that was let in before are late: by `io.late` an error, or left out and counted. `rows` has
+        the columns of the key, the time in io.unit as int64, port and values. After an error the
+        slice is of no use any more.
         """
         rows = self._in_time(rows)
         self.until = until = max(until, self.until)
@@ -77,14 +82,38 @@ class Slice:
         self.late = 0
         if rows is None:
             return None
+        rows = self._after_history(rows)
         early = pc.greater(rows.column(self.work.time), self.until)
         if pc.all(early).as_py():
             return rows
         late = self.work.tables(rows.filter(pc.invert(early)), keyed=True)
-        self.late = sum(len(table["t"]) for table in late.values())
+        self.late += sum(len(table["t"]) for table in late.values())
         if late and self.work.graph.checked.io.late == "error":
             raise self._placed(self._refused(late), {})
         return rows.filter(early)
+
+    def _after_history(self, rows: pa.Table) -> pa.Table:
+        """Leave out messages not after the newest that the history had of their key and input."""
+        work, times = self.work, rows.column(self.work.time).to_numpy()
+        if not (times <= self.history).any():
+            return rows
+        keys = [key_column(rows.column(name).combine_chunks()) for name in work.keys]
+        keep = np.ones(len(times), np.bool_)
+        for feed in work.feeds:
+            brings = np.ones(len(times), np.bool_)
+            if feed.port is not None:
+                brings &= rows.column(work.port).to_numpy() == feed.port
+            if feed.sparse:
+                brings &= pc.is_valid(rows.column(feed.column)).to_numpy()
+            seen = brings & (times <= newest(self.session, feed.input, keys))
+            self.late += int(seen.sum())
+            if feed.port is not None or not feed.sparse:
+                keep &= ~seen
+                continue
+            place, cells = rows.column_names.index(feed.column), rows.column(feed.column)
+            left = pc.if_else(pa.array(seen), pa.scalar(None, cells.type), cells)
+            rows = rows.set_column(place, feed.column, left)
+        return rows.filter(pa.array(keep))
 
     def _refused(self, late: Mapping[str, Mapping[str, pa.ChunkedArray]]) -> DataError:
         """The error for the first of messages that are late."""
@@ -101,6 +130,7 @@ class Slice:
 
     def take(self, rows: pa.Table) -> pa.Table:
         """Let in rows at once, of every key in the order of time; returns what is complete."""
+        self.history = max(self.history, pc.max(rows.column(self.work.time)).as_py())
         released = self._let_in(rows)
         return self._complete(released) if released else self.work.schema.empty_table()
 
@@ -193,6 +223,7 @@ class Slice:
             "form": form(self.work, self.split),
             "work": work_header(self.work),
             "until": self.until,
+            "history": self.history,
         }
         return encoded(Saved(header, tables, self.work.schema, self.session.dump()))
 
@@ -209,7 +240,8 @@ def resumed(work: Work, split: Split, state: bytes) -> Slice:
     session = work.graph.resume(saved.dump)
     waiting = saved.tables.pop(WAITING, None)
     unfinished = {name: _numpy(table) for name, table in saved.tables.items()}
-    return Slice(work, split, session, saved.header["until"], waiting, unfinished=unfinished)
+    until, history = saved.header["until"], saved.header.get("history", FIRST)
+    return Slice(work, split, session, until, waiting, history=history, unfinished=unfinished)
 
 
 def described(work: Work, split: Split) -> dict[str, Any]:

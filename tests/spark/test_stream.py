@@ -277,7 +277,8 @@ def test_a_batch_run_hands_over_to_a_stream_and_that_to_another(spark, tmp_path)
     options = {"key": ("k", "n"), "buckets": 3, "slices": 2}
     parts = [spark_adapter.run_graph(old, graph, finish=False, **options).toArrow()]
     state = spark_adapter.state_of(old, graph, **options)
-    for name, first, last in (("one", 50, 80), ("two", 80, 120)):
+    again = whole.where("30 <= t and t < 50").selectExpr("count(a) + count(b)").first()[0]
+    for name, first, last, late in (("one", 30, 80, again), ("two", 80, 120, 0)):
         (tmp_path / name).mkdir()
         folder = Folder(tmp_path / name / "in", "a")
         folder.add([row for row in rows if first <= row[1] < last], 1, rng, 0)
@@ -285,7 +286,7 @@ def test_a_batch_run_hands_over_to_a_stream_and_that_to_another(spark, tmp_path)
         out = spark_adapter.run_graph(
             stream, graph, watermark="1 second", initial_state=state, **options
         )
-        ran(out, tmp_path / name)
+        assert spark_adapter.late_rows(ran(out, tmp_path / name)) == late
         parts.append(written(spark, tmp_path / name).toArrow())
         state = spark_adapter.saved_state(spark, str(tmp_path / name / "checkpoint"))
     parts.append(spark_adapter.drain(spark, str(tmp_path / "two" / "checkpoint"), graph).toArrow())
