@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import rtbot
@@ -60,6 +61,22 @@ def test_tables_are_taken_in_the_forms_that_people_have(table):
 
 REFUSED = {
     "floats for an integer": ({"t": [1], "value": np.array([1.0])}, "RT220", "astype('Int64')"),
+    "decimals for an integer": (
+        {"t": [1], "value": [Decimal(3)]},
+        "RT201",
+        "convert the column to integers, or declare the input as number",
+    ),
+    "a column of decimals for an integer": (
+        {"t": [1], "value": pa.array([Decimal("2.5")])},
+        "RT220",
+        "not a column of decimal128(2, 1)",
+    ),
+    "an integer of numpy beyond 64 bits": (
+        {"t": [1, 2], "value": [1, np.uint64(2**63 + 5)]},
+        "RT213",
+        "(row 1, value 9223372036854775813, input 'x', column 'value')",
+    ),
+    "a time beyond 64 bits": ({"t": [np.uint64(2**63 + 5)], "value": [1]}, "RT213", "column 't'"),
     "records of other columns": ([{"t": 1, "value": 1}, {"t": 2}], "RT207", "row 2"),
 }
 
@@ -70,6 +87,28 @@ def test_what_is_refused_comes_with_the_cure(table, code, cure):
         run(table, WHOLE)
     assert caught.value.code == code
     assert cure in str(caught.value) or cure == "row 2"
+
+
+@pytest.mark.parametrize("place", ["time", "value", "key"])
+def test_push_one_refuses_an_integer_of_numpy_beyond_64_bits(place):
+    given = {"time": 1, "value": 1, "key": 1} | {place: np.uint64(2**63 + 5)}
+    session = rtbot.load(WHOLE).start("k")
+    with pytest.raises(DataError) as caught:
+        session.push_one("x", **given)
+    assert caught.value.code == "RT213"
+    assert session.push_one("x", 1, 1, key=1) == {"s": [(1, 1, 2)]}
+
+
+@pytest.mark.parametrize("key", [[1], {}, {1}], ids=str)
+def test_a_key_that_cannot_be_looked_up_is_refused_by_every_call(key):
+    session = rtbot.load(SUM).start("k")
+    for call in (
+        lambda: session.push_one("x", 1, 1.0, key=key),
+        lambda: session.push({"x": {"k": [key], "t": [1], "value": [1.0]}}),
+        lambda: session.close_key(key),
+    ):
+        with pytest.raises(DataError):
+            call()
 
 
 def test_a_package_in_an_archive_runs(tmp_path):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NULL_TYPES = ("NoneType", "NAType", "NaTType")
 """Names of the types of None and of pandas' two markers."""
 
+OF_DECIMALS = "convert the column to integers, or declare the input as number"
+
 Parts = tuple[np.ndarray, np.ndarray | None]
 """An array, and the mask of what is not null, or None if nothing is."""
 
@@ -92,7 +94,8 @@ def _of_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts
     }
     if strange:
         row = next(place for place, value in enumerate(column) if type(value) in strange)
-        raise DataError(f"not {_a(name)}", code="RT201", row=row, value=column[row])
+        hint = OF_DECIMALS if isinstance(column[row], Decimal) else ""
+        raise DataError(f"not {_a(name)}", code="RT201", hint=hint, row=row, value=column[row])
     if not nulls:
         return _array(column, kind), None
     valid = np.fromiter((type(value) not in nulls for value in column), np.bool_, len(column))
@@ -107,13 +110,15 @@ def _array(column: list[Any], kind: type) -> np.ndarray:
     except OverflowError:
         row = next(place for place, value in enumerate(column) if not _fits(value, kind))
         size = "64 bits" if kind is np.int64 else "the range of a number"
-        message, value = f"an integer beyond {size}", column[row]
+        message, value = f"an integer beyond {size}", int(column[row])
         raise DataError(message, code="RT213", row=row, value=value) from None
 
 
 def _fits(value: Any, kind: type) -> bool:
+    if kind is np.int64:
+        return -(2**63) <= int(value) < 2**63
     try:
-        kind(value)
+        float(value)
     except OverflowError:
         return False
     return True
@@ -131,7 +136,7 @@ def _of_arrow(column: Column, kind: type) -> Parts:
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_decimal(column.type):
+    if pa.types.is_decimal(column.type) and kind is np.float64:
         column = pc.cast(pc.cast(column, pa.string()), pa.float64())
     if pa.types.is_null(column.type):
         return np.zeros(len(column), kind), np.zeros(len(column), np.bool_)
@@ -139,7 +144,8 @@ def _of_arrow(column: Column, kind: type) -> Parts:
     if not any(is_kind(column.type) for is_kind in known):
         name = {"f": "number", "i": "integer", "b": "boolean"}[np.dtype(kind).kind]
         message = f"{_a(name)} is expected, not a column of {column.type}"
-        raise DataError(message, code="RT220", hint="convert the column first")
+        hint = OF_DECIMALS if pa.types.is_decimal(column.type) else "convert the column first"
+        raise DataError(message, code="RT220", hint=hint)
     return filled(column, 0)
 
 
