@@ -27,6 +27,7 @@ from rtbot.result import Result
 from rtbot.runner import Runner
 from rtbot.single import roads
 from rtbot.tables import Columns, Spec, by_input, columns
+from rtbot.tables.dating import as_given
 from rtbot.tables.numbers import times
 
 if TYPE_CHECKING:
@@ -128,11 +129,15 @@ class Session:
         """`push` for a call that has the session already."""
         self.check_open()
         tables: dict[str, Columns] = {}
-        for name, table in by_input(data, self.specs).items():
+        given = by_input(data, self.specs)
+        for name, table in given.items():
             if name not in self.specs:
                 raise self._no_input(name)
             tables[name] = columns(table, self.specs[name])
-        return self._push(tables)
+        try:
+            return self._push(tables)
+        except DataError as error:
+            raise as_given(error, data, given, self.specs) from None
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})

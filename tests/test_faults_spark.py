@@ -1,5 +1,6 @@
 """Tables that pandas and others give, and code that is read from an archive: no Spark."""
 
+import datetime as dt
 import os
 import subprocess
 import sys
@@ -109,6 +110,36 @@ def test_a_key_that_cannot_be_looked_up_is_refused_by_every_call(key):
     ):
         with pytest.raises(DataError):
             call()
+
+
+DAYS = ["2024-01-02", "2024-01-02"]
+DATED = {
+    "datetimes of pandas": (pd.to_datetime(DAYS), "2024-01-02T00:00:00"),
+    "datetimes of pandas with a zone": (pd.to_datetime(DAYS, utc=True), "2024-01-02T00:00:00Z"),
+    "datetimes of numpy": (np.array(DAYS, "M8[s]"), "2024-01-02T00:00:00"),
+    "timestamps of Arrow": (pa.array(pd.to_datetime(DAYS)), "2024-01-02T00:00:00"),
+    "datetimes": ([dt.datetime(2024, 1, 2, tzinfo=dt.UTC)] * 2, "2024-01-02T00:00:00Z"),
+    "texts": (DAYS, "2024-01-02"),
+    "integers": ([1_704_153_600_000_000] * 2, None),
+}
+
+
+@pytest.mark.parametrize(("times", "shown"), DATED.values(), ids=DATED)
+def test_an_error_shows_times_as_the_table_has_them(times, shown):
+    with pytest.raises(DataError) as caught:
+        run({"t": times, "value": [1.0, 2.0]})
+    count = "1704153600000000"
+    told = count if shown is None else f"{shown} = {count}"
+    assert str(caught.value).startswith(f"error[RT203]: a second message at t={shown or count} ")
+    assert f"time {told}, " in str(caught.value)
+    assert caught.value.time == int(count)
+
+
+def test_an_error_of_a_table_of_all_inputs_shows_times_as_the_table_has_them():
+    graph = {"inputs": {"x": "number", "y": "number"}, "outputs": ["x", "y"]}
+    table = pd.DataFrame({"t": pd.to_datetime(DAYS), "x": [1.0, 2.0], "y": [1.0, 2.0]})
+    with pytest.raises(DataError, match="a second message at t=2024-01-02T00:00:00"):
+        rtbot.load(graph).run(table)
 
 
 def test_a_package_in_an_archive_runs(tmp_path):

@@ -35,10 +35,9 @@ LAYERS = [
         "times",
         "variables",
     },
-    {"storage"},
+    {"dates", "storage"},
     {
         "blame",
-        "dates",
         "document",
         "drawing",
         "exact_digits",
