@@ -619,7 +619,7 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
         push(2000)
     assert "the session is broken: resume from an earlier dump" in caught.value.hint
     for call in (lambda: session.push_one("x", 3000, 1.0), session.dump, session.finish):
-        with pytest.raises(rtbot.StateError, match="failed or was interrupted") as broken:
+        with pytest.raises(rtbot.StateError, match="was broken off in its middle") as broken:
             call()
         assert "resume from an earlier dump" in broken.value.hint
     again = made.resume(before)
@@ -632,9 +632,9 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 
 DERIVED = {
     Session: "plan io key queue_limit kernels module keys feeds runner broken specs intake release"
-    " known_slots roads texts",
-    Runner: "plan module kernels feeds wrap template width length pools grew ahead progress"
-    " capacity F I header",
+    " known_slots roads texts busy",
+    Runner: "plan module kernels feeds wrap template width length pools grew ahead arranged"
+    " progress capacity F I header",
     Progress: "plan kernels feeds pools",
     Pool: "call width held moved heaps",
     Feed: "name type io kernels view pinned frontier",

@@ -313,12 +313,15 @@ WITHOUT_EXAMPLE = {
     "RT305": "a hundred million rows",
     "RT306": "a file beyond any sensible size",
     "RT221": "a pipe",
+    "RT308": "a call from the middle of another",
     "RT307": "rows that take more than the memory",
     "RT312": "another version",
     "RT314": "a crash, and a file that changes behind it",
     "RT315": "the same, for a file of output",
     "RT316": "two processes at a time",
     "RT320": "two users",
+    "RT323": "a stream of Spark",
+    "RT324": "a stream of Spark",
 }
 SHOWN = [code for code in CODES if error_pages.command_of(code)]
 IN_PYTHON = [

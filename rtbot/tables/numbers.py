@@ -196,9 +196,7 @@ def _wrong(name: str, array: np.ndarray) -> DataError:
     message = f"{_a(name)} is expected, not a column of {array.dtype}"
     hint = "convert the column first"
     if name == "integer" and array.dtype.kind == "f":
-        hint = (
-            "declare the input as number, or convert: .astype('Int64') in pandas keeps empty cells"
-        )
+        hint = "convert the column first: .astype('Int64') in pandas keeps empty cells"
     return DataError(message, code="RT220", hint=hint, row=0, value=array[0].item())
 
 
