@@ -85,4 +85,5 @@ CODES = {
     "RT320": "a checkpoint that another user has put there",
     "RT323": "a stream with two watermarks",
     "RT324": "a stream of an operator with state, before a graph on Spark",
+    "RT325": "an account on Spark before any action",
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import functions
 
+from rtbot.errors import DataError
 from spark_adapter.packing import ROWS, results, unpacked
 from spark_adapter.rows import run_partition
 
@@ -20,20 +23,24 @@ if TYPE_CHECKING:
     from rtbot import Graph, Session
     from spark_adapter.rows import Work
 
+TIMEOUT = 10.0
+"""Seconds that an account waits for an action to end: Spark reports a little after it."""
+
 AT_INPUTS = ("in", "null", "duplicate", "late")
 AT_PORTS = ("in", "domain", "tied", "unmatched")
 """What is counted at a port: rows that came in, then those that were lost, by reason."""
 
 
-def account(observation: Observation) -> dict[str, Any]:
+def account(observation: Observation, *, timeout: float | None = TIMEOUT) -> dict[str, Any]:
     """Return the account of a batch run that had `observe=observation`, summed over all keys.
 
     It has the form of `Session.account`: per input, and per operator and port, in = consumed +
-    held + lost. It waits for the first action, and tells of that. A task that failed and ran again
-    counts once; one that ran again because what it had made was lost counts twice.
+    held + lost, and is that of the first action. Raises DataError if none has ended after `timeout`
+    seconds; None waits for ever. A task that failed and ran again counts once; one that ran again
+    because what it had made was lost counts twice.
     """
     found: dict[str, Any] = {"operators": {}, "inputs": {}, "outputs": {}}
-    for path, count in observation.get.items():
+    for path, count in _observed(observation, timeout).items():
         *place, what = path.split(".")
         line = found
         for name in place:
@@ -46,6 +53,32 @@ def account(observation: Observation) -> dict[str, Any]:
         line.clear()
         line |= {"in": arrived, "consumed": arrived - sum(lost.values()), "held": 0, "lost": lost}
     return found
+
+
+def _observed(observation: Observation, timeout: float | None) -> dict[str, Any]:
+    """Return what was observed, for which Spark waits without an end; Spark Connect has {} then."""
+    if timeout is None:
+        return observation.get
+    answers: SimpleQueue[dict[str, Any] | BaseException] = SimpleQueue()
+
+    def wait() -> None:
+        try:
+            answers.put(observation.get)
+        except BaseException as error:  # noqa: BLE001 (raised where it is waited for)
+            answers.put(error)
+
+    Thread(target=wait, daemon=True).start()
+    try:
+        answer = answers.get(timeout=timeout)
+    except Empty:
+        answer = {}
+    if isinstance(answer, BaseException):
+        raise answer
+    if not answer:
+        message = f"there is no account yet: no action has ended within {timeout:g} s"
+        hint = "run an action on the DataFrame first (count, write), or give a longer timeout="
+        raise DataError(message, code="RT325", hint=hint)
+    return answer
 
 
 def counters(graph: Graph) -> list[str]:

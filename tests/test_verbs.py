@@ -322,6 +322,7 @@ WITHOUT_EXAMPLE = {
     "RT320": "two users",
     "RT323": "a stream of Spark",
     "RT324": "a stream of Spark",
+    "RT325": "a run of Spark",
 }
 SHOWN = [code for code in CODES if error_pages.command_of(code)]
 IN_PYTHON = [

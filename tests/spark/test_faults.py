@@ -155,6 +155,16 @@ def test_groups_run_with_large_texts_of_arrow(spark, frame, counted):
     assert not counted or account(observe)["inputs"]["x"]["in"] == len(ROWS)
 
 
+def test_an_account_before_any_action_is_refused_and_comes_after_one(frame):
+    observe = Observation()
+    out = run_graph(frame, MEAN, key="symbol", inputs={"x": "volume"}, observe=observe)
+    with pytest.raises(DataError, match="no action has ended") as caught:
+        account(observe, timeout=0.1)
+    assert caught.value.code == "RT325"
+    out.count()
+    assert account(observe)["inputs"]["x"]["in"] == len(ROWS)
+
+
 def test_rows_of_equal_key_and_time_are_ordered_by_port():
     graph = rtbot.load("inputs: {a: number, b: number}\noperators: {s: a + b}\noutputs: [s]\n")
     feeds = (Feed("a", "__a", 0, sparse=False), Feed("b", "__b", 1, sparse=False))
