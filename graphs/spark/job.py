@@ -9,6 +9,7 @@ A mistake in the graph or in the names of columns is told before any job starts,
 import argparse
 import sys
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from rtbot.errors import RtbotError
@@ -52,7 +53,7 @@ def main(given: list[str] | None = None) -> None:
             params=dict(one.split("=", 1) for one in options.params),
             partitions=options.partitions,
         )
-    except (RtbotError, OSError) as error:
+    except (RtbotError, OSError, AnalysisException) as error:
         sys.exit(str(error))
     out.write.mode("overwrite").parquet(options.output)
 

@@ -7,9 +7,12 @@ Everything that it knows is in the checkpoint. With --once it takes what is ther
 """
 
 import argparse
+import sys
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from rtbot.errors import RtbotError
 from spark_adapter import late_rows, run_graph
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -33,11 +36,12 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 def main(given: list[str] | None = None) -> None:
     """Run the stream."""
     options = arguments(given)
-    spark = (
-        SparkSession.builder.config(PROVIDER, ROCKSDB).config(CHANGELOG, "true").getOrCreate()
-    )
-    rows = spark.readStream.schema(options.schema).csv(options.input, header=True)
-    out = run_graph(rows, options.graph, watermark=options.watermark)
+    spark = SparkSession.builder.config(PROVIDER, ROCKSDB).config(CHANGELOG, "true").getOrCreate()
+    try:
+        rows = spark.readStream.schema(options.schema).csv(options.input, header=True)
+        out = run_graph(rows, options.graph, watermark=options.watermark)
+    except (RtbotError, OSError, AnalysisException) as error:
+        sys.exit(str(error))
     query = (
         out.writeStream.option("checkpointLocation", options.checkpoint)
         .trigger(**{"availableNow": True} if options.once else {"processingTime": "10 seconds"})

@@ -105,6 +105,25 @@ def test_a_mistake_ends_the_job_with_two_lines():
     )
 
 
+COLUMNS = "date timestamp, symbol string, price double"
+REST = ["out/x", "checkpoint", "--schema", COLUMNS, "--watermark", "1 day"]
+MISTAKES = {
+    "a job without a graph": (["job.py", "none.yaml", PRICES, "out/x"], "'none.yaml'"),
+    "a job without data": (["job.py", BOLLINGER, "none.csv", "out/x"], "PATH_NOT_FOUND"),
+    "a job without a value": (["job.py", BOLLINGER, PRICES, "out/x", "-p", "window"], "2"),
+    "a stream without a graph": (["stream.py", "none.yaml", "graphs/data", *REST], "'none.yaml'"),
+    "a stream without a folder": (["stream.py", BOLLINGER, "none", *REST], "PATH_NOT_FOUND"),
+}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("words", "shown"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_end_the_programs_without_a_traceback(words, shown):
+    with pytest.raises(SystemExit) as caught:
+        program(*words)
+    assert shown in str(caught.value)
+
+
 @pytest.mark.usefixtures("here")
 def test_parameters_of_the_job(spark):
     program("job.py", BOLLINGER, PRICES, "out/wide", "--time", "date", "-p", "window=50")
