@@ -64,7 +64,7 @@ def dump(session: Session) -> bytes:
 def _feed_header(feed: Any) -> dict[str, Any]:
     header = {"floor": feed.floor, "counts": feed.counts, "lost": feed.lost}
     if feed.holds:
-        header |= {"order": feed.order, "unused": feed.unused, "times": sorted(feed.times)}
+        header |= {"order": feed.order, "unused": feed.unused}
     return header
 
 
@@ -158,7 +158,7 @@ def _feed_fields(name: str, feed: Any, slots: int) -> Iterator[Field]:
     yield f"{name}/last", feed, "last", slots
     yield f"{name}/begun", feed, "begun", slots
     if feed.holds:
-        for field in ("frontier", "roots", "watched"):
+        for field in ("frontier", "roots"):
             yield f"{name}/{field}", feed, field, slots
         for field in feed.pool:
             yield f"{name}/pool/{field}", feed.pool, field, None
@@ -255,7 +255,7 @@ def _restore_feed(feed: Any, header: Mapping[str, Any], capacity: int) -> None:
     feed.view = memoryview(feed.last)
     if feed.holds:
         feed.order, feed.unused = header["order"], header["unused"]
-        feed.times = {(slot, time) for slot, time in header["times"]}
+        feed.rebuild()
     else:
         feed.frontier = feed.last
 

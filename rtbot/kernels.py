@@ -209,6 +209,92 @@ def accept(slots, runs, starts, time, last, begun):
             begun[slots[run]] = 1
 
 
+# ---- rows that wait, found by key and time: `table` holds their nodes, -1 where empty
+
+
+def waiting_place(slot, time, table, mask, owner, node_time):
+    """Where the table holds the row that waits with this key and time, or the empty place."""
+    place = mix(mix(slot) * 31 + time) & mask
+    node = table[place]
+    while node >= 0 and (node_time[node] != time or owner[node] != slot):
+        place = (place + 1) & mask
+        node = table[place]
+    return place
+
+
+def first_twin(
+    slots, runs, starts, time, late, table, mask, owner, node_time, rows, rows_mask, run_of
+):
+    """The first row that is not late and has key and time of one before it, or -1.
+
+    Those before it wait, or are of the batch: `rows` is a table of these, all -1.
+    """
+    for run in range(runs):
+        slot = slots[run]
+        for row in range(starts[run], starts[run + 1]):
+            if late[row]:
+                continue
+            if table[waiting_place(slot, time[row], table, mask, owner, node_time)] >= 0:
+                return row
+            run_of[row] = slot
+            place = waiting_place(slot, time[row], rows, rows_mask, run_of, time)
+            if rows[place] >= 0:
+                return row
+            rows[place] = row
+    return -1
+
+
+def enlist(nodes, count, table, mask, owner, node_time):
+    """Put the nodes that still wait (they have an owner) into the table. How many."""
+    added = 0
+    for index in range(count):
+        node = nodes[index]
+        if node >= 0 and owner[node] >= 0:
+            place = waiting_place(owner[node], node_time[node], table, mask, owner, node_time)
+            table[place] = node
+            added += 1
+    return added
+
+
+def delist(nodes, count, since, table, mask, owner, node_time, node_order):
+    """Take nodes out of the table; those that arrived from `since` on are not in it. How many."""
+    taken = 0
+    for index in range(count):
+        node = nodes[index]
+        if node_order[node] < since:
+            taken += 1
+            hole = waiting_place(owner[node], node_time[node], table, mask, owner, node_time)
+            table[hole] = -1
+            place = (hole + 1) & mask
+            while table[place] >= 0:
+                moved = table[place]
+                table[place] = -1
+                to = waiting_place(owner[moved], node_time[moved], table, mask, owner, node_time)
+                table[to] = moved
+                place = (place + 1) & mask
+        owner[node] = -1
+    return taken
+
+
+def own_nodes(slots, runs, roots, child, sibling, stack, owner):
+    """Give every row that waits to its key; `stack` has room for all of them."""
+    for run in range(runs):
+        size = 0
+        if roots[slots[run]] >= 0:
+            stack[0] = roots[slots[run]]
+            size = 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            owner[node] = slots[run]
+            if child[node] >= 0:
+                stack[size] = child[node]
+                size += 1
+            if sibling[node] >= 0:
+                stack[size] = sibling[node]
+                size += 1
+
+
 # ---- progress
 
 
