@@ -51,18 +51,16 @@ def dump(session: Session) -> bytes:
         "rows": session.rows,
         "texts": [session.texts.values[code] for code in arrays["texts"]],
         "own_rows": session.runner.own_rows,
-        "feeds": {n: _feed_header(f, slots) for n, f in session.feeds.items()},
+        "feeds": {n: _feed_header(f) for n, f in session.feeds.items()},
         "keys": None if keys is None else snapshot.keys_taken(keys, slots, arrays),
     }
     return encode(header, arrays)
 
 
-def _feed_header(feed: Any, slots: np.ndarray) -> dict[str, Any]:
+def _feed_header(feed: Any) -> dict[str, Any]:
     header = {"floor": feed.floor, "counts": feed.counts, "lost": feed.lost}
     if feed.holds:
-        numbers = {slot: number for number, slot in enumerate(slots.tolist())}
-        times = sorted((numbers[slot], time) for slot, time in feed.times)
-        header |= {"order": feed.order, "unused": 0, "times": times}
+        header |= {"order": feed.order, "unused": 0}
     return header
 
 
@@ -134,7 +132,7 @@ def _restore_feed(feed: Any, header: Mapping[str, Any]) -> None:
     feed.lost = dict(header["lost"])
     if feed.holds:
         feed.order, feed.unused = header["order"], header["unused"]
-        feed.times = {(slot, time) for slot, time in header["times"]}
+        feed.rebuild()
 
 
 def _restore_keys(keys: Keys, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

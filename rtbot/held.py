@@ -14,6 +14,7 @@ from rtbot.arrays import grown
 from rtbot.batch import DTYPES, Batch, Column
 from rtbot.feed import Feed, Prepared
 from rtbot.kernels import FIRST, LAST
+from rtbot.waiting import Places, Wakes
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -46,12 +47,13 @@ class HeldFeed(Feed):
         self.lateness = io.lateness or 0
         self.frontier = np.full(capacity, FIRST)
         self.roots = np.full(capacity, -1)
+        self.wakes = Wakes(kernels, capacity)
+        self.places = Places(kernels) if io.duplicates == "error" else None
         self.pool = {n: np.zeros(0, np.int64) for n in ("time", "order", "child", "sibling")}
         self.pool_value = Column(np.zeros(0, DTYPES[self.type.kind]), np.zeros(0, bool))
         self.free = np.zeros(0, np.int64)
         self.unused = 0
         self.order = 0
-        self.times: set[tuple[int, int]] = set()
 
     def grow(self, capacity: int) -> None:
         """Room for more keys."""
@@ -59,11 +61,21 @@ class HeldFeed(Feed):
         super().grow(capacity)
         self.frontier = grown(frontier, capacity, FIRST)
         self.roots = grown(self.roots, capacity, -1)
+        self.wakes.grow(capacity)
 
     def clear(self, slot: int) -> None:
         """Make the slot as new; nothing waits any more."""
         super().clear(slot)
         self.frontier[slot] = FIRST
+        self.wakes.clear(slot)
+
+    def rebuild(self) -> None:
+        """Find what is derived from the heaps anew."""
+        self.wakes = Wakes(self.kernels, len(self.roots))
+        if self.places is not None:
+            self.places.rebuild(self.roots, self.pool)
+        waiting = np.flatnonzero(self.roots >= 0)
+        self._release(waiting, np.full(len(waiting), FIRST))
 
     def texts(self) -> list[np.ndarray]:
         """The codes of texts that wait here."""
@@ -86,41 +98,37 @@ class HeldFeed(Feed):
         if count:
             prepared.lost["late"] = int(count)
         prepared.late = late
-        if self.io.duplicates == "error":
-            self._refuse_duplicates(batch, late, slots, tell)
-
-    def _refuse_duplicates(
-        self, batch: Batch, late: np.ndarray, slots: np.ndarray, tell: Tell
-    ) -> None:
-        runs = np.repeat(slots, np.diff(batch.starts))
-        seen: set[tuple[int, int]] = set()
-        for row in np.flatnonzero(~late):
-            place = (int(runs[row]), int(batch.time[row]))
-            if place in self.times or place in seen:
-                raise self.refused("duplicate", batch, int(row), slots, tell)
-            seen.add(place)
+        if self.places is not None:
+            row = self.places.twin(batch, late, slots, self.last, self.pool["time"])
+            if row >= 0:
+                raise self.refused("duplicate", batch, row, slots, tell)
 
     # ---- effects
 
     def accept(self, prepared: Prepared, slots: np.ndarray) -> Batch:
         """Keep the rows; returns what goes on into the graph, of these and of earlier ones."""
         self._count(prepared)
-        if len(prepared.batch):
-            self._hold(prepared, slots)
-        return self.let_go(slots, ending=False)
+        since = self.order
+        nodes = self._hold(prepared, slots) if len(prepared.batch) else None
+        released = self._let_go(slots, since, ending=False)
+        if self.places is not None and nodes is not None:
+            self.places.add(nodes, self.pool["time"])
+        return released
 
-    def _hold(self, prepared: Prepared, slots: np.ndarray) -> None:
+    def _hold(self, prepared: Prepared, slots: np.ndarray) -> np.ndarray:
+        """Put the rows into the heaps; returns their nodes."""
         batch = prepared.batch
         assert prepared.late is not None
         wanted = np.flatnonzero(~prepared.late)
         self._reserve(len(wanted))
         nodes = np.full(len(batch), -1)
-        nodes[wanted] = self.free[self.unused - len(wanted) : self.unused]
+        taken = self.free[self.unused - len(wanted) : self.unused].copy()
+        nodes[wanted] = taken
         self.unused -= len(wanted)
         column, kept = batch.columns[0], self.pool_value
         assert kept.valid is not None
-        kept.value[nodes[wanted]] = column.value[wanted]
-        kept.valid[nodes[wanted]] = True if column.valid is None else column.valid[wanted]
+        kept.value[taken] = column.value[wanted]
+        kept.valid[taken] = True if column.valid is None else column.valid[wanted]
         pool = self.pool
         self.kernels.hold(
             slots, len(slots), batch.starts, batch.time, nodes, self.roots,
@@ -128,12 +136,12 @@ class HeldFeed(Feed):
         )  # fmt: skip
         self.order += len(batch)
         self.counts["held"] += len(wanted)
-        if self.io.duplicates == "error":
-            runs = np.repeat(slots, np.diff(batch.starts))
-            self.times.update(zip(runs[wanted].tolist(), batch.time[wanted].tolist(), strict=True))
+        if self.places is not None:
+            self.places.owner[taken] = np.repeat(slots, np.diff(batch.starts))[wanted]
         filled = np.diff(batch.starts) > 0
         newest = np.maximum.reduceat(batch.time, batch.starts[:-1][filled])
         self.last[slots[filled]] = np.maximum(self.last[slots[filled]], newest)
+        return taken
 
     def _reserve(self, rows: int) -> None:
         if self.unused == len(self.free) > SPARE * max(rows, FEW):
@@ -150,6 +158,8 @@ class HeldFeed(Feed):
         value, valid = self.pool_value.value, self.pool_value.valid
         assert valid is not None
         self.pool_value = Column(grown(value, new, 0), grown(valid, new, 0))
+        if self.places is not None:
+            self.places.grow(new)
         self.free = grown(self.free, new, -1)
         self.unused = min(self.unused, old)
         self.free[self.unused : self.unused + new - old] = np.arange(new - 1, old - 1, -1)
@@ -157,30 +167,40 @@ class HeldFeed(Feed):
 
     def let_go(self, slots: np.ndarray, *, ending: bool) -> Batch:
         """Take out the rows that nothing can precede any more, all of them at the end."""
+        return self._let_go(slots, self.order, ending=ending)
+
+    def _let_go(self, slots: np.ndarray, since: int, *, ending: bool) -> Batch:
+        """As `let_go`; rows that arrived from `since` on are not among the places yet."""
         newest = self.last[slots]
         known = np.where(newest >= FIRST + self.lateness + 1, newest - self.lateness - 1, FIRST)
         until = np.full(len(slots), LAST) if ending else np.maximum(known, self.floor)
         self.frontier[slots] = until
-        pool = self.pool
-        out = np.empty(self.counts["held"], np.int64)
-        starts = np.empty(len(slots) + 1, np.int64)
-        count = self.kernels.release(
-            slots, len(slots), until, self.roots,
-            pool["time"], pool["order"], pool["child"], pool["sibling"], out, starts,
-        )  # fmt: skip
-        nodes = out[:count]
-        time = pool["time"][nodes]
+        nodes, starts = self._release(slots, until)
+        count = len(nodes)
+        time = self.pool["time"][nodes]
         valid = self.pool_value.valid
         assert valid is not None
         column = Column(self.pool_value.value[nodes], valid[nodes] if self.type.nullable else None)
         self.free[self.unused : self.unused + count] = nodes
-        self.unused += int(count)
-        self.counts["held"] -= int(count)
-        if self.io.duplicates == "error":
-            runs = np.repeat(slots, np.diff(starts))
-            self.times.difference_update(zip(runs.tolist(), time.tolist(), strict=True))
+        self.unused += count
+        self.counts["held"] -= count
+        if self.places is not None:
+            self.places.drop(nodes, since, self.pool["time"], self.pool["order"])
             return Batch(starts, time, [column])
         return self._settle_ties(Batch(starts, time, [column]))
+
+    def _release(self, slots: np.ndarray, until: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Take the rows up to each run's `until` off the heaps: nodes, and starts of the runs."""
+        pool, wakes = self.pool, self.wakes
+        out = np.empty(self.counts["held"], np.int64)
+        starts = np.empty(len(slots) + 1, np.int64)
+        wakes.reserve(len(slots))
+        count, wakes.size = self.kernels.release(
+            slots, len(slots), until, self.roots,
+            pool["time"], pool["order"], pool["child"], pool["sibling"], out, starts,
+            wakes.time, wakes.slot, wakes.watched, wakes.size,
+        )  # fmt: skip
+        return out[:count], starts
 
     def _settle_ties(self, batch: Batch) -> Batch:
         """One row per key and time, by the rule for duplicates."""
@@ -215,12 +235,8 @@ class HeldFeed(Feed):
     def advance(self, until: int) -> list[int]:
         """Raise the floor; the slots that hold rows which this lets go."""
         super().advance(until)
-        if not self.counts["held"]:
-            return []
-        roots = self.roots
-        waiting = np.flatnonzero(roots >= 0)
-        ready = self.pool["time"][roots[waiting]] <= self.floor
-        return waiting[ready].tolist()  # type: ignore[no-any-return]
+        due = self.wakes.due(self.floor, self.roots, self.pool["time"])
+        return due.tolist()  # type: ignore[no-any-return]
 
 
 def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple[Any, bool]:

@@ -7,6 +7,8 @@ int64 unless said.
 
 import math  # noqa: F401 (every generated module has it)
 
+import numpy as np
+
 FIRST = -(2**63)
 LAST = 2**63 - 1
 
@@ -15,11 +17,16 @@ LAST = 2**63 - 1
 
 
 def mix(word):
-    """Spread the bits of a word; the result is not negative."""
-    word = word ^ (word >> 32)
-    word = word * 0x5851F42D4C957F2D
-    word = word ^ (word >> 29)
-    return word & LAST
+    """Spread the bits of a word; the result is not negative.
+
+    Without signs: the compiler takes it that the product of signed words does not overflow, and two
+    loops that know different things of a word would get different hashes.
+    """
+    bits = np.uint64(word)
+    bits = bits ^ (bits >> np.uint64(32))
+    bits = bits * np.uint64(0x5851F42D4C957F2D)
+    bits = bits ^ (bits >> np.uint64(29))
+    return np.int64(bits & np.uint64(LAST))
 
 
 def find_1(words, count, table, mask, known, slots):
@@ -41,7 +48,7 @@ def hash_of(words, first, width):
     """Hash of a key of `width` words."""
     value = 0
     for part in range(width):
-        value = mix(value * 31 + words[first + part])
+        value = mix(value ^ words[first + part])
     return value
 
 
@@ -240,6 +247,95 @@ def pack(queue, runs, width, first, following, fresh, places, out_following):
         queue[base + 2] = fresh + used + blocks - 1
         queue[base + 3] = left - (blocks - 1) * BLOCK
         used += blocks
+
+
+# ---- rows that wait, found by key and time: `table` holds their nodes, -1 where empty
+
+
+def waiting_place(slot, time, table, mask, owner, node_time):
+    """Where the table holds the row that waits with this key and time, or the empty place."""
+    place = mix(mix(slot) ^ time) & mask
+    node = table[place]
+    while node >= 0 and (node_time[node] != time or owner[node] != slot):
+        place = (place + 1) & mask
+        node = table[place]
+    return place
+
+
+def first_twin(
+    slots, runs, starts, time, late, table, mask, owner, node_time, rows, rows_mask, run_of
+):
+    """The first row that is not late and has key and time of one before it, or -1.
+
+    Those before it wait, or are of the batch: `rows` is a table of these, all -1.
+    """
+    for run in range(runs):
+        slot = slots[run]
+        for row in range(starts[run], starts[run + 1]):
+            if late[row]:
+                continue
+            if table[waiting_place(slot, time[row], table, mask, owner, node_time)] >= 0:
+                return row
+            run_of[row] = slot
+            place = waiting_place(slot, time[row], rows, rows_mask, run_of, time)
+            if rows[place] >= 0:
+                return row
+            rows[place] = row
+    return -1
+
+
+def enlist(nodes, count, table, mask, owner, node_time):
+    """Put the nodes that still wait (they have an owner) into the table. How many."""
+    added = 0
+    for index in range(count):
+        node = nodes[index]
+        if node >= 0 and owner[node] >= 0:
+            place = waiting_place(owner[node], node_time[node], table, mask, owner, node_time)
+            table[place] = node
+            added += 1
+    return added
+
+
+def delist(nodes, count, since, table, mask, owner, node_time, node_order):
+    """Take nodes out of the table; those that arrived from `since` on are not in it. How many."""
+    taken = 0
+    for index in range(count):
+        node = nodes[index]
+        if node_order[node] < since:
+            taken += 1
+            hole = waiting_place(owner[node], node_time[node], table, mask, owner, node_time)
+            table[hole] = -1
+            place = (hole + 1) & mask
+            while table[place] >= 0:
+                moved = table[place]
+                table[place] = -1
+                to = waiting_place(owner[moved], node_time[moved], table, mask, owner, node_time)
+                table[to] = moved
+                place = (place + 1) & mask
+        owner[node] = -1
+    return taken
+
+
+def own_nodes(slots, runs, roots, child, sibling, stack, owner):
+    """Give every row that waits to its key; `stack` has room for all. Whether they are heaps."""
+    for run in range(runs):
+        size = 0
+        if roots[slots[run]] >= 0:
+            stack[0] = roots[slots[run]]
+            size = 1
+        while size > 0:
+            size -= 1
+            node = stack[size]
+            if owner[node] >= 0:
+                return False
+            owner[node] = slots[run]
+            if child[node] >= 0:
+                stack[size] = child[node]
+                size += 1
+            if sibling[node] >= 0:
+                stack[size] = sibling[node]
+                size += 1
+    return True
 
 
 # ---- progress

@@ -638,7 +638,7 @@ DERIVED = {
     Progress: "plan kernels feeds pools",
     Pool: "call width held moved heaps",
     Feed: "name type io kernels view pinned frontier",
-    HeldFeed: "name type io kernels view pinned lateness",
+    HeldFeed: "name type io kernels view pinned lateness wakes places",
     Keys: "names kernels table _taken texts",
     Texts: "codes _free _given _limit _ranks _objects _decoded",
 }
@@ -650,7 +650,7 @@ SAVED = {
     Progress: "frontiers pins known",
     Pool: "header queue time value valid next watched",
     Feed: "floor last begun counts lost",
-    HeldFeed: "floor last begun counts lost frontier roots pool pool_value free unused order times",
+    HeldFeed: "floor last begun counts lost frontier roots pool pool_value free unused order",
     Keys: "kinds nulls words count free ordered",
     Texts: "values",
 }

@@ -24,7 +24,7 @@ LAYERS = [
     {"error_codes", "notices", "places", "synonyms"},
     {"arrow", "batch", "cache", "codes", "declarations", "errors", "graph", "heaps"}
     | {"kernels", "markup"},
-    {"exclusive", "sources", "texts"},
+    {"exclusive", "repeats", "sources", "texts"},
     {
         "arrays",
         "calls",
@@ -43,6 +43,7 @@ LAYERS = [
         "exact_digits",
         "expression",
         "feed",
+        "waiting",
         "ieee",
         "pairs",
         "report",
@@ -85,6 +86,7 @@ CODE |= {"cache", "variables"}
 RUNTIME = CODE | {"arrays", "batch", "blame", "checkpoint", "codes", "direct", "feed", "heaps"}
 RUNTIME |= {"exclusive", "frontiers", "grids", "held", "intake", "kernels", "keys", "message"}
 RUNTIME |= {"pool", "progress", "queues", "release", "runner", "session", "single", "snapshot"}
+RUNTIME |= {"waiting"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
 ADAPTED = {"arrow", "checkpoint", "dates", "errors", "formats", "frontiers", "kernels", "result"}
 ADAPTED |= {"tables", "times"}

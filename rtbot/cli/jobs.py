@@ -16,6 +16,7 @@ from rtbot.files import STANDARD, Files
 from rtbot.formats.opening import form_of, known_suffixes
 from rtbot.formats.outlet import Target
 from rtbot.formats.wiring import Request
+from rtbot.repeats import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -109,9 +110,9 @@ def _taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_columns(names: Sequence[str]) -> None:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise click.UsageError(f"two columns of the result would be named {twice[0]!r}")
+    twice = repeated(names)
+    if twice is not None:
+        raise click.UsageError(f"two columns of the result would be named {twice!r}")
 
 
 def _inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from rtbot.errors import DataError
 from rtbot.formats.blocks import Block, known_by
+from rtbot.repeats import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -48,9 +49,9 @@ class ColumnFile:
                 self._open_arrow(stream)
         except DAMAGE as error:
             raise self._damaged(f"not a whole {form} file", error) from None
-        twice = [name for name in self.names if self.names.count(name) > 1]
-        if twice:
-            raise DataError(f"two columns are named {twice[0]!r}", code="RT215", file=file)
+        twice = repeated(self.names)
+        if twice is not None:
+            raise DataError(f"two columns are named {twice!r}", code="RT215", file=file)
 
     def sample(self, column: str) -> pa.Array:
         """Return an empty array of the column's type, which is all there is to know."""

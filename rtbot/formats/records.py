@@ -22,6 +22,7 @@ from rtbot.formats.cells import convert
 from rtbot.formats.chunks import Chunk, check_text, chunks, record_end
 from rtbot.formats.marks import continued
 from rtbot.formats.streams import AHEAD, Live, guarded, in_background
+from rtbot.repeats import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,9 +58,9 @@ class Records:
         self.names = self._first[0]
         if not self._first[1].data:
             self._first = self.names, self._filled_chunk()
-        twice = [name for name in self.names if name and self.names.count(name) > 1]
-        if twice:
-            message = f"two columns are named {twice[0]!r}"
+        twice = repeated(filter(None, self.names))
+        if twice is not None:
+            message = f"two columns are named {twice!r}"
             raise DataError(message, code="RT215", file=file, row=1)
 
     def _read_from(self, line: int) -> Iterator[Chunk]:

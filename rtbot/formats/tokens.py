@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from rtbot.formats.blocks import Fault
 from rtbot.formats.cells import WORDS
+from rtbot.repeats import repeated
 from rtbot.times import INT64_MAX, INT64_MIN
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def parsed(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
         raise ValueError("JSON, but no object")
     row = dict(found)
     if len(row) < len(found):
-        names = [name for name, _ in found]
-        twice = next((name for name in wanted if names.count(name) > 1), None)
+        twice = repeated(name for name, _ in found if name in wanted)
         if twice is not None:
             raise ValueError(f"the key {twice!r} is there twice")
     return row

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.errors import DataError
+from rtbot.repeats import repeated
 
 if TYPE_CHECKING:
     from rtbot.tables.convert import Spec
@@ -127,13 +128,11 @@ def _of_arrow(given: Any, spec: Spec) -> Form:
         message = f"a {type(given).__name__} is one column, and no table"
         hint = "give {'t': times, 'value': values}"
         raise DataError(message, code="RT214", hint=hint, input=spec.name) from None
-    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
-    if twice:
-        raise DataError(f"the table has several columns named {min(twice)!r}", code="RT215")
-    return {
-        name: _later(_in_one_piece, table.column(place))
-        for place, name in enumerate(table.column_names)
-    }
+    names = table.column_names
+    twice = repeated(names)
+    if twice is not None:
+        raise DataError(f"the table has several columns named {twice!r}", code="RT215")
+    return {name: _later(_in_one_piece, table.column(place)) for place, name in enumerate(names)}
 
 
 def _of_capsule(given: Any) -> Column:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from rtbot.arrow import of_list, of_numpy
 from rtbot.errors import DataError
+from rtbot.repeats import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,9 +34,9 @@ def wide(outputs: Mapping[str, Table], key: Sequence[str], *, marked: bool = Fal
     """
     names = ["t", *key, *outputs]
     names += [PRESENT + name for name in outputs] if marked else []
-    if len(set(names)) < len(names):
-        name = next(name for name in names if names.count(name) > 1)
-        message = f"two columns of the wide table are named {name!r}"
+    twice = repeated(names)
+    if twice is not None:
+        message = f"two columns of the wide table are named {twice!r}"
         raise DataError(message, code="RT215", hint="rename an output")
     heads = ["t", *key]
     tables = list(outputs.values()) or [{name: np.empty(0, np.int64) for name in heads}]
