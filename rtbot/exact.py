@@ -26,6 +26,8 @@ running_sum         high          float64  0.0     high + low + digits is the su
                     slack         float64  0.0     abs(digits) is at most 2 * slack
                     specials      int64    0       1: +inf was seen, 2: -inf, 3: NaN or both
                     digits        int64[RUNNING_SUM_DIGITS] per key, all 0
+integer_sum, _mean  high          float64  0.0     the sum of a window of integers is
+                    low           float64  0.0     high * 2**44 + low, both whole
 running_integer_sum high          int64    0       the sum is high * 2**62 + low
                     low           int64    0
 
@@ -49,13 +51,26 @@ from rtbot.exact_running import (
     running_integer_sum,
     running_sum,
 )
-from rtbot.exact_sums import mean_again, moving_mean, moving_sum, quick_mean, quick_sum, sum_again
+from rtbot.exact_sums import (
+    INTEGER_PART,
+    integer_mean,
+    integer_sum,
+    mean_again,
+    moving_mean,
+    moving_sum,
+    quick_mean,
+    quick_sum,
+    sum_again,
+)
 
 __all__ = [
     "INTEGER_LIMB",
+    "INTEGER_PART",
     "RUNNING_SUM_DIGITS",
     "SCRATCH_DIGITS",
     "deviation_again",
+    "integer_mean",
+    "integer_sum",
     "mean_again",
     "moving_mean",
     "moving_sum",

@@ -23,6 +23,7 @@ MEAN_LOWEST = 2.0**-900
 SLACK_FACTOR = 2.0  # covers the rounding of the slack itself
 ROUNDING = 2.0**-52
 CORRECTION_ROUNDING = 2.0**-49
+INTEGER_PART = 2**44
 
 
 @step
@@ -185,3 +186,27 @@ def mean_again(
     else:
         mean = exact_mean(count, values, first, scratch, scratch_first)
     return mean, high, low, slack, specials
+
+
+@step
+def integer_sum(entering, leaving, evicts, high, low):
+    """(high, low) of a window of int64, from that before; exact below 2**30 values."""
+    upper = int(high) + entering // INTEGER_PART
+    lower = int(low) + entering % INTEGER_PART
+    if evicts:
+        upper -= leaving // INTEGER_PART
+        lower -= leaving % INTEGER_PART
+    upper += lower // INTEGER_PART
+    return float(upper), float(lower % INTEGER_PART)
+
+
+@step
+def integer_mean(count, high, low, scratch, scratch_first):
+    """The mean of a window of int64, rounded once."""
+    settled, mean = settle_mean(count, high * INTEGER_PART, low, 0.0)
+    if not settled:
+        clear_digits(scratch, scratch_first, SUM_DIGITS)
+        add_value(high * INTEGER_PART, scratch, scratch_first)
+        add_value(low, scratch, scratch_first)
+        mean = digits_to_mean(count, scratch, scratch_first)
+    return mean

@@ -56,8 +56,24 @@ APART: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("close_to", "integer"): functions.close_to_integer,
     ("far_from", "number"): functions.far_from,
     ("far_from", "integer"): functions.far_from_integer,
+    ("within", "number"): functions.within,
+    ("within", "integer"): functions.within_integer,
+    ("within", "integer number"): functions.within_mixed,
+    ("beyond", "number"): functions.beyond,
+    ("beyond", "integer"): functions.beyond_integer,
+    ("beyond", "integer number"): functions.beyond_mixed,
 }
 """By what the first two of three arguments are."""
+MIXED: Mapping[str, Callable[..., Any]] = {
+    "<": functions.less_mixed,
+    "<=": functions.at_most_mixed,
+    ">": functions.greater_mixed,
+    ">=": functions.at_least_mixed,
+    "==": functions.equal_mixed,
+    "!=": functions.unequal_mixed,
+}
+"""Comparisons of an integer with a number."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "and", "or"}
 PREFIX = {
     "neg": "(-{})",
@@ -103,9 +119,13 @@ class Writer:
         args = [self.write(a) for a in tree.args]
         valid, fine = both(*(a.valid for a in args)), both(*(a.fine for a in args))
         texts = [a.value for a in args]
-        if tree.args and (tree.op, tree.args[0].type.kind) in APART:
-            function = APART[tree.op, tree.args[0].type.kind]
-            return Code(self._call(function, *texts), valid, fine)
+        kinds = " ".join(dict.fromkeys(a.type.kind for a in tree.args[:2]))
+        if (tree.op, kinds) in APART:
+            return Code(self._call(APART[tree.op, kinds], *texts), valid, fine)
+        if tree.op in MIXED and kinds == "integer number":
+            return Code(self._call(MIXED[tree.op], *texts), valid, fine)
+        if tree.op in MIXED and kinds == "number integer":
+            return Code(self._call(MIXED[MIRRORED[tree.op]], *reversed(texts)), valid, fine)
         integer = bool(tree.args) and tree.type.kind == "integer" == tree.args[0].type.kind
         if integer and tree.op in CHECKED:
             return self._checked(tree.op, texts, valid, fine)

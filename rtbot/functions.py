@@ -6,6 +6,7 @@ from rtbot.ieee import INTEGER_MIN, multiply_checked, subtract_checked
 from rtbot.operator import step
 
 INTEGER_RANGE = 2.0**63
+HALF = 2**32
 
 
 @step
@@ -112,3 +113,93 @@ def close_to_integer(a, b, epsilon):
 def far_from_integer(a, b, epsilon):
     """`far_from` of integers."""
     return not close_to_integer(a, b, epsilon)
+
+
+@step
+def within(a, b, distance):
+    """Whether two numbers are at most so far apart; false if one is NaN."""
+    return abs(a - b) <= distance
+
+
+@step
+def beyond(a, b, distance):
+    """Whether two numbers are farther apart; false if one is NaN."""
+    return abs(a - b) > distance
+
+
+@step
+def within_integer(a, b, distance):
+    """`within` of integers, exact also where their distance is no int64."""
+    upper = a if a > b else b
+    lower = b if a > b else a
+    fits, apart = subtract_checked(upper, lower)
+    if fits:
+        return at_most_mixed(apart, distance)
+    apart = upper + INTEGER_MIN - lower
+    return at_most_mixed(apart, distance - INTEGER_RANGE)
+
+
+@step
+def beyond_integer(a, b, distance):
+    """`beyond` of integers."""
+    return not within_integer(a, b, distance)
+
+
+@step
+def within_mixed(a, b, distance):
+    """`within` of an integer and a number, exact where the number is an int64."""
+    if not -INTEGER_RANGE <= b < INTEGER_RANGE:
+        return abs((b - float(a // HALF) * HALF) - float(a % HALF)) <= distance
+    if float(int(b)) == b:
+        return within_integer(a, int(b), distance)
+    return abs(float(a) - b) <= distance
+
+
+@step
+def beyond_mixed(a, b, distance):
+    """`beyond` of an integer and a number; false if that is NaN."""
+    return b == b and not within_mixed(a, b, distance)
+
+
+@step
+def less_mixed(a, b):
+    """Whether an integer is less than a number, exact; false for NaN."""
+    if not -INTEGER_RANGE <= b < INTEGER_RANGE:
+        return b >= INTEGER_RANGE
+    whole = int(b)
+    return a < whole or (a == whole and float(whole) < b)
+
+
+@step
+def greater_mixed(a, b):
+    """Whether an integer is greater than a number, exact; false for NaN."""
+    if not -INTEGER_RANGE <= b < INTEGER_RANGE:
+        return b < -INTEGER_RANGE
+    whole = int(b)
+    return a > whole or (a == whole and float(whole) > b)
+
+
+@step
+def equal_mixed(a, b):
+    """Whether an integer equals a number, exact."""
+    if not -INTEGER_RANGE <= b < INTEGER_RANGE:
+        return False
+    return a == int(b) and float(int(b)) == b
+
+
+@step
+def unequal_mixed(a, b):
+    """Whether an integer differs from a number, exact; true for NaN."""
+    return not equal_mixed(a, b)
+
+
+@step
+def at_most_mixed(a, b):
+    """Whether an integer is at most a number, exact; false for NaN."""
+    return less_mixed(a, b) or equal_mixed(a, b)
+
+
+@step
+def at_least_mixed(a, b):
+    """Whether an integer is at least a number, exact; false for NaN."""
+    return greater_mixed(a, b) or equal_mixed(a, b)

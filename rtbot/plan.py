@@ -272,7 +272,7 @@ def groups_of(refs: list[Ref], segment: Segment) -> list[Group]:
 
 def function_names(nodes: Iterable[Node]) -> set[str]:
     """Names of all functions that the generated module may hold, so that no variable takes one."""
-    tables = (formulas.CHECKED, formulas.NUMBER, formulas.INTEGER, formulas.APART)
+    tables = (formulas.CHECKED, formulas.NUMBER, formulas.INTEGER, formulas.APART, formulas.MIXED)
     names = {function.__name__ for table in tables for function in table.values()}
     names |= {function.__name__ for function in pairs.STEPS}
     found = sources((step_name(node), step_of(node)) for node in nodes if not node.formulas)

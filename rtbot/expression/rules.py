@@ -1,7 +1,8 @@
 """Typing rules of expressions: which kinds go together, and what comes out.
 
 Integer with integer stays integer (`/` and the functions of NUMBER give number); an integer beside
-a number is widened; null in, null out, but for `coalesce` and `present`.
+a number is widened, but where an operator's own formula compares the two, which is exact; null in,
+null out, but for `coalesce` and `present`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 HINT_MAX = 10**25
 SAME = {"abs", "floor", "ceil", "round", "sign"}
 NUMBER = {"sqrt", "exp", "log"}
+COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 INTERNAL_NUMBER = {"sin", "cos", "tan", "log10"}
 ARGUMENTS = {
     **dict.fromkeys(SAME | NUMBER | {"isnan"}, (1, 1)),
@@ -35,7 +37,7 @@ ARGUMENTS = {
 }
 INTERNAL_ARGUMENTS = {
     **dict.fromkeys(INTERNAL_NUMBER | {"present"}, (1, 1)),
-    **dict.fromkeys(("close_to", "far_from"), (3, 3)),
+    **dict.fromkeys(("close_to", "far_from", "within", "beyond"), (3, 3)),
 }
 
 _SIGNS = {
@@ -99,6 +101,7 @@ class _Typer:
         self.problems = problems
         self.place = place
         self.values = values
+        self.internal = internal
         self.arguments = ARGUMENTS | (INTERNAL_ARGUMENTS if internal else {})
 
     def typed(self, term: Term) -> Expression | None:
@@ -152,6 +155,8 @@ class _Typer:
             return self.all_of(term, op, args, "number", "number")
         if op == "isnan":
             return self.all_of(term, op, args, "number", "boolean")
+        if self.internal and op in COMPARISONS and _mixed(args):
+            return self.made(term, op, args, "boolean")
         if op in ("<", "<=", ">", ">="):
             tree = self.numeric(term, op, args)
             return replace(tree, type=Type("boolean", tree.type.nullable))
@@ -164,6 +169,8 @@ class _Typer:
             "present": self.present,
             "close_to": self.apart,
             "far_from": self.apart,
+            "within": self.distant,
+            "beyond": self.distant,
         }
         return special.get(op, self.numeric)(term, op, args)
 
@@ -231,6 +238,12 @@ class _Typer:
         pair = self.unified(term, op, args[:2])
         return self.made(term, op, [*pair, widened(args[2], "number")], "boolean")
 
+    def distant(self, term: Term, op: str, args: list[Expression]) -> Expression:
+        """As `apart`, but an integer first beside a number stays one."""
+        if [a.type.kind for a in args[:2]] != ["integer", "number"]:
+            return self.apart(term, op, args)
+        return self.made(term, op, [*args[:2], widened(args[2], "number")], "boolean")
+
     def unified(self, term: Term, op: str, args: list[Expression]) -> list[Expression]:
         """Return the operands as one kind: all equal, or integers beside numbers."""
         kinds = {a.type.kind for a in args}
@@ -251,3 +264,9 @@ class _Typer:
         verb = "is" if len(args) == 1 else "are"
         shown = "-" if op == "neg" else op
         return self.wrong(term, f"`{shown}` takes {wanted}, here {verb} {given}", hint)
+
+
+def _mixed(args: Sequence[Expression]) -> bool:
+    """Whether a number is beside an integer that is no constant, which may not be widened."""
+    kinds = {a.type.kind: a.op for a in args}
+    return kinds.keys() == set(NUMERIC) and kinds["integer"] != "constant"

@@ -1,17 +1,16 @@
 """Comparisons: a boolean message for every number, or for every pair of one time.
 
-NaN compares false with everything, also in the operators that ask for a difference. Integer ports
-are compared exactly where no tolerance is given.
+NaN compares false with everything, also in the operators that ask for a difference. Integers are
+compared exactly, with a number too; so is their distance, but for that from a number with a
+fraction, which is rounded as a difference of numbers is.
 """
 
 from __future__ import annotations
 
 from rtbot.operator import Example, In, Number, Operator, Out
 
-EQUAL = "({a} == {b}) or (tolerance > 0 and abs(1.0 * {a} - 1.0 * {b}) <= tolerance)"
-DIFFERENT = (
-    "(({a} < {b}) or ({a} > {b})) and (tolerance == 0 or abs(1.0 * {a} - 1.0 * {b}) > tolerance)"
-)
+EQUAL = "({a} == {b}) or (tolerance > 0 and within({a}, {b}, tolerance))"
+DIFFERENT = "(({a} < {b}) or ({a} > {b})) and (tolerance == 0 or beyond({a}, {b}, tolerance))"
 
 
 class CompareGT(Operator):

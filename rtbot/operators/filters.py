@@ -56,7 +56,7 @@ class EqualTo(Operator):
     i1 = In("N", doc="values")
     o1 = Out("N", doc="those that equal the constant")
     formula = "i1"
-    keep = "i1 == value or abs(i1 - value) <= epsilon"
+    keep = "i1 == value or within(i1, value, epsilon)"
     example = Example(
         parameters={"value": 1.0, "epsilon": 0.5},
         inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
@@ -78,7 +78,7 @@ class NotEqualTo(Operator):
     i1 = In("N", doc="values")
     o1 = Out("N", doc="those that differ from the constant")
     formula = "i1"
-    keep = "abs(i1 - value) > epsilon"
+    keep = "beyond(i1, value, epsilon)"
     example = Example(
         parameters={"value": 1.0, "epsilon": 0.5},
         inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},

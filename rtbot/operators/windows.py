@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.exact import INTEGER_PART
+from rtbot.exact import integer_mean as exact_integer_mean
+from rtbot.exact import integer_sum as exact_integer_sum
 from rtbot.exact import moving_mean as exact_moving_mean
 from rtbot.exact import moving_sum as exact_moving_sum
 from rtbot.exact import standard_deviation as exact_standard_deviation
@@ -53,9 +56,32 @@ class Window(Operator, abstract=True):
 class ExactWindow(Window, abstract=True):
     """A window of numbers whose result is exact and rounded once."""
 
-    i1 = In("number", doc="values")
+    i1 = In("N", doc="values")
     values = Ring("i1", size="window")
     scratch = Scratch(SCRATCH_DIGITS)
+
+
+@step
+def integer_moving_sum(
+    window, partial, values_count, values_entering, values_leaving, values_evicts,
+    high, low, slack, specials,
+):  # fmt: skip
+    """The step of MovingSum for integers."""
+    high, low = exact_integer_sum(values_entering, values_leaving, values_evicts, high, low)
+    code = EMIT if partial or values_count == window else SILENT
+    return code, high * INTEGER_PART + low, high, low, slack, specials
+
+
+@step
+def integer_moving_mean(
+    window, partial, values_count, values_entering, values_leaving, values_evicts,
+    scratch, scratch_first, high, low, slack, specials,
+):  # fmt: skip
+    """The step of MovingAverage for integers."""
+    high, low = exact_integer_sum(values_entering, values_leaving, values_evicts, high, low)
+    mean = exact_integer_mean(values_count, high, low, scratch, scratch_first)
+    code = EMIT if partial or values_count == window else SILENT
+    return code, mean, high, low, slack, specials
 
 
 class MovingSum(ExactWindow):
@@ -67,6 +93,7 @@ class MovingSum(ExactWindow):
 
     known_as = "sum, rolling_sum, moving_total, ts_sum"
     o1 = Out("number", doc="sums")
+    integer_step = integer_moving_sum
     high = Scalar("number", 0.0)
     low = Scalar("number", 0.0)
     slack = Scalar("number", 0.0)
@@ -102,6 +129,7 @@ class MovingAverage(ExactWindow):
         "simple_moving_average, ts_mean, boxcar"
     )
     o1 = Out("number", doc="means")
+    integer_step = integer_moving_mean
     high = Scalar("number", 0.0)
     low = Scalar("number", 0.0)
     slack = Scalar("number", 0.0)
@@ -133,6 +161,7 @@ class StandardDeviation(ExactWindow):
     """
 
     known_as = "std, stdev, stddev, sd, rolling_std, moving_std, ts_std, volatility"
+    i1 = In("number", doc="values")
     o1 = Out("number", doc="deviations")
     center = Scalar("number", 0.0)
     sum_high = Scalar("number", 0.0)

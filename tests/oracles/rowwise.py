@@ -1,6 +1,7 @@
 """Oracles of operators without memory."""
 
 import math
+from fractions import Fraction
 
 from tests.oracles import expressions as ieee
 from tests.oracles.registry import (
@@ -14,6 +15,8 @@ from tests.oracles.registry import (
     synchronised_filters,
 )
 from tests.oracles.streams import (
+    INT64_LEAST,
+    INT64_MOST,
     Domain,
     exact_mean,
     exact_sum,
@@ -48,19 +51,22 @@ def distance(left, right):
     return abs(float(left) - float(right))
 
 
+def gap(left, right):
+    """How far apart; exact between integers, and between one and a float that is whole."""
+    if type(left) is int and math.isfinite(right) and right == int(right):
+        exact = Fraction(abs(left - int(right)))
+        return exact if INT64_LEAST <= right <= INT64_MOST else float(exact)
+    return abs(float(left) - float(right))
+
+
 def near(left, right, tolerance):
     """Equal, or not farther apart than `tolerance`; false if either is NaN."""
-    return left == right or (tolerance > 0 and abs(float(left) - float(right)) <= tolerance)
+    return left == right or (tolerance > 0 and gap(left, right) <= tolerance)
 
 
 def apart(left, right, tolerance):
     """Neither equal nor near; false if either is NaN."""
     return (left < right or left > right) and not near(left, right, tolerance)
-
-
-def against(function):
-    """Compare with a number: the value is widened first."""
-    return lambda x, **settings: function(float(x), **settings)
 
 
 scalar(
@@ -79,12 +85,12 @@ scalar(
     Floor=lambda x: ieee.rounding(math.floor, x) if isinstance(x, float) else x,
     Ceil=lambda x: ieee.rounding(math.ceil, x) if isinstance(x, float) else x,
     Round=lambda x: ieee.half_away(x) if isinstance(x, float) else x,
-    CompareGT=against(lambda x, value: x > value),
-    CompareLT=against(lambda x, value: x < value),
-    CompareGTE=against(lambda x, value: x >= value),
-    CompareLTE=against(lambda x, value: x <= value),
-    CompareEQ=against(lambda x, value, tolerance: near(x, value, tolerance=tolerance)),
-    CompareNEQ=against(lambda x, value, tolerance: apart(x, value, tolerance=tolerance)),
+    CompareGT=lambda x, value: x > value,
+    CompareLT=lambda x, value: x < value,
+    CompareGTE=lambda x, value: x >= value,
+    CompareLTE=lambda x, value: x <= value,
+    CompareEQ=lambda x, value, tolerance: near(x, value, tolerance=tolerance),
+    CompareNEQ=lambda x, value, tolerance: apart(x, value, tolerance=tolerance),
     ConstantNumber=lambda _, value: value,
     ConstantBoolean=lambda _, value: value,
     ConstantNumberToBoolean=lambda _, value: value,
@@ -94,10 +100,10 @@ scalar(
 )
 
 filters(
-    GreaterThan=against(lambda x, value: x > value),
-    LessThan=against(lambda x, value: x < value),
-    EqualTo=against(lambda x, value, epsilon: near(x, value, tolerance=epsilon)),
-    NotEqualTo=against(lambda x, value, epsilon: apart(x, value, tolerance=epsilon)),
+    GreaterThan=lambda x, value: x > value,
+    LessThan=lambda x, value: x < value,
+    EqualTo=lambda x, value, epsilon: near(x, value, tolerance=epsilon),
+    NotEqualTo=lambda x, value, epsilon: apart(x, value, tolerance=epsilon),
 )
 
 synchronised(
