@@ -9,7 +9,7 @@ from rtbot.formulas import Code, Writer
 from rtbot.graph import Ref
 from rtbot.step_calls import StepCall
 from rtbot.steps import argument, used_values
-from rtbot.texts import under
+from rtbot.texts import block, under
 from rtbot.variables import Variable
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def by_step(segment: Segment, node: Node, call: StepCall) -> Computed:
     flag = segment.unique(f"{node.id}_on")
     lines = [*call.lines, f"{', '.join(['code', *results])} = {call.text}", f"{flag} = code == 1"]
     if operator.faults:
-        lines += ["if code == 2:", f"    {segment.count_loss(node, '')} += 1"]
+        lines += ["if code == 2:", *block(_faults(segment, node, call.sources), 1)]
     return Computed(lines, outputs, flag)
 
 
@@ -87,7 +87,7 @@ def by_formulas(segment: Segment, node: Node, sources: dict[str, Variable]) -> C
     fine += [f"not {_true(c)}" for c in faulty]
     fine += [f"({c.fine})" for c in kept if c.fine is not None]
     lines = [*writer.lines, *_losses(segment, node, writer)]
-    flag = _emission(segment, node, lines, passing, " and ".join(fine))
+    flag = _emission(segment, node, sources, lines, passing, " and ".join(fine))
     return Computed(lines, outputs, flag)
 
 
@@ -118,17 +118,36 @@ def _losses(segment: Segment, node: Node, writer: Writer) -> list[str]:
     return lines
 
 
+def _faults(segment: Segment, node: Node, sources: dict[str, Variable]) -> list[str]:
+    """Lines that count a row outside of the domain: at the ports that have a message in it.
+
+    A port that only looks back has none of its own there.
+    """
+    lines = [f"{segment.count_loss(node, '')} += 1"]
+    roles = node.operator.roles(node.values, list(sources))
+    for port, source in sources.items():
+        if roles[port] != "must" and source.valid:
+            counter = segment.count_loss(node, f"domain {port}")
+            if roles[port] == "may":
+                lines += [f"if {source.valid}:", f"    {counter} += 1"]
+    return lines
+
+
 def _emission(
-    segment: Segment, node: Node, lines: list[str], passing: str, fine: str
+    segment: Segment,
+    node: Node,
+    sources: dict[str, Variable],
+    lines: list[str],
+    passing: str,
+    fine: str,
 ) -> str | None:
     """The flag that the node emits, set in new lines; None where it always does."""
     if not passing and not fine:
         return None
     flag = segment.unique(f"{node.id}_on")
     if fine:
-        counter = segment.count_loss(node, "")
         wanted = f"{passing} and " if passing else ""
-        lines += [f"if {wanted}not ({fine}):", f"    {counter} += 1"]
+        lines += [f"if {wanted}not ({fine}):", *block(_faults(segment, node, sources), 1)]
     lines.append(f"{flag} = {' and '.join(t for t in (passing, fine) if t)}")
     return flag
 

@@ -70,7 +70,7 @@ class Plan:
         self.places = {name: self._clocks.place(ref) for name, ref in self.outputs.items()}
         self.text = self._text()
         for name, port in self.losses:
-            if port:
+            if port and not port.startswith("domain "):
                 node = checked.nodes[name]
                 lost = node.operator.lost(node.values, list(node.inputs))
                 self.reasons[name, port] = lost[port][0]
@@ -217,7 +217,8 @@ class Plan:
         for port, ref in node.inputs.items():
             account = self.ports.setdefault((node.id, port), Port(ref))
             account.active = active
-            account.domain = segment.losses.get((node.id, ""))
+            whole = segment.losses.get((node.id, ""))
+            account.domain = segment.losses.get((node.id, f"domain {port}"), whole)
             account.tied = segment.losses.get((node.id, port))
             if account.pairing is None:
                 clock.counts[ref] = segment.count(segment.variables[ref].conditions)

@@ -119,3 +119,34 @@ def test_compiled_sums_of_integers_are_exact_too():
     found = run("MovingSum", values, window=3, compiled=True)
     exact = [sum(values[n - 2 : n + 1]) for n in range(2, len(values))]
     assert [v for _, v in found] == [float(Fraction(total)) for total in exact]
+
+
+# ---- the account
+
+
+def three(**parameters):
+    return rtbot.load(
+        {
+            "inputs": {"a": "integer", "b": "integer", "c": "integer"},
+            "operators": {"m": {"type": "Merge", "in": ["a", "b", "c"], **parameters}},
+            "outputs": {"m": "m"},
+        }
+    )
+
+
+def test_a_sum_that_does_not_fit_is_lost_only_where_a_message_came():
+    session = three(ties="sum").start(compiled=False)
+    session.push(
+        {
+            "a": {"t": [1, 2, 3], "value": [2**63 - 1, 1, 2**63 - 1]},
+            "b": {"t": [1], "value": [1]},
+            "c": {"t": [3, 4], "value": [1, 1]},
+        }
+    )
+    session.finish()
+    account = session.account()["operators"]["m"]
+    assert account == {
+        "i1": {"in": 3, "consumed": 1, "held": 0, "lost": {"domain": 2}},
+        "i2": {"in": 1, "consumed": 0, "held": 0, "lost": {"domain": 1}},
+        "i3": {"in": 2, "consumed": 1, "held": 0, "lost": {"domain": 1}},
+    }
