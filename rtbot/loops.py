@@ -174,7 +174,10 @@ def own_outputs(segment: Segment, node: Node) -> dict[str, str]:
 
 
 def own_row(segment: Segment, node: Node, call: StepCall, outputs: dict[str, str]) -> list[str]:
-    """One row: the step again and again while it has more to give and there is room."""
+    """One row: the step again and again while it has more to give and there is room.
+
+    Where there is no room the row is begun anew, so it leaves the rings.
+    """
     results = ", ".join(["code", "own_time", *outputs, *call.targets])
     keep = [f"{name}_column[m] = {stored}" for name, stored in outputs.items()]
     return [
@@ -186,6 +189,7 @@ def own_row(segment: Segment, node: Node, call: StepCall, outputs: dict[str, str
         "    elif code == 2:",
         f"        {segment.count_loss(node, '')} += 1",
         "if code == 3:",
+        *block(call.undo, 1),
         "    full = True",
         "    break",
         "row += 1",

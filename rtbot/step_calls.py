@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class StepCall:
     """The call of a node's step in a segment.
 
-    `text` is the call, `lines` stand before it, `targets` take the state that it gives back.
+    `text` is the call, `lines` stand before it, `targets` take the state that it gives back. `undo`
+    takes the row out of the rings again, so that `lines` may put it in a second time.
     `active` are the flags under which the call stands.
     """
 
@@ -37,6 +38,7 @@ class StepCall:
         self.active = active
         self.lines: list[str] = []
         self.targets: list[str] = []
+        self.undo: list[str] = []
         self.share = segment.layout.share(node.id)
         function, name = step_of(node), step_name(node)
         segment.functions.append((name, function))
@@ -131,6 +133,12 @@ class StepCall:
             f"{prefix}_place += 1",
             f"if {prefix}_place == {limit}:",
             f"    {prefix}_place = 0",
+        ]
+        self.undo += [
+            f"{prefix}_place = {prefix}_position",
+            assign(kind, at, f"{prefix}_leaving"),
+            f"if not {prefix}_evicts:",
+            f"    {prefix}_count -= 1",
         ]
         parts = {p: f"{prefix}_{p}" for p in ("position", "evicts", "leaving", "count")}
         array = "F" if kind == "number" else "I"

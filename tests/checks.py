@@ -128,7 +128,7 @@ class Checked:
             rows = sum(loss.rows[port] for loss in losses)
             lost = {
                 "unmatched": sum(loss.unmatched.get(port, 0) for loss in losses),
-                "domain": sum(loss.domain for loss in losses),
+                "domain": sum(loss.domain.get(port, 0) for loss in losses),
                 "tied": sum(loss.tied.get(port, 0) for loss in losses),
             }
             lost = {reason: count for reason, count in lost.items() if count}
@@ -178,7 +178,9 @@ class Checked:
         self.coverage[f"{len(self.case.keys)} key columns"] += 1
         self.coverage["null key"] += any(None in row.key for row in self.case.rows)
         for evaluation in self.evaluations.values():
-            self.coverage["domain"] += any(loss.domain for loss in evaluation.losses.values())
+            self.coverage["domain"] += any(
+                any(loss.domain.values()) for loss in evaluation.losses.values()
+            )
             self.coverage["unmatched"] += any(
                 any(loss.unmatched.values()) for loss in evaluation.losses.values()
             )

@@ -7,6 +7,21 @@ import pytest
 
 import rtbot
 import tests.oracles.whole  # noqa: F401 (its oracles register)
+from rtbot.check.declared import problems
+from rtbot.operator import (
+    EMIT,
+    EMIT_AGAIN,
+    REGISTRY,
+    Cells,
+    In,
+    Integer,
+    Number,
+    Operator,
+    Out,
+    Ring,
+    Scalar,
+    step,
+)
 from tests.oracles.registry import ORACLES
 from tests.oracles.streams import bits
 
@@ -150,3 +165,85 @@ def test_a_sum_that_does_not_fit_is_lost_only_where_a_message_came():
         "i2": {"in": 1, "consumed": 0, "held": 0, "lost": {"domain": 1}},
         "i3": {"in": 2, "consumed": 1, "held": 0, "lost": {"domain": 1}},
     }
+
+
+# ---- operators of one's own
+
+
+@step
+def echo(time, values, values_first, values_count, values_evicts, values_leaving, given):
+    """Fifty messages for a row: the sum of what the ring holds, and 1000 times what left it."""
+    total = 1000 * values_leaving if values_evicts else 0
+    for place in range(values_first, values_first + values_count):
+        total += values[place]
+    given = given + 1 if given < 49 else 0
+    return EMIT if given == 0 else EMIT_AGAIN, 100 * time + given, total, given
+
+
+class EchoesForTest(Operator):
+    """See its step."""
+
+    window = Integer(minimum=1, doc="values in the window")
+    i1 = In("integer", doc="values")
+    o1 = Out("integer", doc="sums")
+    values = Ring("i1", size="window")
+    given = Scalar("integer", 0)
+    own_time = True
+    step = echo
+
+
+OWN = {"EchoesForTest": REGISTRY.pop("EchoesForTest")}
+
+
+@pytest.fixture
+def own_operators(monkeypatch):
+    for name, cls in OWN.items():
+        monkeypatch.setitem(REGISTRY, name, cls)
+
+
+@pytest.mark.usefixtures("own_operators")
+@pytest.mark.parametrize("cut", [1, 2, 3, 7])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_ring_holds_a_row_once_where_the_room_ends_within_it(cut, compiled):
+    if compiled and cut != 3:
+        pytest.skip("one cut is enough there")
+    values = [3, 1, 4, 1, 5, 9, 2]
+    graph = rtbot.load(
+        {
+            "inputs": {"x": "integer"},
+            "operators": {"m": {"type": "EchoesForTest", "in": "x", "window": 3}},
+            "outputs": {"m": "m"},
+        }
+    )
+    session = graph.start(compiled=compiled)
+    found = []
+    for first in range(0, len(values), cut):
+        times = list(range(first, min(first + cut, len(values))))
+        table = {"x": {"t": times, "value": [values[t] for t in times]}}
+        found += session.push(table)["m"]["value"].tolist()
+    wanted = [
+        sum(values[max(0, n - 2) : n + 1]) + (1000 * values[n - 3] if n >= 3 else 0)
+        for n in range(len(values))
+    ]
+    assert found == [value for value in wanted for _ in range(50)]
+
+
+TAKEN = [
+    ({"time": Number(default=1.0)}, "time", "the time of the row"),
+    ({"time": Scalar("number", 0.0)}, "time", "the time of the row"),
+    ({"i1_valid": Number(default=1.0)}, "i1_valid", "i1"),
+    ({"a_first": Number(default=1.0), "a": Cells("number", size=2)}, "a", "a_first"),
+    ({"a_count": Scalar("integer", 0), "a": Ring("i1", "n"), "n": Integer(default=1)}, "a", "a_c"),
+]
+
+
+@pytest.mark.parametrize(("parts", "owner", "why"), TAKEN)
+def test_a_name_that_a_step_takes_for_something_else_is_refused(parts, owner, why):
+    parts = {"i1": In("number"), "o1": Out("number"), "formula": "i1"} | parts
+    cls = type("TakenForTest", (Operator,), {"__doc__": "Wrong.", **parts})
+    REGISTRY.pop("TakenForTest", None)
+    found = [p for p in problems(cls) if "is no free name" in p.message]
+    assert [p.code for p in found] == ["RT170"]
+    assert f"{owner} is no free name" in found[0].message
+    assert why in found[0].message
+    assert found[0].hint == "rename it"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.check.context import known
 from rtbot.check.places import Places
-from rtbot.check.step_texts import check_step
+from rtbot.check.step_texts import argument_names, check_step
 from rtbot.errors import GraphError, Problems, nearest
 from rtbot.expression import constant, parse
 from rtbot.expression.rules import ARGUMENTS, INTERNAL_ARGUMENTS
@@ -77,6 +77,7 @@ class _Checker:
         self.ports()
         self.parameters()
         self.state()
+        self.arguments()
         self.meaning()
         if not self.problems.found:
             for name in ("step", "integer_step"):
@@ -157,6 +158,17 @@ class _Checker:
             self.add(name, f"{ring.port!r} is no input port", known(self.cls.inputs))
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
+
+    def arguments(self) -> None:
+        """What a step may take has one meaning each: `time`, and what ports and state give."""
+        owners = {"time": "the time of the row"}
+        for owner, names in argument_names(self.cls):
+            for name in names:
+                if name in owners:
+                    message = f"a step would take {name} for {owners[name]}"
+                    self.add(owner, f"{owner} is no free name: {message}", "rename it")
+                    break
+            owners |= {name: owner for name in names if name not in owners}
 
     # ---- what it does
 

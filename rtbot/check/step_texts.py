@@ -135,17 +135,22 @@ def helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
 def step_names(cls: type[Operator]) -> list[str]:
     """Return what the arguments of a step may be called."""
-    names = []
+    return [*(name for _, names in argument_names(cls) for name in names), "time"]
+
+
+def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
+    """Yield every port, parameter and piece of state with the arguments that it gives."""
     for name in cls.inputs:
-        names += [name, f"{name}_valid"]
-    names += [*cls.parameters, "time"]
+        yield name, [name, f"{name}_valid"]
+    for name in cls.parameters:
+        yield name, [name]
     for name, item in cls.state.items():
-        names.append(name)
         if isinstance(item, Ring):
-            names += [f"{name}_{part}" for part in RING_PARTS]
+            yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]
         elif isinstance(item, Cells | Scratch):
-            names.append(f"{name}_first")
-    return names
+            yield name, [name, f"{name}_first"]
+        else:
+            yield name, [name]
 
 
 def result_names(cls: type[Operator]) -> list[str] | None:

@@ -16,7 +16,7 @@ class Losses:
     rows: dict
     unmatched: dict
     held: dict
-    domain: int = 0
+    domain: dict = field(default_factory=dict)
     tied: dict = field(default_factory=dict)
 
 
@@ -75,6 +75,7 @@ class Evaluation:
         )
         self._keep(name, streams, paired, answer, {p: t.kind for p, t in types.items()}, frontier)
         self.losses[name].tied = tied
+        self.losses[name].domain = _faults(paired, answer, roles)
 
     def _fitting(self, operator, port, ref):
         stream = self.stream(ref)
@@ -94,16 +95,29 @@ class Evaluation:
             for port, ref in zip(ports, refs, strict=True):
                 table[port] = table.pop(ref)
         self._keep(name, ports, paired, answer, {"o1": term.kind}, paired.frontier)
+        faults = _faults(paired, answer, dict.fromkeys(refs, "must"))
+        self.losses[name].domain = dict(zip(ports, map(faults.__getitem__, refs), strict=True))
 
     def _keep(self, name, streams, paired, answer, kinds, frontier):
         rows = {port: len(stream.rows) for port, stream in streams.items()}
-        faults = sum(value is FAULT for _, value in answer)
-        self.losses[name] = Losses(rows, paired.unmatched, paired.held, faults)
+        self.losses[name] = Losses(rows, paired.unmatched, paired.held)
         messages = [(time, value) for time, value in answer if value is not FAULT]
         self.ports[name] = {}
         for place, (port, kind) in enumerate(kinds.items()):
             own = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
             self.ports[name][port] = Stream(own, kind, frontier=frontier)
+
+
+def _faults(paired, answer, roles):
+    """By port, the messages at times at which the answer does not exist; not those looked up."""
+    faulty = {time for time, value in answer if value is FAULT}
+    return Counter(
+        port
+        for time, values in paired.rows
+        if time in faulty
+        for port, value in values.items()
+        if value is not ABSENT and roles[port] != "last"
+    )
 
 
 class References(dict):
