@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from rtbot.segments import Segment
 
 
+DOMAIN = "domain "
+"""Begins the name of a loss under `domain` at a port that need not have a message."""
+
+
 @dataclass
 class Computed:
     """Lines that compute a node, (value, valid) of each output, and the flag that it emits."""
@@ -68,6 +72,10 @@ def by_step(segment: Segment, node: Node, call: StepCall) -> Computed:
     lines = [*call.lines, f"{', '.join(['code', *results])} = {call.text}", f"{flag} = code == 1"]
     if operator.faults:
         lines += ["if code == 2:", f"    {segment.count_loss(node, '')} += 1"]
+        for port, source in call.sources.items():
+            if source.valid and operator.port(port).role == "may":
+                counter = segment.count_loss(node, DOMAIN + port)
+                lines += [f"if code == 2 and {source.valid}:", f"    {counter} += 1"]
     return Computed(lines, outputs, flag)
 
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 GENERIC = ("T", "N")
 STATE_KINDS = ("number", "integer", "boolean", *GENERIC)
 RESERVED = ("type", "in", "control", "doc", "meta", "id")
+IN_STEPS = ("time",)
+"""What a step gets by name whatever its operator declares."""
 _CONDITIONS = ("keep", "fault")
 
 
@@ -132,6 +134,8 @@ class _Checker:
         for name, parameter in self.cls.parameters.items():
             if name in RESERVED:
                 self.add(name, f"{name} has a meaning of its own in a graph file", "rename it")
+            if name in IN_STEPS:
+                self.add(name, f"a step gets the row's {name} by this name", "rename it")
             if name in taken:
                 self.add(name, f"{name} is a parameter and a port or a piece of state")
             default = parameter.default
@@ -142,6 +146,8 @@ class _Checker:
 
     def state(self) -> None:
         for name, item in self.cls.state.items():
+            if name in IN_STEPS:
+                self.add(name, f"a step gets the row's {name} by this name", "rename it")
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is no kind of state", known(STATE_KINDS))

@@ -1,0 +1,163 @@
+"""Faults found by attack in what operators declare, hold and count."""
+
+import pytest
+
+import rtbot
+from rtbot.operator import (
+    EMIT,
+    REGISTRY,
+    STATE_LIMIT,
+    In,
+    Integer,
+    Number,
+    Operator,
+    Out,
+    Scalar,
+    step,
+)
+
+
+@pytest.fixture
+def own():
+    """Operators that a test declares are gone after it."""
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+# ---- the account of a Merge
+
+
+def test_an_overflow_of_a_merge_is_booked_where_messages_came():
+    graph = rtbot.load(
+        {
+            "inputs": {"a": "integer", "b": "integer", "c": "integer"},
+            "operators": {"m": {"type": "Merge", "in": ["a", "b", "c"], "ties": "sum"}},
+            "outputs": ["m"],
+        }
+    )
+    session = graph.start(compiled=False)
+    session.push({"a": {"t": [1, 2], "value": [2**63 - 1, 1]}, "b": {"t": [1], "value": [1]}})
+    session.finish()
+    account = session.account()["operators"]["m"]
+    assert account == {
+        "i1": {"in": 2, "consumed": 1, "held": 0, "lost": {"domain": 1}},
+        "i2": {"in": 1, "consumed": 0, "held": 0, "lost": {"domain": 1}},
+        "i3": {"in": 0, "consumed": 0, "held": 0, "lost": {}},
+    }
+
+
+# ---- state that no memory holds
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        {"type": "Lag", "n": "$size"},
+        {"type": "PeakDetector", "window": "$size"},
+        {"type": "WindowMinMax", "window": "$size", "mode": "max"},
+        {"type": "StandardDeviation", "window": "$size"},
+        {"type": "MovingAverage", "window": "$size"},
+        {"type": "MovingSum", "window": "$size", "partial": True},
+    ],
+    ids=lambda operator: operator["type"],
+)
+@pytest.mark.parametrize("size", [2**63 - 1, 10**9 + 1, STATE_LIMIT + 1])
+def test_a_window_beyond_all_memory_is_refused_by_the_checker(operator, size):
+    document = {
+        "params": {"size": 3},
+        "inputs": {"x": "number"},
+        "operators": {"y": operator | {"in": "x"}},
+        "outputs": ["y"],
+    }
+    with pytest.raises(rtbot.GraphError) as caught:
+        rtbot.load(document, size=size)
+    assert [problem.code for problem in caught.value.problems] == ["RT112"]
+    assert "16777216" in str(caught.value).replace(",", "").replace("_", "")
+
+
+# ---- declarations
+
+
+@pytest.mark.usefixtures("own")
+def test_a_parameter_cannot_have_the_name_of_the_time_of_a_row():
+    class Delayed(Operator):
+        """A parameter that a step would never see."""
+
+        time = Number(doc="seconds")
+        i1 = In("number")
+        o1 = Out("number")
+
+        @step
+        def step(i1, time):  # noqa: N805 (a step has no self)
+            return i1 + time
+
+    with pytest.raises(rtbot.GraphError, match="a step gets the row's time by this name"):
+        rtbot.load(
+            {
+                "inputs": {"x": "number"},
+                "operators": {"y": {"type": "Delayed", "in": "x", "time": 5}},
+                "outputs": ["y"],
+            }
+        )
+
+
+@pytest.mark.usefixtures("own")
+def test_state_cannot_have_the_name_of_the_time_of_a_row():
+    class Stamped(Operator):
+        """State that a step would never see."""
+
+        i1 = In("number")
+        o1 = Out("number")
+        time = Scalar("integer", 0)
+
+        @step
+        def step(i1, time):  # noqa: N805 (a step has no self)
+            return i1, time
+
+    with pytest.raises(rtbot.GraphError, match="a step gets the row's time by this name"):
+        rtbot.load(
+            {
+                "inputs": {"x": "number"},
+                "operators": {"y": {"type": "Stamped", "in": "x"}},
+                "outputs": ["y"],
+            }
+        )
+
+
+@pytest.mark.usefixtures("own")
+def test_an_operator_with_times_of_its_own_reads_one_stream_or_is_refused_with_the_cure():
+    class Later(Operator):
+        """The sum of two values, some time later."""
+
+        by = Integer(minimum=0, doc="how much later")
+        i1 = In("number")
+        i2 = In("number")
+        o1 = Out("number")
+        silent = True
+        own_time = True
+
+        @step
+        def step(i1, i2, by, time):  # noqa: N805 (a step has no self)
+            return EMIT, time + by, i1 + i2
+
+    def load(feeds, operators):
+        return rtbot.load(
+            {
+                "inputs": {"a": "number", "b": "number"},
+                "operators": operators | {"y": {"type": "Later", "in": feeds, "by": 10}},
+                "outputs": ["y"],
+            }
+        )
+
+    with pytest.raises(rtbot.GraphError, match="reads one stream, not several") as caught:
+        load(["a", "b"], {}).plan()
+    assert [(p.code, p.mark.file) for p in caught.value.problems] == [("RT117", "<mapping>")]
+    graph = load(["both.o1", "both.o2"], {"both": {"type": "Join", "in": ["a", "b"]}})
+    tables = {"a": {"t": [1, 2], "value": [1.0, 2.0]}, "b": {"t": [2], "value": [5.0]}}
+    session = graph.start(compiled=False)
+    parts = [session.push(tables)["y"], session.finish()["y"]]
+    assert [row for part in parts for row in zip(part["t"], part["value"], strict=True)] == [
+        (12, 7.0)
+    ]
