@@ -21,7 +21,6 @@ COMMANDS = {
     ],
     "one": [*PYTEST, "tests/test_faults_one.py", "-k", "pairing or refused_texts"],
     "state": [*PYTEST, "tests/test_faults_state.py"],
-    "times": [*PYTEST, "tests/test_faults_times.py"],
     "files": [
         *PYTEST,
         "tests/test_faults_files.py",
@@ -176,15 +175,9 @@ LANGUAGE = [
 ]
 FOUND = [
     Sabotage("        if rows > self.room:\n", "        if rows < 0:\n", ("one",)),
-    Sabotage("        runner.ahead -= 1\n", "", ("one",)),
     Sabotage(
         "self.count, self.free = count, list(free)", "self.count, self.free = count, []", ("state",)
     ),
-    Sabotage(
-        'return values["interval"] if cls._snaps(values) else 0', "return 0", ("state", *TORTURES)
-    ),
-    Sabotage("            child += 1\n", "            child += 2\n", ("state", "times")),
-    Sabotage("        self._given = given\n", "", ("one",)),
     Sabotage("or self._digest() != self._known:", "or False:", ("files",)),
     Sabotage(", *pages, (max(size - ENDS_BYTES, 0), ENDS_BYTES)]", ", *pages]", ("files",)),
     Sabotage("in (work.time, work.port) if name", "in (work.time,) if name", ("spark",)),
