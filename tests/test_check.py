@@ -317,7 +317,7 @@ def test_a_mapping_is_checked_like_a_file():
         check(load(source))
     assert str(caught.value) == (
         "<mapping> operators.m.window: error[RT113]: "
-        "window is 2.5, an integer of at least 1 is expected"
+        "window is 2.5, an integer from 1 to 16777216 is expected"
     )
 
 
