@@ -153,7 +153,8 @@ def test_an_operator_with_times_of_its_own_reads_one_stream_or_is_refused_with_t
 
     with pytest.raises(rtbot.GraphError, match="reads one stream, not several") as caught:
         load(["a", "b"], {}).plan()
-    assert [(p.code, p.mark.file) for p in caught.value.problems] == [("RT117", "<mapping> operators.y")]
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.mark.file) == ("RT117", "<mapping> operators.y")
     graph = load(["both.o1", "both.o2"], {"both": {"type": "Join", "in": ["a", "b"]}})
     tables = {"a": {"t": [1, 2], "value": [1.0, 2.0]}, "b": {"t": [2], "value": [5.0]}}
     session = graph.start(compiled=False)
