@@ -576,7 +576,7 @@ def test_two_cycles_are_two_problems_and_what_stands_behind_them_is_none():
 @pytest.mark.parametrize(
     ("params", "code", "place", "words"),
     [
-        ({"w": 0}, "RT112", "<parameters> w", "from 1 to"),
+        ({"w": 0}, "RT112", "<parameters> w", "at least 1"),
         ({"w": "many"}, "RT113", "<parameters> w", "an integer"),
         ({"w": None}, "RT113", "<parameters> w", "None"),
         ({"w": object()}, "RT105", "<parameters> w", "object"),
