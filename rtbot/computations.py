@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from rtbot.segments import Segment
 
 
+DOMAIN = "domain "
+"""Begins the name of a loss under `domain` at a port that need not have a message."""
+
+
 @dataclass
 class Computed:
     """Lines that compute a node, (value, valid) of each output, and the flag that it emits."""
@@ -127,7 +131,7 @@ def _faults(segment: Segment, node: Node, sources: dict[str, Variable]) -> list[
     roles = node.operator.roles(node.values, list(sources))
     for port, source in sources.items():
         if roles[port] != "must" and source.valid:
-            counter = segment.count_loss(node, f"domain {port}")
+            counter = segment.count_loss(node, DOMAIN + port)
             if roles[port] == "may":
                 lines += [f"if {source.valid}:", f"    {counter} += 1"]
     return lines

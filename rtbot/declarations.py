@@ -58,6 +58,10 @@ class Number(Parameter):
     above: float | None = None
 
 
+STATE_LIMIT = 1 << 24
+"""The most values that a piece of state may hold for each key: 128 MiB of them."""
+
+
 @dataclass(kw_only=True)
 class Integer(Parameter):
     """An int64 parameter; `minimum` and `maximum` are inclusive; `odd` asks for an odd one."""

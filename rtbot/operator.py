@@ -28,11 +28,13 @@ from __future__ import annotations
 
 import linecache
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.declarations import (
     KINDS,
     ROLES,
+    STATE_LIMIT,
     Boolean,
     Cells,
     Choice,
@@ -158,8 +160,18 @@ class Operator:
             setattr(cls, group, declared)
         if "frontier" in cls.state:
             cls.frontier = "state"
+        cls._limit_state()
         if not abstract:
             _register(cls)
+
+    @classmethod
+    def _limit_state(cls) -> None:
+        """Give a parameter that sizes state a maximum, unless it has one."""
+        for item in cls.state.values():
+            size = getattr(item, "size", None)
+            parameter = cls.parameters.get(size) if isinstance(size, str) else None
+            if isinstance(parameter, Integer) and parameter.maximum is None:
+                cls.parameters[parameter.name] = replace(parameter, maximum=STATE_LIMIT)
 
     @classmethod
     def ports(cls, arity: int) -> list[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from contextlib import suppress
 from errno import EEXIST, ELOOP, EPERM
 from pathlib import Path
@@ -30,7 +29,7 @@ NAME_BYTES = 200
 
 def part_of(place: str) -> str:
     """Return a name for what is to take this place, which nobody can have guessed."""
-    return f"{beginning_of(place)}.{secrets.token_hex(8)}.part"
+    return f"{beginning_of(place)}.{os.urandom(8).hex()}.part"
 
 
 def beginning_of(place: str) -> str:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, cast
 from rtbot import formulas, loops, pairs
 from rtbot.calls import Grid, OwnCall, PairCall, Port, SegmentCall
 from rtbot.clocks import Clock, Clocks, Pairing
-from rtbot.computations import add
+from rtbot.computations import DOMAIN, add
+from rtbot.errors import refused
 from rtbot.graph import Label, Ref
 from rtbot.layout import Layout
 from rtbot.modules import HEADER
@@ -70,7 +71,7 @@ class Plan:
         self.places = {name: self._clocks.place(ref) for name, ref in self.outputs.items()}
         self.text = self._text()
         for name, port in self.losses:
-            if port and not port.startswith("domain "):
+            if port and not port.startswith(DOMAIN):
                 node = checked.nodes[name]
                 lost = node.operator.lost(node.values, list(node.inputs))
                 self.reasons[name, port] = lost[port][0]
@@ -137,7 +138,10 @@ class Plan:
         segment = self._segment(f"own_{len(self.calls)}")
         refs = list(dict.fromkeys(node.inputs.values()))
         streams = {self._clocks.place(ref)[0] for ref in refs}
-        assert len(streams) == 1, "an operator with its own times reads one stream"
+        if len(streams) > 1:
+            message = f"{node.id}: an operator with times of its own reads one stream, not several"
+            hint = "join its inputs by time first, or wire it to outputs that appear together"
+            raise refused("RT117", node.mark, message, hint)
         for ref in refs:
             segment.column(ref, self._clocks.type_of(ref), f"{ref.id}_{ref.port}")
         self._texts.append(loops.own(segment, node))
@@ -217,8 +221,8 @@ class Plan:
         for port, ref in node.inputs.items():
             account = self.ports.setdefault((node.id, port), Port(ref))
             account.active = active
-            whole = segment.losses.get((node.id, ""))
-            account.domain = segment.losses.get((node.id, f"domain {port}"), whole)
+            everywhere = segment.losses.get((node.id, ""))
+            account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
             account.tied = segment.losses.get((node.id, port))
             if account.pairing is None:
                 clock.counts[ref] = segment.count(segment.variables[ref].conditions)

@@ -25,6 +25,7 @@ from pathlib import Path
 from tests.sabotages import COMMANDS, SABOTAGES
 
 ROOT = Path(__file__).parent.parent
+PACKAGES = ("rtbot", "spark_adapter")
 SECONDS = 900
 CASES = 60
 """Random graphs that `rtbot compare` runs until it finds a difference."""
@@ -37,7 +38,8 @@ WIDTH = 24
 
 def copied(copy):
     """Copy the package into a folder; the environment in which commands there run on the copy."""
-    shutil.copytree(ROOT / "rtbot", copy / "rtbot", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("tests", "graphs", "pyproject.toml"):
         (copy / name).symlink_to(ROOT / name)
     return os.environ | {
@@ -54,12 +56,13 @@ def attempt(sabotage, copy, catch):
     """
     started = time.monotonic()
     environment = copied(copy)
-    places = [path for path in (copy / "rtbot").rglob("*.py") if sabotage.old in path.read_text()]
+    files = [path for name in PACKAGES for path in (copy / name).rglob("*.py")]
+    places = [path for path in files if sabotage.old in path.read_text()]
     text = places[0].read_text() if len(places) == 1 else ""
     if text.count(sabotage.old) != 1:
         return "?", "STALE: the text does not stand there once", 0.0
     places[0].write_text(text.replace(sabotage.old, sabotage.new))
-    file = places[0].relative_to(copy / "rtbot")
+    file = places[0].relative_to(copy)
     caught = catch(sabotage, copy, environment)
     return file, caught or "SURVIVED", time.monotonic() - started
 

@@ -671,12 +671,12 @@ def test_an_interrupt_that_foreign_code_drops_is_not_lost(call, monkeypatch, num
 
 def test_help_is_cheap_and_imports_nothing_heavy():
     code = (
-        "import sys, time\n"
+        "import sys\n"
         "from rtbot.cli.program import run\n"
         "run(['--help'])\n"
-        "heavy = ['numpy', 'numba', 'yaml', 'rich', 'pyarrow', 'pandas']\n"
+        "heavy = ['numpy', 'numba', 'yaml', 'rich', 'pyarrow', 'pandas', 'hashlib', 'random']\n"
         "found = [name for name in heavy if name in sys.modules]\n"
-        "print(found, time.process_time(), file=sys.stderr)"
+        "print(found, len(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -686,9 +686,9 @@ def test_help_is_cheap_and_imports_nothing_heavy():
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert "Verbs:" in done.stdout
-    heavy, seconds = done.stderr.rsplit(" ", 1)
+    heavy, modules = done.stderr.rsplit(" ", 1)
     assert heavy == "[]"
-    assert float(seconds) < 0.15
+    assert int(modules) < 160  # not the time: machines are shared, and others count that
 
 
 def test_that_something_is_compiled_is_said_once_and_not_to_whom_wants_quiet(

@@ -2,11 +2,15 @@
 
 import pytest
 
-from tests.sabotage import ROOT, by_compare, run_one
+from tests.sabotage import PACKAGES, ROOT, by_compare, run_one
 from tests.sabotages import COMMANDS, SABOTAGES
 
-TEXTS = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "rtbot").rglob("*.py"))]
-QUICK = ["session.rows[name] += 1", 'feed.lost = dict(header["lost"])']
+TEXTS = [
+    path.read_text(encoding="utf-8")
+    for name in PACKAGES
+    for path in sorted((ROOT / name).rglob("*.py"))
+]
+QUICK = ["self.rows[name] += len(batches[stream])", 'feed.lost = dict(header["lost"])']
 
 
 def test_every_sabotage_has_its_place():

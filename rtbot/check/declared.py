@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 GENERIC = ("T", "N")
 STATE_KINDS = ("number", "integer", "boolean", *GENERIC)
 RESERVED = ("type", "in", "control", "doc", "meta", "id")
+IN_STEPS = ("time",)
+"""What a step gets by name whatever its operator declares."""
 _CONDITIONS = ("keep", "fault")
 
 
@@ -133,6 +135,8 @@ class _Checker:
         for name, parameter in self.cls.parameters.items():
             if name in RESERVED:
                 self.add(name, f"{name} has a meaning of its own in a graph file", "rename it")
+            if name in IN_STEPS:
+                self.add(name, f"a step gets the row's {name} by this name", "rename it")
             if name in taken:
                 self.add(name, f"{name} is a parameter and a port or a piece of state")
             default = parameter.default
@@ -143,6 +147,8 @@ class _Checker:
 
     def state(self) -> None:
         for name, item in self.cls.state.items():
+            if name in IN_STEPS:
+                self.add(name, f"a step gets the row's {name} by this name", "rename it")
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is no kind of state", known(STATE_KINDS))
@@ -160,8 +166,8 @@ class _Checker:
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
 
     def arguments(self) -> None:
-        """What a step may take has one meaning each: `time`, and what ports and state give."""
-        owners = {"time": "the time of the row"}
+        """What a step may take has one meaning each, whatever gives it: `window_first`."""
+        owners: dict[str, str] = {}
         for owner, names in argument_names(self.cls):
             for name in names:
                 if name in owners:

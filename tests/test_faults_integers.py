@@ -1,0 +1,216 @@
+"""Integers that were rounded; rings and names of operators of one's own."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+import rtbot
+import tests.oracles.whole  # noqa: F401 (its oracles register)
+from rtbot.check.declared import problems
+from rtbot.operator import (
+    EMIT,
+    EMIT_AGAIN,
+    REGISTRY,
+    Cells,
+    In,
+    Integer,
+    Number,
+    Operator,
+    Out,
+    Ring,
+    Scalar,
+    step,
+)
+from tests.oracles.registry import ORACLES
+from tests.oracles.streams import bits
+
+BIG = 2**53
+EDGES = [-(2**63), -(2**63) + 1, -BIG - 1, -BIG, -1, 0, 1, BIG - 1, BIG, BIG + 1, 2**63 - 1]
+NUMBERS = [float(BIG), -float(BIG), 0.5, -0.5, 0.0, 2.0**63, -(2.0**63), 1e300, -1e300, 5e-324]
+
+
+def run(operator, values, *, compiled=False, **parameters):
+    """What an operator makes of integers at the times 0, 1, 2, ..."""
+    graph = rtbot.load(
+        {
+            "inputs": {"x": "integer"},
+            "operators": {"m": {"type": operator, "in": "x", **parameters}},
+            "outputs": {"m": "m"},
+        }
+    )
+    session = graph.start(compiled=compiled)
+    table = {"x": {"t": list(range(len(values))), "value": list(values)}}
+    out = [session.push(table)["m"], session.finish()["m"]]
+    columns = [(part["t"].tolist(), part["value"].tolist()) for part in out]
+    return [row for times, found in columns for row in zip(times, found, strict=True)]
+
+
+def right(operator, values, **parameters):
+    return list(ORACLES[operator].function(list(enumerate(values)), **parameters))
+
+
+def same(found, wanted):
+    return [(t, bits(v)) for t, v in found] == [(t, bits(v)) for t, v in wanted]
+
+
+# ---- integers are compared exactly
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+@pytest.mark.parametrize(
+    "operator",
+    ["CompareGT", "CompareLT", "CompareGTE", "CompareLTE", "GreaterThan", "LessThan"],
+)
+def test_an_integer_is_compared_with_a_number_exactly(operator, value):
+    assert same(run(operator, EDGES, value=value), right(operator, EDGES, value=value))
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+@pytest.mark.parametrize("distance", [0.0, 1e-10, 1.0, 1.5, float(BIG), 2.0**63, 2.0**64])
+@pytest.mark.parametrize(
+    ("operator", "name"),
+    [
+        ("CompareEQ", "tolerance"),
+        ("CompareNEQ", "tolerance"),
+        ("EqualTo", "epsilon"),
+        ("NotEqualTo", "epsilon"),
+    ],
+)
+def test_an_integer_is_near_a_number_exactly(operator, name, value, distance):
+    settings = {"value": value, name: distance}
+    assert same(run(operator, EDGES, **settings), right(operator, EDGES, **settings))
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.0, 2.5, 2.0**63, 1.8446744073709550e19, 2.0**64])
+@pytest.mark.parametrize("differ", [False, True])
+def test_the_distance_of_two_integers_is_exact(distance, differ):
+    operator = "CompareSyncNEQ" if differ else "CompareSyncEQ"
+    graph = rtbot.load(
+        {
+            "inputs": {"a": "integer", "b": "integer"},
+            "operators": {"m": {"type": operator, "in": ["a", "b"], "tolerance": distance}},
+            "outputs": {"m": "m"},
+        }
+    )
+    pairs = [(a, b) for a in EDGES for b in EDGES]
+    times = list(range(len(pairs)))
+    session = graph.start(compiled=False)
+    tables = {
+        name: {"t": times, "value": [pair[place] for pair in pairs]}
+        for place, name in enumerate("ab")
+    }
+    found = session.push(tables)["m"]["value"].tolist()
+    assert found == [(abs(a - b) > distance) is differ for a, b in pairs]
+
+
+def test_compiled_code_compares_integers_exactly_too():
+    settings = {"value": float(BIG), "tolerance": 0.0}
+    assert run("CompareEQ", EDGES, compiled=True, **settings) == [
+        (t, x == BIG) for t, x in enumerate(EDGES)
+    ]
+
+
+# ---- sums and means of integers are exact and rounded once
+
+
+@pytest.mark.parametrize("operator", ["MovingSum", "MovingAverage"])
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_window_of_integers_gives_the_exact_value_rounded_once(operator, partial):
+    rng = random.Random(7)
+    values = [rng.choice([*EDGES, rng.getrandbits(63), -rng.getrandbits(55)]) for _ in range(200)]
+    for window in (1, 2, 3, 7):
+        settings = {"window": window, "partial": partial}
+        assert same(run(operator, values, **settings), right(operator, values, **settings))
+
+
+def test_integers_beyond_the_floats_cancel_in_a_sum():
+    assert run("MovingSum", [BIG + 1, -BIG], window=2) == [(1, 1.0)]
+    assert run("MovingAverage", [BIG + 1, -BIG], window=2) == [(1, 0.5)]
+
+
+def test_compiled_sums_of_integers_are_exact_too():
+    values = [2**63 - 1, -(2**63), BIG + 1, 3, -BIG, 2**63 - 1, 2**63 - 1]
+    found = run("MovingSum", values, window=3, compiled=True)
+    exact = [sum(values[n - 2 : n + 1]) for n in range(2, len(values))]
+    assert [v for _, v in found] == [float(Fraction(total)) for total in exact]
+
+
+# ---- operators of one's own
+
+
+@step
+def echo(time, values, values_first, values_count, values_evicts, values_leaving, given):
+    """Fifty messages for a row: the sum of what the ring holds, and 1000 times what left it."""
+    total = 1000 * values_leaving if values_evicts else 0
+    for place in range(values_first, values_first + values_count):
+        total += values[place]
+    given = given + 1 if given < 49 else 0
+    return EMIT if given == 0 else EMIT_AGAIN, 100 * time + given, total, given
+
+
+class EchoesForTest(Operator):
+    """See its step."""
+
+    window = Integer(minimum=1, doc="values in the window")
+    i1 = In("integer", doc="values")
+    o1 = Out("integer", doc="sums")
+    values = Ring("i1", size="window")
+    given = Scalar("integer", 0)
+    own_time = True
+    step = echo
+
+
+OWN = {"EchoesForTest": REGISTRY.pop("EchoesForTest")}
+
+
+@pytest.fixture
+def own_operators(monkeypatch):
+    for name, cls in OWN.items():
+        monkeypatch.setitem(REGISTRY, name, cls)
+
+
+@pytest.mark.usefixtures("own_operators")
+@pytest.mark.parametrize("cut", [1, 2, 3, 7])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_ring_holds_a_row_once_where_the_room_ends_within_it(cut, compiled):
+    if compiled and cut != 3:
+        pytest.skip("one cut is enough there")
+    values = [3, 1, 4, 1, 5, 9, 2]
+    graph = rtbot.load(
+        {
+            "inputs": {"x": "integer"},
+            "operators": {"m": {"type": "EchoesForTest", "in": "x", "window": 3}},
+            "outputs": {"m": "m"},
+        }
+    )
+    session = graph.start(compiled=compiled)
+    found = []
+    for first in range(0, len(values), cut):
+        times = list(range(first, min(first + cut, len(values))))
+        table = {"x": {"t": times, "value": [values[t] for t in times]}}
+        found += session.push(table)["m"]["value"].tolist()
+    wanted = [
+        sum(values[max(0, n - 2) : n + 1]) + (1000 * values[n - 3] if n >= 3 else 0)
+        for n in range(len(values))
+    ]
+    assert found == [value for value in wanted for _ in range(50)]
+
+
+TAKEN = [
+    ({"i1_valid": Number(default=1.0)}, "i1_valid", "i1"),
+    ({"a_first": Number(default=1.0), "a": Cells("number", size=2)}, "a", "a_first"),
+    ({"a_count": Scalar("integer", 0), "a": Ring("i1", "n"), "n": Integer(default=1)}, "a", "a_c"),
+]
+
+
+@pytest.mark.parametrize(("parts", "owner", "why"), TAKEN)
+def test_a_name_that_a_step_takes_for_something_else_is_refused(parts, owner, why):
+    parts = {"i1": In("number"), "o1": Out("number"), "formula": "i1"} | parts
+    cls = type("TakenForTest", (Operator,), {"__doc__": "Wrong.", **parts})
+    REGISTRY.pop("TakenForTest", None)
+    found = [p for p in problems(cls) if "is no free name" in p.message]
+    assert [p.code for p in found] == ["RT170"]
+    assert f"{owner} is no free name" in found[0].message
+    assert why in found[0].message
+    assert found[0].hint == "rename it"
