@@ -131,7 +131,8 @@ def test_outputs_in_a_list_name_themselves():
 @pytest.mark.parametrize(
     ("operator", "types"),
     [
-        ("{type: MovingAverage, in: i, window: 2}", {"i1": "number", "o1": "number"}),
+        ("{type: MovingAverage, in: i, window: 2}", {"i1": "integer", "o1": "number"}),
+        ("{type: StandardDeviation, in: i, window: 2}", {"i1": "number", "o1": "number"}),
         ("{type: Addition, in: [i, i]}", {"i1": "integer", "i2": "integer", "o1": "integer"}),
         ("{type: Addition, in: [i, a]}", {"i1": "number", "i2": "number", "o1": "number"}),
         ("{type: Identity, in: n}", {"i1": "number?", "o1": "number?"}),
@@ -399,7 +400,7 @@ BAD_OPERATORS = [
     ("{m: {type: Addition, in: {i99999: a}}}", "RT122", 38, "no input port"),
     ("{m: {type: Variable, in: a}}", "RT123", 33, "m.c1 is not fed"),
     ("{m: {type: Variable, in: {i1: a, c1: f}, control: b}}", "RT124", 62, "fed twice"),
-    ("{m: {type: MovingAverage, in: f, window: 3}}", "RT125", 42, "takes number, f.o1 is boolean"),
+    ("{m: {type: MovingAverage, in: f, window: 3}}", "RT125", 42, "integer, f.o1 is boolean"),
     ("{m: {type: LogicalAnd, in: [f, a]}}", "RT125", 43, "takes boolean, a.o1 is number"),
     ("{m: {type: Addition, in: [a, s]}}", "RT125", 41, "number or integer, s.o1 is text"),
     ("{m: {type: Merge, in: [a, f]}}", "RT125", 38, "boolean (f.o1), m.i1 with number (a.o1)"),

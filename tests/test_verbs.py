@@ -428,7 +428,7 @@ def test_operators_that_are_searched_for(call):
     assert [item["name"] for item in found] == ["PeakDetector"]
     assert found[0]["signature"] == "numeric -> numeric"
     assert found[0]["subject"].startswith("Operators that move messages in time")
-    assert call("ops", "--grep", "rolling_mean")[1].count("(number -> number)") == 1
+    assert call("ops", "--grep", "rolling_mean")[1].count("(numeric -> number)") == 1
     code, out, err = call("ops", "--grep", "no such thing")
     assert (code, out) == (0, "")
     assert err == "no operator has 'no such thing' in its name or meaning: rtbot ops\n"
