@@ -26,7 +26,10 @@ class SegmentCall:
 
 @dataclass
 class OwnCall:
-    """Runs an operator with its own times; `columns` of the source stream go in."""
+    """Runs an operator with its own times; `columns` of the source stream go in.
+
+    It brings the frontiers `settles` up to date.
+    """
 
     name: str
     node: str
@@ -35,6 +38,7 @@ class OwnCall:
     target: int
     progress: int
     keeps_frontier: bool
+    settles: list[int]
 
 
 @dataclass

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Stream:
-    """Rows with columns; `progress` is the index of its frontier and what is added to it."""
+    """Rows with columns; `progress` is the index of its frontier and what is added to it.
+
+    `origin` is the same before the sum of shifts was made to fit int64.
+    """
 
     index: int
     types: list[Type]
     progress: tuple[int, int]
+    origin: tuple[int, int]
 
 
 @dataclass
@@ -44,7 +48,8 @@ class Pairing:
 class Clock:
     """A set of rows; `stream` is where they come from and `columns` which ref is which column.
 
-    They come from an `input`, from a `pairing`, or from an operator with its `own` times.
+    They come from an `input`, from a `pairing`, or from an operator with its `own` times, which
+    keeps the frontiers `keeps` up to date.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Clock:
     input: str | None = None
     pairing: Pairing | None = None
     own: Node | None = None
+    keeps: list[int] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     exports: dict[Ref, None] = field(default_factory=dict)
     places: dict[Ref, tuple[int, int]] = field(default_factory=dict)
@@ -93,12 +99,26 @@ class Clocks:
 
     def stream(self, types: list[Type], progress: tuple[int, int]) -> Stream:
         """A new stream."""
-        self.streams.append(Stream(len(self.streams), types, progress))
+        stream = Stream(len(self.streams), types, self._fitting(progress), progress)
+        self.streams.append(stream)
         return self.streams[-1]
 
     def _frontier(self, kind: str, of: Any) -> int:
         self.progress.append((kind, of))
         return len(self.progress) - 1
+
+    def _fitting(self, progress: tuple[int, int]) -> tuple[int, int]:
+        """The same progress with a shift that fits int64, behind another that takes the rest.
+
+        A frontier that leaves int64 on the way stays at the end it left by, so both parts have the
+        same sign, and a sum beyond twice int64 moves every frontier there as well.
+        """
+        index, shift = progress
+        most = min(max(shift, -pairs.LAST), pairs.LAST)
+        if most == shift:
+            return progress
+        rest = min(max(shift - most, -pairs.LAST), pairs.LAST)
+        return self._frontier("own", (index, most)), rest
 
     def _add(self, clock: Clock) -> None:
         self.all.append(clock)
@@ -150,13 +170,13 @@ class Clocks:
             source.exports[ref] = None
         outputs = {Ref(node.id, port): k for k, port in enumerate(node.outputs)}
         types = [node.types[port] for port in node.outputs]
-        index, shift = source.stream.progress
+        index, shift = source.stream.origin
+        before = len(self.progress)
         if node.operator.frontier == "shift":
-            total = shift + int(node.values["shift"])
-            progress = (index, min(max(total, -pairs.LAST), pairs.LAST))
+            shift += int(node.values["shift"])
         elif node.operator.frontier == "state":
-            before = node.operator.reach(node.values)
-            progress = (self._frontier("own", (index, shift - before)), 0)
-        else:
-            progress = (index, shift)
-        return Clock(node.id, self.stream(types, progress), outputs, own=node)
+            behind = self._fitting((index, shift - node.operator.reach(node.values)))
+            index, shift = self._frontier("own", behind), 0
+        stream = self.stream(types, (index, shift))
+        keeps = list(range(before, len(self.progress)))
+        return Clock(node.id, stream, outputs, own=node, keeps=keeps)

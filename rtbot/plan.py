@@ -154,6 +154,7 @@ class Plan:
             target=clock.stream.index,
             progress=clock.stream.progress[0],
             keeps_frontier=node.operator.frontier == "state",
+            settles=clock.keeps,
         )
         self.calls.append(call)
         points = node.operator.grid(node.values)

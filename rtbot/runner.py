@@ -217,8 +217,8 @@ class Runner:
                 raise _too_many(call, int(source.time[min(row, len(source) - 1)]))
         batches[call.target] = joined(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
-        if call.keeps_frontier:
-            self.progress.settle(call.progress, slots, floors)
+        for index in call.settles:
+            self.progress.settle(index, slots, floors)
 
     def _pair(
         self,

@@ -19,19 +19,18 @@ class Progresses:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.checked = plan.checked
-        self._makers = {clock.stream.progress[0]: clock for clock in plan.clocks if not clock.own}
-        self._makers |= {
-            clock.stream.progress[0]: clock
+        self._makers = {
+            clock.stream.origin[0]: clock
             for clock in plan.clocks
-            if clock.own and plan.progress[clock.stream.progress[0]][0] == "own"
+            if not clock.own or clock.own.operator.frontier == "state"
         }
 
     def of(self, node: Node) -> dict[str, Any]:
         """Return whom it follows, by how much it is shifted, and what its ports wait for."""
         clock = self.plan.clock_of[Ref(node.id, node.outputs[0])]
-        index, shift = clock.stream.progress
+        index, shift = clock.stream.origin
         waits = self._waits(node)
-        own = node.operator.own_time and self.plan.progress[index][0] == "own"
+        own = node.operator.own_time and node.operator.frontier == "state"
         found = {
             "follows": [] if own else self._followed(index),
             "shift": shift,
