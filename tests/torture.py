@@ -13,12 +13,13 @@ from pathlib import Path
 
 from rtbot.expression.rules import ARGUMENTS
 from rtbot.report import aligned
-from tests import generate
+from tests import families, generate
 from tests.catalogue import catalogue
 from tests.checks import Checked, port_kind
 from tests.mutation import limit_memory
 from tests.refusals import REFUSALS
 from tests.shrink import shrink
+from tests.trials import tried
 
 REGRESSIONS = Path(__file__).parent / "regressions.txt"
 CHUNK = 50
@@ -71,6 +72,8 @@ def run_case(name, *, compiled=False, coverage=None):
 
 def drawn(name, *, compiled):
     """The case of a name; small graphs where they are compiled, which takes a second for each."""
+    if families.family_of(name):
+        return families.case(name)
     return generate.case(name, schedules=3, most=4) if compiled else generate.case(name)
 
 
@@ -80,6 +83,7 @@ def check(case, *, compiled=False, coverage=None):
     checked.meet()
     checked.schedules(compiled=compiled)
     checked.limited(compiled=compiled)
+    tried(checked, compiled=compiled)
 
 
 def run_chunk(names, *, compiled):
@@ -136,7 +140,15 @@ def names_of(options):
     if options.case is not None:
         return [options.case if "/" in options.case else f"{options.seed}/{options.case}"]
     numbers = itertools.count() if options.minutes else range(options.graphs)
-    return (f"{options.seed}/{number}" for number in numbers)
+    return with_families(options.seed, numbers)
+
+
+def with_families(seed, numbers):
+    """Names of plain cases, and of those of the families that come with some of them."""
+    for number in numbers:
+        yield f"{seed}/{number}"
+        if name := families.between(seed, number):
+            yield name
 
 
 def remembered():
