@@ -7,9 +7,10 @@ from collections import Counter
 
 import rtbot
 from tests.harness import Feeder, Mismatch, as_bits, compare, events, expected, is_prefix, load
-from tests.oracles.streams import INT64_LEAST, bits
+from tests.oracles.streams import INT64_LEAST, INT64_MOST, bits
 from tests.oracles.whole import answer_for_key
 
+NEAR_LEAST, NEAR_MOST = INT64_LEAST + 1000, INT64_MOST - 1000
 MANY_STEPS = 300
 """Steps of a schedule, one of six of which is compared with the oracle; of more, six."""
 
@@ -135,7 +136,7 @@ class Checked:
             rows = sum(loss.rows[port] for loss in losses)
             lost = {
                 "unmatched": sum(loss.unmatched.get(port, 0) for loss in losses),
-                "domain": sum(loss.domain for loss in losses),
+                "domain": sum(loss.domain[port] for loss in losses),
                 "tied": sum(loss.tied.get(port, 0) for loss in losses),
             }
             lost = {reason: count for reason, count in lost.items() if count}
@@ -185,7 +186,9 @@ class Checked:
         self.coverage[f"{len(self.case.keys)} key columns"] += 1
         self.coverage["null key"] += any(None in row.key for row in self.case.rows)
         for evaluation in self.evaluations.values():
-            self.coverage["domain"] += any(loss.domain for loss in evaluation.losses.values())
+            self.coverage["domain"] += any(
+                any(loss.domain.values()) for loss in evaluation.losses.values()
+            )
             self.coverage["unmatched"] += any(
                 any(loss.unmatched.values()) for loss in evaluation.losses.values()
             )
@@ -194,6 +197,35 @@ class Checked:
                     self.coverage[f"lost {reason}"] += 1
         for steps in self.case.schedules:
             self.coverage.update(f"step {step[0]}" for step in steps)
+        self._meet_edges()
+        depth = max((self._depth(ref) for ref in self.case.document["outputs"].values()), default=0)
+        for least in (2, 3, 4):
+            self.coverage[f"chained pairings: {least}"] += depth >= least
+
+    def _meet_edges(self):
+        """Count what lies at an edge: times, integers, an input that starves beside `push_one`."""
+        times = [row.time for row in self.case.rows]
+        low, high = min(times, default=0) < NEAR_LEAST, max(times, default=0) > NEAR_MOST
+        self.coverage["times near the first of all"] += low
+        self.coverage["times near the last of all"] += high
+        self.coverage["times near both ends"] += low and high
+        whole = {abs(row.value) for row in self.case.rows if type(row.value) is int}
+        self.coverage["integers near 2**53"] += any(abs(v - 2**53) < 9 for v in whole)
+        self.coverage["integers near 2**63"] += any(v > NEAR_MOST for v in whole)
+        for steps in self.case.schedules:
+            if {step[0] for step in steps} <= {"one", "dump"}:
+                fed = [self.case.rows[step[1]] for step in steps if step[0] == "one"]
+                longest = _starved(fed, self.case.document["inputs"])
+                for least in (12, 36, 100):
+                    self.coverage[f"starved by push_one: {least} rows"] += longest >= least
+
+    def _depth(self, ref):
+        """How many pairings are behind each other on the way to a reference."""
+        spec = self.case.document["operators"].get(ref.partition(".")[0])
+        if not isinstance(spec, dict):
+            return 0
+        refs = list(_refs(spec))
+        return (len({*refs}) > 1) + max(map(self._depth, refs), default=0)
 
     def _meet_ports(self, name, spec):
         if isinstance(spec, str):
@@ -231,6 +263,17 @@ def port_kind(cls, port, role):
     """What sort of port it is: its type, and how it waits."""
     declared = cls.port(port)
     return f"port {declared.kind}{'?' * declared.nullable} {role}"
+
+
+def _starved(fed, inputs):
+    """The most messages of others between two of one input and key, or before its first."""
+    longest = 0
+    for key in {row.key for row in fed}:
+        own = [row.input for row in fed if row.key == key]
+        for name in inputs:
+            gaps = "".join("x" if other == name else "." for other in own).split("x")
+            longest = max(longest, *map(len, gaps[: max(1, len(gaps) - 1)]))
+    return longest
 
 
 def _refs(spec):

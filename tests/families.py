@@ -114,7 +114,7 @@ class Near(Grower):
         return super()._draw(parameter)
 
 
-def chain(rng, name):
+def chain(rng):
     """Pairings up to four deep; an input starves while others get message after message."""
     count, step = rng.choice([16, 26, 39, 39, 120]), rng.choice([1, 3, 9])
     first = rng.choice([0, -7, INT64_LEAST + 1, INT64_MOST - count * step])
@@ -123,8 +123,8 @@ def chain(rng, name):
     keys = data.keys(rng) if rng.random() < 0.4 else ((), [()])
     found = filled(rng, graph, list(range(count)), None, (keys[0], keys[1][:2]))
     wave = rng.choice([6, 9, 12, 12, 13, 13, 13, 40, 120])
-    first_fed = [ref for ref in str(next(iter(graph.operators.values()))).split("'")]
-    rare = rng.choice([name for name in sorted(graph.inputs) if name in first_fed])
+    first_fed = str(next(iter(graph.operators.values()))).split("'")
+    rare = rng.choice([name for name in graph.inputs if name in first_fed])
     share = {name: rng.choice([*[1.0] * 8, 0.9, 0.5, 0.05]) for name in graph.inputs}
     if rng.random() < 0.7:
         share[rare] = 1.0
@@ -135,10 +135,11 @@ def chain(rng, name):
         row._replace(time=first + row.time * step + rng.randrange(step)) for row in found.rows
     ]
     found.schedules = [whole(found.rows), steps]
-    return limited(found, rng.choice([2, 9, 15, 40]))
+    found.limit = rng.choice([2, 9, 15, 40])
+    return found
 
 
-def ends(rng, name):
+def ends(rng):
     """Times at the ends of int64, and what moves them from one end to the other."""
     times = ends_of_time(rng, rng.randint(2, 10))
     graph = Extreme(rng, times[-1] - times[0] + 1)
@@ -148,7 +149,7 @@ def ends(rng, name):
     return found
 
 
-def near(rng, name):
+def near(rng):
     """Integers near 2**53 and 2**63."""
     times = data.base_times(rng, rng.randint(2, 12))
     graph = Near(rng, times[-1] - times[0] + 1)
@@ -164,7 +165,7 @@ def near(rng, name):
     return found
 
 
-def late(rng, name):
+def late(rng):
     """Rows that wait for late ones, and second rows at their times, also behind a resume."""
     rules = Policies(rng.choice(["error", "error", "drop"]), "error", rng.choice([1, 3, 20, 100]))
     times = data.base_times(rng, rng.randint(6, 24))
@@ -179,16 +180,15 @@ def late(rng, name):
     return found
 
 
-def closed(rng, name):
+def closed(rng):
     """Many keys that are closed and come back, with resumes between."""
     times = data.base_times(rng, rng.randint(1, 6))
     graph = Grower(rng, times[-1] - times[0] + 1)
     graph.grow(rng.randint(1, 4))
-    found = filled(rng, graph, times, data.policies(rng), many_keys(rng, rng.choice([3, 8, 20])))
-    return tried(found, name, "again")
+    return filled(rng, graph, times, data.policies(rng), many_keys(rng, rng.choice([3, 8, 20])))
 
 
-def refusing(rng, name):
+def refusing(rng):
     """Keyed sessions that refuse much, with advances behind."""
     rules = Policies("error", rng.choice(["error", "error", "first"]), rng.choice([None, None, 3]))
     times = data.base_times(rng, rng.randint(2, 12))
@@ -196,10 +196,10 @@ def refusing(rng, name):
     graph.grow(rng.randint(1, 4))
     found = filled(rng, graph, times, rules, many_keys(rng, rng.randint(1, 5)))
     found.schedules = [planned(rng, found, "eager")]
-    return tried(found, name, "refusals")
+    return found
 
 
-def threads(rng, name):
+def threads(rng):
     """Rows enough for several threads to get in each other's way."""
     times = data.base_times(rng, rng.choice([20, 40, 80]))
     span = times[-1] - times[0] + 1
@@ -207,20 +207,21 @@ def threads(rng, name):
     graph.grow(rng.randint(1, 3))
     found = filled(rng, graph, times, Policies(), many_keys(rng, rng.randint(1, 3)))
     found.schedules = [whole(found.rows)]
-    return tried(found, name, "threaded")
+    return found
 
 
 FAMILIES = {
-    "chain": chain,
-    "refused": refusing,
-    "closed": closed,
-    "ends": ends,
-    "near": near,
-    "late": late,
-    "threads": threads,
-    "starved": chain,
+    "chain": (chain, ()),
+    "refused": (refusing, ("refusals",)),
+    "closed": (closed, ("again",)),
+    "ends": (ends, ()),
+    "near": (near, ()),
+    "late": (late, ()),
+    "threads": (threads, ("threaded",)),
+    "starved": (chain, ()),
 }
-"""By the word in the names of their cases; `starved` is a second share of `chain`."""
+"""By the word in the names of their cases, who makes them and their trials; `starved` is a second
+share of `chain`."""
 
 
 def family_of(name):
@@ -231,7 +232,10 @@ def family_of(name):
 
 def case(name):
     """The case of a name of a family."""
-    return FAMILIES[family_of(name)](random.Random(name), name)
+    made, trials = FAMILIES[family_of(name)]
+    found = made(random.Random(name))
+    found.name, found.trials = name, trials
+    return found
 
 
 def between(seed, number):
@@ -261,18 +265,6 @@ def filled(rng, graph, times, rules, keys):
             else:
                 rows += data.arrivals(rng, name, key, source, times, allowed(rules, type_))
     return Case(graph.document(rules), columns, rows, [whole(rows)])
-
-
-def tried(case, name, *trials):
-    """The case with trials besides its schedules."""
-    case.name, case.trials = name, trials
-    return case
-
-
-def limited(case, limit):
-    """The case with queues of another length."""
-    case.limit = limit
-    return case
 
 
 def planned(rng, case, style):
@@ -329,5 +321,3 @@ def unseen(case, number):
         whole_numbers = bool(column) and isinstance(column[0], int)
         cells.append(1000 + number if whole_numbers else f"new {number}")
     return tuple(cells)
-
-

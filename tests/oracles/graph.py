@@ -16,7 +16,7 @@ class Losses:
     rows: dict
     unmatched: dict
     held: dict
-    domain: int = 0
+    domain: dict
     tied: dict = field(default_factory=dict)
 
 
@@ -74,6 +74,10 @@ class Evaluation:
             {p: Type(s.kind, s.nullable or roles[p] != "must") for p, s in streams.items()},
         )
         self._keep(name, streams, paired, answer, {p: t.kind for p, t in types.items()}, frontier)
+        faults = {time for time, value in answer if value is FAULT}
+        for port in (port for port in streams if roles[port] == "may"):
+            given = {time for time, _ in streams[port].rows}
+            self.losses[name].domain[port] = len(faults & given)
         self.losses[name].tied = tied
 
     def _fitting(self, operator, port, ref):
@@ -97,8 +101,8 @@ class Evaluation:
 
     def _keep(self, name, streams, paired, answer, kinds, frontier):
         rows = {port: len(stream.rows) for port, stream in streams.items()}
-        faults = sum(value is FAULT for _, value in answer)
-        self.losses[name] = Losses(rows, paired.unmatched, paired.held, faults)
+        domain = dict.fromkeys(streams, sum(value is FAULT for _, value in answer))
+        self.losses[name] = Losses(rows, paired.unmatched, paired.held, domain)
         messages = [(time, value) for time, value in answer if value is not FAULT]
         self.ports[name] = {}
         for place, (port, kind) in enumerate(kinds.items()):
