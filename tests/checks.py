@@ -7,8 +7,12 @@ from collections import Counter
 
 import rtbot
 from tests.harness import Feeder, Mismatch, as_bits, compare, events, expected, is_prefix, load
-from tests.oracles.streams import INT64_LEAST, bits
+from tests.oracles.streams import INT64_LEAST, INT64_MOST, bits
 from tests.oracles.whole import answer_for_key
+
+NEAR_LEAST, NEAR_MOST = INT64_LEAST + 1000, INT64_MOST - 1000
+MANY_STEPS = 300
+"""Steps of a schedule, one of six of which is compared with the oracle; of more, six."""
 
 
 class Checked:
@@ -26,8 +30,9 @@ class Checked:
         for number, steps in enumerate(self.case.schedules):
             self.run(steps, f"schedule {number}", compiled=compiled, watched=watched)
 
-    def limited(self, limit=2, *, compiled=False):
+    def limited(self, *, compiled=False):
         """With short queues: what a full one refuses comes in later, and the answer is the same."""
+        limit = self.case.limit
         feeder = Feeder(self.graph, self.case, compiled=compiled, limit=limit)
         waiting, before = list(range(len(self.case.rows))), None
         while waiting != before:
@@ -55,10 +60,11 @@ class Checked:
     def run(self, steps, what, *, compiled=False, watched=False, tap=()):
         """One session over the steps."""
         feeder = Feeder(self.graph, self.case, compiled=compiled, tap=tap)
+        often = 6 if len(steps) <= MANY_STEPS else len(steps) // 6
         for place, step in enumerate(steps):
             feeder.step(step)
             ends = place == len(steps) - 1 or (step[0] == "advance" and place % 2)
-            if watched and step[0] != "dump" and (place % 6 == 5 or ends):
+            if watched and step[0] != "dump" and (place % often == often - 1 or ends):
                 self.so_far(feeder, steps[: place + 1], f"{what} after step {place} {step}")
         feeder.run([])
         compare(feeder.outputs(), self.right, what)
@@ -69,12 +75,14 @@ class Checked:
     def so_far(self, feeder, steps, what):
         """What has been released is a beginning of the answer, and all that is certain by now.
 
-        A row at the earliest time of all is never certain before a later one.
+        A row at the earliest time of all is never certain before a later one, and an advance to
+        that time says nothing.
         """
         released = feeder.outputs()
         if not is_prefix(released, self.right):
             compare(released, self.right, f"{what}: released is no prefix of the answer")
-        if any(row.time == INT64_LEAST for row in self.case.rows):
+        advances = [args[0] for kind, *args in steps if kind == "advance"]
+        if INT64_LEAST in {*advances, *(row.time for row in self.case.rows)}:
             return
         certain = self.certain(steps)
         if not is_prefix(certain, released):
@@ -189,6 +197,35 @@ class Checked:
                     self.coverage[f"lost {reason}"] += 1
         for steps in self.case.schedules:
             self.coverage.update(f"step {step[0]}" for step in steps)
+        self._meet_edges()
+        depth = max((self._depth(ref) for ref in self.case.document["outputs"].values()), default=0)
+        for least in (2, 3, 4):
+            self.coverage[f"chained pairings: {least}"] += depth >= least
+
+    def _meet_edges(self):
+        """Count what lies at an edge: times, integers, an input that starves beside `push_one`."""
+        times = [row.time for row in self.case.rows]
+        low, high = min(times, default=0) < NEAR_LEAST, max(times, default=0) > NEAR_MOST
+        self.coverage["times near the first of all"] += low
+        self.coverage["times near the last of all"] += high
+        self.coverage["times near both ends"] += low and high
+        whole = {abs(row.value) for row in self.case.rows if type(row.value) is int}
+        self.coverage["integers near 2**53"] += any(abs(v - 2**53) < 9 for v in whole)
+        self.coverage["integers near 2**63"] += any(v > NEAR_MOST for v in whole)
+        for steps in self.case.schedules:
+            if {step[0] for step in steps} <= {"one", "dump"}:
+                fed = [self.case.rows[step[1]] for step in steps if step[0] == "one"]
+                longest = _starved(fed, self.case.document["inputs"])
+                for least in (12, 36, 100):
+                    self.coverage[f"starved by push_one: {least} rows"] += longest >= least
+
+    def _depth(self, ref):
+        """How many pairings are behind each other on the way to a reference."""
+        spec = self.case.document["operators"].get(ref.partition(".")[0])
+        if not isinstance(spec, dict):
+            return 0
+        refs = list(_refs(spec))
+        return (len({*refs}) > 1) + max(map(self._depth, refs), default=0)
 
     def _meet_ports(self, name, spec):
         if isinstance(spec, str):
@@ -226,6 +263,17 @@ def port_kind(cls, port, role):
     """What sort of port it is: its type, and how it waits."""
     declared = cls.port(port)
     return f"port {declared.kind}{'?' * declared.nullable} {role}"
+
+
+def _starved(fed, inputs):
+    """The most messages of others between two of one input and key, or before its first."""
+    longest = 0
+    for key in {row.key for row in fed}:
+        own = [row.input for row in fed if row.key == key]
+        for name in inputs:
+            gaps = "".join("x" if other == name else "." for other in own).split("x")
+            longest = max(longest, *map(len, gaps[: max(1, len(gaps) - 1)]))
+    return longest
 
 
 def _refs(spec):

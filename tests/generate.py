@@ -34,6 +34,11 @@ class Case:
     keys: tuple
     rows: list
     schedules: list
+    name: str = ""
+    trials: tuple = ()
+    """What is checked besides the schedules (tests/trials.py), with numbers drawn by the name."""
+    limit: int = 2
+    """How many rows may wait at a port where queues are short."""
 
 
 def case(seed, *, schedules=2, most=12):

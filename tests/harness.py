@@ -85,6 +85,10 @@ class Feeder:
             self.session.push(self.tables(rows))
         except rtbot.DataError as error:
             self.coverage[f"refused {error.code}"] += 1
+            restored = any(kind == "dump" for kind, *_ in self.done)
+            self.coverage["second row at a time that waits, behind a restore"] += (
+                restored and error.code == "RT203" and bool(self.session.held())
+            )
             return
         raise Mismatch(f"a push with the row {tuple(row)} was accepted")
 

@@ -28,3 +28,13 @@ def refused(rng, rows, rules, order, place, restless):
     if time >= INT64_LEAST:
         batch = order[place:][: rng.choice([0, 1, 3])]
         yield ("refused", batch, row._replace(time=time))
+
+
+def refused_waiting(rng, rows, rules, order, place, _restless):
+    """Now and then a row at the time of one that waits for late ones, or of the newest."""
+    if rng.random() >= 0.5 or not place:
+        return
+    row = rows[rng.choice(order[:place])]
+    times = [r.time for r in (rows[n] for n in order[:place]) if r[:2] == row[:2]]
+    waiting = [time for time in times if time >= max(times) - rules.lateness]
+    yield ("refused", [], row._replace(time=rng.choice(waiting)))

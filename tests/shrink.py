@@ -12,7 +12,10 @@ def shrink(case, fails, budget=600):
 
 
 def schedules_dropped(case):
-    """One schedule only."""
+    """One schedule only; without trials; nothing but the trials."""
+    if case.trials and case.schedules:
+        yield dataclasses.replace(case, trials=())
+        yield dataclasses.replace(case, schedules=[])
     if len(case.schedules) > 1:
         for steps in case.schedules:
             yield dataclasses.replace(case, schedules=[steps])

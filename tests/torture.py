@@ -13,12 +13,13 @@ from pathlib import Path
 
 from rtbot.expression.rules import ARGUMENTS
 from rtbot.report import aligned
-from tests import generate
+from tests import families, generate
 from tests.catalogue import catalogue
 from tests.checks import Checked, port_kind
 from tests.mutation import limit_memory
 from tests.refusals import REFUSALS
 from tests.shrink import shrink
+from tests.trials import WRONGS, tried
 
 REGRESSIONS = Path(__file__).parent / "regressions.txt"
 CHUNK = 50
@@ -54,12 +55,36 @@ FLOORS = {
     "negative zero": 0.05,
     "domain": 0.05,
     "unmatched": 0.2,
+    "chained pairings: 2": 0.1,
+    "chained pairings: 3": 0.03,
+    "chained pairings: 4": 0.005,
+    "starved by push_one: 12 rows": 0.01,
+    "starved by push_one: 36 rows": 0.003,
+    "starved by push_one: 100 rows": 0.001,
+    "times near the first of all": 0.1,
+    "times near the last of all": 0.1,
+    "times near both ends": 0.03,
+    "integers near 2**53": 0.03,
+    "integers near 2**63": 0.03,
+    "second row at a time that waits, behind a restore": 0.05,
+    "key closed": 0.1,
+    "closed keys across a restore": 0.05,
+    "advance behind closed keys": 0.005,
+    "refused, then advance": 0.03,
+    **{f"wrong {what}": 0.003 for what in WRONGS},
+    "threads": 0.01,
+    "message by threads": 0.2,
     **{f"input {kind}{null}": 0.02 for kind in KINDS for null in ("", "?")},
     **{f"refused {code}": 0.02 for code in (*REFUSALS, "RT202", "RT203", "RT301", "RT304")},
     **{f"function {name}": 0.002 for name in ARGUMENTS},
     **{f"sign {sign}": 0.01 for sign in SIGNS},
 }
 """How often, per graph, each thing must at least have been met, on average."""
+BY_THE_ENGINE = (
+    *("restore", "refused", "wrong", "second row", "key closed", "closed keys", "advance behind"),
+    *("threads", "message by threads"),
+)
+"""How the names of those begin that are met where the engine runs, and not in the cases alone."""
 OPERATOR_FLOOR = 0.01
 """The same for every registered operator, and every kind of port that one of them declares."""
 
@@ -71,6 +96,8 @@ def run_case(name, *, compiled=False, coverage=None):
 
 def drawn(name, *, compiled):
     """The case of a name; small graphs where they are compiled, which takes a second for each."""
+    if families.family_of(name):
+        return families.case(name)
     return generate.case(name, schedules=3, most=4) if compiled else generate.case(name)
 
 
@@ -80,6 +107,7 @@ def check(case, *, compiled=False, coverage=None):
     checked.meet()
     checked.schedules(compiled=compiled)
     checked.limited(compiled=compiled)
+    tried(checked, compiled=compiled)
 
 
 def run_chunk(names, *, compiled):
@@ -136,7 +164,15 @@ def names_of(options):
     if options.case is not None:
         return [options.case if "/" in options.case else f"{options.seed}/{options.case}"]
     numbers = itertools.count() if options.minutes else range(options.graphs)
-    return (f"{options.seed}/{number}" for number in numbers)
+    return with_families(options.seed, numbers)
+
+
+def with_families(seed, numbers):
+    """Names of plain cases, and of those of the families that come with some of them."""
+    for number in numbers:
+        yield f"{seed}/{number}"
+        if name := families.between(seed, number):
+            yield name
 
 
 def remembered():

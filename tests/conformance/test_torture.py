@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import generate, torture
+from tests import families, torture
 from tests.catalogue import catalogue
 
 
@@ -22,10 +22,20 @@ def test_random_graphs_compiled(number):
     torture.run_case(f"slice/c{number}", compiled=True)
 
 
+@pytest.mark.parametrize("family", families.FAMILIES)
+def test_random_graphs_of_a_family(family):
+    for number in range(8):
+        torture.run_case(f"slice/{family}{number}")
+
+
+def test_a_family_is_compiled():
+    torture.run_case("slice/chain8", compiled=True)
+
+
 def test_the_generator_is_not_blind():
     coverage = torture.Counter()
-    for number in range(600):
-        torture.Checked(generate.case(f"blind/{number}"), coverage).meet()
-    engine_only = {name for name in torture.FLOORS if name.startswith(("restore", "refused"))}
+    for name in torture.with_families("blind", range(600)):
+        torture.Checked(torture.drawn(name, compiled=False), coverage).meet()
+    engine_only = {name for name in torture.FLOORS if name.startswith(torture.BY_THE_ENGINE)}
     unmet = torture.missing(coverage, 600, catalogue())
     assert {name: count for name, count in unmet.items() if name not in engine_only} == {}
