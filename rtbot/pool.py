@@ -99,8 +99,8 @@ class Pool:
         must = [n for n, p in zip(waiting, ports, strict=True) if p.role == "must"]
         return min(must) if must else sum(waiting)
 
-    def codes(self, kernels: ModuleType) -> Iterator[np.ndarray]:
-        """The codes of texts that wait, or are the latest of their port."""
+    def codes(self, kernels: ModuleType, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
+        """The codes of texts that wait, or are the latest of their port for these slots."""
         queue = self.queue.view(np.int64).copy()
         latest = pairs.QUEUE * len(self.call.ports)
         for k, port in enumerate(self.call.ports):
@@ -108,7 +108,7 @@ class Pool:
                 places = self.pack(kernels, queue, k, 0)[0]
                 yield self.value.view(np.int64)[places[places >= 0]]
             if port.type.kind == "text" and port.role == "last":
-                yield queue[latest + pairs.LATEST - 1 :: self.width]
+                yield queue[latest + pairs.LATEST - 1 :: self.width][slots]
             latest += pairs.LATEST * (port.role == "last")
 
     def pack(

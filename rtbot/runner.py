@@ -94,13 +94,13 @@ class Runner:
         for feed in self.feeds.values():
             feed.clear(slot)
 
-    def codes(self) -> Iterator[np.ndarray]:
-        """The codes of all texts that a state or a row that waits has."""
+    def codes(self, slots: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
+        """The codes of all texts that a state of these slots or a row that waits has."""
         rows = self.state[self.length :].view(np.int64).reshape(-1, self.width)
         for offset in self.plan.text_words:
-            yield rows[:, offset]
+            yield rows[slots, offset]
         for pool in self.pools:
-            yield from pool.codes(self.kernels)
+            yield from pool.codes(self.kernels, slots)
         for feed in self.feeds.values():
             yield from feed.texts()
 

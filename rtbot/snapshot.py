@@ -70,7 +70,7 @@ def taken(session: Session, slots: np.ndarray) -> Arrays:
     for name, feed in session.feeds.items():
         if isinstance(feed, HeldFeed):
             _take_held(f"feed/{name}", feed, arrays)
-    arrays["texts"] = needed(session.texts, runner.codes())
+    arrays["texts"] = needed(session.texts, runner.codes(slots))
     return arrays
 
 

@@ -122,7 +122,7 @@ def chain(rng):
     graph.grow(rng.randint(2, 4))
     keys = data.keys(rng) if rng.random() < 0.4 else ((), [()])
     found = filled(rng, graph, list(range(count)), None, (keys[0], keys[1][:2]))
-    wave = rng.choice([6, 9, 12, 12, 13, 13, 13, 40, 120])
+    wave = rng.choice([120] if count == 120 else [6, 9, 12, 12, 13, 13, 13, 40])
     first_fed = str(next(iter(graph.operators.values()))).split("'")
     rare = rng.choice([name for name in graph.inputs if name in first_fed])
     share = {name: rng.choice([*[1.0] * 8, 0.9, 0.5, 0.05]) for name in graph.inputs}
@@ -146,6 +146,7 @@ def ends(rng):
     graph.grow(rng.randint(2, 8))
     found = filled(rng, graph, times, Policies(), data.keys(rng))
     found.schedules = [planned(rng, found, style) for style in ("eager", "random", "ones")]
+    found.prompt = False
     return found
 
 

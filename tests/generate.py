@@ -39,6 +39,9 @@ class Case:
     """What is checked besides the schedules (tests/trials.py), with numbers drawn by the name."""
     limit: int = 2
     """How many rows may wait at a port where queues are short."""
+    prompt: bool = True
+    """Whether all that is certain has to come out at once. Where frontiers leave int64 and come
+    back they are bounds, and some rows come later."""
 
 
 def case(seed, *, schedules=2, most=12):
