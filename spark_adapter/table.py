@@ -39,6 +39,9 @@ PARTITIONED = "_partition_child_indexes"
 Spark tells them nowhere else. Without it, rows come as they are stored, a part in every task.
 """
 
+VALUES = "_last_partition_key"
+"""Where it has the values of PARTITION BY of the rows that it hands on."""
+
 
 def register(
     spark: SparkSession,
@@ -55,9 +58,8 @@ def register(
     `like` is a DataFrame with the columns of the tables it will be used on; none of its rows are
     read. `params` and the options `key`, `time`, `inputs` and `layout` are as for `run_graph`.
     Raises GraphError or DataError. A query fails with DataError where PARTITION BY is not there,
-    has more columns than the key, or brings rows of several keys together, and where rows are not
-    in the order of time, which ORDER BY makes. That it has a wrong column, each of whose values
-    goes with one key, is not noticed.
+    has other values than the key or brings rows of several keys together, and where rows are not in
+    the order of time, which ORDER BY makes.
     """
     from pyspark.sql.functions import arrow_udtf
 
@@ -110,7 +112,8 @@ def _function(work: Work, needed: Mapping[str, DataType]) -> type:
         def _result(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             if batch.num_rows:
                 rows = pa.Table.from_batches([batch])
-                _check(rows, needed, self.partition, len(getattr(self.maker, PARTITIONED, ())))
+                _check(rows, needed)
+                _check_key(rows, self.partition, self.maker)
                 yield from self.partition.push(rows)
 
     # Spark reads real types from these, which a string annotation would not give it.
@@ -118,13 +121,8 @@ def _function(work: Work, needed: Mapping[str, DataType]) -> type:
     return Function
 
 
-def _check(
-    rows: pa.Table, needed: Mapping[str, DataType], partition: Partition, columns: int
-) -> None:
-    """Refuse rows without what is needed, of other types, or of another key than those before.
-
-    `columns` is the number of those in PARTITION BY.
-    """
+def _check(rows: pa.Table, needed: Mapping[str, DataType]) -> None:
+    """Refuse rows without what is needed, or of other types."""
     missing = [column for column in needed if column not in rows.column_names]
     if missing:
         hint = f"the table has {', '.join(rows.column_names)}"
@@ -135,13 +133,28 @@ def _check(
             message = f"the column {name!r} is {found}; in like= it is {kind.simpleString()}"
             hint = f"cast it to {kind.simpleString()}, or register with such a table as like="
             raise DataError(message, code="RT220", hint=hint)
+
+
+def _check_key(rows: pa.Table, partition: Partition, maker: Any) -> None:
+    """Refuse rows of several keys, of another key than those before, or of a part of a key.
+
+    `maker` made the partition. Where its PARTITION BY has the values of the key, in any order, no
+    row of the key is elsewhere.
+    """
     work, opened = partition.work, partition.open
     first = key_at(rows, 0, work.keys)
+    key, given = bare(first), getattr(maker, VALUES, None)
+    hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
     changes = opened and first not in opened
+    columns = len(getattr(maker, PARTITIONED, ()))
     if columns != len(work.keys) or changes or len(key_starts(rows, work.keys)) > 2:
         message = "a call got rows of several keys, or a part of those of one"
-        hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
-        raise DataError(message, code="RT212", hint=hint, key=bare(first))
+        raise DataError(message, code="RT212", hint=hint, key=key)
+    values = [part.as_py() for part in first]
+    if given is not None and sorted(map(repr, given)) != sorted(map(repr, values)):
+        shown = ", ".join(map(repr, given))
+        message = f"PARTITION BY has another value than the key, {shown}: a key may come in parts"
+        raise DataError(message, code="RT212", hint=hint, key=key)
 
 
 def _alike(found: pa.DataType, kind: DataType) -> bool:
