@@ -184,3 +184,23 @@ def test_a_plan_of_spark_that_does_not_stream_holds_no_state():
     plan = "~Project [a]\n+- ~Join Inner\n   :- StreamingRelation x\n   +- Aggregate [a]\n"
     assert stateful(plan) is None
     assert stateful(plan.replace("+- Aggregate", "+- ~Project")) == "a join of two streams"
+
+
+TIMELESS = {
+    "a column per input": lambda rows: rows,
+    "a stream per input": lambda rows: {"x": rows},
+}
+
+
+@pytest.mark.parametrize("given", TIMELESS.values(), ids=TIMELESS)
+def test_a_row_of_a_stream_without_a_time_is_named_by_input_key_and_column(spark, tmp_path, given):
+    rows = spark.sql("SELECT 'b' symbol, timestamp_seconds(nullif(id, 1)) ts, 1.5D x FROM range(3)")
+    rows.coalesce(1).write.parquet(f"{tmp_path}/in")
+    stream = spark.readStream.schema(rows.schema).parquet(f"{tmp_path}/in")
+    options = {"key": "symbol", "time": "ts", "watermark": "1 second", "buckets": 1}
+    out = run_graph(given(stream), MEAN, **options)
+    query = out.writeStream.format("noop").option("checkpointLocation", f"{tmp_path}/checkpoint")
+    with pytest.raises(Exception, match="RT211") as caught:
+        query.trigger(availableNow=True).start().awaitTermination()
+    shown = "a row without a time (input 'x', key 'b', column 'ts')"
+    assert reason(caught.value) == f"error[RT211]: {shown}"
