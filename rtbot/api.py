@@ -86,7 +86,7 @@ class Graph:
             raise ValueError(f"a picture is .svg or .mmd, not {os.fspath(path or '')!r}")
         text = drawing(self.checked, form, direction)
         if path is not None:
-            Files().write(os.fspath(path), text.encode())
+            Files().place(os.fspath(path), text.encode())
         return text
 
     @cached_property

@@ -122,6 +122,11 @@ class Files:
         with self.replacing(path) as file:
             file.write(data)
 
+    def place(self, path: str, data: bytes) -> None:
+        """Write a whole file, and make its folder unless it is there."""
+        self.make_folder(str(Path(path).absolute().parent))
+        self.write(path, data)
+
     @contextmanager
     def replacing(self, path: str, beside: str | None = None) -> Iterator[BinaryIO]:
         """Write to a file beside `path` that takes its place at the end, unless there is an error.

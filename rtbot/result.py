@@ -64,7 +64,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         clock = Clock(unit or self.unit)
         picture = plot(collected, list(self), clock, title, count_keys(self, self.key))
         if path is not None:
-            Files().write(os.fspath(path), picture.encode())
+            Files().place(os.fspath(path), picture.encode())
         return picture
 
     def digest(self) -> dict[str, str]:
