@@ -3,17 +3,19 @@
     spark-submit graphs/spark/job.py graphs/bollinger.yaml graphs/data/prices.csv out/bands \
         --key symbol --time date
 
-A mistake in the graph or in the names of columns is told before any job starts, with exit code 1.
+A mistake ends it with exit code 1: in the graph or a parameter before Spark starts, in the names of
+columns before any job.
 """
 
 import argparse
 import sys
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+import rtbot
 from rtbot.errors import RtbotError
-from spark_adapter import run_graph
+from spark_adapter import reason, run_graph
 
 
 def arguments(given: list[str] | None) -> argparse.Namespace:
@@ -30,6 +32,8 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     for one in options.params:
         if "=" not in one:
             parser.error(f"-p is NAME=VALUE, not {one}")
+    if options.partitions is not None and options.partitions < 1:
+        parser.error(f"--partitions is a number from 1 on, not {options.partitions}")
     return options
 
 
@@ -43,19 +47,19 @@ def read(spark: SparkSession, path: str) -> DataFrame:
 def main(given: list[str] | None = None) -> None:
     """Run the job."""
     options = arguments(given)
-    spark = SparkSession.builder.appName(f"rtbot {options.graph}").getOrCreate()
     try:
+        graph = rtbot.load(options.graph, **dict(one.split("=", 1) for one in options.params))
+        spark = SparkSession.builder.appName(f"rtbot {options.graph}").getOrCreate()
         out = run_graph(
             read(spark, options.input),
-            options.graph,
+            graph,
             key=options.key,
             time=options.time,
-            params=dict(one.split("=", 1) for one in options.params),
             partitions=options.partitions,
         )
-    except (RtbotError, OSError, AnalysisException) as error:
-        sys.exit(str(error))
-    out.write.mode("overwrite").parquet(options.output)
+        out.write.mode("overwrite").parquet(options.output)
+    except (RtbotError, OSError, PySparkException) as error:
+        sys.exit(reason(error) or str(error))
 
 
 if __name__ == "__main__":

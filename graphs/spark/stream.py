@@ -9,11 +9,12 @@ Everything that it knows is in the checkpoint. With --once it takes what is ther
 import argparse
 import sys
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+import rtbot
 from rtbot.errors import RtbotError
-from spark_adapter import late_rows, run_graph
+from spark_adapter import late_rows, reason, run_graph
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -36,18 +37,19 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 def main(given: list[str] | None = None) -> None:
     """Run the stream."""
     options = arguments(given)
-    spark = SparkSession.builder.config(PROVIDER, ROCKSDB).config(CHANGELOG, "true").getOrCreate()
     try:
-        rows = spark.readStream.schema(options.schema).csv(options.input, header=True)
-        out = run_graph(rows, options.graph, watermark=options.watermark)
-    except (RtbotError, OSError, AnalysisException) as error:
-        sys.exit(str(error))
-    query = (
-        out.writeStream.option("checkpointLocation", options.checkpoint)
-        .trigger(**{"availableNow": True} if options.once else {"processingTime": "10 seconds"})
-        .start(options.output, format="parquet", queryName="rtbot")
-    )
-    query.awaitTermination()
+        graph = rtbot.load(options.graph)
+        spark = SparkSession.builder.config(PROVIDER, ROCKSDB).config(CHANGELOG, "true")
+        rows = spark.getOrCreate().readStream.schema(options.schema)
+        out = run_graph(rows.csv(options.input, header=True), graph, watermark=options.watermark)
+        query = (
+            out.writeStream.option("checkpointLocation", options.checkpoint)
+            .trigger(**{"availableNow": True} if options.once else {"processingTime": "10 seconds"})
+            .start(options.output, format="parquet", queryName="rtbot")
+        )
+        query.awaitTermination()
+    except (RtbotError, OSError, PySparkException) as error:
+        sys.exit(reason(error) or str(error))
     print(f"late rows: {late_rows(query):,}")
 
 

@@ -65,7 +65,8 @@ def test_the_page_shows_what_it_says():
         assert samples.matches(expected, shown), f"{block.page}:{block.line}: $ {line}\n{shown}"
 
 
-def test_the_notebook_is_equal_bit_for_bit_and_draws(here, capsys):
+def test_the_notebook_is_equal_bit_for_bit_and_draws_without_a_folder_out(here, capsys):
+    (here / "out").rmdir()
     runpy.run_path(str(PROGRAMS / "notebook.py"))
     told = capsys.readouterr().out
     assert "equal bit for bit: True" in told
@@ -111,8 +112,17 @@ MISTAKES = {
     "a job without a graph": (["job.py", "none.yaml", PRICES, "out/x"], "'none.yaml'"),
     "a job without data": (["job.py", BOLLINGER, "none.csv", "out/x"], "PATH_NOT_FOUND"),
     "a job without a value": (["job.py", BOLLINGER, PRICES, "out/x", "-p", "window"], "2"),
+    "a job in no partitions": (["job.py", BOLLINGER, PRICES, "out/x", "--partitions", "0"], "2"),
     "a stream without a graph": (["stream.py", "none.yaml", "graphs/data", *REST], "'none.yaml'"),
     "a stream without a folder": (["stream.py", BOLLINGER, "none", *REST], "PATH_NOT_FOUND"),
+    "a stream with a delay that is none": (
+        ["stream.py", BOLLINGER, "graphs/data", *REST[:-1], "soon"],
+        "INTERVAL",
+    ),
+    "a stream with columns that are none": (
+        ["stream.py", BOLLINGER, "graphs/data", *REST[:3], "date of it", *REST[4:]],
+        "PARSE",
+    ),
 }
 
 
@@ -122,6 +132,30 @@ def test_mistakes_end_the_programs_without_a_traceback(words, shown):
     with pytest.raises(SystemExit) as caught:
         program(*words)
     assert shown in str(caught.value)
+
+
+BEFORE_SPARK = {
+    "a window that is no number": ("job.py", ["-p", "window=x"], "RT113"),
+    "a window of nothing": ("job.py", ["-p", "window=0"], "RT112"),
+    "a parameter that the graph has not": ("job.py", ["-p", "windw=3"], "window"),
+}
+
+
+@pytest.mark.parametrize(("name", "words", "shown"), BEFORE_SPARK.values(), ids=BEFORE_SPARK)
+def test_a_wrong_parameter_ends_the_job_before_spark_starts(name, words, shown):
+    run = runpy.run_path(str(PROGRAMS / name))["main"]
+    run.__globals__["SparkSession"] = None
+    with pytest.raises(SystemExit) as caught:
+        run([str(ROOT / BOLLINGER), PRICES, "out/x", *words])
+    assert shown in str(caught.value)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_wrong_row_ends_the_job_with_what_rtbot_says():
+    Path("twice.csv").write_text("t,symbol,price\n1,a,1\n1,a,2\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as caught:
+        program("job.py", BOLLINGER, "twice.csv", "out/x", "--time", "t")
+    assert str(caught.value).startswith("error[RT203]: a second message at t=")
 
 
 @pytest.mark.usefixtures("here")
