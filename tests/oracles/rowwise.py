@@ -141,7 +141,7 @@ synchronised_filters(
 def less_than_or_equal_to_replace(rows, value, replace_by):
     for time, x in rows:
         if math.isfinite(x):
-            yield time, replace_by if x <= value else x
+            yield time, replace_by if x <= value else float(x)
 
 
 @oracle("TimeShift", frontier=lambda _, frontier, shift: frontier + shift)
