@@ -104,6 +104,31 @@ def test_the_distance_of_two_integers_is_exact(distance, differ):
     assert found == [(abs(a - b) > distance) is differ for a, b in pairs]
 
 
+@pytest.mark.parametrize("kinds", [("integer", "number"), ("number", "integer")])
+@pytest.mark.parametrize(
+    ("operator", "settings"),
+    [
+        *((f"CompareSync{sign}", {}) for sign in ("GT", "LT", "GTE", "LTE")),
+        *(("CompareSyncEQ", {"tolerance": far}) for far in (0.0, 1.0, 2.0**63)),
+        *(("CompareSyncNEQ", {"tolerance": far}) for far in (0.0, 1.0, 2.0**63)),
+    ],
+)
+def test_a_port_of_integers_is_compared_with_one_of_numbers_exactly(operator, settings, kinds):
+    graph = {
+        "inputs": dict(zip("ab", kinds, strict=True)),
+        "operators": {"m": {"type": operator, "in": ["a", "b"], **settings}},
+        "outputs": {"m": "m"},
+    }
+    pairs = [(a, b) for a in EDGES for b in [*NUMBERS, float("nan")]]
+    pairs = [pair if kinds[0] == "integer" else pair[::-1] for pair in pairs]
+    rows = [(t, {"i1": a, "i2": b}) for t, (a, b) in enumerate(pairs)]
+    session = rtbot.load(graph).start(compiled=False)
+    columns = zip("ab", zip(*pairs, strict=True), strict=True)
+    out = session.push({n: {"t": list(range(len(pairs))), "value": v} for n, v in columns})
+    wanted = [value for _, value in ORACLES[operator].function(rows, **settings)]
+    assert out["m"]["value"].tolist() == wanted
+
+
 def test_compiled_code_compares_integers_exactly_too():
     settings = {"value": float(BIG), "tolerance": 0.0}
     assert run("CompareEQ", EDGES, compiled=True, **settings) == [
