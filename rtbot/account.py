@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def account(session: Session) -> dict[str, Any]:
-    """Per operator and port in = consumed + held + lost."""
+    """Per operator and port in = consumed + held + lost.
+
+    A port that an as-of join looks up has `unmatched` beside them, if it is not zero: the messages
+    of the first port that found nothing there, and came out with a null.
+    """
     operators: dict[str, Any] = {}
     plan = session.plan
     for name, node in plan.checked.nodes.items():
@@ -50,16 +54,21 @@ def _entry(session: Session, port: Port, tied: dict[str, int]) -> dict[str, Any]
     header = session.runner.header
     arrived = emitted(session, port.source)
     lost = dict(tied)
-    waiting = 0
+    waiting = unmatched = 0
     if port.pairing is not None:
         pool = session.runner.pools[port.pairing[0]]
         waiting = pool.word(port.pairing[1], pairs.HELD)
-        lost["unmatched"] = pool.word(port.pairing[1], pairs.LOST)
+        alone = pool.word(port.pairing[1], pairs.LOST)
+        if pool.call.ports[port.pairing[1]].role != "last":
+            lost["unmatched"] = alone
+        elif port.answers:
+            unmatched = alone
     elif port.active is not None:
         lost["unmatched"] = arrived - int(header[port.active])
     if port.domain is not None:
         lost["domain"] = int(header[port.domain])
-    return _line(arrived, waiting, {n: c for n, c in sorted(lost.items()) if c})
+    line = _line(arrived, waiting, {n: c for n, c in sorted(lost.items()) if c})
+    return line | ({"unmatched": unmatched} if unmatched else {})
 
 
 def _tied(session: Session, name: str, port: str) -> dict[str, int]:

@@ -65,10 +65,14 @@ class PairCall:
 
 @dataclass
 class Port:
-    """How the account of one port is found: indices into the header, or a pairing's port."""
+    """How the account of one port is found: indices into the header, or a pairing's port.
+
+    `answers` says that the port is looked up, and gives null to rows that find nothing there.
+    """
 
     source: Ref
     active: int | None = None
     pairing: tuple[int, int] | None = None
+    answers: bool = False
     domain: int | None = None
     tied: int | None = None

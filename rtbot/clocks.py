@@ -147,9 +147,12 @@ class Clocks:
             self.all.append(self._pairs[key])
         clock = self._pairs[key]
         assert clock.pairing is not None, "made as the clock of a pairing"
+        gives_null = any(node.types[port].nullable for port in node.outputs)
         for port, ref in node.inputs.items():
             number = wanted.index((ref, roles[port]))
-            self.ports[node.id, port] = Port(ref, pairing=(clock.pairing.number, number))
+            pairing = (clock.pairing.number, number)
+            answers = gives_null and roles[port] == "last"
+            self.ports[node.id, port] = Port(ref, pairing=pairing, answers=answers)
         return clock
 
     def _pair_clock(self, wanted: list[tuple[Ref, str]], tolerance: int | None) -> Clock:

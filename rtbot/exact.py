@@ -28,6 +28,11 @@ running_sum         high          float64  0.0     high + low + digits is the su
                     digits        int64[RUNNING_SUM_DIGITS] per key, all 0
 integer_sum, _mean  high          float64  0.0     the sum of a window of integers is
                     low           float64  0.0     high * 2**44 + low, both whole
+integer_deviation   that of standard_deviation     the values are distances from specials, a value
+                                                   of the window; or, if square_slack < 0, the sum
+                                                   is as above, and the squares are center +
+                                                   2**44 * (sum_slack + 2**44 * (square_high +
+                                                   2**44 * square_low)), all whole
 running_integer_sum high          int64    0       the sum is high * 2**62 + low
                     low           int64    0
 
@@ -40,11 +45,13 @@ may be shared by all keys and operators. `specials` counts +inf in its low 31 bi
 them; a NaN counts as one of each, so that both present means NaN.
 
 Limits: fewer than 2**26 values in a window. While a sum is beyond 2**1020 or a square beyond
-2**960, every row costs a pass over the window.
+2**960, every row costs a pass over the window; while the integers of a window lie more than 2**53
+apart, a row costs as much as some fifty others, whatever the window.
 """
 
 from rtbot.exact_deviations import deviation_again, quick_deviation, standard_deviation
 from rtbot.exact_digits import SCRATCH_DIGITS
+from rtbot.exact_integers import integer_deviation
 from rtbot.exact_running import (
     INTEGER_LIMB,
     RUNNING_SUM_DIGITS,
@@ -69,6 +76,7 @@ __all__ = [
     "RUNNING_SUM_DIGITS",
     "SCRATCH_DIGITS",
     "deviation_again",
+    "integer_deviation",
     "integer_mean",
     "integer_sum",
     "mean_again",

@@ -515,7 +515,8 @@ def Join(
     dropped in time order and counted as unmatched. `left`: every message of the first port; the
     others are null where they have none. `right`: every message of the last port. `outer`: every
     message of any port. `asof`: every message of the first port, with the latest message of each
-    other port at or before it and not older than `tolerance` (0: of equal time only).
+    other port at or before it and not older than `tolerance` (0: of equal time only); where there
+    is none, null comes out, and the account counts it at the port that was looked up.
     Ports that may lack a message give nullable outputs. A result comes once it is certain: when
     every port that may be null has passed the time.
 
@@ -563,7 +564,7 @@ def LessThanOrEqualToReplace(
     replace_by: float | Parameter,
     **about: Unpack[About],
 ) -> Stream:
-    """The value, or `replace_by` where it is at most `value`.
+    """The value, or `replace_by` where it is at most `value`; integers are compared exactly.
 
     NaN and infinities are left out, as in RtBot.
 
@@ -927,8 +928,10 @@ def StandardDeviation(
 ) -> Stream:
     """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
 
-    The variance (n - 1 in the denominator) is exact and rounded once. One value alone deviates by
-    0; an infinity in the window gives NaN.
+    The variance (n - 1 in the denominator) is exact and rounded once. Where it is beyond the range
+    of numbers, as for values around 1e200, the root of the exact variance is rounded once instead,
+    to an infinity only if it is beyond the range itself. One value alone deviates by 0; an infinity
+    in the window gives NaN.
 
     In:
         i1: values

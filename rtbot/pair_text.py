@@ -202,7 +202,9 @@ class PairText:
         if port.role == "may":
             return [f"if has{k} and t{k} == t:", *block(take, 1), "else:", *none]
         return [
-            f"if known{k} and near(t, known_time{k}, tolerance) and known_valid{k}:",
+            f"matched = known{k} and near(t, known_time{k}, tolerance)",
+            f"lost{k} += not matched",
+            f"if matched and known_valid{k}:",
             f"    out{k}[m] = known_value{k}",
             f"    out_valid{k}[m] = True",
             "else:",

@@ -24,7 +24,11 @@ LATEST = 4
 FREE, FRESH, ENDING = 0, 1, 2
 PORT_WORDS = 5
 FLOOR, SHIFT, LOST, HELD, WATCHED = 0, 1, 2, 3, 4
-"""Words of a pairing's header: free list, first unused block, ending; then these of every port."""
+"""Words of a pairing's header: free list, first unused block, ending; then these of every port.
+
+LOST counts rows that found no partner; rows of a `last` port need none, so there it counts the
+times at which the port had no row to give.
+"""
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,24 @@ from rtbot.notices import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-HEADER = ("", "in", "consumed", "held", "lost")
+HEADER = ("", "in", "consumed", "held", "lost", "unmatched")
+"""Titles of the account; the last column is there only if an as-of join found no match."""
+
+AT_LEFT = ("", "lost")
 LOSSES = ("late", "duplicate", "tied", "domain", "null")
 """Reasons that fail a run under --strict, as bad rows do; `unmatched` does under --strict=all."""
 
 
 def show_account(account: Mapping[str, Any], stream: TextIO) -> None:
     """Print the account; in colour where the stream is a terminal."""
-    rows = list(account_rows(account))
+    rows = [HEADER, *account_rows(account)]
+    if not any(row[-1] for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
     if stream.isatty():
         _show_rich(rows, stream)
     else:
-        right = [False, True, True, True, False]
-        stream.write("\n".join(aligned([HEADER, *rows], right)) + "\n")
+        right = [title not in AT_LEFT for title in rows[0]]
+        stream.write("\n".join(aligned(rows, right)) + "\n")
     totals = ", ".join(f"{name} {rows:,}" for name, rows in account["outputs"].items())
     stream.write(f"rows out: {totals}\n")
     bad = account.get("bad", {}).items()
@@ -41,13 +46,16 @@ def losses(account: Mapping[str, Any], *, unmatched: bool) -> dict[str, int]:
     """Sum up what was lost, by reason; only what --strict forbids."""
     bad = sum(account.get("bad", {}).values())
     found = {"bad": bad} if bad else {}
-    entries = list(account["inputs"].values())
-    entries += [entry for ports in account["operators"].values() for entry in ports.values()]
-    for entry in entries:
+    for entry in _entries(account):
         for reason, count in entry["lost"].items():
             if reason in LOSSES or (unmatched and reason == "unmatched"):
                 found[reason] = found.get(reason, 0) + count
     return found
+
+
+def without_match(account: Mapping[str, Any]) -> int:
+    """Sum up the messages that found no match in an as-of join: not lost, but beside a null."""
+    return sum(entry.get("unmatched", 0) for entry in _entries(account))
 
 
 def aligned(
@@ -68,9 +76,16 @@ def aligned(
     ]
 
 
+def _entries(account: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield from account["inputs"].values()
+    for ports in account["operators"].values():
+        yield from ports.values()
+
+
 def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     lost = ", ".join(f"{reason} {count:,}" for reason, count in entry["lost"].items())
-    return name, *(f"{entry[column]:,}" for column in HEADER[1:4]), lost
+    unmatched = f"{entry['unmatched']:,}" if "unmatched" in entry else ""
+    return name, *(f"{entry[column]:,}" for column in HEADER[1:4]), lost, unmatched
 
 
 def _show_rich(rows: Sequence[Sequence[str]], stream: TextIO) -> None:
@@ -78,8 +93,9 @@ def _show_rich(rows: Sequence[Sequence[str]], stream: TextIO) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for title in HEADER:
-        table.add_column(title, justify="right" if title in HEADER[1:4] else "left")
-    for *cells, lost in rows:
-        table.add_row(*cells, f"[yellow]{lost}[/yellow]" if lost else "")
+    for title in rows[0]:
+        table.add_column(title, justify="left" if title in AT_LEFT else "right")
+    for row in rows[1:]:
+        yellow = [f"[yellow]{cell}[/yellow]" if cell else "" for cell in row[4:]]
+        table.add_row(*row[:4], *yellow)
     Console(file=stream).print(table)

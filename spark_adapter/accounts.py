@@ -30,6 +30,9 @@ AT_INPUTS = ("in", "null", "duplicate", "late")
 AT_PORTS = ("in", "domain", "tied", "unmatched")
 """What is counted at a port: rows that came in, then those that were lost, by reason."""
 
+ALONE = "alone"
+"""The counter of an as-of join's port: messages that found nothing there, and were not lost."""
+
 
 def account(observation: Observation, *, timeout: float | None = TIMEOUT) -> dict[str, Any]:
     """Return the account of a batch run that had `observe=observation`, summed over all keys.
@@ -48,10 +51,12 @@ def account(observation: Observation, *, timeout: float | None = TIMEOUT) -> dic
         line[what] = count or 0
     ports = [port for ports in found["operators"].values() for port in ports.items()]
     for line in (*found["inputs"].values(), *(line for _, line in ports)):
-        arrived = line.pop("in")
+        arrived, alone = line.pop("in"), line.pop(ALONE, 0)
         lost = {reason: count for reason, count in sorted(line.items()) if count}
         line.clear()
         line |= {"in": arrived, "consumed": arrived - sum(lost.values()), "held": 0, "lost": lost}
+        if alone:
+            line["unmatched"] = alone
     return found
 
 
@@ -86,7 +91,7 @@ def counters(graph: Graph) -> list[str]:
     checked = graph.checked
     inputs = [f"inputs.{name}.{what}" for name in checked.inputs for what in AT_INPUTS]
     ports = [f"{name}.{port}" for name, node in checked.nodes.items() for port in node.inputs]
-    inside = [f"operators.{port}.{what}" for port in ports for what in AT_PORTS]
+    inside = [f"operators.{port}.{what}" for port in ports for what in (*AT_PORTS, ALONE)]
     return [*inputs, *inside, *(f"outputs.{name}" for name in checked.outputs)]
 
 
@@ -96,6 +101,9 @@ def flat(told: Mapping[str, Any]) -> dict[str, int]:
     >>> line = {"in": 5, "consumed": 3, "held": 0, "lost": {"null": 2}}
     >>> flat({"inputs": {"a": line}, "operators": {}, "outputs": {"m": 3}})
     {'inputs.a.in': 5, 'inputs.a.null': 2, 'outputs.m': 3}
+    >>> line = {"in": 5, "consumed": 5, "held": 0, "lost": {}, "unmatched": 1}
+    >>> flat({"inputs": {}, "operators": {"j": {"i2": line}}, "outputs": {}})
+    {'operators.j.i2.in': 5, 'operators.j.i2.alone': 1}
     """
     lines = {f"inputs.{name}": line for name, line in told["inputs"].items()}
     for name, ports in told["operators"].items():
@@ -103,6 +111,8 @@ def flat(told: Mapping[str, Any]) -> dict[str, int]:
     found: dict[str, int] = {}
     for path, line in lines.items():
         found |= {f"{path}.{what}": n for what, n in ({"in": line["in"]} | line["lost"]).items()}
+        if "unmatched" in line:
+            found[f"{path}.{ALONE}"] = line["unmatched"]
     return found | {f"outputs.{name}": count for name, count in told["outputs"].items()}
 
 

@@ -143,9 +143,11 @@ class Checked:
                 "tied": sum(loss.tied.get(port, 0) for loss in losses),
             }
             lost = {reason: count for reason, count in lost.items() if count}
-            if entry["in"] != rows or entry["lost"] != lost:
+            alone = sum(loss.alone.get(port, 0) for loss in losses)
+            if (entry["in"], entry["lost"], entry.get("unmatched", 0)) != (rows, lost, alone):
                 raise Mismatch(
                     f"{what}: account of {name}.{port} is {entry}, right is in {rows}, lost {lost}"
+                    f", unmatched {alone}"
                 )
 
     def keyed_is_alone(self):
@@ -194,6 +196,9 @@ class Checked:
             )
             self.coverage["unmatched"] += any(
                 any(loss.unmatched.values()) for loss in evaluation.losses.values()
+            )
+            self.coverage["without match"] += any(
+                any(loss.alone.values()) for loss in evaluation.losses.values()
             )
             for name in self.case.document["inputs"]:
                 for reason in evaluation.ports[name]["o1"].lost:

@@ -132,7 +132,9 @@ def test_outputs_in_a_list_name_themselves():
     ("operator", "types"),
     [
         ("{type: MovingAverage, in: i, window: 2}", {"i1": "integer", "o1": "number"}),
-        ("{type: StandardDeviation, in: i, window: 2}", {"i1": "number", "o1": "number"}),
+        ("{type: StandardDeviation, in: i, window: 2}", {"i1": "integer", "o1": "number"}),
+        ("{type: EMA, in: i, window: 2}", {"i1": "number", "o1": "number"}),
+        ("{type: CompareSyncGT, in: [i, a]}", {"i1": "integer", "i2": "number", "o1": "boolean"}),
         ("{type: Addition, in: [i, i]}", {"i1": "integer", "i2": "integer", "o1": "integer"}),
         ("{type: Addition, in: [i, a]}", {"i1": "number", "i2": "number", "o1": "number"}),
         ("{type: Identity, in: n}", {"i1": "number?", "o1": "number?"}),

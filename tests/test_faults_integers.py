@@ -104,6 +104,31 @@ def test_the_distance_of_two_integers_is_exact(distance, differ):
     assert found == [(abs(a - b) > distance) is differ for a, b in pairs]
 
 
+@pytest.mark.parametrize("kinds", [("integer", "number"), ("number", "integer")])
+@pytest.mark.parametrize(
+    ("operator", "settings"),
+    [
+        *((f"CompareSync{sign}", {}) for sign in ("GT", "LT", "GTE", "LTE")),
+        *(("CompareSyncEQ", {"tolerance": far}) for far in (0.0, 1.0, 2.0**63)),
+        *(("CompareSyncNEQ", {"tolerance": far}) for far in (0.0, 1.0, 2.0**63)),
+    ],
+)
+def test_a_port_of_integers_is_compared_with_one_of_numbers_exactly(operator, settings, kinds):
+    graph = {
+        "inputs": dict(zip("ab", kinds, strict=True)),
+        "operators": {"m": {"type": operator, "in": ["a", "b"], **settings}},
+        "outputs": {"m": "m"},
+    }
+    pairs = [(a, b) for a in EDGES for b in [*NUMBERS, float("nan")]]
+    pairs = [pair if kinds[0] == "integer" else pair[::-1] for pair in pairs]
+    rows = [(t, {"i1": a, "i2": b}) for t, (a, b) in enumerate(pairs)]
+    session = rtbot.load(graph).start(compiled=False)
+    columns = zip("ab", zip(*pairs, strict=True), strict=True)
+    out = session.push({n: {"t": list(range(len(pairs))), "value": v} for n, v in columns})
+    wanted = [value for _, value in ORACLES[operator].function(rows, **settings)]
+    assert out["m"]["value"].tolist() == wanted
+
+
 def test_compiled_code_compares_integers_exactly_too():
     settings = {"value": float(BIG), "tolerance": 0.0}
     assert run("CompareEQ", EDGES, compiled=True, **settings) == [
@@ -214,3 +239,71 @@ def test_a_name_that_a_step_takes_for_something_else_is_refused(parts, owner, wh
     assert f"{owner} is no free name" in found[0].message
     assert why in found[0].message
     assert found[0].hint == "rename it"
+
+
+# ---- deviations of integers, and what is put in place of them
+
+NOW = 1_700_000_000_000_000_000
+COURSES = {
+    "edges": lambda rng: rng.choice([*EDGES, rng.getrandbits(63), -rng.getrandbits(55)]),
+    "times": lambda rng: NOW + rng.randrange(1000),
+    "mostly equal": lambda rng: NOW + (rng.random() < 0.1),
+    "small": lambda rng: rng.randrange(100),
+    "close to the limit": lambda rng: rng.choice([0, BIG, BIG + 1, 1, -BIG]),
+    "now and then wide": lambda rng: NOW + rng.getrandbits(rng.choice([10] * 12 + [58])),
+}
+
+
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("course", COURSES)
+def test_a_deviation_of_integers_is_exact(course, partial):
+    rng = random.Random(course)
+    values = [COURSES[course](rng) for _ in range(120)]
+    for window in (1, 2, 7, 20):
+        settings = {"window": window, "partial": partial}
+        found = run("StandardDeviation", values, **settings)
+        assert same(found, right("StandardDeviation", values, **settings))
+
+
+def test_a_deviation_of_integers_follows_a_long_way():
+    values = [NOW + k * 2**51 + k % 7 for k in range(150)]
+    found = run("StandardDeviation", values, window=3)
+    assert same(found, right("StandardDeviation", values, window=3, partial=False))
+
+
+def test_a_deviation_keeps_the_last_bit_of_an_integer():
+    assert run("StandardDeviation", [BIG + 1, BIG], window=2) == [(1, 0.5**0.5)]
+
+
+def test_compiled_deviations_of_integers_are_exact_too():
+    rng = random.Random(5)
+    values = [COURSES[course](rng) for course in COURSES for _ in range(30)]
+    found = run("StandardDeviation", values, window=5, compiled=True)
+    assert same(found, right("StandardDeviation", values, window=5, partial=False))
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_an_integer_is_replaced_where_it_is_at_most_the_bound_exactly(value):
+    settings = {"value": value, "replace_by": -1.5}
+    found = run("LessThanOrEqualToReplace", EDGES, **settings)
+    assert same(found, right("LessThanOrEqualToReplace", EDGES, **settings))
+
+
+@pytest.mark.parametrize(
+    ("values", "deviation"),
+    [
+        ([1e200, 3e200], 1.414213562373095e200),
+        ([2e154, 1e153], 1.3435028842544402e154),
+        ([1.7e308, -1.7e308], float("inf")),
+        ([float("inf"), 1.0], float("nan")),
+    ],
+)
+def test_where_a_variance_is_beyond_the_numbers_its_exact_root_counts(values, deviation):
+    graph = {
+        "inputs": {"x": "number"},
+        "operators": {"m": {"type": "StandardDeviation", "in": "x", "window": 2}},
+        "outputs": {"m": "m"},
+    }
+    session = rtbot.load(graph).start(compiled=False)
+    out = session.push({"x": {"t": [1, 2], "value": values}})["m"]["value"].tolist()
+    assert list(map(bits, out)) == [bits(deviation)]

@@ -55,6 +55,7 @@ FLOORS = {
     "negative zero": 0.05,
     "domain": 0.05,
     "unmatched": 0.2,
+    "without match": 0.005,
     "chained pairings: 2": 0.1,
     "chained pairings: 3": 0.03,
     "chained pairings: 4": 0.005,

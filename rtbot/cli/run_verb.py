@@ -146,7 +146,7 @@ def command(
     from rtbot.cli import lasting, running
     from rtbot.cli.jobs import job
     from rtbot.notices import hushed
-    from rtbot.report import losses, show_account
+    from rtbot.report import losses, show_account, without_match
 
     quiet = options["quiet"]
     loaded = load_graph(graph, parameters, plugins)
@@ -163,7 +163,10 @@ def command(
     if found:
         told = ", ".join(f"{reason} {count}" for reason, count in found.items())
         echo(f"--strict: rows were lost: {told}", err=True)
-    return FAILED if found else 0
+    alone = without_match(account) if strict == "all" else 0
+    if alone:
+        echo(f"--strict: rows found no match: unmatched {alone}", err=True)
+    return FAILED if found or alone else 0
 
 
 def _tell(text: str) -> None:

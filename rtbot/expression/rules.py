@@ -239,10 +239,11 @@ class _Typer:
         return self.made(term, op, [*pair, widened(args[2], "number")], "boolean")
 
     def distant(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        """As `apart`, but an integer first beside a number stays one."""
-        if [a.type.kind for a in args[:2]] != ["integer", "number"]:
+        """As `apart`, but an integer beside a number stays one, and comes first."""
+        if not _mixed(args[:2]):
             return self.apart(term, op, args)
-        return self.made(term, op, [*args[:2], widened(args[2], "number")], "boolean")
+        pair = sorted(args[:2], key=lambda a: a.type.kind)
+        return self.made(term, op, [*pair, widened(args[2], "number")], "boolean")
 
     def unified(self, term: Term, op: str, args: list[Expression]) -> list[Expression]:
         """Return the operands as one kind: all equal, or integers beside numbers."""

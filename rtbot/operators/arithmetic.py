@@ -66,14 +66,14 @@ class Power(Operator):
 
 
 class LessThanOrEqualToReplace(Operator):
-    """The value, or `replace_by` where it is at most `value`.
+    """The value, or `replace_by` where it is at most `value`; integers are compared exactly.
 
     NaN and infinities are left out, as in RtBot.
     """
 
     value = Number(doc="the bound; a value equal to it is replaced")
     replace_by = Number(aliases=("replaceBy",), doc="what stands in for values up to the bound")
-    i1 = In("number", doc="values")
+    i1 = In("N", doc="values")
     o1 = Out("number", doc="values above the bound, and replacements")
     formula = "if(i1 <= value, replace_by, i1)"
     keep = "i1 - i1 == 0"

@@ -110,8 +110,9 @@ class CompareNEQ(Operator):
 
 
 class Comparison(Operator, abstract=True):
-    """Two ports of one kind, compared where both have a message of the same time."""
+    """Two ports of numbers or integers, compared where both have a message of the same time."""
 
+    mixed = True
     i1 = In("N", doc="left side")
     i2 = In("N", doc="right side")
 

@@ -18,7 +18,8 @@ class Join(Synchronised):
     dropped in time order and counted as unmatched. `left`: every message of the first port; the
     others are null where they have none. `right`: every message of the last port. `outer`: every
     message of any port. `asof`: every message of the first port, with the latest message of each
-    other port at or before it and not older than `tolerance` (0: of equal time only).
+    other port at or before it and not older than `tolerance` (0: of equal time only); where there
+    is none, null comes out, and the account counts it at the port that was looked up.
     Ports that may lack a message give nullable outputs. A result comes once it is certain: when
     every port that may be null has passed the time.
     """

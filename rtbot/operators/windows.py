@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.exact import INTEGER_PART
+from rtbot.exact import integer_deviation as exact_integer_deviation
 from rtbot.exact import integer_mean as exact_integer_mean
 from rtbot.exact import integer_sum as exact_integer_sum
 from rtbot.exact import moving_mean as exact_moving_mean
@@ -153,16 +154,40 @@ class MovingAverage(ExactWindow):
         return code, mean, high, low, slack, specials
 
 
+@step
+def integer_moving_deviation(
+    window, partial, values, values_first, values_count, values_entering, values_leaving,
+    values_evicts, scratch, scratch_first, center, sum_high, sum_low, sum_slack,
+    square_high, square_low, square_slack, specials,
+):  # fmt: skip
+    """The step of StandardDeviation for integers."""
+    (
+        deviation, center, sum_high, sum_low, sum_slack,
+        square_high, square_low, square_slack, specials,
+    ) = exact_integer_deviation(
+        values_entering, values_leaving, values_evicts, values_count, values, values_first,
+        scratch, scratch_first, center, sum_high, sum_low, sum_slack,
+        square_high, square_low, square_slack, specials,
+    )  # fmt: skip
+    code = EMIT if partial or values_count == window else SILENT
+    return (
+        code, deviation, center, sum_high, sum_low, sum_slack,
+        square_high, square_low, square_slack, specials,
+    )  # fmt: skip
+
+
 class StandardDeviation(ExactWindow):
     """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
 
-    The variance (n - 1 in the denominator) is exact and rounded once. One value alone deviates by
-    0; an infinity in the window gives NaN.
+    The variance (n - 1 in the denominator) is exact and rounded once. Where it is beyond the range
+    of numbers, as for values around 1e200, the root of the exact variance is rounded once instead,
+    to an infinity only if it is beyond the range itself. One value alone deviates by 0; an infinity
+    in the window gives NaN.
     """
 
     known_as = "std, stdev, stddev, sd, rolling_std, moving_std, ts_std, volatility"
-    i1 = In("number", doc="values")
     o1 = Out("number", doc="deviations")
+    integer_step = integer_moving_deviation
     center = Scalar("number", 0.0)
     sum_high = Scalar("number", 0.0)
     sum_low = Scalar("number", 0.0)

@@ -18,6 +18,7 @@ class Losses:
     held: dict
     domain: dict = field(default_factory=dict)
     tied: dict = field(default_factory=dict)
+    alone: dict = field(default_factory=dict)
 
 
 class Evaluation:
@@ -76,6 +77,8 @@ class Evaluation:
         self._keep(name, streams, paired, answer, {p: t.kind for p, t in types.items()}, frontier)
         self.losses[name].tied = tied
         self.losses[name].domain = _faults(paired, answer, roles)
+        if values.get("how") == "asof":
+            self.losses[name].alone = paired.alone
 
     def _fitting(self, operator, port, ref):
         stream = self.stream(ref)

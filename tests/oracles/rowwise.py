@@ -53,6 +53,8 @@ def distance(left, right):
 
 def gap(left, right):
     """How far apart; exact between integers, and between one and a float that is whole."""
+    if type(left) is float and type(right) is int:
+        return gap(right, left)
     if type(left) is int and math.isfinite(right) and right == int(right):
         exact = Fraction(abs(left - int(right)))
         return exact if INT64_LEAST <= right <= INT64_MOST else float(exact)
@@ -141,7 +143,7 @@ synchronised_filters(
 def less_than_or_equal_to_replace(rows, value, replace_by):
     for time, x in rows:
         if math.isfinite(x):
-            yield time, replace_by if x <= value else x
+            yield time, replace_by if x <= value else float(x)
 
 
 @oracle("TimeShift", frontier=lambda _, frontier, shift: frontier + shift)

@@ -36,12 +36,16 @@ class Stream:
 
 @dataclass
 class Paired:
-    """Rows `(time, {port: value})` whose time is decided; what is still waiting or was lost."""
+    """Rows `(time, {port: value})` whose time is decided; what is still waiting or was lost.
+
+    `alone` has, by port that is looked up, how many rows found nothing there.
+    """
 
     rows: list
     frontier: float
     unmatched: dict
     held: dict
+    alone: dict
 
 
 def pair(streams, roles, tolerance=None, absent=None):
@@ -63,7 +67,9 @@ def pair(streams, roles, tolerance=None, absent=None):
         rows.append((time, values))
     rows = [(time, {port: values[port] for port in streams}) for time, values in rows]
     frontier = _frontier(streams, must, decided)
-    return Paired(rows, frontier, *_leftovers(streams, roles, set(decided), times - set(decided)))
+    leftovers = _leftovers(streams, roles, set(decided), times - set(decided))
+    alone = {port: sum(values[port] is absent for _, values in rows) for port in last}
+    return Paired(rows, frontier, *leftovers, alone)
 
 
 def _frontier(streams, must, decided):

@@ -262,6 +262,21 @@ outputs: {share: share, middle: ma}
         assert account(observation)["operators"]["share"]["i1"]["lost"]["domain"] == 1
 
 
+def test_an_observation_counts_what_found_no_match(spark):
+    graph = """
+inputs: {a: number, b: number}
+operators:
+  j: {type: Join, in: [a, b], how: asof}
+outputs: {a: j.o1, b: j.o2}
+"""
+    rows = [("p", 1, 1.0, None), ("p", 2, 2.0, 5.0), ("q", 1, 1.0, None), ("q", 2, None, 5.0)]
+    data = spark.createDataFrame(rows, "k string, t bigint, a double, b double")
+    observation = Observation()
+    assert run_graph(data, graph, key="k", time="t", observe=observation).count() == 3
+    i2 = {"in": 2, "consumed": 2, "held": 0, "lost": {}, "unmatched": 2}
+    assert account(observation)["operators"]["j"]["i2"] == i2
+
+
 def test_the_log_says_what_is_done(spark, caplog):
     data = frame(spark, [("a", 1, 1.0)])
     with caplog.at_level(logging.INFO, "spark_adapter"):
