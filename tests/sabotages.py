@@ -19,8 +19,10 @@ COMMANDS = {
         "tests/test_document.py",
         "tests/test_expression.py",
     ],
-    "one": [*PYTEST, "tests/test_faults_one.py", "-k", "pairing or refused_texts"],
+    "one": [*PYTEST, "tests/test_faults_one.py", "-k", "pairing or refused_texts or thousands_of"],
     "state": [*PYTEST, "tests/test_faults_state.py"],
+    "times": [*PYTEST, "tests/test_faults_times.py"],
+    "late": [*PYTEST, "tests/test_faults_late.py", "-k", "may_begin_an_interval"],
     "files": [
         *PYTEST,
         "tests/test_faults_files.py",
@@ -181,5 +183,12 @@ FOUND = [
     Sabotage("or self._digest() != self._known:", "or False:", ("files",)),
     Sabotage(", *pages, (max(size - ENDS_BYTES, 0), ENDS_BYTES)]", ", *pages]", ("files",)),
     Sabotage("in (work.time, work.port) if name", "in (work.time,) if name", ("spark",)),
+    Sabotage("        runner.ahead -= 1\n", "", ("one",)),
+    Sabotage("        self._given = given\n", "", ("one",)),
+    Sabotage("            child += 1\n", "            child += 2\n", ("state",)),
+    Sabotage('return values["interval"] if cls._snaps(values) else 0', "return 0", ("late",)),
+    Sabotage("self.places.rebuild(self.roots, self.pool)", "pass", ("times",)),
+    Sabotage('            f"        header[{FREE}] = block{k}",\n', "", ("state",)),
+    Sabotage("""for character in '",\\r\\n')""", """for character in '",\\n')""", ("files",)),
 ]
 SABOTAGES = [*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE]
