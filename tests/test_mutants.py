@@ -1,9 +1,13 @@
 """What no narrow test looked at: each of these fails with one broken line of `tests.sabotages`."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import rtbot
+from rtbot.exact_digits import DIGIT_BITS, SUM_BASE, SUM_DIGITS
+from rtbot.exact_running import DIGIT_LIMIT, add_dropped
+from rtbot.formats import cells
 from rtbot.kernels import FIRST, LAST
 
 BOTH = {
@@ -80,3 +84,34 @@ def test_a_sum_of_duplicates_may_be_the_first_and_the_last_integer(end):
     session.push({"x": {"t": np.zeros(3, np.int64), "value": np.array([end + step, -step, 0])}})
     assert rows(session.finish(), "x", "t", "value") == [(0, end)]
     assert session.account()["inputs"]["x"]["lost"] == {"duplicate": 2}
+
+
+# ---- numbers
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_digit_of_a_running_sum_that_has_grown_hands_on_what_it_has(sign):
+    def total():
+        return sum(digit << (DIGIT_BITS * place) for place, digit in enumerate(digits))
+
+    digits, x = [0] * SUM_DIGITS, sign * 1.5 * 2.0**300
+    lowest = (300 - 52 - SUM_BASE) // DIGIT_BITS
+    for place in range(lowest, lowest + 4):
+        digits[place] = sign * DIGIT_LIMIT
+    before = total()
+    add_dropped(x, digits, 0)
+    assert total() - before == int(x) << -SUM_BASE
+    assert max(map(abs, digits[lowest : lowest + 4])) <= DIGIT_LIMIT
+
+
+# ---- files
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("7", 7), ("9223372036854775807", LAST), ("-9223372036854775808", FIRST)],
+)
+def test_zeros_in_front_of_an_integer_are_no_digits_of_it(text, value):
+    sign = "-" * text.startswith("-")
+    array, faults = cells.convert(pa.array([f"{sign}{30 * '0'}{text.lstrip('-')}"]), "integer", "x")
+    assert (array.to_pylist(), faults) == ([value], [])
