@@ -298,7 +298,7 @@ COMPUTED = [
     ),
     Sabotage('MIRRORED = {"<": ">", "<=": ">="', 'MIRRORED = {"<": ">=", "<=": ">="', MUTANTS),
     Sabotage("    if len(names) > 64:\n", "    if len(names) > 65:\n", MUTANTS),
-    Sabotage("        done |= set(path)\n", "        done |= {start}\n", MUTANTS),
+    Sabotage("_note_cycle([*cycle[first:], *cycle[:first]], ", "_note_cycle(cycle, ", MUTANTS),
 ]
 READ_AND_SHOWN = [
     Sabotage('KEY_INTEGER = r"^(0|-?[1-9][0-9]*)$"', 'KEY_INTEGER = r"^-?[0-9]+$"', ("cli",)),
