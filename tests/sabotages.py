@@ -19,15 +19,49 @@ COMMANDS = {
         "tests/test_document.py",
         "tests/test_expression.py",
     ],
-    "one": [*PYTEST, "tests/test_faults_one.py", "-k", "pairing or refused_texts"],
+    "one": [*PYTEST, "tests/test_faults_one.py", "-k", "pairing or refused_texts or thousands_of"],
     "state": [*PYTEST, "tests/test_faults_state.py"],
+    "times": [*PYTEST, "tests/test_faults_times.py"],
+    "late": [*PYTEST, "tests/test_faults_late.py", "-k", "may_begin_an_interval"],
+    "mutants": [*PYTEST, "tests/test_mutants.py"],
+    "declared": [*PYTEST, "tests/test_operators_declared.py"],
+    "oracles": [
+        *PYTEST,
+        "tests/conformance/test_operators.py",
+        "-k",
+        "equals_its_oracle and (NotEqualTo or LogicalNor)",
+    ],
+    "windows": [*PYTEST, "tests/test_exact.py", "-k", "interpreted_windows"],
+    "integers": [
+        *PYTEST,
+        "tests/test_faults_integers.py",
+        "-k",
+        "window_of_integers or beyond_the_floats",
+    ],
     "files": [
         *PYTEST,
         "tests/test_faults_files.py",
         "-k",
         "replaced_under or digest_of_pages or another_end or quoted_as",
     ],
+    "malformed": [*PYTEST, "tests/test_malformed.py", "-k", "fault_of_data"],
+    "cli": [
+        *PYTEST,
+        "tests/test_cli.py",
+        "-k",
+        "keys_are_integers or quote_without_end or account_and_strict",
+    ],
+    "clock": [*PYTEST, "tests/test_times.py"],
+    "tables": [*PYTEST, "tests/test_tables.py"],
+    "charts": [
+        *PYTEST,
+        "tests/test_charts.py",
+        "-k",
+        "dates_at_the_axis or first_keys_are_shown",
+    ],
     "spark": [*PYTEST, "tests/spark/test_faults.py", "-k", "ordered_by_port"],
+    "timer": [*PYTEST, "tests/spark/test_bucket.py", "-k", "test_a_timer_is"],
+    "ranks": [*PYTEST, "tests/spark/test_rows.py", "-k", "by_rank or (gives_the_bits and bands)"],
 }
 TORTURES = ("torture", "long torture")
 
@@ -181,5 +215,126 @@ FOUND = [
     Sabotage("or self._digest() != self._known:", "or False:", ("files",)),
     Sabotage(", *pages, (max(size - ENDS_BYTES, 0), ENDS_BYTES)]", ", *pages]", ("files",)),
     Sabotage("in (work.time, work.port) if name", "in (work.time,) if name", ("spark",)),
+    Sabotage("        runner.ahead -= 1\n", "", ("one",)),
+    Sabotage("        self._given = given\n", "", ("one",)),
+    Sabotage("            child += 1\n", "            child += 2\n", ("state",)),
+    Sabotage('return values["interval"] if cls._snaps(values) else 0', "return 0", ("late",)),
+    Sabotage("self.places.rebuild(self.roots, self.pool)", "pass", ("times",)),
+    Sabotage('            f"        header[{FREE}] = block{k}",\n', "", ("state",)),
+    Sabotage("""for character in '",\\r\\n')""", """for character in '",\\n')""", ("files",)),
 ]
-SABOTAGES = [*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE]
+MUTANTS = ("mutants",)
+KEPT = [
+    Sabotage("        self._taken += reuse\n", "        self._taken = reuse\n", MUTANTS),
+    Sabotage(
+        "np.any(words[1:] != words[:-1], axis=1",
+        "np.all(words[1:] != words[:-1], axis=1",
+        ("state",),
+    ),
+    Sabotage("            ends[:] = starts[:-1]\n", "", MUTANTS),
+    Sabotage("        if self.keys.width != width:", "        if False:", MUTANTS),
+    Sabotage("            some = some or not late\n", "", MUTANTS),
+    Sabotage("int(before.max(initial=FIRST)))", "int(before.min(initial=FIRST)))", ("malformed",)),
+    Sabotage("and not FIRST <= result <= LAST:", "and not FIRST < result < LAST:", MUTANTS),
+    Sabotage("        return infinite[0]\n", "        return infinite[0] * 0\n", ("edge",)),
+    Sabotage(
+        '    if header["state"] != plan.state_digest:\n', '    if not header["state"]:\n', MUTANTS
+    ),
+    Sabotage('    feed.floor = header["floor"]\n', "", MUTANTS),
+    Sabotage(
+        "        if place != len(blob) - DIGEST:\n",
+        "        if place > len(blob) - DIGEST:\n",
+        MUTANTS,
+    ),
+    Sabotage(
+        'feed.counts["arrived"] - feed.counts["held"] - sum(',
+        'feed.counts["arrived"] - sum(',
+        MUTANTS,
+    ),
+    Sabotage(
+        'if reason in LOSSES or (unmatched and reason == "unmatched"):',
+        'if reason in LOSSES or reason == "unmatched":',
+        ("cli",),
+    ),
+]
+COMPUTED = [
+    Sabotage("if wrapped and place + 1 < size:", "if wrapped and place + 2 < size:", ("declared",)),
+    Sabotage("(later > earlier if largest", "(later >= earlier if largest", ("declared",)),
+    Sabotage(
+        "return EMIT if partial or wrapped else SILENT, result",
+        "return EMIT if partial or place + 1 == window else SILENT, result",
+        ("declared",),
+    ),
+    Sabotage("            digits[index + 1] += carry\n", "", MUTANTS),
+    Sabotage("        square_slack = math.inf\n", "        pass\n", ("windows",)),
+    Sabotage(
+        "        lower -= leaving % INTEGER_PART\n",
+        "        lower -= leaving % INTEGER_PART + 1\n",
+        ("integers",),
+    ),
+    Sabotage(
+        "if due > INTEGER_MAX - interval:", "if due >= INTEGER_MAX - interval:", ("declared",)
+    ),
+    Sabotage(
+        "if snap_first and time >= INTEGER_MIN + behind:",
+        "if snap_first and time > INTEGER_MIN + behind:",
+        ("declared",),
+    ),
+    Sabotage(
+        'keep = "beyond(i1, value, epsilon)"',
+        'keep = "not within(i1, value, epsilon)"',
+        ("oracles",),
+    ),
+    Sabotage(
+        """return f"not ({' or '.join(ports)})\"""",
+        """return f"not {' or '.join(ports)}\"""",
+        ("oracles",),
+    ),
+    Sabotage("            both(choice.fine, fine),\n", "            fine,\n", MUTANTS),
+    Sabotage(
+        "fine = self._chosen(code.valid, code.fine, result.fine)",
+        "fine = both(code.fine, result.fine)",
+        MUTANTS,
+    ),
+    Sabotage('MIRRORED = {"<": ">", "<=": ">="', 'MIRRORED = {"<": ">=", "<=": ">="', MUTANTS),
+    Sabotage("    if len(names) > 64:\n", "    if len(names) > 65:\n", MUTANTS),
+    Sabotage("_note_cycle([*cycle[first:], *cycle[:first]], ", "_note_cycle(cycle, ", MUTANTS),
+]
+READ_AND_SHOWN = [
+    Sabotage('KEY_INTEGER = r"^(0|-?[1-9][0-9]*)$"', 'KEY_INTEGER = r"^-?[0-9]+$"', ("cli",)),
+    Sabotage('bare = text.lstrip("-").lstrip("0")', 'bare = text.lstrip("-")', MUTANTS),
+    Sabotage("    odd = data.count(b'\"', 0, end) % 2\n", "    odd = 0\n", ("cli",)),
+    Sabotage("""doubled = pc.replace_substring(text, '"', '""')""", "doubled = text", ("files",)),
+    Sabotage("        bad |= times >= last\n", "        bad |= times > last\n", ("clock",)),
+    Sabotage("(counts > INT64_MAX // factor)", "(counts >= INT64_MAX // factor)", ("clock",)),
+    Sabotage('int(offset[3:].strip(":") or 0)\n', 'int(offset[4:].strip(":") or 0)\n', ("clock",)),
+    Sabotage("        shift -= MONDAY if step % (7 * DAY) == 0 else 0\n", "", ("charts",)),
+    Sabotage("if rank(key) > rank(greatest):", "if rank(key) < rank(greatest):", ("charts",)),
+    Sabotage(" or (known is bool and bool not in accepted)", "", ("tables",)),
+    Sabotage(
+        "value = value.astimezone(UTC).replace(tzinfo=None)",
+        "value = value.replace(tzinfo=None)",
+        ("tables",),
+    ),
+    Sabotage("    array[valid] = _array(", "    array[: valid.sum()] = _array(", ("tables",)),
+    Sabotage(
+        "return replace(of_form(form, strict), nulls=0)",
+        "return of_form(form, strict)",
+        ("tables",),
+    ),
+    Sabotage('below = 999 if self.unit == "ns" else 0', "below = 0", ("timer",)),
+    Sabotage(
+        "unequal = pc.or_(unequal, pc.xor(pc.is_null(after), pc.is_null(before)))",
+        "pass",
+        ("ranks",),
+    ),
+    Sabotage(
+        "begin = int(np.searchsorted(ranks, ranks[-1]))",
+        'begin = int(np.searchsorted(ranks, ranks[-1], "right"))',
+        ("ranks",),
+    ),
+]
+SABOTAGES = [
+    *(*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE),
+    *(*KEPT, *COMPUTED, *READ_AND_SHOWN),
+]

@@ -302,6 +302,7 @@ def test_frontier_of_a_peak_detector_is_just_before_the_candidate_if_there_is_on
         ({"t0": MOST - 2, "snap_first": True}, [(LEAST, 1), (LEAST + 3, 2)], [(LEAST + 3, 2)]),
         ({}, [(MOST - 3, 1), (MOST, 2)], []),
         ({}, [(MOST - 5, 1), (MOST, 2)], [(MOST, 2)]),
+        ({}, [(MOST - 10, 1), (MOST, 2)], [(MOST - 5, 1), (MOST, 2)]),
     ],
 )
 def test_resampler(parameters, rows, expected):
