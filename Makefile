@@ -48,7 +48,7 @@ soak: .venv/ready-to-develop
 # The stub of typed constructors; a test compares it with the declarations.
 constructors: .venv/ready-to-develop
 	@mkdir -p out
-	$(BIN)/python -m rtbot.build.stub > out/ops.pyi && mv out/ops.pyi rtbot/ops.pyi
+	$(BIN)/python -m rtbot.builder.stub > out/ops.pyi && mv out/ops.pyi rtbot/ops.pyi
 
 # Pages that are made from the declarations, and the pictures; tests compare them.
 pages: .venv/ready-to-develop

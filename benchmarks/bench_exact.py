@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from rtbot import exact
+from rtbot.numeric import exact
 from tests import windows_proof
 
 ROWS, BLOCK, RUNS = 1_000_000, 16_384, 9

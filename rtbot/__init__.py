@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rtbot import ops
     from rtbot.api import Graph, load
-    from rtbot.build import Builder
-    from rtbot.errors import (
+    from rtbot.builder import Builder
+    from rtbot.core.errors import (
         CheckpointError,
         DataError,
         GraphError,
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
         RtbotError,
         StateError,
     )
-    from rtbot.result import Result
-    from rtbot.session import Session
+    from rtbot.runtime.result import Result
+    from rtbot.runtime.session import Session
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Graph": "api",
     "load": "api",
-    "Builder": "build",
-    "Session": "session",
-    "Result": "result",
+    "Builder": "builder",
+    "Session": "runtime.session",
+    "Result": "runtime.result",
     **dict.fromkeys(
         (
             *("CheckpointError", "DataError", "GraphError", "QueueFull"),
             *("ResourceLimit", "RtbotError", "StateError"),
         ),
-        "errors",
+        "core.errors",
     ),
 }
 

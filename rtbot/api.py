@@ -6,22 +6,22 @@ import os
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from rtbot.check import check
-from rtbot.document import load as load_document
-from rtbot.errors import DataError, nearest
-from rtbot.files import Files
-from rtbot.formats.pushes import push_all
-from rtbot.plan import Plan
-from rtbot.result import Result, joined
+from rtbot.compiler.plan import Plan
+from rtbot.core.errors import DataError, nearest
+from rtbot.graph.check import check
+from rtbot.graph.document import load as load_document
+from rtbot.io.pushes import push_all
+from rtbot.runtime.result import Result, joined
+from rtbot.storage.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbot.comparing import Agreement
-    from rtbot.document import Document
-    from rtbot.graph import Io
-    from rtbot.session import Session
-    from rtbot.testing import Outcome
+    from rtbot.compare import Agreement
+    from rtbot.graph.document import Document
+    from rtbot.graph.model import Io
+    from rtbot.graph_tests import Outcome
+    from rtbot.runtime.session import Session
 
 POLICIES = ("late", "duplicates", "lateness")
 """Keys of `io` that a call may give."""
@@ -79,7 +79,7 @@ class Graph:
         A name ends in `.svg`, or in `.mmd` for Mermaid; ValueError for another. `direction` of the
         flow is "right" or "down".
         """
-        from rtbot.drawing import drawing, form_of
+        from rtbot.viz.drawing import drawing, form_of
 
         form = "svg" if path is None else form_of(path)
         if form is None:
@@ -96,7 +96,7 @@ class Graph:
         import json
         from dataclasses import asdict
 
-        from rtbot.checkpoint import describe
+        from rtbot.runtime.dump import describe
 
         described = [describe(self.plan()), asdict(self.checked.io)]
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()
@@ -112,7 +112,7 @@ class Graph:
 
         Parameters given at the call have become the defaults. Comments are not kept.
         """
-        from rtbot.canonical import canonical_text
+        from rtbot.graph.canonical import canonical_text
 
         return canonical_text(self._document, self.checked, self._params)
 
@@ -158,7 +158,7 @@ class Graph:
         that wait at one port. `late`, `duplicates` and `lateness` override those of `io`. With
         `compiled=False` (or RTBOT_INTERPRET=1) the generated code runs as plain Python.
         """
-        from rtbot.session import DEFAULT_QUEUE_LIMIT, Session, wants_compiled
+        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session, wants_compiled
 
         io = self._io(policies)
         names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
@@ -172,7 +172,7 @@ class Graph:
 
         `outcome.passed` says whether it passed, `print(outcome)` what differs.
         """
-        from rtbot.testing import Suite
+        from rtbot.graph_tests import Suite
 
         suite = Suite(self._document, self._params)
         return [suite.run(test, compiled=compiled) for test in suite.tests]
@@ -192,7 +192,7 @@ class Graph:
         all is the same, `print(agreement)` shows it; if it is not, `agreement.found` is the
         smallest input and run that differ.
         """
-        from rtbot.comparing import Wish, compare
+        from rtbot.compare import Wish, compare
 
         return compare(self, data, key, Wish(**wish))
 
@@ -200,8 +200,8 @@ class Graph:
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None
     ) -> Session:
         """Go on from `Session.dump`; raises CheckpointError if that is damaged or does not fit."""
-        from rtbot.checkpoint import resume
-        from rtbot.session import Session, wants_compiled
+        from rtbot.runtime.dump import resume
+        from rtbot.runtime.session import Session, wants_compiled
 
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")

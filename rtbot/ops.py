@@ -1,4 +1,4 @@
-"""A constructor for every operator, and the functions of expressions: see `rtbot.build`.
+"""A constructor for every operator, and the functions of expressions: see `rtbot.builder`.
 
 `ops.MovingAverage(price, window=20)` adds an operator to the graph of `price` and returns its
 output. Everything here is derived from the registry, so that operators of your own are here too;
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 def of(operator: type[Operator]) -> Callable[..., Any]:
     """Return the constructor of an operator of your own, which type checkers do not know here."""
-    from rtbot.build.constructors import constructor
+    from rtbot.builder.constructors import constructor
 
     return constructor(operator.__name__)
 
 
 def __getattr__(name: str) -> Any:
-    from rtbot.build.constructors import constructor
+    from rtbot.builder.constructors import constructor
 
     if name.startswith("_"):
         raise AttributeError(f"module 'rtbot.ops' has no attribute {name!r}")
@@ -31,6 +31,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from rtbot.build.constructors import FUNCTIONS, REGISTRY
+    from rtbot.builder.constructors import FUNCTIONS, REGISTRY
 
     return sorted(["of", *REGISTRY, *FUNCTIONS])

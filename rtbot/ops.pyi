@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 
-from rtbot.build import About, Operand, Parameter, Stream, Streams
+from rtbot.builder import About, Operand, Parameter, Stream, Streams
 from rtbot.operator import Operator
 
 def of(operator: type[Operator]) -> Callable[..., Any]:

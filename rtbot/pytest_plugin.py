@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from rtbot.testing import Outcome, Suite
+    from rtbot.graph_tests import Outcome, Suite
 
 SUFFIXES = (".yaml", ".yml")
 GRAPHS, PLUGINS = "rtbot_graphs", "rtbot_plugins"
@@ -61,16 +61,16 @@ class GraphFile(pytest.File):
 
     def collect(self) -> Iterator[GraphItem]:
         """Load the graph; the problems of an invalid one are an error of collection."""
-        from rtbot import testing
-        from rtbot.errors import RtbotError
-        from rtbot.notices import printable
-        from rtbot.plugins import PluginError, load_plugin
+        from rtbot import graph_tests
+        from rtbot.core.errors import RtbotError
+        from rtbot.core.notices import printable
+        from rtbot.graph.plugins import PluginError, load_plugin
 
         plugin = ""
         try:
             for plugin in self.config.getini(PLUGINS):
                 load_plugin(str(self.config.rootpath / plugin))
-            suite = testing.load(self.path)
+            suite = graph_tests.load(self.path)
         except PluginError as error:
             raise self.CollectError(f"{PLUGINS}: {plugin}: {error}") from None
         except RtbotError as error:
@@ -116,7 +116,7 @@ class GraphTestFailed(Exception):  # noqa: N818 (what a test does)
 
 def _shortened(text: str, path: Path) -> str:
     """Name the file in a text as one would from here."""
-    from rtbot.notices import printable
+    from rtbot.core.notices import printable
 
     here = type(path).cwd()
     inside = here in path.parents

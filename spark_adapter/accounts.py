@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions
 
-from rtbot.errors import DataError
+from rtbot.core.errors import DataError
 from spark_adapter.packing import ROWS, results, unpacked
 from spark_adapter.rows import run_partition
 

@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.arrow import of_list, of_numpy
-from rtbot.checkpoint import describe
-from rtbot.errors import CheckpointError, DataError
-from rtbot.frontiers import all_final, frontiers, newest
-from rtbot.kernels import FIRST, LAST
-from rtbot.result import Result, joined
+from rtbot.core.arrow import of_list, of_numpy
+from rtbot.core.errors import CheckpointError, DataError
+from rtbot.runtime.dump import describe
+from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.runtime.output_frontiers import all_final, frontiers, newest
+from rtbot.runtime.result import Result, joined
 from rtbot.tables.convert import key as key_column
 from spark_adapter.states import OTHER, Saved, encoded, fits, form, opened
 

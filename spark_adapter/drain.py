@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from rtbot.errors import DataError
+from rtbot.core.errors import DataError
 from spark_adapter.bucket import Slice, begun, resumed
 from spark_adapter.graphs import HEADS, KINDS, loaded_graph, prepared
 from spark_adapter.options import Options

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import types
 
 import rtbot
-from rtbot.errors import DataError
+from rtbot.core.errors import DataError
 from spark_adapter.rows import Work
 from spark_adapter.sources import same_name
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rtbot.arrow import of_numpy
-from rtbot.errors import DataError
-from rtbot.tables.numbers import times
+from rtbot.core.arrow import of_numpy
+from rtbot.core.errors import DataError
+from rtbot.tables.number_columns import times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

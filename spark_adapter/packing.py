@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot.arrow import of_numpy
+from rtbot.core.arrow import of_numpy
 from spark_adapter.order import read_times
 from spark_adapter.rows import OUT_ROWS, chunks
 

@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.arrow import of_numpy
-from rtbot.errors import DataError
-from rtbot.formats.waiting import Gathered
-from rtbot.kernels import FIRST
-from rtbot.result import joined
+from rtbot.core.arrow import of_numpy
+from rtbot.core.errors import DataError
+from rtbot.io.sinks.output_buffer import Gathered
+from rtbot.runtime.kernels.rows import FIRST
+from rtbot.runtime.result import joined
 from rtbot.tables.wide import long, wide
 from spark_adapter.order import key_at, key_starts, placed, timed
 from spark_adapter.ranks import units
@@ -252,7 +252,7 @@ def run_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Run a graph over rows sorted by (key, t), or by their rank; yields the batches of its result.
 
-    An error of the tree in `rtbot.errors` says itself what is wrong, and Spark shows all of it.
+    An error of `rtbot.core.errors` says itself what is wrong, and Spark shows all of it.
     """
     partition, tables = Partition(work, ended), chunks(batches)
 

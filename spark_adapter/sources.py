@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions, types
 
-from rtbot.errors import DataError, nearest
+from rtbot.core.errors import DataError, nearest
 from rtbot.tables.forms import TIME_NAMES
 from spark_adapter.rows import Feed
 

@@ -2,7 +2,7 @@
 
 First the length of the slice's own part (8 bytes, little endian), then that part, a container of
 rtbot that has the version of all this, the rows that wait and the digest of what comes last: the
-session, as `rtbot.checkpoint` writes it.
+session, as `rtbot.runtime.dump` writes it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot import checkpoint
-from rtbot.errors import CheckpointError
+from rtbot.core.errors import CheckpointError
+from rtbot.runtime import dump as checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

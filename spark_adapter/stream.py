@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions, types
 
-from rtbot.errors import DataError
-from rtbot.times import DEFAULT_UNIT
+from rtbot.core.errors import DataError
+from rtbot.core.times import DEFAULT_UNIT
 from spark_adapter.bucket import ONE
 from spark_adapter.clock import PER_MILLISECOND, Clock
 from spark_adapter.graphs import prepared

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 from pyspark.sql.types import DateType, DecimalType, FloatType
 
-from rtbot.errors import DataError, nearest
+from rtbot.core.errors import DataError, nearest
 from spark_adapter.graphs import HEADS, KINDS, loaded_graph, prepared
 from spark_adapter.order import bare, key_at, key_starts
 from spark_adapter.rows import Partition, told

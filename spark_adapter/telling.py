@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from rtbot import dates
-from rtbot.errors import DataError, RtbotError
-from rtbot.times import Style
+from rtbot.core import dated_errors
+from rtbot.core.errors import DataError, RtbotError
+from rtbot.core.times import Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def reason(error: BaseException | None) -> str:
 
 @contextmanager
 def plainly(work: Work) -> Iterator[None]:
-    """Let errors of the tree in `rtbot.errors` through as their text alone, dated by `work`."""
+    """Let errors of `rtbot.core.errors` through as their text alone, dated by `work`."""
     try:
         yield
     except RtbotError as error:
@@ -61,7 +61,7 @@ def dated(error: DataError, work: Work) -> DataError:
     kind = work.schema.field(work.stamp).type
     if not pa.types.is_timestamp(kind):
         return error
-    return dates.dated(error, work.unit, Style(offset="Z" if kind.tz else ""))
+    return dated_errors.dated(error, work.unit, Style(offset="Z" if kind.tz else ""))
 
 
 def _on_a_worker() -> bool:

@@ -13,9 +13,9 @@ import random
 import numpy as np
 
 import rtbot
-from rtbot import modules
-from rtbot.calls import OwnCall
-from rtbot.message import rows_of
+from rtbot.compiler import jit
+from rtbot.compiler.calls import OwnCall
+from rtbot.runtime.push_one import rows_of
 from tests.generate import case
 from tests.harness import Feeder, as_bits, compare, expected, load
 
@@ -141,7 +141,7 @@ def check_random(found, *, compiled):
 
 def check_bounds():
     """Fail unless compiled code finds an index beyond its array."""
-    beyond = modules.compiled("def beyond(array, place):\n    return array[place]\n").beyond
+    beyond = jit.compiled("def beyond(array, place):\n    return array[place]\n").beyond
     assert beyond(np.zeros(2), 1) == 0
     try:
         beyond(np.zeros(2), 2)

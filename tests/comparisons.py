@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 from tests import generate
 
 SEED = "compare"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 
 
 @pytest.fixture

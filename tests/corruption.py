@@ -19,9 +19,9 @@ from functools import cache
 import numpy as np
 
 import rtbot
-from rtbot.errors import CheckpointError
+from rtbot.core.errors import CheckpointError
 from rtbot.storage import container
-from rtbot.storage.record import READING, Record
+from rtbot.storage.run_record import READING, Record
 from tests import generate
 from tests.harness import Feeder
 

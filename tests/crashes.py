@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from rtbot.files import Files
+from rtbot.storage.files import Files
 from tests import disks
 from tests.lasting_runs import BLOCK_ROWS, CASES, Direct, prepare, small
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from rtbot.comparing.schedules import Row
+from rtbot.compare.schedules import Row
 
 INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
 NUMBERS = {

@@ -12,7 +12,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtbot.files import Files
+from rtbot.storage.files import Files
 
 MAKE, WRITE, CUT, SYNC, RENAME, REMOVE, SYNC_FOLDER = (
     "make", "write", "cut", "sync", "rename", "remove", "sync folder"

@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 import rtbot.operators  # noqa: F401 (the registry is restored to what it holds)
-from rtbot.cli.program import run
-from rtbot.error_codes import CODES
-from rtbot.explanation.pages import Block, body, parts
+from rtbot.cli.main import run
+from rtbot.core.error_codes import CODES
+from rtbot.explain.error_pages import Block, body, parts
 from rtbot.operator import REGISTRY
 
 PAGES = Path(__file__).parent.parent / "rtbot" / "pages"

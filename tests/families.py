@@ -8,8 +8,8 @@ import random
 import re
 from functools import partial
 
-from rtbot.comparing import schedules
-from rtbot.comparing.schedules import Habits, Row, whole
+from rtbot.compare import schedules
+from rtbot.compare.schedules import Habits, Row, whole
 from rtbot.operator import Integer
 from tests import data
 from tests.catalogue import catalogue

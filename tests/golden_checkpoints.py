@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import rtbot
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 from tests.crashes import Patch
 from tests.lasting_runs import CASES, crashing_after, plain, prepare, small
 

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import rtbot
-from rtbot.cli import jobs, lasting
-from rtbot.cli.program import run
-from rtbot.files import Files
-from rtbot.formats import chunks, intake
-from rtbot.storage.store import Store
+from rtbot.cli import run_options
+from rtbot.cli.main import run
+from rtbot.io import checkpointed_run, reader
+from rtbot.io.sources import csv_chunks
+from rtbot.storage.checkpoint_store import Store
+from rtbot.storage.files import Files
 
 FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "arrow")
 BLOCK_ROWS, CHUNK_BYTES = 100, 3_000
@@ -191,20 +192,20 @@ class Crash(BaseException):
 @contextlib.contextmanager
 def small(monkeypatch):
     """Cut files into small blocks and chunks."""
-    monkeypatch.setattr(intake, "BLOCK_ROWS", BLOCK_ROWS)
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", CHUNK_BYTES)
+    monkeypatch.setattr(reader, "BLOCK_ROWS", BLOCK_ROWS)
+    monkeypatch.setattr(csv_chunks, "CHUNK_BYTES", CHUNK_BYTES)
     yield
 
 
 @contextlib.contextmanager
 def on(files):
     """Let the run do its file work there."""
-    before = lasting.Files
-    lasting.Files = lambda: files
+    before = checkpointed_run.Files
+    checkpointed_run.Files = lambda: files
     try:
         yield
     finally:
-        lasting.Files = before
+        checkpointed_run.Files = before
 
 
 @contextlib.contextmanager
@@ -238,9 +239,9 @@ class Direct:
 
     def __call__(self, files, *, resume=True, every=1):
         told = []
-        job = jobs.job(self.graph, self.options | {"resume": resume, "every": every})
+        job = run_options.job(self.graph, self.options | {"resume": resume, "every": every})
         with on(files):
-            account = lasting.execute(self.graph, job, told.append)
+            account = checkpointed_run.execute(self.graph, job, told.append)
         return account, told
 
     def again(self, state):

@@ -24,8 +24,8 @@ from functools import cache
 from pathlib import Path
 
 import rtbot
-from rtbot.cli.program import run
-from rtbot.error_codes import CODES
+from rtbot.cli.main import run
+from rtbot.core.error_codes import CODES
 from rtbot.operator import REGISTRY
 from tests import generate
 

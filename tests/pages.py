@@ -4,9 +4,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from rtbot.error_codes import CODES
-from rtbot.explanation import groups, names, operator_page, signature, summary
-from rtbot.explanation.pages import Block, body, parts, title
+from rtbot.core.error_codes import CODES
+from rtbot.explain import groups, names, operator_page, signature, summary
+from rtbot.explain.error_pages import Block, body, parts, title
 from tests import samples
 from tests.samples import DOCS
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pytest
 
-from rtbot.comparing import schedules
-from rtbot.report import aligned
+from rtbot.compare import schedules
+from rtbot.core.text_columns import aligned
 from tests import corruption, crashes, generate, machines, mutation, soak
 from tests.catalogue import catalogue
 from tests.checks import Checked

@@ -22,7 +22,7 @@ from unittest import mock
 
 import rtbot
 import rtbot.operators
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 from rtbot.operator import REGISTRY
 
 ROOT = Path(__file__).parent.parent

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from rtbot.comparing import schedules
-from rtbot.comparing.schedules import saved_everywhere, whole
+from rtbot.compare import schedules
+from rtbot.compare.schedules import saved_everywhere, whole
 from tests.data import INT64_LEAST
 
 __all__ = ["STYLES", "saved_everywhere", "schedule", "whole"]

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from rtbot.comparing.shrinking import parts_kept, restricted, simpler, smallest
+from rtbot.compare.shrink import parts_kept, restricted, simpler, smallest
 
 
 def shrink(case, fails, budget=600):

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 import rtbot
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 from tests import torture
 from tests.lasting_runs import Crash, crashing_after
 
@@ -100,7 +100,7 @@ class Sessions:
 
 
 def _equal(first, second):
-    found, right = (rtbot.result.joined(parts).digest() for parts in (first, second))
+    found, right = (rtbot.runtime.result.joined(parts).digest() for parts in (first, second))
     assert found == right, (found, right)
 
 

@@ -14,8 +14,8 @@ import pytest
 
 import rtbot
 from rtbot import ops
-from rtbot.build.stub import stub
-from rtbot.build.texts import text_of
+from rtbot.builder.expression_text import text_of
+from rtbot.builder.stub import stub
 from rtbot.expression import parse, without_place
 from rtbot.operator import REGISTRY, In, Number, Operator, Out, step
 from tests.catalogue import catalogue
@@ -95,7 +95,7 @@ def test_every_operator_has_a_constructor(name):
     kinds = {port: "number" if kind in ("T", "N") else kind for port, kind in declared.items()}
     streams = [g.input(f"x_{port}", kind) for port, kind in kinds.items()]
     made = getattr(ops, name)(*streams, **example.parameters, id="node")
-    outputs = list(made) if isinstance(made, rtbot.build.Streams) else [made]
+    outputs = list(made) if isinstance(made, rtbot.builder.Streams) else [made]
     g.output(**{f"out{k}": stream for k, stream in enumerate(outputs)})
     ports = [f"node.{port}" for port in example.outputs]
     operator = {"type": name, **example.parameters}

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import rtbot
-from rtbot.charts.axes import Clock, TimeScale, ValueScale, brief, nice_step, number_ticks
-from rtbot.charts.lines import MIXED, dots, line, states
-from rtbot.charts.panels import grouped, sparse
-from rtbot.charts.plot import plot
-from rtbot.charts.series import BUCKETS, KEYS, OTHER, TEXTS, Collector, Series, key_runs
-from rtbot.charts.summary import Summary
-from rtbot.cli.program import run
-from rtbot.result import Result
-from rtbot.times import Style
+from rtbot.cli.main import run
+from rtbot.core.times import Style
+from rtbot.runtime.result import Result
+from rtbot.viz.charts.axes import Clock, TimeScale, ValueScale, brief, nice_step, number_ticks
+from rtbot.viz.charts.chart import plot
+from rtbot.viz.charts.downsample import BUCKETS, KEYS, OTHER, TEXTS, Collector, Series, key_runs
+from rtbot.viz.charts.lines import MIXED, dots, line, states
+from rtbot.viz.charts.panels import grouped, sparse
+from rtbot.viz.charts.summary import Summary
 from tests.data import NUMBERS
 
 ROOT = Path(__file__).parent.parent

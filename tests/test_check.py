@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import rtbot.operators  # noqa: F401 (registers the operators)
-from rtbot.check import check
-from rtbot.document import load, parse
-from rtbot.error_codes import CODES
-from rtbot.errors import GraphError
+from rtbot.core.error_codes import CODES
+from rtbot.core.errors import GraphError
 from rtbot.expression import Formula, rendered
-from rtbot.graph import Io, Ref
+from rtbot.graph.check import check
+from rtbot.graph.document import load, parse
+from rtbot.graph.model import Io, Ref
 from rtbot.operator import REGISTRY, Type
 
 GRAPHS = sorted((Path(__file__).parent.parent / "graphs").glob("*.yaml"))

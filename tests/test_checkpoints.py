@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import rtbot
-from rtbot.cli.program import run
-from rtbot.files import Files
+from rtbot.cli.main import run
+from rtbot.storage.checkpoint_store import Store
 from rtbot.storage.container import decode, encode
-from rtbot.storage.store import Store
+from rtbot.storage.files import Files
 from tests import golden_checkpoints
 from tests.lasting_runs import (
     BANDS,

@@ -19,9 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rtbot import modules, notices
-from rtbot.cli.program import run
-from rtbot.formats.outlet import Outlet
+from rtbot.cli.main import run
+from rtbot.compiler import jit as modules
+from rtbot.core import notices
+from rtbot.io.sinks.outputs import Outlet
 
 ROOT = Path(__file__).parent.parent
 SUM = """\
@@ -222,8 +223,8 @@ def test_blocks_change_nothing(call, monkeypatch):
     data = "t,k,x\n" + "".join(f"{t},{k},{x}\n" for t, k, x in rows)
     outs = []
     for size, block in ((1 << 22, 65_536), (1000, 65_536), (100, 7), (1 << 22, 64)):
-        monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", size)
-        monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", block)
+        monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", size)
+        monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", block)
         code, out, _ = call("run", "g.yaml", "d.csv", g__yaml=ONE, d__csv=data)
         assert code == 0
         call("run", "g.yaml", "d.csv", "--key", "k", "-o", "o.csv")
@@ -233,11 +234,11 @@ def test_blocks_change_nothing(call, monkeypatch):
 
 
 def test_stdout_blocks_are_cut_by_rows_whatever_the_bytes(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 4)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 4)
     data = "t,k,x\n" + "".join(f"{t},{k},1\n" for t in range(10) for k in "ba")
     outs = set()
     for size in (1 << 22, 10, 33):
-        monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", size)
+        monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", size)
         outs.add(call("run", "g.yaml", "d.csv", "--key", "k", g__yaml=ONE, d__csv=data)[1])
     assert len(outs) == 1
     keys = [line.split(",")[1] for line in outs.pop().splitlines()[1:]]
@@ -245,8 +246,8 @@ def test_stdout_blocks_are_cut_by_rows_whatever_the_bytes(call, monkeypatch):
 
 
 def test_the_file_that_lags_is_read_next(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 10)
-    monkeypatch.setattr("rtbot.session.DEFAULT_QUEUE_LIMIT", 30)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 10)
+    monkeypatch.setattr("rtbot.runtime.session.DEFAULT_QUEUE_LIMIT", 30)
     code, out, err = call(
         *("run", "g.yaml", "--in", "a=a.csv", "--in", "b=b.csv", "-o", "o.csv"),
         g__yaml=SUM,
@@ -416,7 +417,7 @@ def test_good_cells_of_other_kinds(call, kind, cell, written):
 
 
 def test_a_key_that_does_not_fit_the_first_rows_is_refused(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", 64)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", 64)
     for key in ("x7", "007", "9223372036854775808"):
         data = "t,k,x\n" + "1,5,1\n" * 20 + f"2,{key},1\n"
         graph = ONE + "io: {duplicates: first}\n"
@@ -457,15 +458,15 @@ def test_damaged_files_of_other_formats(call, tmp_path):
 
 
 def test_a_quote_without_end_does_not_fill_the_memory(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", 4096)
-    monkeypatch.setattr("rtbot.formats.chunks.QUOTED_BYTES", 10_000)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", 4096)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.QUOTED_BYTES", 10_000)
     data = "t,x\n" + "".join(f"{t},1\n" for t in range(1000)) + '1000,"1\n' + "9,9\n" * 20_000
     code, _, err = call("run", "g.yaml", "d.csv", "-o", "o.csv", g__yaml=ONE, d__csv=data)
     assert (code, err.splitlines()[0]) == (
         4,
         "d.csv:1002: error[RT210]: a quote that is not closed",
     )
-    monkeypatch.setattr("rtbot.formats.chunks.LINE_BYTES", 10_000)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.LINE_BYTES", 10_000)
     code, _, err = call("run", "g.yaml", "d.csv", d__csv="t,x\n1," + "1" * 30_000 + "\n")
     assert (code, err) == (4, "d.csv:2: error[RT219]: a line of more than 10000 bytes\n")
 
@@ -529,8 +530,8 @@ def test_no_error_shows_a_traceback(call, monkeypatch, raised, code, message):
     def fail(*_):
         raise raised
 
-    monkeypatch.setattr("rtbot.cli.exits._silence_stdout", lambda: None)
-    monkeypatch.setattr("rtbot.files.Files.direct", fail)
+    monkeypatch.setattr("rtbot.cli.exit_codes._silence_stdout", lambda: None)
+    monkeypatch.setattr("rtbot.storage.files.Files.direct", fail)
     found, _, err = call("run", "g.yaml", "d.csv", g__yaml=ONE, d__csv="t,x\n1,2\n")
     assert found == code
     assert message in err
@@ -672,7 +673,7 @@ def test_an_interrupt_that_foreign_code_drops_is_not_lost(call, monkeypatch, num
 def test_help_is_cheap_and_imports_nothing_heavy():
     code = (
         "import sys\n"
-        "from rtbot.cli.program import run\n"
+        "from rtbot.cli.main import run\n"
         "run(['--help'])\n"
         "heavy = ['numpy', 'numba', 'yaml', 'rich', 'pyarrow', 'pandas', 'hashlib', 'random']\n"
         "found = [name for name in heavy if name in sys.modules]\n"

@@ -11,17 +11,17 @@ import pytest
 
 import rtbot
 from rtbot.api import Graph
-from rtbot.codes import Texts
-from rtbot.comparing import Wish
-from rtbot.comparing.data import Data, Gathering
-from rtbot.comparing.forms import FORMS, narrow
-from rtbot.comparing.outputs import shown
-from rtbot.comparing.schedules import Habits, Row, interleaved, saved_between, schedule
-from rtbot.comparing.shrinking import parts_kept, simpler, smallest
-from rtbot.comparing.ways import step_line
-from rtbot.result import Result
-from rtbot.session import Session
+from rtbot.compare import Wish
+from rtbot.compare.canonical_outputs import shown
+from rtbot.compare.column_variants import FORMS, narrow
+from rtbot.compare.data import Data, Gathering
+from rtbot.compare.schedules import Habits, Row, interleaved, saved_between, schedule
+from rtbot.compare.shrink import parts_kept, simpler, smallest
+from rtbot.compare.variants import step_line
+from rtbot.runtime.result import Result
+from rtbot.runtime.session import Session
 from rtbot.tables import Columns, Spec, columns
+from rtbot.tables.string_dictionary import Texts
 from tests import comparisons
 
 PAIRED = {
@@ -116,7 +116,7 @@ def test_slow_ways_take_the_first_rows_and_say_so():
 
 def test_the_seed_decides_what_is_random():
     data = Data.of({"a": columns({"t": range(20), "value": [1.0] * 20}, Spec("a", "number"))}, ())
-    from rtbot.comparing.ways import ways
+    from rtbot.compare.variants import ways
 
     def steps(seed):
         return [
@@ -250,7 +250,7 @@ def test_a_difference_is_found_and_made_small(monkeypatch, owner, name, broken, 
 
 def test_a_difference_reads_so(monkeypatch):
     monkeypatch.setattr(Session, "push_one", one_bit_off)
-    monkeypatch.setattr("rtbot.comparing.ways.QUIET", Habits(single=0, advance=0, dump=0))
+    monkeypatch.setattr("rtbot.compare.variants.QUIET", Habits(single=0, advance=0, dump=0))
     document = {"inputs": {"a": "number"}, "outputs": ["a"]}
     data = {"k": ["A", "A", "B"], "t": [1, 2, 1], "value": [0.1, 0.2, 0.5]}
     text = list(compared(document, {"a": data}, runs=1).found.lines())
@@ -530,7 +530,7 @@ def test_numbers_are_saved_to_the_bit(value, monkeypatch, call):
     monkeypatch.setattr(Session, "push_one", negated)
     rtbot_graph = {"inputs": {"a": "number"}, "outputs": ["a"]}
     agreement = compared(rtbot_graph, {"a": {"k": ["x"], "t": [1], "value": [value]}})
-    from rtbot.comparing import save
+    from rtbot.compare import save
 
     save(agreement.found, rtbot.load(rtbot_graph), "found")
     code, out, _ = call("compare", "found/graph.yaml", "--replay", "found/difference.json")

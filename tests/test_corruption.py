@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtbot.errors import CheckpointError
+from rtbot.core.errors import CheckpointError
 from rtbot.storage import container
 from tests.corruption import Decoded, check_chunk, foreign_pairs, pool, refused_unread
 

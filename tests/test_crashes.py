@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 from tests import crashes, disks
 from tests.alone import alone
 from tests.lasting_runs import BLOCK_ROWS, CASES, on, prepare, small

@@ -6,8 +6,8 @@ import shlex
 import click
 import pytest
 
-from rtbot.cli.program import VERBS, program
-from rtbot.error_codes import CODES
+from rtbot.cli.main import VERBS, program
+from rtbot.core.error_codes import CODES
 from tests import pages, samples
 from tests.samples import DOCS, ROOT
 

@@ -6,10 +6,10 @@ import random
 import pytest
 
 import rtbot
-from rtbot.document import Mapping, Scalar, Sequence, from_mapping, load
-from rtbot.document.reader import parse
-from rtbot.document.text import decoded
-from rtbot.errors import GraphError
+from rtbot.core.errors import GraphError
+from rtbot.graph.document import Mapping, Scalar, Sequence, from_mapping, load
+from rtbot.graph.document.parse import parse
+from rtbot.graph.document.text import decoded
 
 
 def plain(node):

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 import rtbot
-from rtbot.cli.program import run
-from rtbot.drawing import drawing
-from rtbot.drawing.boxes import Box, Diagram, Port, Wire, diagram, duration_text, value_text
-from rtbot.drawing.coordinates import BEND_GAP, BOX_GAP, placed
-from rtbot.drawing.crossings import Ordering, order
-from rtbot.drawing.faces import PADDING, PORT_SIZE, TEXT_SIZE, TITLE_SIZE, port_width
-from rtbot.drawing.layers import Shape, layered
-from rtbot.drawing.layout import lay_out
-from rtbot.drawing.mermaid import mermaid
-from rtbot.drawing.svg import svg
-from rtbot.markup import escaped, shortened, width, wrapped
+from rtbot.cli.main import run
+from rtbot.viz.drawing import drawing
+from rtbot.viz.drawing.boxes import Box, Diagram, Port, Wire, diagram, duration_text, value_text
+from rtbot.viz.drawing.coordinates import BEND_GAP, BOX_GAP, placed
+from rtbot.viz.drawing.crossings import Ordering, order
+from rtbot.viz.drawing.faces import PADDING, PORT_SIZE, TEXT_SIZE, TITLE_SIZE, port_width
+from rtbot.viz.drawing.layers import Shape, layered
+from rtbot.viz.drawing.mermaid import mermaid
+from rtbot.viz.drawing.placement import lay_out
+from rtbot.viz.drawing.svg import svg
+from rtbot.viz.svg_text import escaped, shortened, width, wrapped
 
 ROOT = Path(__file__).parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
@@ -279,7 +279,7 @@ def test_wires_of_one_port_share_their_way():
 @pytest.mark.parametrize("form", ["svg", "mermaid"])
 def test_the_same_graph_is_the_same_picture_in_every_process(form):
     load = f"rtbot.load(pathlib.Path({str(GRAPHS['bollinger'])!r})).checked"
-    code = "import pathlib, rtbot, sys; from rtbot.drawing import drawing; "
+    code = "import pathlib, rtbot, sys; from rtbot.viz.drawing import drawing; "
     code += f"sys.stdout.write(drawing({load}, {form!r}))"
     found = {
         subprocess.run(

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rtbot import exact
+from rtbot.numeric import exact
 from tests import windows_proof
 from tests.windows_proof import KINDS, WINDOWS, bits, right_answers, run_compiled, run_interpreted
 

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from rtbot.document import Scalar
-from rtbot.errors import GraphError, Problems
+from rtbot.core.errors import GraphError, Problems
+from rtbot.core.source_span import Mark
 from rtbot.expression import Expression, parse, rendered, typed, without_place
-from rtbot.graph import Mark
+from rtbot.graph.document import Scalar
 from rtbot.operator import Type
 
 PORTS = {

@@ -17,18 +17,23 @@ import pyarrow.parquet as pq
 import pytest
 
 import rtbot
-from rtbot import cache, modules, notices, places
-from rtbot.files import Files
-from rtbot.formats import intake, kernels, lines, marks
-from rtbot.formats.outlet import Outlet, Target
-from rtbot.formats.writing import Clock
-from rtbot.storage.store import Store
+from rtbot.compiler import code_cache, jit
+from rtbot.core import notices
+from rtbot.io import reader
+from rtbot.io.sinks import csv_kernels
+from rtbot.io.sinks import csv_writer as lines
+from rtbot.io.sinks.outputs import Outlet, Target
+from rtbot.io.sinks.writers import Clock
+from rtbot.io.sources import offsets
+from rtbot.storage import safe_paths
+from rtbot.storage.checkpoint_store import Store
+from rtbot.storage.files import Files
 from tests.lasting_runs import crashing_after
 
 ROOT = Path(__file__).parent.parent
 TEXT = "def added(a):\n    return a + 1\n"
 ONE = "inputs: {x: number}\noperators: {y: {type: Scale, in: x, value: 2}}\noutputs: {y: y}\n"
-NAME = f"g{modules.fingerprint(TEXT)[:40]}"
+NAME = f"g{jit.fingerprint(TEXT)[:40]}"
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -38,14 +43,14 @@ def kept(monkeypatch, tmp_path):
     """The folder of a user's cache, which is not there yet; the temporary one is elsewhere."""
     monkeypatch.setenv("RTBOT_CACHE_DIR", str(tmp_path / "kept"))
     temporary = SimpleNamespace(gettempdir=lambda: str(tmp_path / "temporary"))
-    monkeypatch.setattr(cache, "tempfile", temporary)
+    monkeypatch.setattr(code_cache, "tempfile", temporary)
     monkeypatch.setattr(notices, "_warned", set())
     return tmp_path / "kept"
 
 
 def used(text=TEXT):
     """The folder that a generated module is kept in, by its name."""
-    path = modules.write(text)
+    path = jit.write(text)
     return None if path is None else path.parent.name.split("-")[0]
 
 
@@ -162,7 +167,7 @@ def test_machine_code_is_read_from_nowhere_else(kept, monkeypatch):
     other.chmod(0o777)
     monkeypatch.setattr(config, "CACHE_DIR", str(other))
     text = TEXT.replace("1", "977")  # no other test has compiled it
-    made = modules.compiled(text)
+    made = jit.compiled(text)
     assert made.added.stats.cache_path is None
     assert made.added(1) == 978
     assert not list(other.rglob("*.nbi"))
@@ -173,7 +178,7 @@ def test_where_no_home_is_known_the_temporary_folder_is_used(kept, monkeypatch):
     for name in ("RTBOT_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda _uid: {}["nobody"])
-    assert [folder.parent for folder in cache.folders()] == [kept.parent / "temporary"]
+    assert [folder.parent for folder in code_cache.folders()] == [kept.parent / "temporary"]
     assert used() == "rtbot"
 
 
@@ -183,9 +188,9 @@ def test_where_there_is_no_folder_at_all_code_is_made_without(monkeypatch):
         raise FileNotFoundError
 
     monkeypatch.setenv("RTBOT_CACHE_DIR", "/proc/none")
-    monkeypatch.setattr(cache, "tempfile", SimpleNamespace(gettempdir=none))
+    monkeypatch.setattr(code_cache, "tempfile", SimpleNamespace(gettempdir=none))
     assert used() is None
-    assert modules.interpreted(TEXT).added(1) == 2
+    assert jit.interpreted(TEXT).added(1) == 2
 
 
 # ---- outputs, locks and checkpoints in folders that others can write to
@@ -257,7 +262,7 @@ def test_links_and_files_of_others_are_refused_where_everybody_can_write(
     monkeypatch.setattr(
         Path, "stat", lambda p, **o: os.stat_result(folder) if str(p) == here else stat(p, **o)
     )
-    for attempt in (lambda: places.place_of("link"), lambda: Files().update("file").close()):
+    for attempt in (lambda: safe_paths.place_of("link"), lambda: Files().update("file").close()):
         if refused:
             with pytest.raises(PermissionError, match="another user has put there; remove it"):
                 attempt()
@@ -269,7 +274,7 @@ def test_links_and_files_of_others_are_refused_where_everybody_can_write(
 
 def test_a_checkpoint_that_another_user_has_put_there_is_not_read(call, monkeypatch):
     assert lasting(call)[0] == 0
-    monkeypatch.setattr("rtbot.files.is_foreign", lambda *_: True)
+    monkeypatch.setattr("rtbot.storage.files.is_foreign", lambda *_: True)
     code, _, err = lasting(call, "--resume")
     assert (code, err.split("]")[0]) == (5, "error[RT320")
 
@@ -277,10 +282,10 @@ def test_a_checkpoint_that_another_user_has_put_there_is_not_read(call, monkeypa
 def test_a_link_whose_end_is_a_link_again_is_followed_to_its_file(own_folder):
     Path("a").symlink_to("b")
     Path("b").symlink_to(own_folder / "c")
-    assert places.place_of("a") == str(own_folder / "c")
+    assert safe_paths.place_of("a") == str(own_folder / "c")
     Path("round").symlink_to("round")
     with pytest.raises(OSError, match="Too many levels"):
-        places.place_of("round")
+        safe_paths.place_of("round")
 
 
 def test_names_of_parts_cannot_be_guessed():
@@ -291,7 +296,7 @@ def test_names_of_parts_cannot_be_guessed():
             names.add(name)
             file.write(b"1")
     assert len(names) == 3
-    assert all(places.PART.fullmatch(name.name, 5) for name in names)
+    assert all(safe_paths.PART.fullmatch(name.name, 5) for name in names)
 
 
 def test_a_device_that_becomes_a_file_is_not_emptied(monkeypatch):
@@ -338,7 +343,7 @@ SUM = "inputs: {a: number, b: number}\noperators: {y: a + b}\noutputs: [y]\n"
 @pytest.fixture
 def uneven(monkeypatch, own_folder):
     """Two files of which one ends long before the other, and blocks that make that matter."""
-    monkeypatch.setattr(intake, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(reader, "BLOCK_ROWS", 10)
     (own_folder / "g.yaml").write_text(SUM)
     for name, rows in (("a", 10), ("b", 300)):
         lines = (f"{t},{t}\n" for t in range(rows))
@@ -604,7 +609,7 @@ def test_other_errors_that_are_dropped_are_still_reported(own_folder):
 
 def test_an_input_that_was_edited_and_whose_time_was_set_back_is_another_one(call, monkeypatch):
     """Size, number and time of change are what they were; only the system knows."""
-    monkeypatch.setattr(intake, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(reader, "BLOCK_ROWS", 2)
     rows = [f"{t},1\n" for t in range(9)]
     Path("d.csv").write_text("t,x\n" + "".join(rows))
     words = ("run", "g.yaml", "d.csv", "-o", "o.csv", "--checkpoint", "ck", "--every", "1", "-q")
@@ -632,12 +637,12 @@ def test_a_checkpoint_that_is_replaced_under_a_held_lock_is_not_written_over():
     store.close()
 
 
-@pytest.mark.parametrize("place", [0, marks.ENDS_BYTES - 1, 1 << 19, -marks.ENDS_BYTES, -1])
+@pytest.mark.parametrize("place", [0, offsets.ENDS_BYTES - 1, 1 << 19, -offsets.ENDS_BYTES, -1])
 def test_the_digest_of_pages_has_the_head_and_the_end_of_a_file(place):
     data = bytearray(1 << 20)
-    before = marks.pages_digest(BytesIO(data), len(data))
+    before = offsets.pages_digest(BytesIO(data), len(data))
     data[place] = 1
-    assert marks.pages_digest(BytesIO(data), len(data)) != before
+    assert offsets.pages_digest(BytesIO(data), len(data)) != before
 
 
 def test_a_parquet_file_with_another_end_is_another_one(call):
@@ -659,7 +664,7 @@ SPECIAL = ["plain", "a,b", 'say "x"', "two\nlines", "two\r\nlines", "old\rmac", 
 
 def test_many_rows_are_quoted_as_few_are(monkeypatch):
     """From 65,537 rows on another way writes CSV; here its loops are plain Python."""
-    made, powers = modules.interpreted(Path(kernels.__file__).read_text("utf-8")), np.zeros(1, "u8")
+    made, powers = jit.interpreted(Path(csv_kernels.__file__).read_text("utf-8")), np.zeros(1, "u8")
     monkeypatch.setattr(lines, "loops", lambda: (made, powers))
     table = pa.table({"t": range(len(SPECIAL)), "y": pa.array(SPECIAL, pa.string())})
     few, many = (
@@ -685,7 +690,7 @@ def test_many_rows_are_quoted_as_few_are(monkeypatch):
     ids=" ".join,
 )
 def test_a_folder_that_is_not_there_is_reported_before_a_row_is_read(call, monkeypatch, words):
-    monkeypatch.setattr(intake.Intake, "turns", lambda _: pytest.fail("a row was read"))
+    monkeypatch.setattr(reader.Intake, "turns", lambda _: pytest.fail("a row was read"))
     code, _, err = call("run", "g.yaml", "d.csv", *words, g__yaml=ONE, d__csv="t,x\n1,2\n")
     path = next(word for word in words if "none/" in word).removeprefix("y=")
     path += ".lock" * ("ck" in path)
@@ -736,7 +741,7 @@ def written(pushes, memory, layout="wide"):
 
 def test_two_messages_of_one_output_are_never_one_row(monkeypatch):
     """Nothing of today releases two at one key and time; a change to a row will."""
-    monkeypatch.setattr("rtbot.formats.routes.BLOCK_BYTES_MIN", 1)
+    monkeypatch.setattr("rtbot.io.sinks.output_file.BLOCK_BYTES_MIN", 1)
     pushes = [
         {"a": [(1, 5, 10), (1, 5, None), (1, 6, 11)], "b": [(1, 5, 20)]},
         {"a": [(1, 5, 12)], "b": [(1, 5, None), (2, 1, 21)], "c": [(1, 5, 30)]},
@@ -758,8 +763,8 @@ def test_two_messages_of_one_output_are_never_one_row(monkeypatch):
 
 
 def test_the_memory_for_rows_changes_no_line_whatever_outputs_release(monkeypatch):
-    monkeypatch.setattr("rtbot.formats.routes.BLOCK_BYTES_MIN", 1)
-    monkeypatch.setattr("rtbot.formats.sorting.RUNS_MAX", 3)
+    monkeypatch.setattr("rtbot.io.sinks.output_file.BLOCK_BYTES_MIN", 1)
+    monkeypatch.setattr("rtbot.io.sinks.sort.RUNS_MAX", 3)
     draw = random.Random(4)
     for _ in range(20):
         pushes = [
@@ -781,7 +786,7 @@ def test_the_memory_for_rows_changes_no_line_whatever_outputs_release(monkeypatc
 def test_a_parquet_file_that_is_given_up_says_nothing_more(call, monkeypatch):
     """The writer of pyarrow wanted to write the end of a file that was closed: a traceback."""
     seen = []
-    monkeypatch.setattr(intake, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(reader, "BLOCK_ROWS", 2)
     monkeypatch.setattr(sys, "unraisablehook", seen.append)
     data = "t,x\n1,1\n2,1\n3,1\n4,1\n5,bad\n"
     assert call("run", "g.yaml", "d.csv", "-o", "o.parquet", g__yaml=ONE, d__csv=data)[0] == 4

@@ -7,7 +7,7 @@ import pytest
 
 import rtbot
 import tests.oracles.whole  # noqa: F401 (its oracles register)
-from rtbot.check.declared import problems
+from rtbot.graph.check.declaration import problems
 from rtbot.operator import (
     EMIT,
     EMIT_AGAIN,

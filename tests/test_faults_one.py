@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import rtbot
-from rtbot import modules, plugins
-from rtbot.codes import Texts
-from rtbot.message import rows_of
+from rtbot.compiler import jit
+from rtbot.graph import plugins
 from rtbot.operator import REGISTRY
+from rtbot.runtime.push_one import rows_of
+from rtbot.tables.string_dictionary import Texts
 from tests import chains, threads
 from tests.alone import alone
 
@@ -120,11 +121,11 @@ def test_what_is_compiled_with_bounds_checked_has_a_name_of_its_own(monkeypatch)
     names = []
     for value in ("", "1"):
         monkeypatch.setenv("NUMBA_BOUNDSCHECK", value)
-        modules._versions.cache_clear()
-        names.append(modules.fingerprint("a = 1\n"))
+        jit._versions.cache_clear()
+        names.append(jit.fingerprint("a = 1\n"))
     monkeypatch.undo()
-    modules._versions.cache_clear()
-    assert names[0] == modules.fingerprint("a = 1\n") != names[1]
+    jit._versions.cache_clear()
+    assert names[0] == jit.fingerprint("a = 1\n") != names[1]
 
 
 # ---- texts

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import DataError
+from rtbot.core.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[1]
 SUM = {"inputs": {"x": "number"}, "operators": {"s": "x + 1"}, "outputs": ["s"]}

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 import rtbot
-from rtbot import pairs
-from rtbot.codes import Texts
-from rtbot.feed import Feed
-from rtbot.held import HeldFeed
-from rtbot.keys import Keys
+from rtbot.compiler import pairing_layout
 from rtbot.operator import EMIT, REGISTRY, SILENT, In, Operator, Out, Scalar, step
-from rtbot.pool import Pool
-from rtbot.progress import Progress
-from rtbot.runner import Runner
-from rtbot.session import Session, kernels
+from rtbot.runtime.executor import Runner
+from rtbot.runtime.frontier import Progress
+from rtbot.runtime.input_port import Feed
+from rtbot.runtime.keys import Keys
+from rtbot.runtime.pairing_pool import Pool
+from rtbot.runtime.reorder import HeldFeed
+from rtbot.runtime.session import Session, kernels
 from rtbot.tables import Text
+from rtbot.tables.string_dictionary import Texts
 
 DUMPS = Path(__file__).parent / "golden" / "dumps"
 
@@ -309,7 +309,7 @@ def test_keys_that_come_and_go_do_not_fill_the_heap_that_wakes_them():
     for n in range(5_000, 5_300):
         session.push({"a": keyed((n, 1, 1.0))})
         session.close_key(n)
-    waking = [session.runner.pools[0].word(k, pairs.WATCHED) for k in range(2)]
+    waking = [session.runner.pools[0].word(k, pairing_layout.WATCHED) for k in range(2)]
     assert max(waking) < 20
 
 
@@ -463,7 +463,7 @@ def test_rows_that_come_and_go_beside_one_that_stays_use_the_same_blocks():
 
 
 def test_numbers_that_wait_keep_no_text(monkeypatch):
-    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 8)
     inputs = {"a": "integer", "b": "integer", "x": "text"}
     operators = {
         "j": {"type": "Join", "in": ["a", "b"]},
@@ -513,7 +513,7 @@ def previous_text():
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("saved_between", [False, True])
 def test_texts_in_the_state_of_an_operator_stay(monkeypatch, name, saved_between):
-    monkeypatch.setattr("rtbot.codes.ROOM", 2)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 2)
     parameters, kept = KEEPING[name]
     operators = {
         "op": {"type": name, "in": "x"} | parameters,
@@ -533,7 +533,7 @@ def test_texts_in_the_state_of_an_operator_stay(monkeypatch, name, saved_between
 @pytest.mark.parametrize("how", ["inner", "left", "asof"])
 def test_texts_that_are_needed_stay_whatever_comes(monkeypatch, how):
     """In queues, as the latest of their port, and held back; keys come, go and share blocks."""
-    monkeypatch.setattr("rtbot.codes.ROOM", 4)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 4)
     operators = {"j": {"type": "Join", "in": ["a", "b"], "how": how}}
     made = graph({"a": "text", "b": "text"}, operators, {"l": "j.o1", "r": "j.o2"},
                  io={"lateness": 3})  # fmt: skip
@@ -565,7 +565,7 @@ GRID = {"type": "ResamplerConstant", "interval": 10}
 @pytest.mark.parametrize("key", [None, "A"])
 @pytest.mark.parametrize("begin", [{}, {"t0": 3}])
 def test_a_row_behind_a_huge_gap_is_refused_and_the_session_goes_on(monkeypatch, key, begin):
-    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    monkeypatch.setattr("rtbot.runtime.executor.OWN_ROWS_LIMIT", 100)
     made = graph(["x"], {"r": GRID | begin | {"in": "x"}}, ["r"])
     begun = made.start(key=None if key is None else "k")
     own = {} if key is None else {"key": key}
@@ -584,7 +584,7 @@ def test_a_row_behind_a_huge_gap_is_refused_and_the_session_goes_on(monkeypatch,
 
 
 def test_many_small_gaps_are_refused_together_and_taken_in_parts(monkeypatch):
-    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    monkeypatch.setattr("rtbot.runtime.executor.OWN_ROWS_LIMIT", 100)
     session = graph(["x"], {"r": GRID | {"in": "x"}}, ["r"]).start(key="k")
     parts = [[(n, t, 1.0) for t in (0, 500)] for n in range(3)]
     with pytest.raises(rtbot.ResourceLimit) as caught:
@@ -594,7 +594,7 @@ def test_many_small_gaps_are_refused_together_and_taken_in_parts(monkeypatch):
 
 
 def test_a_grid_that_begins_later_may_have_any_gap_before_it(monkeypatch):
-    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    monkeypatch.setattr("rtbot.runtime.executor.OWN_ROWS_LIMIT", 100)
     begin = {"t0": 2**62, "in": "x"}
     session = graph(["x"], {"r": GRID | begin}, ["r"]).start()
     session.push_one("x", -(2**63) + 1, 1.0)
@@ -605,7 +605,7 @@ def test_a_grid_that_begins_later_may_have_any_gap_before_it(monkeypatch):
 
 @pytest.mark.parametrize("io", [{}, {"lateness": 5}])
 def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monkeypatch, io):
-    monkeypatch.setattr("rtbot.runner.OWN_ROWS_LIMIT", 100)
+    monkeypatch.setattr("rtbot.runtime.executor.OWN_ROWS_LIMIT", 100)
     operators = {"f": {"type": "GreaterThan", "in": "x", "value": 0}, "r": GRID | {"in": "f"}}
     made = graph(["x"], operators, ["r"], io=io)
     session = made.start()

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from rtbot.errors import DataError
-from rtbot.formats import lines
-from rtbot.formats.lines import Lines
-from rtbot.formats.writing import Clock, CsvWriter
-from rtbot.times import Style
+from rtbot.core.errors import DataError
+from rtbot.core.times import Style
+from rtbot.io.sinks import csv_writer
+from rtbot.io.sinks.csv_writer import Lines
+from rtbot.io.sinks.writers import Clock, CsvWriter
 
 COUNT = int(os.environ.get("FLOAT_TEXTS", "200000"))
 BATCH = 1_000_000
@@ -206,7 +206,7 @@ def mixed(rows):
 
 @pytest.mark.parametrize("cuts", [[], [1], [9_999, 10_000], [20_000]])
 def test_the_bytes_depend_neither_on_the_way_nor_on_the_cuts(cuts, monkeypatch):
-    monkeypatch.setattr(lines, "SLICE_ROWS", 1_000)
+    monkeypatch.setattr(csv_writer, "SLICE_ROWS", 1_000)
     table = mixed(30_000)
     ends = [*cuts, table.num_rows]
     parts = [table.slice(a, b - a) for a, b in zip([0, *cuts], ends, strict=True)]
@@ -219,9 +219,9 @@ def test_the_bytes_depend_neither_on_the_way_nor_on_the_cuts(cuts, monkeypatch):
 
 def test_a_file_changes_over_to_the_loops_without_a_seam(monkeypatch):
     used = []
-    loops = lines.loops
-    monkeypatch.setattr(lines, "loops", lambda: used.append(1) or loops())
-    table = mixed(lines.FEW_ROWS)
+    loops = csv_writer.loops
+    monkeypatch.setattr(csv_writer, "loops", lambda: used.append(1) or loops())
+    table = mixed(csv_writer.FEW_ROWS)
     stream = io.BytesIO()
     writer = CsvWriter(stream, Clock())
     writer.write(table)

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rtbot.arrow import of_list, of_numpy
-from rtbot.formats import writing
-from rtbot.formats.columnar import ColumnFile
-from rtbot.formats.writing import Behind, Clock, open_writer
+from rtbot.core.arrow import of_list, of_numpy
+from rtbot.core.times import Style
+from rtbot.io.sinks import writers
+from rtbot.io.sinks.writers import Behind, Clock, open_writer
+from rtbot.io.sources.columnar import ColumnFile
 from rtbot.tables.wide import wide
-from rtbot.times import Style
 
 ROOT = Path(__file__).parent.parent
 GROUP_ROWS = 1_000
@@ -23,7 +23,7 @@ GROUP_ROWS = 1_000
 
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch):
-    monkeypatch.setattr(writing, "GROUP_ROWS", GROUP_ROWS)
+    monkeypatch.setattr(writers, "GROUP_ROWS", GROUP_ROWS)
 
 
 def table(rows):

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import rtbot
-from rtbot import testing
-from rtbot.cli.program import run
-from rtbot.errors import GraphError
-from rtbot.testing.comparing import equal, place
-from rtbot.testing.edits import flow
-from rtbot.testing.notation import Notation
-from rtbot.times import style_of
+from rtbot import graph_tests
+from rtbot.cli.main import run
+from rtbot.core.errors import GraphError
+from rtbot.core.times import style_of
+from rtbot.graph_tests.compare_rows import equal, place
+from rtbot.graph_tests.edits import flow
+from rtbot.graph_tests.notation import Notation
 
 pytest_plugins = ["pytester"]
 
@@ -47,7 +47,7 @@ def written(tests, graph=GRAPH, path="g.yaml"):
 
 def outcome_of(test, graph=GRAPH):
     """The outcome of a single test, written as one line of YAML or as a block."""
-    suite = testing.load(written(test if test.startswith("  - ") else f"  - {test}\n", graph))
+    suite = graph_tests.load(written(test if test.startswith("  - ") else f"  - {test}\n", graph))
     (one,) = suite.tests
     return suite.run(one)
 
@@ -55,7 +55,7 @@ def outcome_of(test, graph=GRAPH):
 def refused(test, graph=GRAPH):
     """The code, place and text of the problem that a test makes of the graph."""
     with pytest.raises(GraphError) as caught:
-        testing.load(written(f"  - {test}\n", graph))
+        graph_tests.load(written(f"  - {test}\n", graph))
     (problem,) = caught.value.problems
     return problem.code, problem.mark.line, f"{problem.message}; {problem.hint}"
 
@@ -161,8 +161,8 @@ tests:
 
 def test_the_rows_of_inputs_go_in_by_time_and_each_as_written():
     given = "{price: [[2, 1], [5, 2], [4, 3]], other: [[1, 1], [2, 2], [9, 3]]}"
-    suite = testing.load(written(f"  - {{given: {given}, error: RT202}}\n"))
-    rows = testing.running.in_time_order(suite.tests[0].given)
+    suite = graph_tests.load(written(f"  - {{given: {given}, error: RT202}}\n"))
+    rows = graph_tests.run_tests.in_time_order(suite.tests[0].given)
     assert [(name, row) for name, _, row in rows] == [
         ("other", (1, 1)),
         ("price", (2, 1)),
@@ -190,17 +190,17 @@ def test_parameters_without_a_value_come_from_the_tests():
   - {name: c, error: RT111}
   - {name: d, emits_nothing: [hot]}
 """
-    suite = testing.load(written(tests, graph))
+    suite = graph_tests.load(written(tests, graph))
     assert [suite.run(test).passed for test in suite.tests] == [True, True, True, False]
     with pytest.raises(GraphError, match="RT111"):
-        testing.load(written("  - {name: a, error: RT111}\n", graph))
-    last = testing.load(written(tests, graph), {"window": 1}).tests[3]
-    assert testing.load("g.yaml", {"window": 1}).run(last).passed
+        graph_tests.load(written("  - {name: a, error: RT111}\n", graph))
+    last = graph_tests.load(written(tests, graph), {"window": 1}).tests[3]
+    assert graph_tests.load("g.yaml", {"window": 1}).run(last).passed
 
 
 def test_compiled_code_gives_the_same():
     tests = "  - {given: {price: [[1, 0.1]]}, expect: {middle: [[1, 0.1]]}}\n"
-    suite = testing.load(written(tests))
+    suite = graph_tests.load(written(tests))
     assert all(suite.run(suite.tests[0], compiled=compiled).passed for compiled in (False, True))
 
 
@@ -288,7 +288,7 @@ def test_a_file_is_beside_the_graph_not_where_one_stands(monkeypatch, tmp_path):
     path = Path(written(f"  - {CSV}\n")).resolve()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    suite = testing.load(path)
+    suite = graph_tests.load(path)
     assert suite.run(suite.tests[0]).passed
 
 
@@ -347,7 +347,9 @@ def test_a_failure_shows_rows_side_by_side_with_their_neighbours():
         - [7, 7]
         - [9, 9]
 """)
-    assert str(outcome) == """\
+    assert (
+        str(outcome)
+        == """\
 g.yaml:9: many: failed
 what it is for
 middle: rows: 1 different, 1 missing, 1 unexpected, 5 right
@@ -358,6 +360,7 @@ middle: rows: 1 different, 1 missing, 1 unexpected, 5 right
         6                  6  unexpected
     20  7         7           missing
     21  9         9        9"""
+    )
     assert outcome.hint == "rtbot test --update g.yaml -k many"
 
 
@@ -474,12 +477,12 @@ def updated(tests, graph=GRAPH, encode=str.encode):
     """What --update makes of the tests; the file then passes, and a second time changes nothing."""
     path = Path(written(""))
     path.write_bytes(encode(graph + tests))
-    suite = testing.load(path)
-    testing.update(suite, [suite.run(test) for test in suite.tests])
-    again = testing.load(path)
+    suite = graph_tests.load(path)
+    graph_tests.update(suite, [suite.run(test) for test in suite.tests])
+    again = graph_tests.load(path)
     outcomes = [again.run(test) for test in again.tests]
     assert all(outcome.passed for outcome in outcomes if not outcome.fault), outcomes
-    assert testing.update(again, outcomes) == []
+    assert graph_tests.update(again, outcomes) == []
     data = path.read_bytes()
     before = encode(graph)
     assert data.startswith(before)
@@ -544,25 +547,25 @@ JSON = """\
 def test_json_stays_json():
     path = Path("g.yaml")
     path.write_text(JSON)
-    suite = testing.load(path)
-    assert testing.update(suite, map(suite.run, suite.tests)) == ["g.yaml"]
+    suite = graph_tests.load(path)
+    assert graph_tests.update(suite, map(suite.run, suite.tests)) == ["g.yaml"]
     test = json.loads(path.read_text())["tests"][0]
     assert test["expect"] == {"middle": [["A", 1, 5], ["A", 2, "nan"]]}
     assert [outcome.passed for outcome in rtbot.load(path).test()] == [True]
     halves = JSON.replace('"name": "a"', '"name": "\\ud83d\\ude00"')
     path.write_text(halves)
-    suite = testing.load(path)
+    suite = graph_tests.load(path)
     with pytest.raises(GraphError, match="two halves"):
-        testing.update(suite, map(suite.run, suite.tests))
+        graph_tests.update(suite, map(suite.run, suite.tests))
     assert path.read_text() == halves
 
 
 def test_a_file_that_has_changed_meanwhile_is_left_alone():
-    suite = testing.load(written("  - {given: {price: [[1, 5]]}}\n"))
+    suite = graph_tests.load(written("  - {given: {price: [[1, 5]]}}\n"))
     outcomes = [suite.run(test) for test in suite.tests]
     text = Path(written("  - {given: {price: [[1, 6]]}}\n")).read_text()
     with pytest.raises(GraphError, match="has changed"):
-        testing.update(suite, outcomes)
+        graph_tests.update(suite, outcomes)
     assert Path("g.yaml").read_text() == text
 
 
@@ -577,9 +580,9 @@ def test_update_goes_through_a_link():
 
 def filed(test, graph=GRAPH):
     """Update a test whose rows are in files; returns what was written."""
-    suite = testing.load(written(f"  - {test}\n", graph))
+    suite = graph_tests.load(written(f"  - {test}\n", graph))
     text = Path("g.yaml").read_text()
-    done = testing.update(suite, [suite.run(one) for one in suite.tests])
+    done = graph_tests.update(suite, [suite.run(one) for one in suite.tests])
     assert Path("g.yaml").read_text() == text
     assert all(outcome.passed for outcome in rtbot.load(Path("g.yaml")).test())
     return done
@@ -609,9 +612,9 @@ def test_update_of_keyed_rows_in_a_file():
 
 def test_update_spares_a_file_that_has_more_in_it():
     data(in_csv="t,price\n1,2\n", out_csv="t,middle,note\n1,3,x\n")
-    suite = testing.load(written(f"  - {CSV}\n"))
+    suite = graph_tests.load(written(f"  - {CSV}\n"))
     with pytest.raises(GraphError, match=r"other columns: note"):
-        testing.update(suite, map(suite.run, suite.tests))
+        graph_tests.update(suite, map(suite.run, suite.tests))
     assert Path("data/out.csv").read_text() == "t,middle,note\n1,3,x\n"
 
 
@@ -648,7 +651,9 @@ def test_the_verb_runs_every_test(call):
     written(TESTS)
     code, out, err = call("g.yaml")
     assert code == 1
-    assert out == """\
+    assert (
+        out
+        == """\
 ok   g.yaml: good one
 FAIL g.yaml: bad one
      g.yaml:10
@@ -657,6 +662,7 @@ FAIL g.yaml: bad one
          10  1         6        5  differs
 1 passed, 1 failed
 """
+    )
     assert "--update" in err
     assert call("g.yaml", "-k", "GOOD") == (0, "ok   g.yaml: good one\n1 passed\n", "")
     assert call("g.yaml", "--grep", "good", "-q") == (0, "1 passed\n", "")

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from rtbot import ieee
+from rtbot.numeric import ieee
 from tests.windows_proof import bits, compiled_module
 
 NAN, INF, MAX, TINY = math.nan, math.inf, sys.float_info.max, 5e-324

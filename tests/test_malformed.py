@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import rtbot
-from rtbot.cli.program import run
-from rtbot.error_codes import CODES
-from rtbot.errors import CheckpointError, DataError, QueueFull, ResourceLimit, StateError
+from rtbot.cli.main import run
+from rtbot.core.error_codes import CODES
+from rtbot.core.errors import CheckpointError, DataError, QueueFull, ResourceLimit, StateError
 
 FOLDER = Path(__file__).parent / "malformed"
 BLOCK = re.compile(
@@ -242,8 +242,8 @@ def test_damaged_and_foreign_data(call, file, data, place, code, hint):
 
 
 def test_a_line_that_is_too_long(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", 4096)
-    monkeypatch.setattr("rtbot.formats.chunks.LINE_BYTES", 10_000)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", 4096)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.LINE_BYTES", 10_000)
     Path("g.yaml").write_text(ONE, encoding="utf-8")
     Path("d.csv").write_text("t,price\n1," + "1" * 30_000 + "\n", encoding="utf-8")
     code, _, err = call("run", "g.yaml", "d.csv")

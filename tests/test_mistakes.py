@@ -8,9 +8,9 @@ import re
 import pytest
 
 import rtbot
-from rtbot.errors import nearest, nearest_of_ours
+from rtbot.core.errors import nearest, nearest_of_ours
+from rtbot.core.hints import SYNONYMS, folded, synonym
 from rtbot.operator import REGISTRY, known_elsewhere, named_like
-from rtbot.synonyms import SYNONYMS, folded, synonym
 from tests.mistakes.cases import PAGE, SECTIONS, cases, command, first_message, row, told
 
 ALL = [(section, case) for section in SECTIONS for case in cases(section)]

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.exact_digits import DIGIT_BITS, SUM_BASE, SUM_DIGITS
-from rtbot.exact_running import DIGIT_LIMIT, add_dropped
-from rtbot.formats import cells
-from rtbot.kernels import FIRST, LAST
+from rtbot.io.sources import cells
+from rtbot.numeric.exact.cumulative import DIGIT_LIMIT, add_dropped
+from rtbot.numeric.exact.digits import DIGIT_BITS, SUM_BASE, SUM_DIGITS
 from rtbot.operator import REGISTRY, Example, In, Number, Operator, Out
+from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.storage import container
 
 BOTH = {

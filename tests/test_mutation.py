@@ -2,9 +2,9 @@
 
 import pytest
 
-from rtbot.error_codes import CODES
-from rtbot.errors import Problem
-from rtbot.graph import Mark
+from rtbot.core.error_codes import CODES
+from rtbot.core.errors import Problem
+from rtbot.core.source_span import Mark
 from tests.mutation import check_case, check_chunk, check_data, check_places, made
 
 SLICES = [("graph", start) for start in range(0, 500, 125)] + [("data", 0), ("data", 75)]

@@ -10,9 +10,9 @@ from textwrap import dedent
 import pytest
 
 import rtbot
-from rtbot.check.declared import problems
+from rtbot.graph.check.declaration import problems
+from rtbot.graph.plugins import PluginError, load_plugin
 from rtbot.operator import REGISTRY
-from rtbot.plugins import PluginError, load_plugin
 from tests.catalogue import catalogue
 
 ROOT = Path(__file__).parent.parent
@@ -103,7 +103,7 @@ def push(graph, values=(4.0, 2.0), **options):
 
 
 NO_TEST_VERB = pytest.mark.skipif(
-    find_spec("rtbot.cli.test_verb") is None, reason="this verb comes later"
+    find_spec("rtbot.cli.commands.test") is None, reason="this verb comes later"
 )
 
 

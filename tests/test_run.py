@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rtbot.cli.jobs import bytes_of
-from rtbot.cli.program import run
-from rtbot.cli.progress import Progress, Watched
-from rtbot.formats.reading import TextTable
-from rtbot.formats.sorting import RUNS_MAX, Sorter
-from rtbot.formats.writing import Clock
+from rtbot.cli.main import run
+from rtbot.cli.progress_bar import Progress, Watched
+from rtbot.cli.run_options import bytes_of
+from rtbot.io.sinks.sort import RUNS_MAX, Sorter
+from rtbot.io.sinks.writers import Clock
+from rtbot.io.text_table import TextTable
 from rtbot.tables.wide import PRESENT
 
 ROOT = Path(__file__).parent.parent
@@ -249,9 +249,9 @@ def test_jsonl_without_rows_is_valid(call, data):
 
 
 def test_a_line_that_is_too_long_is_refused_wherever_chunks_end(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.chunks.LINE_BYTES", 1000)
+    monkeypatch.setattr("rtbot.io.sources.csv_chunks.LINE_BYTES", 1000)
     for size in (64, 700):
-        monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", size)
+        monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", size)
         for extra, code in ((0, 0), (1, 4)):
             long = '{"t":2,"z":"' + "z" * (1000 - len('{"t":2,"z":""}') + extra) + '"}\n'
             data = '{"t":1,"x":2}\n' + long
@@ -271,9 +271,9 @@ def test_fast_and_strict_reading_agree(call, monkeypatch):
     arguments = ("d.jsonl", "--key", "k", "-o", "o.csv")
     outs = []
     for size, fast in ((1 << 22, True), (100, True), (1 << 22, False)):
-        monkeypatch.setattr("rtbot.formats.chunks.CHUNK_BYTES", size)
+        monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", size)
         if not fast:
-            monkeypatch.setattr("rtbot.formats.jsonl._quickly", lambda *_: None)
+            monkeypatch.setattr("rtbot.io.sources.jsonl._quickly", lambda *_: None)
         assert call(*arguments, g__yaml=ONE, d__jsonl=data)[0] == 0
         outs.append(Path("o.csv").read_text())
     assert set(outs) == {outs[0]}
@@ -415,8 +415,8 @@ def scattered(count, keys, seed=5):
 @pytest.mark.parametrize("layout", ["wide", "long"])
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "arrow", "table"])
 def test_the_memory_changes_nothing(call, monkeypatch, form, layout):
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 16)
-    monkeypatch.setattr("rtbot.formats.routes.BLOCK_BYTES_MIN", 1)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 16)
+    monkeypatch.setattr("rtbot.io.sinks.output_file.BLOCK_BYTES_MIN", 1)
     data = scattered(150, ["", "a", "b", "\u00e9", "\U0001f600", "\uffff", '"q"""'])
     arguments = ("d.csv", "--key", "k,n", "--layout", layout, "--format", form, "-o", "o")
     outs = []
@@ -431,7 +431,7 @@ def test_the_memory_changes_nothing(call, monkeypatch, form, layout):
 
 
 def test_keys_of_integers_stay_integers_where_a_run_has_null_alone(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 1)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 1)
     data = "t,k,x\n1,,1\n2,,1\n3,10,1\n4,9,1\n5,,1\n"
     for form in ("parquet", "csv"):
         arguments = ("d.csv", "--key", "k", "-o", f"o.{form}", "--memory", "1")
@@ -443,7 +443,7 @@ def test_keys_of_integers_stay_integers_where_a_run_has_null_alone(call, monkeyp
 
 
 def test_unkeyed_rows_that_wait_for_another_output_go_to_the_disk(call, monkeypatch):
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 10)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 10)
     graph = "inputs: {a: number, b: number}\noutputs: {a: a, b: b}\n"
     data = "t,input,value\n" + "".join(f"{t},{i},{t}\n" for i in "ab" for t in range(500))
     outs = {call("d.csv", g__yaml=graph, d__csv=data)[1]}
@@ -515,7 +515,7 @@ def test_numbers_of_bytes(call, text, expected):
 
 @pytest.mark.parametrize("other", ["", "  c: number\n"])
 def test_an_input_that_starves_is_named(call, monkeypatch, other):
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 10)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 10)
     outputs = "outputs: {both: both" + (", c: c" if other else "") + "}\n"
     graph = f"inputs:\n  a: number\n  b: number\n{other}operators: {{both: a + b}}\n{outputs}"
     data = "t,a,b,c\n0,1,1,1\n" + "".join(f"{t},1,,1\n" for t in range(1, 200))
@@ -640,7 +640,7 @@ def test_a_folder_gets_a_file_per_output(call):
 
 
 def test_a_disk_that_is_full_leaves_nothing_behind(call, monkeypatch):
-    from rtbot.files import Files
+    from rtbot.storage.files import Files
 
     class Full(io.BytesIO):
         def __init__(self, room):
@@ -653,7 +653,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(call, monkeypatch):
                 raise OSError(28, "No space left on device")
             return super().write(data)
 
-    monkeypatch.setattr("rtbot.formats.intake.BLOCK_ROWS", 16)
+    monkeypatch.setattr("rtbot.io.reader.BLOCK_ROWS", 16)
     data = scattered(200, ["a", "b"])
     arguments = ("d.csv", "--key", "k", "-o", "o.csv", "--memory", "1k")
     for room in (0, 3000):
@@ -881,7 +881,7 @@ class Terminal(io.TextIOWrapper):
 @pytest.fixture
 def terminal(monkeypatch):
     made = Terminal()
-    monkeypatch.setattr("rtbot.cli.progress.DELAY_SECONDS", 0)
+    monkeypatch.setattr("rtbot.cli.progress_bar.DELAY_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     yield made
@@ -906,7 +906,7 @@ def test_a_terminal_shows_how_far_a_run_is_and_then_no_more(terminal):
 
 
 def test_a_short_run_shows_nothing(terminal, monkeypatch):
-    monkeypatch.setattr("rtbot.cli.progress.DELAY_SECONDS", 0.5)
+    monkeypatch.setattr("rtbot.cli.progress_bar.DELAY_SECONDS", 0.5)
     seconds = iter([10.0, 10.25, 10.49, 10.5, 10.5])
     progress = Progress(Watched([]), terminal, lambda: next(seconds))
     with progress:

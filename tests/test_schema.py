@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 import rtbot
-from rtbot.check import KEYS, LATER
-from rtbot.cli.program import run
+from rtbot.cli.main import run
+from rtbot.graph.check import KEYS, LATER
+from rtbot.graph.schema import schema, schema_text
 from rtbot.operator import REGISTRY
-from rtbot.schema import schema, schema_text
 from tests.catalogue import catalogue
 from tests.data import policies
 from tests.generate import Grower

@@ -330,7 +330,7 @@ def looked_up_rows(session, start, end, *, by_one=False):
 
 @pytest.mark.parametrize("by_one", [False, True])
 def test_texts_in_no_state_are_forgotten(monkeypatch, by_one):
-    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 8)
     made, session = looked_up()
     found = looked_up_rows(session, 1, 200, by_one=by_one)
     session = made.resume(session.dump())
@@ -341,7 +341,7 @@ def test_texts_in_no_state_are_forgotten(monkeypatch, by_one):
 
 
 def test_texts_that_wait_are_kept(monkeypatch):
-    monkeypatch.setattr("rtbot.codes.ROOM", 4)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 4)
     made = graph({"x": "text"}, {"y": {"type": "Identity", "in": "x"}}, ["y"], io={"lateness": 50})
     session = made.start()
     found = []
@@ -367,7 +367,7 @@ def test_a_dump_has_the_texts_that_are_needed():
 
 
 def test_a_refused_push_gives_back_the_codes_that_it_took(monkeypatch):
-    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 8)
     _, session = looked_up()
     looked_up_rows(session, 1, 15)
     session.intake.tidy()
@@ -382,7 +382,7 @@ def test_a_refused_push_gives_back_the_codes_that_it_took(monkeypatch):
 
 
 def test_texts_of_closed_keys_are_forgotten(monkeypatch):
-    monkeypatch.setattr("rtbot.codes.ROOM", 8)
+    monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 8)
     made = summed()
     session = made.start(key=("k", "n"))
     stays = {"k": ["stays"], "n": [None]}

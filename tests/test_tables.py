@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import DataError
-from rtbot.result import Result, joined
+from rtbot.core.errors import DataError
+from rtbot.runtime.result import Result, joined
 from rtbot.tables import Columns, Spec, Text, by_input, columns
 
 NAN = float("nan")

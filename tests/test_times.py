@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rtbot.errors import DataError
-from rtbot.times import UNITS, Style, exact, parse, parse_one, render, style_of
+from rtbot.core.errors import DataError
+from rtbot.core.times import UNITS, Style, exact, parse, parse_one, render, style_of
 
 SECOND_2004 = 1073037600  # 2004-01-02T10:00:00Z
 

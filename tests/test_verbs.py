@@ -18,11 +18,11 @@ import pytest
 from click.shell_completion import ShellComplete
 
 import rtbot
-from rtbot.cli.completing import VARIABLE
+from rtbot.cli.main import VERBS, program
 from rtbot.cli.options import width
-from rtbot.cli.program import VERBS, program
-from rtbot.error_codes import CODES
-from rtbot.explanation import (
+from rtbot.cli.shell_completion import VARIABLE
+from rtbot.core.error_codes import CODES
+from rtbot.explain import (
     describe,
     explain,
     graph_lines,
@@ -31,11 +31,11 @@ from rtbot.explanation import (
     operator_page,
     operators,
 )
-from rtbot.explanation.examples import Sample
+from rtbot.explain.examples import Sample
+from rtbot.graph_tests import load as load_tests
 from rtbot.operator import Boolean, Integer
 from rtbot.samples import SERIES, STARTERS, Wish, blocks, starter
-from rtbot.samples.series import STEPS
-from rtbot.testing import load as load_tests
+from rtbot.samples.generators import STEPS
 from tests import error_pages
 
 GRAPHS = sorted((Path(__file__).parent.parent / "graphs").glob("*.yaml"))
@@ -533,7 +533,7 @@ def test_the_commands_that_init_proposes_work_as_they_stand(call, kind):
     for command in commands:
         program_, verb, *arguments = shlex.split(command)
         assert program_ == "rtbot"
-        if find_spec(f"rtbot.cli.{verb}_verb"):
+        if find_spec(f"rtbot.cli.commands.{verb}"):
             assert call(verb, *arguments)[0] == 0, command
 
 
@@ -760,7 +760,7 @@ def test_the_script_of_a_shell_asks_the_program(call, shell):
 
 def test_every_verb_has_help(call):
     for verb in VERBS:
-        if find_spec(f"rtbot.cli.{verb}_verb"):
+        if find_spec(f"rtbot.cli.commands.{verb}"):
             out = call(verb, "--help")[1]
             assert out.startswith(f"Usage: rtbot {verb} ")
             assert isinstance(program.get_command(click.Context(program), verb), click.Command)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 import rtbot
-from rtbot.document import Mapping, Node, Scalar, Sequence, from_mapping, parse
-from rtbot.document.writer import WIDTH, write
+from rtbot.graph.document import Mapping, Node, Scalar, Sequence, from_mapping, parse
+from rtbot.graph.document.writer import WIDTH, write
 from tests.catalogue import catalogue
 from tests.generate import case
 

@@ -11,8 +11,8 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from rtbot.core.text_columns import aligned
 from rtbot.expression.rules import ARGUMENTS
-from rtbot.report import aligned
 from tests import families, generate
 from tests.catalogue import catalogue
 from tests.checks import Checked, port_kind

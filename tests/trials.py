@@ -6,7 +6,7 @@ import sys
 import threading
 
 import rtbot
-from rtbot.comparing.schedules import interleaved
+from rtbot.compare.schedules import interleaved
 from tests.data import INT64_LEAST, INT64_MOST
 from tests.families import copies, unseen
 from tests.harness import Feeder, Mismatch, compare

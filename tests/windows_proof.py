@@ -19,9 +19,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from rtbot import exact_deviations, exact_digits, exact_running, exact_sums, ieee
+from rtbot.numeric import ieee
+from rtbot.numeric.exact import cumulative, deviations, digits, sums
 
-MODULES = (ieee, exact_digits, exact_sums, exact_deviations, exact_running)
+MODULES = (ieee, digits, sums, deviations, cumulative)
 MAX_FLOAT = sys.float_info.max
 
 
@@ -323,7 +324,7 @@ class Interpreted:
 def run_interpreted(interpreted, series, window):
     """Lists of sums, means and deviations from plain CPython."""
     buffers = [memoryview(array("d", bytes(8 * len(series)))) for _ in range(3)]
-    scratch = memoryview(array("q", bytes(8 * exact_digits.SCRATCH_DIGITS)))
+    scratch = memoryview(array("q", bytes(8 * digits.SCRATCH_DIGITS)))
     values = memoryview(array("d", bytes(8 * window)))
     interpreted.run_windows(memoryview(array("d", series)), window, values, scratch, *buffers, 0)
     return [list(buffer) for buffer in buffers]
@@ -332,7 +333,7 @@ def run_interpreted(interpreted, series, window):
 def run_compiled(module, series, window, only=0):
     """Arrays of sums, means and deviations from the compiled loop."""
     buffers = [np.zeros(len(series)) for _ in range(3)]
-    scratch = np.full(exact_digits.SCRATCH_DIGITS, -77, dtype=np.int64)
+    scratch = np.full(digits.SCRATCH_DIGITS, -77, dtype=np.int64)
     module.run_windows(
         np.array(series, dtype=float), window, np.zeros(window), scratch, *buffers, only
     )

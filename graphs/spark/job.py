@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import rtbot
-from rtbot.errors import RtbotError
+from rtbot.core.errors import RtbotError
 from spark_adapter import reason, run_graph
 
 

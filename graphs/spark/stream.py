@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import rtbot
-from rtbot.errors import RtbotError
+from rtbot.core.errors import RtbotError
 from spark_adapter import late_rows, reason, run_graph
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"

@@ -15,6 +15,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     from rtbot.cli.startup import prepare
 
     prepare()
-    from rtbot.cli.program import run_and_exit
+    from rtbot.cli.main import run_and_exit
 
     run_and_exit(arguments)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbot.cli import completing
-from rtbot.cli.saying import echo
+from rtbot.cli import shell_completion
+from rtbot.cli.messages import echo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,7 +50,7 @@ def data_options(function: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="NAME=FILE[:COLUMN]",
             help="A file for one input.",
-            shell_complete=completing.inputs,
+            shell_complete=shell_completion.inputs,
         ),
     ):
         function = option(function)
@@ -67,7 +67,7 @@ def graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "parameters",
             multiple=True,
             metavar="NAME=VALUE",
-            shell_complete=completing.parameters,
+            shell_complete=shell_completion.parameters,
             help="Give a parameter of the graph a value.",
         ),
     ):
@@ -110,7 +110,7 @@ def load_plugins(paths: Iterable[str]) -> None:
     """Import files that declare operators."""
     if not paths:
         return
-    from rtbot.plugins import PluginError, load_plugin
+    from rtbot.graph.plugins import PluginError, load_plugin
 
     for path in paths:
         try:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import GraphError, Problems
+from rtbot.core.errors import GraphError, Problems
 from rtbot.expression.rules import typed, widened
 from rtbot.expression.syntax import Term, parse, without_place
 from rtbot.expression.tree import Expression

@@ -11,10 +11,10 @@ from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import GraphError, Problems, nearest, refused
+from rtbot.core.errors import GraphError, Problems, nearest, refused
+from rtbot.core.hints import folded
 from rtbot.expression.tree import Expression
 from rtbot.operator import REGISTRY, Type, known_elsewhere
-from rtbot.synonyms import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

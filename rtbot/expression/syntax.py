@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import foreign_character, refused
-from rtbot.graph import Mark
+from rtbot.core.errors import foreign_character, refused
+from rtbot.core.source_span import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rtbot.graph import Mark
+from rtbot.core.source_span import Mark
 from rtbot.operator import In, Operator, Out, Type
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.errors import refused
-from rtbot.exact import INTEGER_LIMB, running_integer_sum
-from rtbot.exact_digits import (
+from rtbot.core.errors import refused
+from rtbot.core.source_span import Mark
+from rtbot.numeric.exact import INTEGER_LIMB, running_integer_sum
+from rtbot.numeric.exact.digits import (
     SCRATCH_DIGITS,
     SUM_BASE,
     SUM_DIGITS,
@@ -16,7 +17,6 @@ from rtbot.exact_digits import (
     digits_to_mean,
     digits_to_sum,
 )
-from rtbot.graph import Mark
 from rtbot.operator import DOMAIN, EMIT, Choice, Example, In, Out, Scratch, Type, step
 from rtbot.operators.synchronised import Synchronised
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rtbot.exact import RUNNING_SUM_DIGITS
-from rtbot.exact import running_integer_sum as exact_running_integer_sum
-from rtbot.exact import running_sum as exact_running_sum
-from rtbot.exact_digits import SCRATCH_DIGITS, SUM_DIGITS, add_value, digits_to_mean
-from rtbot.ieee import subtract_checked
+from rtbot.numeric.exact import RUNNING_SUM_DIGITS
+from rtbot.numeric.exact import running_integer_sum as exact_running_integer_sum
+from rtbot.numeric.exact import running_sum as exact_running_sum
+from rtbot.numeric.exact.digits import SCRATCH_DIGITS, SUM_DIGITS, add_value, digits_to_mean
+from rtbot.numeric.ieee import subtract_checked
 from rtbot.operator import (
     DOMAIN,
     EMIT,

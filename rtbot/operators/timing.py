@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.ieee import INTEGER_MAX, add_checked
+from rtbot.numeric.ieee import INTEGER_MAX, add_checked
 from rtbot.operator import (
     DOMAIN,
     EMIT,

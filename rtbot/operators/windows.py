@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.exact import INTEGER_PART
-from rtbot.exact import integer_deviation as exact_integer_deviation
-from rtbot.exact import integer_mean as exact_integer_mean
-from rtbot.exact import integer_sum as exact_integer_sum
-from rtbot.exact import moving_mean as exact_moving_mean
-from rtbot.exact import moving_sum as exact_moving_sum
-from rtbot.exact import standard_deviation as exact_standard_deviation
-from rtbot.exact_digits import SCRATCH_DIGITS
+from rtbot.numeric.exact import INTEGER_PART
+from rtbot.numeric.exact import integer_deviation as exact_integer_deviation
+from rtbot.numeric.exact import integer_mean as exact_integer_mean
+from rtbot.numeric.exact import integer_sum as exact_integer_sum
+from rtbot.numeric.exact import moving_mean as exact_moving_mean
+from rtbot.numeric.exact import moving_sum as exact_moving_sum
+from rtbot.numeric.exact import standard_deviation as exact_standard_deviation
+from rtbot.numeric.exact.digits import SCRATCH_DIGITS
 from rtbot.operator import (
     EMIT,
     SILENT,

@@ -4,8 +4,8 @@ The same options give the same values on every machine: all arithmetic is on int
 random bits are those of PCG64, whose stream numpy keeps.
 """
 
-from rtbot.samples.disturbed import LATE_STEPS, Wish, blocks
-from rtbot.samples.series import SERIES, Series
+from rtbot.samples.disorder import LATE_STEPS, Wish, blocks
+from rtbot.samples.generators import SERIES, Series
 from rtbot.samples.starters import STARTERS, starter
 from rtbot.samples.writing import FORMATS, write
 

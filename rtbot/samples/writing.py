@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
-    from rtbot.samples.disturbed import Block
-    from rtbot.samples.series import Series
+    from rtbot.samples.disorder import Block
+    from rtbot.samples.generators import Series
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow")
 

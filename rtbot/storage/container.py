@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.errors import CheckpointError
+from rtbot.core.errors import CheckpointError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

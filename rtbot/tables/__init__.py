@@ -2,6 +2,6 @@
 
 from rtbot.tables.convert import Columns, Spec, columns
 from rtbot.tables.split import by_input
-from rtbot.tables.texts import Text
+from rtbot.tables.text_columns import Text
 
 __all__ = ["Columns", "Spec", "Text", "by_input", "columns"]

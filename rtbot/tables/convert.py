@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.errors import DataError, nearest
-from rtbot.tables import numbers, texts
+from rtbot.core.errors import DataError, nearest
+from rtbot.tables import number_columns, text_columns
 from rtbot.tables.forms import TIME_NAMES, Column, Form, named
-from rtbot.tables.texts import Text
+from rtbot.tables.text_columns import Text
 
 if TYPE_CHECKING:
     Key = np.ndarray | Text | tuple[np.ndarray, np.ndarray]
@@ -79,10 +79,10 @@ def columns(table: Any, spec: Spec) -> Columns:
 def of_form(form: Form, spec: Spec) -> Columns:
     """Turn columns of any kind into arrays, as `columns` does."""
     time_name, value_name = find_time(form, spec), find_value(form, spec)
-    time = _part(spec, time_name, form, lambda column: numbers.times(column, spec.unit))
+    time = _part(spec, time_name, form, lambda column: number_columns.times(column, spec.unit))
     value, valid = _part(spec, value_name, form, lambda column: values(column, spec.kind))
     if f"{value_name}_valid" in form:
-        given, _ = _part(spec, f"{value_name}_valid", form, numbers.booleans)
+        given, _ = _part(spec, f"{value_name}_valid", form, number_columns.booleans)
         valid = given if valid is None else valid & given
     keys = tuple(_part(spec, name, form, key) for name in spec.key)
     lengths = {time_name: len(time), value_name: len(value)}
@@ -119,12 +119,12 @@ def taken(whole: Columns, rows: np.ndarray) -> Columns:
 def values(column: Column, kind: str) -> tuple[np.ndarray | Text, np.ndarray | None]:
     """Convert a column to a kind of value; also the mask of what is not null, or None."""
     if kind == "text":
-        text = texts.encode(column)
+        text = text_columns.encode(column)
         return text, (text.codes >= 0 if (text.codes < 0).any() else None)
     return {
-        "number": numbers.floats,
-        "integer": numbers.integers,
-        "boolean": numbers.booleans,
+        "number": number_columns.floats,
+        "integer": number_columns.integers,
+        "boolean": number_columns.booleans,
     }[kind](column)
 
 
@@ -132,9 +132,9 @@ def key(column: Column) -> Key:
     """Convert a key column: integers or text, either with nulls."""
     if isinstance(column, list):
         column = _one_kind(column)
-    if texts.is_text(column):
-        return texts.encode(column)
-    array, valid = numbers.integers(column)
+    if text_columns.is_text(column):
+        return text_columns.encode(column)
+    array, valid = number_columns.integers(column)
     return array if valid is None else (np.where(valid, array, 0), valid)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.errors import DataError
-from rtbot.repeats import repeated
+from rtbot.core.duplicate_names import repeated
+from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
     from rtbot.tables.convert import Spec

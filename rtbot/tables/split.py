@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.errors import DataError, nearest
-from rtbot.tables import texts
+from rtbot.core.errors import DataError, nearest
+from rtbot.tables import text_columns
 from rtbot.tables.convert import Columns, Spec, of_form
 from rtbot.tables.forms import TIME_NAMES, Column, named
 
@@ -57,7 +57,7 @@ def _cells(form: Form, spec: Spec) -> Columns:
 
 def _rows(form: Form, specs: Mapping[str, Spec]) -> dict[str, Any]:
     """Return the rows of every input in a long table."""
-    names = texts.encode(form["input"]())
+    names = text_columns.encode(form["input"]())
     for code, name in enumerate(names.values):
         if name not in specs:
             row = int(np.argmax(names.codes == code))

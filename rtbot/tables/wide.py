@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.arrow import of_list, of_numpy
-from rtbot.errors import DataError
-from rtbot.repeats import repeated
+from rtbot.core.arrow import of_list, of_numpy
+from rtbot.core.duplicate_names import repeated
+from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbot.schema import schema_text
+from rtbot.graph.schema import schema_text
 from tests.editor.client import LanguageServer
 
 ROOT = Path(__file__).parent.parent.parent

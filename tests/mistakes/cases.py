@@ -18,7 +18,7 @@ import pandas as pd
 import polars as pl
 
 import rtbot
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "mistakes.md"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import DataError, GraphError
+from rtbot.core.errors import DataError, GraphError
 from tests import generate
 
 pytest.importorskip("pyspark")

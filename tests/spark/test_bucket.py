@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import CheckpointError, DataError
-from rtbot.kernels import FIRST, LAST
+from rtbot.core.errors import CheckpointError, DataError
+from rtbot.runtime.kernels.rows import FIRST, LAST
 from tests import generate
 
 pytest.importorskip("pyspark")

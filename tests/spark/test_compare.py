@@ -3,8 +3,8 @@
 import pytest
 
 import rtbot
-from rtbot.comparing.outputs import Outputs
-from rtbot.comparing.spark import unfit
+from rtbot.compare.canonical_outputs import Outputs
+from rtbot.compare.spark import unfit
 
 GRAPH = """
 inputs: {a: number, b: integer?}
@@ -21,7 +21,7 @@ DATA = {
 
 @pytest.mark.usefixtures("spark")
 def test_spark_gives_the_same_bits(monkeypatch):
-    monkeypatch.setattr("rtbot.comparing.spark.PARTITIONS", (3,))
+    monkeypatch.setattr("rtbot.compare.spark.PARTITIONS", (3,))
     agreement = rtbot.load(GRAPH).compare(DATA, key="k", runs=1, spark=True)
     assert agreement.same
     outcome = agreement.outcomes[-1]
@@ -35,12 +35,12 @@ def test_a_difference_on_spark_is_found(monkeypatch):
         table = TABLE(found, output, key)
         return table | {"value": -table["value"]}
 
-    from rtbot.comparing import spark as module
+    from rtbot.compare import spark as module
 
     TABLE = module._table  # noqa: N806 (what is replaced)
     monkeypatch.setattr(module, "_table", negated)
     monkeypatch.setattr(module, "PARTITIONS", (2,))
-    monkeypatch.setattr("rtbot.comparing.comparison.SHRINK_SECONDS", 5)
+    monkeypatch.setattr("rtbot.compare.run_variants.SHRINK_SECONDS", 5)
     agreement = rtbot.load(GRAPH).compare(DATA, key="k", runs=1, spark=True)
     assert not agreement.same
     assert agreement.found.way == "Spark"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import DataError
+from rtbot.core.errors import DataError
 
 pytest.importorskip("pyspark")
 

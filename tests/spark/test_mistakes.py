@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import rtbot
-from rtbot.errors import CheckpointError, DataError, GraphError
+from rtbot.core.errors import CheckpointError, DataError, GraphError
 
 pytest.importorskip("pyspark")
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import rtbot
+from rtbot.graph.plugins import load_plugin
 from rtbot.operator import REGISTRY
-from rtbot.plugins import load_plugin
 
 pytest.importorskip("pyspark")
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import DataError
+from rtbot.core.errors import DataError
 from tests import generate
 
 pytest.importorskip("pyspark")

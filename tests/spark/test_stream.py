@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 import rtbot
-from rtbot.errors import CheckpointError, DataError
+from rtbot.core.errors import CheckpointError, DataError
 from tests.spark import torture
 
 pytest.importorskip("pyspark")

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.errors import CheckpointError, DataError
+from rtbot.core.errors import CheckpointError, DataError
 
 pytest.importorskip("pyspark")
 
@@ -67,12 +67,12 @@ Logical Plan:
     ("text", "told"),
     [
         (f"{WORKER}\nrtbot.errors.DataError: {OURS}\n", OURS),
-        (STREAM.format(WORKER, f"rtbot.errors.DataError: {OURS}"), OURS),
+        (STREAM.format(WORKER, f"rtbot.core.errors.DataError: {OURS}"), OURS),
         (
             "Traceback\nrtbot.errors.CheckpointError: error[RT311]: damaged\n",
             "error[RT311]: damaged",
         ),
-        (f"{WORKER}\nValueError: rtbot.errors are of no importance here\n", ""),
+        (f"{WORKER}\nValueError: rtbot.core.errors are of no importance here\n", ""),
     ],
 )
 def test_the_reason_is_what_is_ours_in_the_text(text, told):

@@ -1,0 +1,209 @@
+"""A graph under construction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+
+from rtbot.builder.call_sites import Place, here, told
+from rtbot.builder.stream import Operand, Parameter, Stream
+from rtbot.core.errors import GraphError
+
+if TYPE_CHECKING:
+    from rtbot.api import Graph
+    from rtbot.operator import Operator
+
+
+class Limits(TypedDict, total=False):
+    """What the value of a parameter has to keep to."""
+
+    minimum: float | str
+    maximum: float | str
+    choices: Sequence[Any]
+
+
+class Settings(TypedDict, total=False):
+    """The keys of `io`."""
+
+    unit: str
+    time: str
+    key: str | Sequence[str]
+    late: str
+    duplicates: str
+    lateness: int | str
+    bad: str
+
+
+class Test(TypedDict, total=False):
+    """The keys of a test, besides its name."""
+
+    params: Mapping[str, Any]
+    key: Sequence[str]
+    given: Mapping[str, Any]
+    expect: Mapping[str, Any]
+    emits_nothing: Sequence[str]
+    tolerance: float
+    error: str
+
+
+@dataclass(eq=False)
+class Made:
+    """An input, an operator or a named expression, as it was made."""
+
+    place: Place
+    number: int
+    id: str = ""
+    kind: str = ""
+    operator: type[Operator] | None = None
+    feeds: dict[str, tuple[str, Stream]] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    expression: Operand | None = None
+
+
+class Port(NamedTuple):
+    """An output of what was made; `name` is "" if it is the only one."""
+
+    made: Made
+    port: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to call it before everything has a name."""
+        return ".".join(filter(None, [self.made.id or self.made.kind, self.port]))
+
+
+class Entry(NamedTuple):
+    """A named part of the graph: an input, a parameter, an output, a test or settings."""
+
+    name: str
+    value: Any
+    place: Place
+
+
+class Builder:
+    """A graph under construction; `graph` checks it.
+
+    Inputs and operators of `rtbot.ops` are streams; Python operators make expressions of them.
+    """
+
+    def __init__(
+        self, name: str, *, description: str = "", meta: Mapping[str, Any] | None = None
+    ) -> None:
+        self.place = here()
+        self.head = {"name": name, "description": description, "meta": dict(meta or {})}
+        self.parameters: list[Entry] = []
+        self.inputs: list[Entry] = []
+        self.made: list[Made] = []
+        self.outputs: list[Entry] = []
+        self.settings: list[Entry] = []
+        self.tests: list[Entry] = []
+        self.count = 0
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(entry.name for entry in self.inputs)
+        return f"<Builder {self.head['name']}: {inputs} -> {len(self.made)} operators>"
+
+    def input(self, name: str, type: str = "number", *, doc: str = "") -> Stream:  # noqa: A002
+        """Add an input: number, integer, boolean or text; with `?` it may be null."""
+        place = here()
+        self.inputs.append(Entry(name, {"type": type, "doc": doc} if doc else type, place))
+        made = Made(place, self.next_number(), id=name)
+        return Stream(self, "stream", (), Port(made), place)
+
+    def parameter(
+        self,
+        name: str,
+        default: Any = None,
+        *,
+        type: str = "",  # noqa: A002 (the word of the file)
+        doc: str = "",
+        **limits: Unpack[Limits],
+    ) -> Parameter:
+        """Add a parameter of the graph; the type is that of the default, if none is given.
+
+        Types are number, integer, boolean, text, duration and numbers.
+        """
+        place = here()
+        names = {"minimum": "min", "maximum": "max"}
+        given = {"type": type or None, "default": plain(default)}
+        given |= {names.get(key, key): plain(value) for key, value in limits.items()}
+        given["doc"] = doc or None
+        declared = {key: value for key, value in given.items() if value is not None}
+        short = set(declared) == {"default"}
+        self.parameters.append(Entry(name, declared["default"] if short else declared, place))
+        return Parameter(self, "parameter", (), name, place)
+
+    def output(self, **streams: Stream) -> None:
+        """Make streams public under these names.
+
+        An operator without an `id` gets the name of its output as its id.
+        """
+        place = here()
+        for name, stream in streams.items():
+            self.outputs.append(Entry(name, one_stream(stream, self, f"the output {name}"), place))
+
+    def io(self, **settings: Unpack[Settings]) -> None:
+        """Set keys of `io`: units, columns and what happens at the edge."""
+        place = here()
+        self.settings += [Entry(key, plain(value), place) for key, value in settings.items()]
+
+    def test(self, name: str, **fields: Unpack[Test]) -> None:
+        """Add a test: rows that are given, and rows that are expected of outputs or ids."""
+        self.tests.append(Entry(name, plain({"name": name, **fields}), here()))
+
+    def graph(self, **params: Any) -> Graph:
+        """Check what was built so far, with these values of its parameters.
+
+        Raises GraphError with every problem; places are those of the Python file.
+        """
+        from rtbot.api import Graph
+        from rtbot.builder.assembly import assembled
+
+        try:
+            return Graph(assembled(self), params)
+        except GraphError as error:
+            raise told(error) from None
+
+    def next_number(self) -> int:
+        """Count what is made, so that a file has it in the order of the program."""
+        self.count += 1
+        return self.count
+
+    def add(self, made: Made) -> None:
+        """Add an operator."""
+        self.made.append(made)
+
+    def add_expression(self, root: Stream, id_: str) -> Stream:
+        """Make an operator of an expression."""
+        place = here()
+        self.made.append(Made(place, root.number, id_, expression=root))
+        return Stream(self, "stream", (), Port(self.made[-1]), place)
+
+
+def one_stream(given: Any, builder: Builder, what: str) -> Stream:
+    """Return what feeds a port or is an output; raise TypeError if it is no stream."""
+    if not isinstance(given, Stream):
+        several = hasattr(given, "_ports")
+        hint = "choose one of its outputs" if several else "give a stream; parameters go by name"
+        raise TypeError(f"{what} is {given!r}: {hint}")
+    if given.builder is not builder:
+        raise TypeError(f"{what} is {given!r}, which belongs to another Builder")
+    return given
+
+
+def plain(value: Any) -> Any:
+    """Return a value as a graph file has it: `$name` for a parameter, a text for a time span."""
+    if isinstance(value, Parameter):
+        return f"${value.value}"
+    if isinstance(value, timedelta):
+        return f"{value // timedelta(microseconds=1)}us"
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value

@@ -1,0 +1,218 @@
+"""Constructors of operators, derived from their declarations.
+
+What `rtbot.ops` gives, what `help` shows and what the stub for type checkers says is one signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import rtbot.operators  # noqa: F401 (registers the operators)
+from rtbot.builder.builder import Made, Port, one_stream, plain
+from rtbot.builder.call_sites import here
+from rtbot.builder.stream import Operand, Parameter, Stream, Streams, builder_of, operation
+from rtbot.core.errors import nearest
+from rtbot.expression.rules import ARGUMENTS
+from rtbot.graph.check.wiring import arity_of, output_names
+from rtbot.operator import (
+    REGISTRY,
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Number,
+    Numbers,
+    named_like,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbot.operator import In, Operator
+    from rtbot.operator import Parameter as Declared
+
+ABOUT = ("id", "doc", "meta")
+PORT_COUNTS = ("num_ports",)
+"""Parameters that say what a call shows anyway."""
+
+FUNCTIONS = {f"{name}_" if name == "if" else name: name for name in ARGUMENTS}
+"""Functions of expressions, by their names in Python."""
+
+_TYPES = {
+    Integer: "int",
+    Number: "float",
+    Boolean: "bool",
+    Duration: "int | str | timedelta",
+    Numbers: "Sequence[float]",
+}
+
+Kind = inspect._ParameterKind  # noqa: SLF001 (typeshed names it so)
+NAMED, SEVERAL, ONLY_NAMED = (
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.KEYWORD_ONLY,
+)
+
+
+def constructor(name: str) -> Callable[..., Any]:
+    """Return the constructor of an operator, or a function of expressions."""
+    if name in FUNCTIONS:
+        return _function(name)
+    if name not in REGISTRY:
+        hint = named_like(name) or nearest(name, FUNCTIONS) or "`rtbot ops` lists them"
+        raise AttributeError(f"there is no operator {name!r}; {hint}")
+    declared: Any = REGISTRY[name]
+    return _constructor(declared, name)
+
+
+@cache
+def _constructor(cls: type[Operator], name: str) -> Callable[..., Any]:
+    def made(*streams: Any, **named: Any) -> Stream | Streams:
+        return construct(cls, name, streams, named)
+
+    made.__name__ = made.__qualname__ = name
+    made.__module__ = "rtbot.ops"
+    made.__doc__ = documentation(cls)
+    made.__signature__ = signature(cls)  # type: ignore[attr-defined]
+    return made
+
+
+@cache
+def _function(name: str) -> Callable[..., Stream]:
+    def function(*parts: Any) -> Stream:
+        if not any(isinstance(part, Operand) for part in parts):
+            raise TypeError(f"ops.{name} takes streams; for plain numbers there is `math`")
+        return operation(FUNCTIONS[name], *parts)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "rtbot.ops"
+    function.__doc__ = f"The function `{FUNCTIONS[name]}` of expressions."
+    return function
+
+
+def construct(
+    cls: type[Operator], name: str, streams: tuple[Any, ...], named: dict[str, Any]
+) -> Stream | Streams:
+    """Add an operator to the graph of the streams that feed it; return its outputs."""
+    place = here()
+    about = {key: named[key] for key in ABOUT[1:] if named.get(key)}
+    given = [*_by_position(cls, streams), *_by_name(cls, named)]
+    builder = next(filter(None, (builder_of(stream) for *_, stream in given)), None)
+    if builder is None:
+        first = next(iter(cls.inputs.values()))
+        told = f", not {streams[0]!r}" if streams else ""
+        raise TypeError(f"{name} needs a stream for {first.alias or first.name}{told}")
+    feeds: dict[str, tuple[str, Stream]] = {}
+    for port, argument, stream in given:
+        if port in feeds:
+            raise TypeError(f"{name}.{port} is given twice")
+        feeds[port] = argument, one_stream(stream, builder, f"{name}.{port}")
+    used = {argument for argument, _ in feeds.values()} | {*ABOUT}
+    values = {k: plain(v) for k, v in named.items() if k not in used and v is not None}
+    values = {k: _escaped(v, named[k]) for k, v in values.items()}
+    made = Made(place, builder.next_number(), named.get("id", ""), name, cls, feeds, values, about)
+    builder.add(made)
+    names = output_names(cls, arity_of(cls, feeds))
+    ports = list(dict.fromkeys(names.values()))
+    if len(ports) == 1:
+        return Stream(builder, "stream", (), Port(made), place)
+    outputs = {port: Stream(builder, "stream", (), Port(made, port), place) for port in ports}
+    return Streams(name, names, outputs)
+
+
+def _escaped(value: Any, given: Any) -> Any:
+    """A text is a text: only a Parameter becomes `$name`."""
+    text = isinstance(value, str) and not isinstance(given, Parameter)
+    return value.replace("$", "$$", 1) if text and value.startswith("$") else value
+
+
+def _by_position(cls: type[Operator], streams: tuple[Any, ...]) -> list[tuple[str, str, Any]]:
+    """Return (port, argument, stream) of what is given by position."""
+    left = [(str(place), stream) for place, stream in enumerate(streams)]
+    found = []
+    for name, port in cls.inputs.items():
+        if port.variadic and _is_last(cls, port):
+            found += [(f"{name}{k}", *pair) for k, pair in enumerate(left, start=1)]
+            left = []
+        elif port.variadic and left:
+            found += _several(name, *left.pop(0))
+        elif left:
+            found.append((name, *left.pop(0)))
+    return found + [(f"i{len(found) + k}", *pair) for k, pair in enumerate(left, start=1)]
+
+
+def _by_name(cls: type[Operator], named: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    found = []
+    for name, port in cls.inputs.items():
+        for argument in (name, port.alias):
+            if argument in named and port.variadic:
+                found += _several(name, argument, named[argument])
+            elif argument in named:
+                found.append((name, argument, named[argument]))
+    return found
+
+
+def _several(name: str, argument: str, streams: Any) -> list[tuple[str, str, Any]]:
+    if isinstance(streams, Operand) or not isinstance(streams, Sequence | Streams):
+        raise TypeError(f"{argument} takes a list of streams, not {streams!r}")
+    return [(f"{name}{k}", argument, stream) for k, stream in enumerate(streams, start=1)]
+
+
+def _is_last(cls: type[Operator], port: In) -> bool:
+    return port is list(cls.inputs.values())[-1]
+
+
+def signature(cls: type[Operator]) -> inspect.Signature:
+    """Return the signature of an operator's constructor; annotations are texts."""
+    wanted: list[tuple[str, Kind, str, Any]] = []
+    for name, port in cls.inputs.items():
+        label = port.alias or name
+        if port.variadic and _is_last(cls, port):
+            wanted.append((label, SEVERAL, "Stream", inspect.Parameter.empty))
+        else:
+            type_ = "Sequence[Stream]" if port.variadic else "Stream"
+            wanted.append((label, NAMED, type_, inspect.Parameter.empty))
+    for name, parameter in cls.parameters.items():
+        if name not in PORT_COUNTS:
+            wanted.append((name, ONLY_NAMED, *_typed(parameter)))
+    outputs = list(cls.outputs.values())
+    single = len(outputs) == 1 and not outputs[0].variadic
+    return inspect.Signature(
+        [
+            *(
+                inspect.Parameter(name, kind, annotation=type_, default=default)
+                for name, kind, type_, default in wanted
+            ),
+            inspect.Parameter("about", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[About]"),
+        ],
+        return_annotation="Stream" if single else "Streams",
+    )
+
+
+def _typed(parameter: Declared) -> tuple[str, Any]:
+    """Return the type of a parameter in Python, and its default."""
+    if isinstance(parameter, Choice):
+        type_ = f"Literal[{', '.join(map(json.dumps, parameter.options))}]"
+    else:
+        type_ = next((text for kind, text in _TYPES.items() if isinstance(parameter, kind)), "Any")
+    type_ += " | Parameter"
+    required = parameter.required and parameter.default is None
+    if not required and parameter.default is None:
+        type_ += " | None"
+    return type_, inspect.Parameter.empty if required else parameter.default
+
+
+def documentation(cls: type[Operator]) -> str:
+    """Return the meaning of an operator, its ports and its parameters."""
+    lines = inspect.cleandoc(cls.__doc__ or "").split("\n")
+    inputs = [(p.alias or n, p.doc) for n, p in cls.inputs.items()]
+    parameters = [(n, p.doc) for n, p in cls.parameters.items() if n not in PORT_COUNTS]
+    outputs = [(p.alias or n, p.doc) for n, p in cls.outputs.items()]
+    for title, items in (("In", inputs), ("Parameters", parameters), ("Out", outputs)):
+        rows = [f"    {name}: {doc}" if doc else f"    {name}" for name, doc in items]
+        lines += ["", f"{title}:", *rows] if rows else []
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""One module per command of `rtbot`; each has a `command`."""

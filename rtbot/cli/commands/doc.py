@@ -1,0 +1,53 @@
+"""`rtbot doc`: one operator."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from rtbot.cli import shell_completion
+from rtbot.cli.messages import bold, echo
+from rtbot.cli.options import load_plugins, plugin_options, width
+from rtbot.core.error_codes import CODES
+
+
+@click.command("doc")
+@click.argument("name", metavar="OPERATOR", shell_complete=shell_completion.operators)
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option("--example", is_flag=True, help="Print only the example, a graph file with a test.")
+@plugin_options
+def command(
+    name: str,
+    form: str,
+    example: bool,
+    plugins: tuple[str, ...],
+    debug: bool,  # noqa: ARG001 (main reads it)
+) -> None:
+    """Show an operator: its meaning, ports and parameters, and an example that runs.
+
+    The example can be kept and tried: `rtbot doc OPERATOR --example > it.yaml; rtbot test it.yaml`.
+    """
+    import rtbot.operators  # noqa: F401 (registers the operators)
+    from rtbot.explain import describe, operator_lines, operator_page
+    from rtbot.operator import REGISTRY, named_like
+
+    load_plugins(plugins)
+    if name not in REGISTRY:
+        hint = named_like(name) or "`rtbot ops` lists them"
+        if name.upper() in CODES:
+            hint = f"`rtbot explain {name.upper()}` says what a code means"
+        raise click.UsageError(f"there is no operator {name!r}; {hint}")
+    operator = REGISTRY[name]
+    found = describe(operator)
+    if example:
+        if "example" not in found:
+            raise click.UsageError(f"{operator.__name__} has no example")
+        echo(found["example"]["graph"], nl=False)
+    elif form == "json":
+        echo(json.dumps(found, indent=2))
+    elif form == "markdown":
+        echo(operator_page(operator), nl=False)
+    else:
+        for line in operator_lines(found, width(), bold):
+            echo(line)

@@ -1,0 +1,97 @@
+"""`rtbot explain`: a graph, its generated code, or an error code."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbot.cli import shell_completion
+from rtbot.cli.messages import bold, echo
+from rtbot.cli.options import JSON_OPTION, graph_options, load_graph, width
+from rtbot.core.error_codes import CODES
+
+if TYPE_CHECKING:
+    import rtbot
+
+
+@click.command("explain")
+@click.argument(
+    "what", metavar="GRAPH|CODE", required=False, shell_complete=shell_completion.explained
+)
+@click.option("--code", is_flag=True, help="Print the module that is generated for the graph.")
+@click.option("--codes", is_flag=True, help="List the error codes.")
+@JSON_OPTION
+@graph_options
+def command(
+    what: str | None,
+    code: bool,
+    codes: bool,
+    form: str,
+    **options: tuple[str, ...],
+) -> None:
+    """Show what is known of a GRAPH before it runs, or what an error CODE such as RT103 means.
+
+    For every operator: the types of its ports and who feeds them, its warm-up (when the first
+    message can come out), the bytes that it remembers for each key, and its progress (what has to
+    be known of its inputs before a time is decided).
+    """
+    if codes:
+        _list_codes(form)
+    elif what is None:
+        raise click.UsageError("say what: a graph file, an error code, or --codes")
+    elif re.fullmatch(r"[Rr][Tt][0-9]+", what):
+        _explain_code(what.upper(), form)
+    else:
+        _refuse_operator(what)
+        graph = load_graph(what, options["parameters"], options["plugins"])
+        _explain_graph(graph, "code" if code else form)
+
+
+def _refuse_operator(name: str) -> None:
+    """Raise a usage error if the name is that of an operator, and of no file."""
+    if "." in name or Path(name).exists():
+        return
+    import rtbot.operators  # noqa: F401 (registers the operators)
+    from rtbot.operator import REGISTRY
+
+    if name in REGISTRY:
+        raise click.UsageError(f"{name} is an operator: rtbot doc {name} shows it")
+
+
+def _list_codes(form: str) -> None:
+    from rtbot.explain import hung
+
+    if form == "json":
+        echo(json.dumps(CODES, indent=2))
+        return
+    for name, meaning in CODES.items():
+        for line in hung(name, meaning, width(), 7):
+            echo(line)
+
+
+def _explain_code(name: str, form: str) -> None:
+    from rtbot.explain import describe_error, error_lines
+
+    if name not in CODES:
+        raise click.UsageError(f"there is no error code {name}; rtbot explain --codes lists them")
+    if form == "json":
+        echo(json.dumps(describe_error(name), indent=2))
+        return
+    for line in error_lines(name, width(), bold):
+        echo(line)
+
+
+def _explain_graph(graph: rtbot.Graph, form: str) -> None:
+    from rtbot.explain import explain, graph_lines
+
+    if form == "code":
+        echo(graph.code())
+    elif form == "json":
+        echo(json.dumps(explain(graph), indent=2))
+    else:
+        for line in graph_lines(explain(graph), width(), bold):
+            echo(line)

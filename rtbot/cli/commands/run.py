@@ -1,0 +1,188 @@
+"""`rtbot run`: a graph over files."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbot.cli import shell_completion
+from rtbot.cli.exit_codes import FAILED
+from rtbot.cli.messages import echo
+from rtbot.cli.options import INPUT_FORMATS, data_options, graph_options, load_graph, parameter
+from rtbot.storage.files import STANDARD
+
+if TYPE_CHECKING:
+    from rtbot.cli.progress_bar import Progress
+    from rtbot.io.run import Job
+
+FORMATS = (*INPUT_FORMATS, "table")
+
+
+class _Bytes(click.ParamType[int]):
+    """A number of bytes, such as 64M."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read the text."""
+        from rtbot.cli.run_options import bytes_of
+
+        try:
+            return value if isinstance(value, int) else bytes_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _Run(click.Command):
+    """Lets --strict stand alone without taking the word after it for its value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give a bare --strict its value, and say of a second FILE how it is given."""
+        args = ["--strict=losses" if a == "--strict" else a for a in args]
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            for text in ctx.params["parameters"]:
+                parameter(text)
+            ctx.fail(f"one FILE is for all inputs; give {rest[0]!r} to one: --in NAME={rest[0]}")
+        return rest
+
+
+@click.command("run", cls=_Run)
+@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.graph_files)
+@click.argument("file", metavar="[FILE]", required=False, type=click.Path())
+@data_options
+@click.option(
+    "--out",
+    "outputs",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A file for one output.",
+    shell_complete=shell_completion.outputs,
+)
+@click.option(
+    "-o", "target", metavar="FILE|DIR", type=click.Path(), help="Where outputs go; - is stdout."
+)
+@click.option("--layout", type=click.Choice(["wide", "long"]), default="wide", help="Of outputs.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Of outputs, by suffix if not said."
+)
+@click.option("--stream", is_flag=True, help="Write keyed rows as they are released, unsorted.")
+@click.option(
+    "--strict",
+    type=click.Choice(["losses", "all"]),
+    metavar="[all]",
+    help="Exit with 1 if rows were lost; =all counts unmatched ones.",
+)
+@click.option(
+    "--tap",
+    "taps",
+    multiple=True,
+    metavar="GLOB",
+    help="Also write what operators of these names give, as columns.",
+)
+@click.option(
+    "--rejects",
+    metavar="FILE",
+    type=click.Path(),
+    help="Keep the bad rows that io.bad: drop leaves out.",
+)
+@click.option(
+    "--plot", metavar="FILE.svg", type=click.Path(), help="Also draw the outputs over time."
+)
+@click.option(
+    "--account",
+    "account_file",
+    metavar="FILE.json",
+    type=click.Path(),
+    help="Also write the account here.",
+)
+@click.option(
+    "--memory",
+    type=_Bytes(),
+    default="256M",
+    show_default=True,
+    metavar="BYTES",
+    help="What rows may take that wait to be put in order; more go to the disk.",
+)
+@click.option(
+    "--queue",
+    type=click.IntRange(min=1),
+    metavar="ROWS",
+    help="How many rows may wait at one port for another input.  [default: 1000000]",
+)
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    type=click.Path(),
+    help="Keep here what the run needs to be resumed after a crash.",
+)
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    metavar="ROWS",
+    help="How many rows of input go between two checkpoints, at least.  [default: 1000000]",
+)
+@click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
+@click.option("-q", "--quiet", is_flag=True, help="Tell nothing but errors.")
+@graph_options
+def command(
+    graph: str,
+    parameters: tuple[str, ...],
+    plugins: tuple[str, ...],
+    debug: bool,  # noqa: ARG001 (main reads it)
+    strict: str | None,
+    **options: Any,
+) -> int:
+    """Run GRAPH on FILE, or on a file per input.
+
+    FILE is wide if it has a column for every input, else long, with the columns `input` and
+    `value`; - is stdin. Results go to stdout as CSV unless -o or --out say otherwise; the account
+    of every row goes to stderr.
+    """
+    from rtbot.cli.run_options import job
+    from rtbot.core.notices import hushed
+    from rtbot.io import checkpointed_run, run
+    from rtbot.io.account_table import losses, show_account, without_match
+
+    quiet = options["quiet"]
+    loaded = load_graph(graph, parameters, plugins)
+    asked = job(loaded, options | {"graph": graph, "plugins": plugins})
+    with ExitStack() as stack:
+        if quiet:
+            stack.enter_context(hushed())
+        progress = None if quiet else _progress(stack, asked)
+        execute = run.execute if asked.checkpoint is None else checkpointed_run.execute
+        account = execute(loaded, asked, _hush if quiet else _tell, progress)
+    if not quiet:
+        show_account(account, sys.stderr)
+    found = losses(account, unmatched=strict == "all") if strict else {}
+    if found:
+        told = ", ".join(f"{reason} {count}" for reason, count in found.items())
+        echo(f"--strict: rows were lost: {told}", err=True)
+    alone = without_match(account) if strict == "all" else 0
+    if alone:
+        echo(f"--strict: rows found no match: unmatched {alone}", err=True)
+    return FAILED if found or alone else 0
+
+
+def _tell(text: str) -> None:
+    echo(text, err=True)
+
+
+def _hush(text: str) -> None:
+    """Tell nobody."""
+
+
+def _progress(stack: ExitStack, asked: Job) -> Progress | None:
+    """Show how far the run is, if stderr is a terminal that is not busy with the results."""
+    to_stdout = any(target.path == STANDARD for target in asked.targets)
+    if not sys.stderr.isatty() or (to_stdout and sys.stdout.isatty()):
+        return None
+    from rtbot.cli.progress_bar import Progress, Watched
+    from rtbot.cli.run_options import read_patterns
+
+    return stack.enter_context(Progress(Watched(read_patterns(asked.request)), sys.stderr))

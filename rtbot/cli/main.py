@@ -1,0 +1,118 @@
+"""The program: its verbs, loaded when they are used, and the way from an error to an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from rtbot import __version__
+from rtbot.cli.exit_codes import exit_code
+from rtbot.cli.shell_completion import VARIABLE
+from rtbot.io.signals import stopping
+from rtbot.storage.files import STANDARD, naming
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from click.shell_completion import CompletionItem
+
+VERBS = {
+    "init": "write a graph to start from",
+    "sample": "write data to try a graph on",
+    "validate": "report every problem of graph files",
+    "run": "run a graph on files",
+    "draw": "draw a graph as SVG or Mermaid",
+    "test": "run the tests that graph files hold",
+    "compare": "run data in many ways, and say whether all give the same bits",
+    "explain": "show types, warm-up, state and progress of a graph, or what an error code means",
+    "ops": "list the operators",
+    "doc": "show an operator: ports, parameters and an example",
+    "schema": "print the JSON Schema of graph files, for editors",
+    "completion": "print the script that completes commands in a shell",
+}
+"""Verbs and what they do; verb `x` is `command` in `rtbot.cli.commands.x`."""
+
+
+class Verbs(click.Group):
+    """Imports the module of a verb when the verb is used; listing them imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the verbs in the order in which a newcomer meets them."""
+        return list(VERBS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        cmd_name: str,
+    ) -> click.Command | None:
+        """Import a verb."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f"rtbot.cli.commands.{cmd_name}").command
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the verb, or hint at the nearest one."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from rtbot.core.errors import nearest_of_ours
+
+            hint = nearest_of_ours(args[0], VERBS) or f"the verbs are {', '.join(VERBS)}"
+            if "." in args[0]:
+                hint = f"a verb comes first, as in rtbot run {args[0]}"
+            if args[0] == "help":
+                hint = " ".join(["say rtbot", *args[1:2], "--help"])
+            ctx.fail(f"there is no verb {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the verbs without importing them."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(n, help=t) for n, t in VERBS.items() if n.startswith(incomplete)]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """List the verbs without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rtbot")
+def program() -> None:
+    """Deterministic streams by event time: one graph file, the same bits everywhere.
+
+    Data goes to stdout, everything else to stderr. `rtbot VERB --help` tells more.
+    """
+
+
+def run_and_exit(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the program with these arguments (default: those of the process) and exit."""
+    if VARIABLE in os.environ:
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(program, {}, "rtbot", VARIABLE, os.environ[VARIABLE]))
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the program; returns the exit code."""
+    debug = "--debug" in arguments
+    with stopping(at_once=True) as stop:
+        try:
+            with program.make_context("rtbot", arguments) as context:
+                code = program.invoke(context) or 0
+            with naming(STANDARD):
+                sys.stdout.flush()
+            stop.check()
+        except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
+            return exit_code(stop.cause(error), debug=debug)
+    return int(code)

@@ -1,0 +1,230 @@
+"""What the options of `rtbot run` ask for, and whether that can be."""
+
+from __future__ import annotations
+
+import os
+import re
+from fnmatch import filter as matching
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbot.core.duplicate_names import repeated
+from rtbot.core.errors import nearest
+from rtbot.io.bindings import Request
+from rtbot.io.opening import form_of, known_suffixes
+from rtbot.io.run import EVERY, Job
+from rtbot.io.sinks.outputs import Target
+from rtbot.storage.files import STANDARD, Files
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from rtbot.api import Graph
+
+POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+def job(graph: Graph, options: Mapping[str, Any]) -> Job:
+    """Make of the options what is to be read and written."""
+    request = request_of(graph, options)
+    taps = _taps(graph, options["taps"])
+    outputs = tuple(graph.plan(taps).outputs)
+    _check_columns(["t", *request.key, *outputs])
+    rejects = options["rejects"]
+    found = Job(
+        request,
+        tuple(_targets(outputs, options)),
+        None if rejects is None else Target(rejects, _form("--rejects", rejects), (), "long"),
+        options["account_file"],
+        taps,
+        options["memory"],
+        options["queue"],
+        options["plot"],
+        options["checkpoint"],
+        options["every"] or EVERY,
+        options["resume"],
+    )
+    if found.plot not in (None, STANDARD) and not str(found.plot).lower().endswith(".svg"):
+        raise click.UsageError(f"--plot {found.plot}: a chart is SVG, name it .svg")
+    _check_files(found, [options["graph"], *options["plugins"]])
+    if options["every"] is not None or found.resume:
+        _need_checkpoint(found, "--resume" if found.resume else "--every")
+    if found.checkpoint is not None:
+        _check_lasting(found)
+    return found
+
+
+def request_of(graph: Graph, options: Mapping[str, Any]) -> Request:
+    """Make of the options what is to be read."""
+    io = graph.checked.io
+    key = io.key if options["key"] is None else _names(options["key"])
+    file = options["file"]
+    if file is None and not options["inputs"]:
+        name = next(iter(graph.checked.inputs))
+        raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
+    found = Request(
+        file,
+        _inputs(graph, options["inputs"]),
+        options["time"] or io.time,
+        key,
+        options["input_form"],
+        live=not key and io.bad == "error" and options["checkpoint"] is None,
+        marking=options["checkpoint"] is not None,
+    )
+    if read_patterns(found).count(STANDARD) > 1:
+        raise click.UsageError("stdin can be read once: give a FILE for all inputs")
+    return found
+
+
+def read_patterns(request: Request) -> list[str]:
+    """Return what is to be read: paths and patterns of paths."""
+    files = [request.file] if request.file is not None else []
+    return files + [path for path, _ in request.inputs.values()]
+
+
+def bytes_of(text: str) -> int:
+    """Read a number of bytes such as 64M; raises ValueError if it is none."""
+    found = re.fullmatch(r"([0-9]{1,18})([kmgt]?)(i?b)?", text.strip().lower())
+    if found is None:
+        raise ValueError(f"{text!r} is no number of bytes such as 500000, 64M or 2G")
+    return int(found[1]) << POWERS[found[2]]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
+    """Return the operators that the patterns name, in the order of the graph."""
+    names = list(graph.checked.nodes)
+    chosen: set[str] = set()
+    for glob in globs:
+        found = matching(names, glob)
+        if not found:
+            hint = nearest(glob, names) or f"there are {', '.join(names)}"
+            raise click.UsageError(f"--tap {glob}: there is no such operator; {hint}")
+        chosen.update(found)
+    return tuple(name for name in names if name in chosen)
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    twice = repeated(names)
+    if twice is not None:
+        raise click.UsageError(f"two columns of the result would be named {twice!r}")
+
+
+def _inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    """Split every NAME=FILE[:COLUMN]; what exists as a file has no column."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for text in given:
+        name, path = _assigned(text, "--in", graph.checked.inputs)
+        if name in found:
+            raise click.UsageError(f"--in {name} is given twice")
+        column = None
+        if ":" in path and not Path(path).exists():
+            path, _, column = path.rpartition(":")
+        found[name] = path, column
+    return found
+
+
+def _assigned(text: str, option: str, known: Collection[str]) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not equals or not path:
+        raise click.UsageError(f"{option} takes NAME=FILE, not {text!r}")
+    if name not in known:
+        hint = nearest(name, known) or f"there are {', '.join(known)}"
+        raise click.UsageError(f"{option} {text}: the graph has no {name!r}; {hint}")
+    return name, path
+
+
+def _targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Target]:
+    """Say which outputs go where: --out, the rest to -o; without either all go to stdout."""
+    places: dict[str, str] = {}
+    for text in options["outputs"]:
+        name, path = _assigned(text, "--out", outputs)
+        if name in places:
+            raise click.UsageError(f"--out {name} is given twice")
+        places[name] = path
+    rest, target, form = options["target"], options["target"], options["form"]
+    if rest is None and not places:
+        rest = STANDARD
+    if target is not None and Files().is_folder(target):
+        Files().make_folder(target)
+        suffix = "txt" if form == "table" else form or "csv"
+        places = {name: str(Path(target) / f"{name}.{suffix}") for name in outputs} | places
+        rest = None
+    paths = {name: places.get(name, rest) for name in outputs}
+    grouped: dict[object, list[str]] = {}
+    for name, path in paths.items():
+        if path is not None:
+            grouped.setdefault(_identity(path), []).append(name)
+    for names in grouped.values():
+        path = str(paths[names[0]])
+        form_here = form or _form("-o" if path == target else "--out", path)
+        stream = (options["stream"] or path == STANDARD) and form_here != "table"
+        stream = stream or options["checkpoint"] is not None
+        yield Target(path, form_here, tuple(names), options["layout"], stream)
+
+
+def _form(option: str, path: str) -> str:
+    form = form_of(path)
+    if form is None:
+        message = f"{option} {path}: the name does not tell a format; known are {known_suffixes()}"
+        raise click.UsageError(message + ("; or say --format" if option != "--rejects" else ""))
+    return form
+
+
+def _check_files(found: Job, others: Sequence[str]) -> None:
+    """Refuse to write what is read, or to write a file twice."""
+    patterns = read_patterns(found.request)
+    read = {_identity(path): path for path in others if path != STANDARD}
+    for pattern in patterns:
+        if pattern != STANDARD:
+            read |= {_identity(path): path for path in Files().matching(pattern)}
+    written: set[object] = set()
+    targets = [target.path for target in found.targets]
+    rejects = None if found.rejects is None else found.rejects.path
+    for path in (*targets, rejects, found.account, found.plot, found.checkpoint):
+        if path is None or (path != STANDARD and not Files().is_regular(path)):
+            continue
+        one = _identity(path)
+        if one in read:
+            raise click.UsageError(f"{path} would be overwritten, but it is read")
+        if one in written and path == STANDARD:
+            raise click.UsageError("stdout would get more than one thing; give -o FILE")
+        if one in written:
+            raise click.UsageError(f"{path} would be written twice")
+        written.add(one)
+
+
+def _need_checkpoint(found: Job, option: str) -> None:
+    if found.checkpoint is None:
+        raise click.UsageError(f"{option} goes with --checkpoint FILE")
+
+
+def _check_lasting(found: Job) -> None:
+    """Refuse what a run cannot be resumed with."""
+    files = Files()
+    for pattern in read_patterns(found.request):
+        for path in [pattern] if pattern == STANDARD else files.matching(pattern):
+            if not files.is_regular(path):
+                name = "stdin" if path == STANDARD else path
+                raise click.UsageError(f"--checkpoint: {name} cannot be read again: give a file")
+    rejects = None if found.rejects is None else found.rejects.path
+    for written in (*(target.path for target in found.targets), rejects, found.checkpoint):
+        if written is not None and not files.is_regular(written):
+            name = "stdout" if written == STANDARD else written
+            raise click.UsageError(f"--checkpoint: {name} cannot be cut back: give -o FILE")
+    if found.plot is not None:
+        raise click.UsageError("--plot does not go with --checkpoint: draw when the run is done")
+
+
+def _identity(path: str) -> object:
+    """Return what is equal for two paths of one file, there or not."""
+    try:
+        found = Path(path).stat() if path != STANDARD else None
+    except OSError:
+        return os.path.realpath(path)
+    return path if found is None else (found.st_dev, found.st_ino)

@@ -1,0 +1,136 @@
+"""What a shell may be offered: graph files, and names that a graph, an operator or a code has.
+
+A completion never fails: what cannot be read now offers nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import click
+    from click.shell_completion import CompletionItem
+
+    import rtbot
+
+VARIABLE = "_RTBOT_COMPLETE"
+"""The variable through which a shell asks for completions."""
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def graph_files(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return graph files; where there are none, the shell looks for folders."""
+    from click.shell_completion import CompletionItem
+
+    folder, slash, start = incomplete.rpartition("/")
+    try:
+        names = sorted(path.name for path in Path(folder + slash or ".").iterdir())
+    except OSError:
+        names = []
+    fitting = [name for name in names if name.startswith(start) and name.endswith(SUFFIXES)]
+    found = [CompletionItem(folder + slash + name) for name in fitting]
+    return found or [CompletionItem(incomplete, type="dir")]
+
+
+def explained(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return error codes, or graph files."""
+    from rtbot.core.error_codes import CODES
+
+    codes = _items(CODES, incomplete.upper() or "-")
+    return codes or graph_files(context, parameter, incomplete)
+
+
+def operators(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return names of operators, those of plugins on the line too; capitals do not matter."""
+    import rtbot.operators  # noqa: F401 (registers the operators)
+    from rtbot.explain import summary
+    from rtbot.operator import REGISTRY
+
+    if not _plugins_loaded(context):
+        return []
+    low = incomplete.lower()
+    fitting = sorted(name for name in REGISTRY if name.lower().startswith(low))
+    return _items({name: summary(REGISTRY[name]) for name in fitting}, "")
+
+
+def parameters(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return `name=` for every parameter of the graph that stands earlier on the line."""
+    return _names(context, "params", incomplete)
+
+
+def inputs(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return `name=` for every input of the graph that stands earlier on the line."""
+    return _names(context, "inputs", incomplete)
+
+
+def outputs(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return `name=` for every output of the graph that stands earlier on the line."""
+    return _names(context, "outputs", incomplete)
+
+
+def _names(context: click.Context, part: str, incomplete: str) -> list[CompletionItem]:
+    graph = _graph(context)
+    known = {} if graph is None else getattr(graph.checked, part)
+    return _items({f"{name}=": "" for name in known}, incomplete)
+
+
+def _items(known: dict[str, str], incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [
+        CompletionItem(name, help=text or None)
+        for name, text in known.items()
+        if name.startswith(incomplete)
+    ]
+
+
+def _graph(context: click.Context) -> rtbot.Graph | None:
+    """Return the graph that stands earlier on the line, if it can be loaded."""
+    import rtbot
+    from rtbot.core.errors import RtbotError
+
+    path = next(filter(Path.is_file, map(Path, _words(context))), None)
+    if path is None or not _plugins_loaded(context):
+        return None
+    try:
+        return rtbot.load(path)
+    except (RtbotError, OSError):
+        return None
+
+
+def _words(context: click.Context) -> Iterator[str]:
+    """Yield the words of the line that may be a graph file, also of a line that is not whole."""
+    given: Iterable[Any] = (context.params.get(name) for name in ("graph", "graphs", "what"))
+    for word in (*given, context.args):
+        words = [word] if isinstance(word, str) else word or ()
+        yield from (text for text in words if text.endswith(SUFFIXES))
+
+
+def _plugins_loaded(context: click.Context) -> bool:
+    """Load the plugins that stand earlier on the line; False if one cannot be."""
+    import click
+
+    from rtbot.cli.options import load_plugins
+    from rtbot.core.errors import RtbotError
+
+    try:
+        load_plugins(context.params.get("plugins") or ())
+    except (click.UsageError, RtbotError):
+        return False
+    return True

@@ -1,0 +1,16 @@
+"""One graph and one data set run in many ways, whose outputs must be the same bits.
+
+    agreement = compare(graph, "prices.csv", key=("symbol",), wish=Wish(runs=10))
+    print(agreement)
+
+`rtbot compare` and `Graph.compare` are made of these.
+"""
+
+from __future__ import annotations
+
+from rtbot.compare.read import compare
+from rtbot.compare.report import Agreement, Found, Outcome
+from rtbot.compare.save import replay, save
+from rtbot.compare.variants import Wish
+
+__all__ = ["Agreement", "Found", "Outcome", "Wish", "compare", "replay", "save"]

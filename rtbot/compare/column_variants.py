@@ -1,0 +1,90 @@
+"""The same rows as columns of other types, where these hold exactly the same values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.core.times import INT64_MIN
+from rtbot.tables import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rtbot.tables import Columns
+
+    Make = Callable[[np.ndarray, np.ndarray | None], Any]
+
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
+NARROW = {"f": (*INTEGERS, "float32"), "i": INTEGERS, "b": ()}
+CHUNK = 7
+"""Rows of a chunk of an Arrow column."""
+
+
+def of_lists(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, list[Any]]:
+    """Lists of Python's own types."""
+    del unit
+    cells = [list(column) for column in zip(*table.cells(), strict=True)]
+    return dict(zip((*key, "t", "value"), cells, strict=True))
+
+
+def of_numpy(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, Any]:
+    """The narrowest arrays that hold the values, every second cell of a longer one."""
+    return _columns(table, unit, key, _masked)
+
+
+def of_arrow(table: Columns, unit: str, key: tuple[str, ...]) -> Any:
+    """A table of Arrow in chunks: narrow types, text as a dictionary, times as timestamps."""
+    import pyarrow as pa
+
+    return pa.table(_columns(table, unit, key, _chunked))
+
+
+FORMS = {"lists": of_lists, "narrow arrays": of_numpy, "Arrow": of_arrow}
+
+
+def _columns(table: Columns, unit: str, key: tuple[str, ...], make: Make) -> dict[str, Any]:
+    parts = [(part if isinstance(part, tuple) else (part, None)) for part in table.keys]
+    found = {name: make(*_plain(*part)) for name, part in zip(key, parts, strict=True)}
+    times = narrow(table.time)
+    if unit and not (table.time == INT64_MIN).any():
+        times = table.time.view(f"datetime64[{unit}]")
+    return found | {"t": make(times, None), "value": make(*_plain(table.value, table.valid))}
+
+
+def _plain(
+    column: np.ndarray | Text, valid: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    if isinstance(column, Text):
+        return column.objects(), None
+    return narrow(column), valid
+
+
+def narrow(column: np.ndarray) -> np.ndarray:
+    """Return the column in the first of the narrow types that holds every bit of it."""
+    for dtype in NARROW[column.dtype.kind]:
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = column.astype(dtype)
+            if found.astype(column.dtype).tobytes() == column.tobytes():
+                return found
+    return column
+
+
+def _masked(column: np.ndarray, valid: np.ndarray | None) -> Any:
+    if column.dtype == object:
+        return column
+    apart = np.repeat(column, 2)[::2]
+    return apart if valid is None else np.ma.MaskedArray(apart, ~valid)
+
+
+def _chunked(column: np.ndarray, valid: np.ndarray | None) -> Any:
+    import pyarrow as pa
+
+    if column.dtype == object:
+        whole = pa.array(column.tolist())
+        whole = whole.dictionary_encode() if pa.types.is_string(whole.type) else whole
+    else:
+        whole = pa.array(column, mask=None if valid is None else ~valid)
+    chunks = [whole.slice(start, CHUNK) for start in range(0, len(whole), CHUNK)]
+    return pa.chunked_array(chunks, whole.type)

@@ -1,0 +1,164 @@
+"""The rows of a run, held so that any of them can be fed in any order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.compare.schedules import Row
+from rtbot.tables import Columns, Text
+from rtbot.tables.string_dictionary import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rtbot.tables.convert import Key
+
+
+class Data:
+    """Rows of all inputs in one order, which keeps that of every input: by time, where it can.
+
+    `tables` has the rows of every input; row n of the data is row `places[n]` of the table of input
+    number `sources[n]`. `key` names the key columns.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Columns],
+        key: tuple[str, ...],
+        sources: np.ndarray,
+        places: np.ndarray,
+    ) -> None:
+        self.whole, self.key = tables, key
+        self.sources, self.places = sources, places
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Columns], key: tuple[str, ...]) -> Data:
+        """Put the rows of tables in order."""
+        counts = [len(table) for table in tables.values()]
+        newest = [np.maximum.accumulate(table.time) for table in tables.values()]
+        order = np.argsort(np.concatenate(newest), kind="stable")
+        sources = np.repeat(np.arange(len(counts)), counts)[order]
+        places = np.concatenate([np.arange(count) for count in counts])[order]
+        return cls(tables, key, sources, places)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def part(self, numbers: Sequence[int] | np.ndarray) -> Data:
+        """Keep these rows, whose numbers ascend."""
+        chosen = np.asarray(numbers, np.int64)
+        return Data(self.whole, self.key, self.sources[chosen], self.places[chosen])
+
+    def tables(self, numbers: Sequence[int] | np.ndarray | None = None) -> dict[str, Columns]:
+        """Return tables of these rows, in their order, or of all; only of inputs that have some."""
+        chosen = slice(None) if numbers is None else np.asarray(numbers, np.int64)
+        sources, places = self.sources[chosen], self.places[chosen]
+        found = {
+            name: rows_of(table, places[sources == source])
+            for source, (name, table) in enumerate(self.whole.items())
+        }
+        return {name: table for name, table in found.items() if len(table)}
+
+    def without_key(self) -> Data:
+        """Return the rows of a single key as those of a run without keys."""
+        tables = {name: replace(table, keys=()) for name, table in self.whole.items()}
+        return Data(tables, (), self.sources, self.places)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The rows one by one."""
+        cells = [table.cells() for table in self.whole.values()]
+        names = list(self.whole)
+        return [
+            Row(names[source], row[:-2], row[-2], row[-1])
+            for source, place in zip(self.sources.tolist(), self.places.tolist(), strict=True)
+            for row in [cells[source][place]]
+        ]
+
+    @cached_property
+    def keys(self) -> dict[tuple[Any, ...], list[int]]:
+        """The numbers of the rows of every key."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for number, row in enumerate(self.rows):
+            found.setdefault(row.key, []).append(number)
+        return found
+
+
+def rows_of(table: Columns, rows: np.ndarray) -> Columns:
+    """Return these rows of a table."""
+    keys = tuple(
+        (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
+        for part in table.keys
+    )
+    valid = None if table.valid is None else table.valid[rows]
+    return Columns(table.time[rows], table.value[rows], valid, keys)
+
+
+class Gathering:
+    """Tables as they are pushed, to be put together; what no input takes (nulls) is left out."""
+
+    def __init__(self, inputs: Iterable[str], key: tuple[str, ...]) -> None:
+        self.parts: dict[str, list[Columns]] = {name: [] for name in inputs}
+        self.key = key
+
+    def add(self, tables: Mapping[str, Columns]) -> dict[str, Columns]:
+        """Take the tables of a push, and return them as they are to be pushed."""
+        given = {name: replace(table, nulls=0) for name, table in tables.items()}
+        for name, table in given.items():
+            self.parts[name].append(table)
+        return given
+
+    def data(self) -> Data:
+        """Return all that came."""
+        width = len(self.key)
+        return Data.of(
+            {name: _joined(parts, width) for name, parts in self.parts.items()}, self.key
+        )
+
+
+def _joined(parts: Sequence[Columns], width: int) -> Columns:
+    """Put tables of one input together; without any, the table is empty."""
+    parts = [part for part in parts if len(part)]
+    if len(parts) == 1:
+        return replace(parts[0], rows=None)
+    if not parts:
+        nothing = np.empty(0, np.int64)
+        return Columns(nothing, nothing.astype(np.float64), None, (nothing,) * width)
+    valid = None
+    if any(part.valid is not None for part in parts):
+        known = [np.ones(len(p), np.bool_) if p.valid is None else p.valid for p in parts]
+        valid = np.concatenate(known)
+    keys = tuple(_joined_key([part.keys[place] for part in parts]) for place in range(width))
+    time = np.concatenate([part.time for part in parts])
+    return Columns(time, _joined_values([part.value for part in parts]), valid, keys)
+
+
+def _joined_values(parts: Sequence[Any]) -> np.ndarray | Text:
+    if not isinstance(parts[0], Text):
+        return np.concatenate(parts)
+    texts = Texts()
+    codes = np.concatenate([texts.encode(part) for part in parts])
+    return Text(codes, [text for text in texts.values if text is not None])
+
+
+def _joined_key(parts: Sequence[Key]) -> Key:
+    """Put parts of a key column together; one of nulls alone goes with any other."""
+    if any(isinstance(part, Text) and part.values for part in parts):
+        nulls = (Text(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts)
+        return _joined_values(list(nulls))
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)  # type: ignore[arg-type]
+    pairs = [_with_mask(part) for part in parts]
+    return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+
+
+def _with_mask(part: Key) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(part, tuple):
+        return part
+    if isinstance(part, Text):
+        return np.zeros(len(part), np.int64), np.zeros(len(part), np.bool_)
+    return part, np.ones(len(part), np.bool_)

@@ -1,0 +1,92 @@
+"""From files or tables to data: a session takes them as in any run, and they are kept."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from rtbot.compare.canonical_outputs import Outputs
+from rtbot.compare.data import Gathering
+from rtbot.compare.run_variants import Comparison
+from rtbot.compare.sessions import ENDLESS, Released
+from rtbot.core.errors import RtbotError
+from rtbot.io.pushes import push_all, push_request
+from rtbot.tables import by_input, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rtbot.api import Graph
+    from rtbot.compare.report import Agreement
+    from rtbot.compare.run_variants import Tell
+    from rtbot.compare.variants import Wish
+
+
+class Reader:
+    """A session that keeps what it is given.
+
+    Raises what is wrong with the data; what is wrong with the session is the fault of its outputs.
+    """
+
+    def __init__(self, graph: Graph, key: Sequence[str] | str | None) -> None:
+        self.session = graph.start(key, queue_limit=ENDLESS)
+        self.released = Released(self.session)
+        self.gathering = Gathering(graph.checked.inputs, self.session.key)
+        self._fault = ""
+
+    def push(self, data: Any) -> None:
+        """Push {input: table}, or one table of all inputs."""
+        specs = self.session.specs
+        given = by_input(data, specs)
+        known = {n: columns(t, specs[n]) for n, t in given.items() if n in specs}
+        if len(known) < len(given):
+            self.session.push(given)  # which refuses it
+        tables = self.gathering.add(known)
+        self._attempt(lambda: self.released.add(self.session.push(tables)))
+
+    def advance(self, time: int, name: str | None = None) -> None:
+        """Say that nothing more will come for an input up to a time."""
+        self._attempt(lambda: self.released.add(self.session.advance(time, name)))
+
+    def finish(self) -> Outputs:
+        """Finish the session; returns all that it gave."""
+        found: list[Outputs] = []
+        account = self.session.account
+        finish = self.session.finish
+        self._attempt(lambda: found.append(self.released.outputs(finish(), account())))
+        return found[0] if found else Outputs(fault=self._fault)
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        if self._fault:
+            return
+        try:
+            act()
+        except RtbotError:
+            raise
+        except Exception as error:  # noqa: BLE001 (it is compared, and made small)
+            self._fault = f"{type(error).__name__}: {error}"
+
+
+def compare(
+    graph: Graph,
+    data: Any,
+    key: Sequence[str] | str | None,
+    wish: Wish,
+    tell: Tell | None = None,
+) -> Agreement:
+    """Compare over data as `Graph.run` takes it, or over the files of a `Request`.
+
+    Raises DataError if the data is wrong, with its place. `tell` is told what goes on.
+    """
+    from rtbot.io.bindings import Request
+
+    begun = time.perf_counter()
+    reader = Reader(graph, key)
+    inputs, session = graph.checked.inputs, reader.session
+    if isinstance(data, Request):
+        push_request(reader, data, inputs, session.io)
+    else:
+        push_all(reader, data, inputs, session.io, session.key)
+    read = reader.finish()
+    seconds = time.perf_counter() - begun
+    return Comparison(graph, reader.gathering.data(), wish, tell).run(read, seconds)

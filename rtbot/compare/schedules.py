@@ -1,0 +1,188 @@
+"""Random schedules: in which order, batches and with which interruptions rows are fed.
+
+A schedule is a list of steps: ("push", numbers of rows), ("one", number), ("advance", time, input
+or None), ("dump",) and ("close", key). The outputs after all of them do not depend on the schedule.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rtbot.core.times import INT64_MAX, INT64_MIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from random import Random
+
+    Step = tuple[Any, ...]
+    Extra = Callable[[list[int], int, float], Iterable[Step]]
+    """Further steps, by the order of rows, how many of them are fed, and how restless this is."""
+
+
+class Row(NamedTuple):
+    """One arrival at an input; `key` has a cell for every key column."""
+
+    input: str
+    key: tuple[Any, ...]
+    time: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How rows are fed.
+
+    `sizes` are those of batches, `single` the chance that a batch of one comes by `push_one`,
+    `close` that a key is closed behind its last row; `dump` and `advance` are chances behind a
+    batch, for the most restless schedule. `eager` advances every input wherever it may.
+    """
+
+    sizes: tuple[int, ...] = (0, 1, 1, 2, 5, 20)
+    single: float = 0.3
+    close: float = 0.3
+    dump: float = 0.4
+    advance: float = 0.3
+    eager: bool = False
+
+
+def whole(rows: Sequence[Row]) -> list[Step]:
+    """Everything in one push."""
+    return [("push", list(range(len(rows))))]
+
+
+def interleaved(rng: Random, rows: Sequence[Row], style: str) -> list[int]:
+    """Row numbers in a random order that keeps the order within each input and key.
+
+    Style `starved` has one input last, `keys` key after key, `blocks` every input and key in one
+    piece.
+    """
+    queues: dict[tuple[str, Any], list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        queues[row.input, row.key].append(number)
+    starved = rng.choice(sorted({row.input for row in rows})) if rows else None
+    turns: dict[Any, list[list[int]]] = {False: [], True: []} if style != "keys" else {}
+    for (name, key), queue in queues.items():
+        turn = key if style == "keys" else style == "starved" and name == starved
+        turns.setdefault(turn, []).append(queue[::-1])
+    parts = list(turns.values())
+    if style == "keys":
+        rng.shuffle(parts)
+    order: list[int] = []
+    for ready in parts:
+        while ready:
+            place = rng.choice(range(len(ready)))
+            taken = len(ready[place]) if style == "blocks" else 1
+            order += [ready[place].pop() for _ in range(taken)]
+            if not ready[place]:
+                del ready[place]
+    return order
+
+
+class Remaining:
+    """The rows of an order from a place on; the place moves forward."""
+
+    def __init__(self, rows: Sequence[Row], order: list[int]) -> None:
+        self.inputs = sorted({row.input for row in rows})
+        self._rows, self._order = rows, order
+        self._least: dict[str | None, list[int]] = {}
+        self.place = 0
+
+    def least(self, name: str | None) -> int | None:
+        """The earliest time that is still to come at an input, or at any; None if none is."""
+        if name not in self._least:
+            self._least[name] = self._suffixes(name)
+        found = self._least[name][self.place]
+        return None if found > INT64_MAX else found
+
+    def _suffixes(self, name: str | None) -> list[int]:
+        least = [INT64_MAX + 1] * (len(self._order) + 1)
+        for place in range(len(self._order) - 1, -1, -1):
+            row = self._rows[self._order[place]]
+            counts = name in (None, row.input)
+            least[place] = min(least[place + 1], row.time) if counts else least[place + 1]
+        return least
+
+
+def schedule(
+    rng: Random,
+    rows: Sequence[Row],
+    style: str,
+    habits: Habits | None = None,
+    extra: Extra | None = None,
+) -> list[Step]:
+    """Steps that feed every row in the style, with interruptions between.
+
+    Styles are `random`, `starved`, `keys`, `blocks` (see `interleaved`), `ones` (every row alone).
+    """
+    habits = habits or Habits(eager=style == "eager")
+    order = interleaved(rng, rows, style)
+    remaining = Remaining(rows, order)
+    left: dict[tuple[Any, ...], int] = defaultdict(int)
+    for row in rows:
+        left[row.key] += 1
+    restless = rng.random()
+    steps: list[Step] = []
+    while remaining.place < len(order):
+        size = 1 if style == "ones" else rng.choice(habits.sizes)
+        batch = order[remaining.place : remaining.place + size]
+        remaining.place = min(remaining.place + size, len(order))
+        single = len(batch) == 1 and (style == "ones" or rng.random() < habits.single)
+        steps.append(("one", batch[0]) if single else ("push", batch))
+        for number in batch:
+            key = rows[number].key
+            left[key] -= 1
+            if key and not left[key] and rng.random() < habits.close:
+                steps.append(("close", key))
+        if habits.eager:
+            steps += _every_advance(rng, remaining)
+        steps += _interruptions(rng, remaining, habits, restless)
+        if extra is not None:
+            steps += extra(order, remaining.place, restless)
+    return steps
+
+
+def _every_advance(rng: Random, remaining: Remaining) -> Iterator[Step]:
+    """For some inputs, as far as their remaining rows allow."""
+    for name in remaining.inputs:
+        least = remaining.least(name)
+        if least is not None and least > INT64_MIN and rng.random() < 0.6:
+            yield ("advance", least - 1, name)
+
+
+def _interruptions(
+    rng: Random, remaining: Remaining, habits: Habits, restless: float
+) -> Iterator[Step]:
+    if rng.random() < restless * habits.dump:
+        yield ("dump",)
+    if rng.random() < restless * habits.advance:
+        name = rng.choice([None, *remaining.inputs])
+        limit = _legal_advance(rng, remaining.least(name))
+        if limit is not None:
+            yield ("advance", limit, name)
+
+
+def _legal_advance(rng: Random, least: int | None) -> int | None:
+    """A time that no remaining row of the input would be late for; None if there is none."""
+    if least is None:
+        return rng.choice([0, INT64_MAX])
+    limit = least - rng.choice([1, 1, 2, 10])
+    return limit if limit >= INT64_MIN else None
+
+
+def saved_everywhere(steps: Sequence[Step]) -> list[Step]:
+    """The same steps with a dump and a resume behind each."""
+    return [("dump",), *(both for step in steps for both in (step, ("dump",)))]
+
+
+def saved_between(rng: Random, steps: Sequence[Step], most: int) -> list[Step]:
+    """The same steps with a dump and a resume behind at most so many, one behind the first."""
+    if len(steps) < most:
+        return saved_everywhere(steps)
+    chosen = {0, *rng.sample(range(len(steps)), most - 1)}
+    return [
+        both
+        for place, step in enumerate(steps)
+        for both in ([step, ("dump",)] if place in chosen else [step])
+    ]

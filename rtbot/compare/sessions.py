@@ -1,0 +1,170 @@
+"""Data through sessions, step by step, and what comes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.compare.canonical_outputs import Outputs, by_key, is_ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rtbot.api import Graph
+    from rtbot.compare.data import Data
+    from rtbot.compare.schedules import Step
+    from rtbot.runtime.session import Session
+    from rtbot.tables import Columns
+
+    Form = Callable[[Columns, str, tuple[str, ...]], Any]
+    """Makes a table of another kind of columns: `io.unit` and the key columns are told."""
+
+    Table = Mapping[str, np.ndarray]
+
+ENDLESS = 1 << 62
+"""A limit of queues that no data reaches: an order that starves an input is no mistake here."""
+
+DTYPES = {"number": np.float64, "integer": np.int64, "boolean": np.bool_, "text": object}
+
+
+class DisorderError(Exception):
+    """What was released at once is not in order."""
+
+
+class Released:
+    """What a session releases, from batches and from single messages, in its order."""
+
+    def __init__(self, session: Session) -> None:
+        self.key = session.key
+        plan = session.plan
+        self._types = {name: plan.streams[s].types[p] for name, (s, p) in plan.places.items()}
+        self._parts: dict[str, list[Table]] = {name: [] for name in self._types}
+        self._single: dict[str, list[Any]] = {name: [] for name in self._types}
+
+    def add(self, result: Mapping[str, Table]) -> None:
+        """Take what a push released."""
+        self._gather()
+        for name, table in result.items():
+            if not is_ordered(table, self.key):
+                raise DisorderError(f"a result of {name} is not in the order of key and time")
+            if len(table["t"]):
+                self._parts[name].append(table)
+
+    def add_rows(self, released: Mapping[str, Any]) -> None:
+        """Take what `push_one` released."""
+        for name, rows in released.items():
+            self._single[name] += rows
+
+    def _gather(self) -> None:
+        for name, rows in self._single.items():
+            if rows:
+                self._parts[name].append(self._table(name, rows))
+                self._single[name] = []
+
+    def _table(self, name: str, rows: Sequence[Any]) -> Table:
+        *keys, times, values = zip(*rows, strict=True)
+        table: dict[str, np.ndarray] = {}
+        columns = list(zip(*keys[0], strict=True)) if len(self.key) > 1 else keys
+        for column, cells in zip(self.key, columns, strict=True):
+            integers = all(isinstance(cell, int) for cell in cells)
+            table[column] = np.array(cells, np.int64 if integers else object)
+        kind = self._types[name]
+        table["t"] = np.array(times, np.int64)
+        known = [cell is not None for cell in values]
+        filler = None if kind.kind == "text" else 0
+        filled = [filler if value is None else value for value in values]
+        table["value"] = np.array(filled, DTYPES[kind.kind])
+        return table | ({"value_valid": np.array(known)} if kind.nullable else {})
+
+    def outputs(self, last: Mapping[str, Table], account: Mapping[str, Any] | None) -> Outputs:
+        """Return all there is, `last` being what the end of the session released."""
+        self.add(last)
+        tables = {}
+        for name, parts in self._parts.items():
+            given = parts or [last[name]]
+            whole = {column: np.concatenate([p[column] for p in given]) for column in given[0]}
+            tables[name] = by_key(whole, self.key)
+        return Outputs(tables, self.key, account)
+
+
+class Feeder:
+    """A session that is fed data by steps."""
+
+    def __init__(
+        self, graph: Graph, data: Data, compiled: bool | None = None, form: Form | None = None
+    ) -> None:
+        self.graph, self.data, self.compiled, self.form = graph, data, compiled, form
+        self.session = graph.start(data.key, queue_limit=ENDLESS, compiled=compiled)
+        self.released = Released(self.session)
+
+    def run(self, steps: Sequence[Step]) -> Outputs:
+        """Do the steps, then finish; raises whatever the session does."""
+        for kind, *args in steps:
+            getattr(self, f"_{kind}")(*args)
+        last = self.session.finish()
+        return self.released.outputs(last, self.session.account())
+
+    def _push(self, numbers: Sequence[int]) -> None:
+        tables: Mapping[str, Any] = self.data.tables(numbers)
+        if self.form is not None:
+            unit, key = self.session.io.unit or "", self.data.key
+            tables = {name: self.form(table, unit, key) for name, table in tables.items()}
+        self.released.add(self.session.push(tables))
+
+    def _one(self, number: int) -> None:
+        row = self.data.rows[number]
+        key = {"key": bare(row.key)} if self.data.key else {}
+        self.released.add_rows(self.session.push_one(row.input, row.time, row.value, **key))
+
+    def _advance(self, time: int, name: str | None) -> None:
+        self.released.add(self.session.advance(time, name))
+
+    def _close(self, key: tuple[Any, ...]) -> None:
+        self.released.add(self.session.close_key(bare(key)))
+
+    def _dump(self) -> None:
+        self.session = self.graph.resume(self.session.dump(), compiled=self.compiled)
+
+
+def bare(key: tuple[Any, ...]) -> Any:
+    """A key as sessions take it: of one column without a tuple."""
+    return key[0] if len(key) == 1 else key
+
+
+def fed(
+    graph: Graph,
+    data: Data,
+    steps: Sequence[Step],
+    compiled: bool | None = None,
+    form: Form | None = None,
+) -> Outputs:
+    """Run the steps; what goes wrong is the fault of the outputs."""
+    try:
+        return Feeder(graph, data, compiled, form).run(steps)
+    except Exception as error:  # noqa: BLE001 (another way of running raised nothing)
+        return Outputs(fault=f"{type(error).__name__}: {error}")
+
+
+def every_key_alone(graph: Graph, data: Data) -> Outputs:
+    """Run every key in a session of its own, without key columns, and put the key beside it."""
+    parts: dict[str, list[Table]] = {}
+    for key, numbers in data.keys.items():
+        alone = fed(graph, data.part(numbers).without_key(), [("push", range(len(numbers)))])
+        if alone.fault:
+            return alone
+        for name, table in alone.tables.items():
+            heads = {
+                column: _repeated(cell, len(table["t"]))
+                for column, cell in zip(data.key, key, strict=True)
+            }
+            parts.setdefault(name, []).append({**heads, **table})
+    tables = {
+        name: {column: np.concatenate([part[column] for part in given]) for column in given[0]}
+        for name, given in parts.items()
+    }
+    return Outputs({name: by_key(table, data.key) for name, table in tables.items()}, data.key)
+
+
+def _repeated(cell: Any, count: int) -> np.ndarray:
+    return np.full(count, cell, np.int64 if isinstance(cell, int) else object)

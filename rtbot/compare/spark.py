@@ -1,0 +1,180 @@
+"""The same rows on Spark: shuffled, in several numbers of partitions, by both strategies."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rtbot.compare.canonical_outputs import Outputs, by_key
+from rtbot.compare.variants import Attempt, Way, first_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbot.api import Graph
+    from rtbot.compare.data import Data
+    from rtbot.compare.variants import Wish
+
+PARTITIONS = (1, 3, 8)
+STRATEGIES = ("partitions", "groups")
+SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -Duser.timezone=UTC",
+    "spark.driver.host": "127.0.0.1",
+    "spark.log.level": "OFF",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text": "string"}
+
+
+def lacking() -> str:
+    """What Spark lacks here, and how to install it; "" if nothing."""
+    for module in ("pyspark", "pandas", "spark_adapter"):
+        if importlib.util.find_spec(module) is None:
+            return f"there is no {module} here: pip install 'rtbot-graphs[spark]'"
+    home = os.environ.get("JAVA_HOME")
+    if not (home and Path(home, "bin", "java").exists()) and shutil.which("java") is None:
+        return "there is no Java here: install one (17 or 21), or set JAVA_HOME"
+    return ""
+
+
+def unfit(graph: Graph, right: Outputs) -> str:
+    """Why a run cannot be the same on Spark, which has no order of arrival; "" if it can."""
+    io = graph.checked.io
+    if io.duplicates in ("first", "last"):
+        return f"io.duplicates: {io.duplicates} asks for an order of arrival"
+    inputs = (right.account or {}).get("inputs", {}).values()
+    late = sum(entry["lost"].get("late", 0) for entry in inputs)
+    return f"{late:,} rows are late here, and there are put in order" if late else ""
+
+
+class Cluster:
+    """A Spark session: the active one, or one of our own, which ends with this."""
+
+    def __init__(self) -> None:
+        self._own: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._own is not None:
+            self._own.stop()
+
+    def session(self) -> Any:
+        """Return the session; the first call starts it."""
+        from pyspark.sql import SparkSession
+
+        active = SparkSession.getActiveSession()
+        if active is not None:
+            return active
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.master("local[2]").appName("rtbot compare")
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        self._own = builder.getOrCreate()
+        return self._own
+
+
+@dataclass(frozen=True)
+class OnSpark(Attempt):
+    """One batch job."""
+
+    cluster: Cluster
+    strategy: str
+    partitions: int
+    seed: int
+
+    def outputs(self, graph: Graph, data: Data) -> Outputs:
+        """Run it and collect the rows; what goes wrong is the fault of the outputs."""
+        try:
+            return self._outputs(graph, data)
+        except Exception as error:  # noqa: BLE001 (another way of running raised nothing)
+            first = str(error).strip().splitlines()[:1]
+            return Outputs(fault=f"Spark: {type(error).__name__}: {''.join(first)}")
+
+    def _outputs(self, graph: Graph, data: Data) -> Outputs:
+        from spark_adapter import run_graph
+
+        session = self.cluster.session()
+        rng = Random(f"{self.seed}/spark/{self.partitions}")  # noqa: S311 (it is to come again)
+        frames = {
+            name: session.createDataFrame(table) for name, table in _shuffled(graph, data, rng)
+        }
+        found = run_graph(
+            frames,
+            graph,
+            key=data.key,
+            time="t",
+            inputs=dict.fromkeys(frames, "value"),
+            strategy=self.strategy,
+            partitions=self.partitions,
+        ).toArrow()
+        names = list(graph.checked.outputs)
+        return Outputs({name: _table(found, name, data.key) for name in names}, data.key)
+
+    def right(self, outputs: Outputs) -> Outputs:
+        """Return all but null messages: a wide row does not tell them from none."""
+        return outputs.without_nulls()
+
+    def told(self, data: Data) -> Iterator[str]:
+        """Yield the call."""
+        yield f"{len(data.rows)} shuffled rows, run_graph(..., key={data.key!r},"
+        yield f"strategy={self.strategy!r}, partitions={self.partitions})"
+
+    def plain(self) -> dict[str, Any]:
+        """Return what the call takes."""
+        call = {"strategy": self.strategy, "partitions": self.partitions, "seed": self.seed}
+        return {"kind": "spark", **call}
+
+
+def spark_way(cluster: Cluster, data: Data, wish: Wish) -> Way:
+    """Return the way: every number of partitions, by both strategies."""
+    few, note = first_rows(data, wish.rows)
+    counts = PARTITIONS if data.key else PARTITIONS[:1]
+    attempts = (
+        OnSpark(cluster, strategy, count, wish.seed) for count in counts for strategy in STRATEGIES
+    )
+    return Way("Spark", few, attempts, note)
+
+
+def _shuffled(graph: Graph, data: Data, rng: Random) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of every input as an Arrow table, in any order."""
+    import pyarrow as pa
+
+    places = range(len(data.key))
+    texts = [any(isinstance(row.key[place], str) for row in data.rows) for place in places]
+    kinds = ["string" if text else "int64" for text in texts]
+    for name, declared in graph.checked.inputs.items():
+        rows = [(*row.key, row.time, row.value) for row in data.rows if row.input == name]
+        rng.shuffle(rows)
+        types = [pa.type_for_alias(kind) for kind in (*kinds, "int64", KINDS[declared.type.kind])]
+        cells = list(zip(*rows, strict=True)) or [()] * len(types)
+        arrays = [pa.array(column, kind) for column, kind in zip(cells, types, strict=True)]
+        yield name, pa.table(arrays, names=[*data.key, "t", "value"])
+
+
+def _table(found: Any, output: str, key: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The rows of one output in the wide table that Spark gave."""
+    import pyarrow.compute as pc
+
+    rows = found.filter(pc.is_valid(found.column(output)))
+    table = {name: _cells(rows.column(name)) for name in (*key, "t")}
+    return dict(by_key(table | {"value": _cells(rows.column(output))}, key))
+
+
+def _cells(column: Any) -> np.ndarray:
+    if column.null_count or str(column.type) in ("string", "large_string"):
+        return np.array(column.to_pylist(), object)
+    return np.ascontiguousarray(column.to_numpy())

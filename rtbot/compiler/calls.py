@@ -1,0 +1,78 @@
+"""What a plan tells the runtime: which functions to call on which streams, and where counts lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtbot.compiler import pairing_layout
+    from rtbot.graph.model import Ref
+    from rtbot.operator import Type
+
+
+@dataclass
+class SegmentCall:
+    """Runs a segment; `groups` are (stream, has every row), and `carried` goes on to the next."""
+
+    name: str
+    source: int
+    columns: list[int]
+    carries: bool
+    groups: list[tuple[int, bool]]
+    carried: list[Type]
+    input: str | None = None
+
+
+@dataclass
+class OwnCall:
+    """Runs an operator with its own times; `columns` of the source stream go in.
+
+    It brings the frontiers `settles` up to date.
+    """
+
+    name: str
+    node: str
+    source: int
+    columns: list[int]
+    target: int
+    progress: int
+    keeps_frontier: bool
+    settles: list[int]
+
+
+@dataclass
+class Grid:
+    """The points of an operator over every row of an input, from the row before or `begin` on."""
+
+    input: str
+    interval: int
+    begin: int | None
+
+
+@dataclass
+class PairCall:
+    """Runs a pairing; `sources` are (stream, column)."""
+
+    name: str
+    key: int
+    sources: list[tuple[int, int]]
+    ports: list[pairing_layout.Port]
+    target: int
+    progress: int
+    tolerance: int
+
+
+@dataclass
+class Port:
+    """How the account of one port is found: indices into the header, or a pairing's port.
+
+    `answers` says that the port is looked up, and gives null to rows that find nothing there.
+    """
+
+    source: Ref
+    active: int | None = None
+    pairing: tuple[int, int] | None = None
+    answers: bool = False
+    domain: int | None = None
+    tied: int | None = None

@@ -1,0 +1,164 @@
+"""Text that computes a node in a loop: a formula as its statements, a step as its call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbot.compiler.expression_code import Code, Writer
+from rtbot.compiler.generated_text import block, under
+from rtbot.compiler.step_calls import StepCall
+from rtbot.compiler.step_signature import argument, used_values
+from rtbot.compiler.variables import Variable
+from rtbot.graph.model import Ref
+
+if TYPE_CHECKING:
+    from rtbot.compiler.segment import Segment
+    from rtbot.graph.model import Node
+
+
+DOMAIN = "domain "
+"""Begins the name of a loss under `domain` at a port that need not have a message."""
+
+
+@dataclass
+class Computed:
+    """Lines that compute a node, (value, valid) of each output, and the flag that it emits."""
+
+    lines: list[str]
+    outputs: dict[str, tuple[str, str | None]]
+    flag: str | None = None
+
+
+def add(segment: Segment, node: Node) -> None:
+    """Compute a node whose inputs are all variables of this loop."""
+    sources = {port: segment.variables[ref] for port, ref in node.inputs.items()}
+    active = segment.together(v.conditions for v in sources.values())
+    segment.count(active)
+    if node.formulas:
+        computed = by_formulas(segment, node, sources)
+    else:
+        computed = by_step(segment, node, StepCall(segment, node, sources, active))
+    emitting = active
+    if computed.flag is not None:
+        segment.body.append(f"{computed.flag} = False")
+        segment.implied[computed.flag] = active | segment.implied_by(active)
+        emitting = frozenset({computed.flag})
+    segment.body += under(active, computed.lines)
+    for port, (value, valid) in computed.outputs.items():
+        variable = Variable(value, valid, node.types[port], emitting)
+        segment.variables[Ref(node.id, port)] = variable
+
+
+def output_name(node: Node, port: str) -> str:
+    """What an output is called in generated text, unless the name is taken."""
+    return node.id if len(node.outputs) == 1 else f"{node.id}_{port}"
+
+
+def by_step(segment: Segment, node: Node, call: StepCall) -> Computed:
+    """The call of the node's step, and what its emission code says."""
+    operator = node.operator
+    results: list[str] = []
+    outputs = {}
+    for port in node.outputs:
+        name = segment.unique(output_name(node, port))
+        valid = segment.unique(f"{name}_valid") if node.types[port].nullable else None
+        results += [name, valid] if valid else [name]
+        outputs[port] = (name, valid)
+    results += call.targets
+    if not (operator.silent or operator.faults):
+        return Computed([*call.lines, f"{', '.join(results)} = {call.text}"], outputs)
+    flag = segment.unique(f"{node.id}_on")
+    lines = [*call.lines, f"{', '.join(['code', *results])} = {call.text}", f"{flag} = code == 1"]
+    if operator.faults:
+        lines += ["if code == 2:", *block(_faults(segment, node, call.sources), 1)]
+    return Computed(lines, outputs, flag)
+
+
+def by_formulas(segment: Segment, node: Node, sources: dict[str, Variable]) -> Computed:
+    """The statements of the node's formulas: what it keeps, where it faults, its outputs."""
+    names = {port: Code(argument(node, port, s), s.valid) for port, s in sources.items()}
+    for name in used_values(node):
+        names[name] = Code(segment.parameter(node, name))
+    writer = Writer(names, segment.unique(f"{node.id}_part"))
+    kept = [writer.write(node.formulas[n]) for n in ("keep",) if n in node.formulas]
+    faulty = [writer.write(node.formulas[n]) for n in ("fault",) if n in node.formulas]
+    codes = {p: writer.write(node.formulas[p]) for p in node.outputs}
+    outputs = {p: _named(segment, node, p, codes[p], writer.lines) for p in codes}
+    segment.functions += writer.functions.items()
+    passing = " and ".join(f"({t})" for c in kept for t in (c.valid, c.value) if t)
+    fine = [f"({c.fine}{_or_null(c)})" for c in codes.values() if c.fine is not None]
+    fine += [f"not {_true(c)}" for c in faulty]
+    fine += [f"({c.fine})" for c in kept if c.fine is not None]
+    lines = [*writer.lines, *_losses(segment, node, writer)]
+    flag = _emission(segment, node, sources, lines, passing, " and ".join(fine))
+    return Computed(lines, outputs, flag)
+
+
+def _named(
+    segment: Segment, node: Node, port: str, code: Code, lines: list[str]
+) -> tuple[str, str | None]:
+    """The names that an output's value and valid flag get in new lines."""
+    name = segment.unique(output_name(node, port))
+    lines.append(f"{name} = {code.value}")
+    if not node.types[port].nullable:
+        return name, None
+    valid = segment.unique(f"{name}_valid")
+    lines.append(f"{valid} = {code.valid or 'True'}")
+    return name, valid
+
+
+def _losses(segment: Segment, node: Node, writer: Writer) -> list[str]:
+    """Lines that count messages which are paired and then left out, by port."""
+    lines: list[str] = []
+    for name, tree in node.formulas.items():
+        if not name.startswith("lost "):
+            continue
+        before = len(writer.lines)
+        code = writer.write(tree)
+        assert len(writer.lines) == before, "a loss condition has no checked arithmetic"
+        counter = segment.count_loss(node, name.removeprefix("lost "))
+        lines += [f"if {_true(code)}:", f"    {counter} += 1"]
+    return lines
+
+
+def _faults(segment: Segment, node: Node, sources: dict[str, Variable]) -> list[str]:
+    """Lines that count a row outside of the domain: at the ports that have a message in it.
+
+    A port that only looks back has none of its own there.
+    """
+    lines = [f"{segment.count_loss(node, '')} += 1"]
+    roles = node.operator.roles(node.values, list(sources))
+    for port, source in sources.items():
+        if roles[port] != "must" and source.valid:
+            counter = segment.count_loss(node, DOMAIN + port)
+            if roles[port] == "may":
+                lines += [f"if {source.valid}:", f"    {counter} += 1"]
+    return lines
+
+
+def _emission(
+    segment: Segment,
+    node: Node,
+    sources: dict[str, Variable],
+    lines: list[str],
+    passing: str,
+    fine: str,
+) -> str | None:
+    """The flag that the node emits, set in new lines; None where it always does."""
+    if not passing and not fine:
+        return None
+    flag = segment.unique(f"{node.id}_on")
+    if fine:
+        wanted = f"{passing} and " if passing else ""
+        lines += [f"if {wanted}not ({fine}):", *block(_faults(segment, node, sources), 1)]
+    lines.append(f"{flag} = {' and '.join(t for t in (passing, fine) if t)}")
+    return flag
+
+
+def _true(code: Code) -> str:
+    return f"(({code.valid}) and {code.value})" if code.valid else f"({code.value})"
+
+
+def _or_null(code: Code) -> str:
+    return f" or not ({code.valid})" if code.valid else ""

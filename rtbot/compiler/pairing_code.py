@@ -1,0 +1,233 @@
+"""Text of pairings: the only place where streams with different times meet.
+
+Each port has a role. Time t is decided for a key when every `must` port has a row at t and nothing
+at or before t can still come on the `may` and `last` ports.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.compiler.generated_text import block
+from rtbot.compiler.pairing_layout import (
+    ENDING,
+    FIRST,
+    FLOOR,
+    HELD,
+    LAST,
+    LATEST,
+    LOST,
+    QUEUE,
+    SHIFT,
+    WATCHED,
+    header_place,
+    tolerance_place,
+    width,
+)
+from rtbot.compiler.pairing_rows import Latest, Rows
+
+if TYPE_CHECKING:
+    from rtbot.compiler.pairing_layout import Port
+
+
+class PairText:
+    """Writes the function of one pairing."""
+
+    def __init__(self, name: str, ports: list[Port]) -> None:
+        self.name = name
+        self.ports = ports
+        self.every = list(range(len(ports)))
+        self.must = [k for k, p in enumerate(ports) if p.role == "must"]
+        self.others = [k for k, p in enumerate(ports) if p.role != "must"]
+        self.rows = [Rows(k, p) for k, p in enumerate(ports)]
+        last = [k for k, p in enumerate(ports) if p.role == "last"]
+        offsets = [QUEUE * len(ports) + LATEST * number for number in range(len(last))]
+        self.latest = [Latest(k, ports[k], o) for k, o in zip(last, offsets, strict=True)]
+        self.parts: list[Rows | Latest] = [*self.rows, *self.latest]
+
+    def parameters(self) -> list[str]:
+        """Names of the function's parameters, in the order in which the runtime hands them over."""
+        names = ["runs", "slots"]
+        for k, port in enumerate(self.ports):
+            names += [f"starts{k}", f"time{k}", f"column{k}"]
+            names += [f"valid{k}"] if port.type.nullable else []
+            names += [f"frontier{k}", f"pinned{k}"]
+        names += ["Q", "QF", "header", "pool_time", "pool_F", "pool_I", "pool_valid", "pool_next"]
+        for k in self.every:
+            names += [f"heap_time{k}", f"heap_slot{k}", f"watch{k}"]
+        names += ["out_frontier", "out_pinned", "out_starts", "out_time"]
+        for k, port in enumerate(self.ports):
+            names += [f"out{k}"] + ([f"out_valid{k}"] if port.out.nullable else [])
+        return names
+
+    def text(self) -> str:
+        """The function."""
+        lines = [
+            *self._opening(),
+            "for run in range(runs):",
+            *block(self._run(), 1),
+            *self._closing(),
+            "return m",
+        ]
+        head = f"def {self.name}({', '.join(self.parameters())}):"
+        return "\n".join([head, *block(lines, 1)]) + "\n"
+
+    def _opening(self) -> list[str]:
+        lines = ["m = 0", "out_starts[0] = 0", f"width = {width(self.ports)}"]
+        lines += [f"ending = header[{ENDING}] != 0"]
+        for k in self.every:
+            lines += [f"floor{k} = header[{header_place(k, FLOOR)}]"]
+            lines += [f"shift{k} = header[{header_place(k, SHIFT)}]"]
+            lines += [f"lost{k} = 0", f"held{k} = 0"]
+        if self.latest:
+            lines.append(f"tolerance = header[{tolerance_place(len(self.ports))}]")
+        return lines
+
+    def _closing(self) -> list[str]:
+        lines = []
+        for k in self.every:
+            lines += [f"header[{header_place(k, LOST)}] += lost{k}"]
+            lines += [f"header[{header_place(k, HELD)}] += held{k}"]
+        return lines
+
+    def _run(self) -> list[str]:
+        """All rows of one key."""
+        lines = ["slot = slots[run]", "q = slot * width"]
+        for part in self.parts:
+            lines += part.load()
+        if len(self.must) == len(self.ports) == 2:
+            lines += self._two_must()
+        lines += ["while True:", *block(self._decide(), 1), "out_starts[run + 1] = m"]
+        for part in self.parts:
+            lines += part.keep()
+        return lines + self._progress()
+
+    # ---- what is decided
+
+    def _two_must(self) -> list[str]:
+        """The plain case, two columns side by side with nothing waiting, without the machinery."""
+        a, b = self.ports
+        emit = ["out_time[m] = time0[r0]", "out0[m] = column0[r0]", "out1[m] = column1[r1]"]
+        emit += ["out_valid0[m] = valid0[r0]"] if a.type.nullable else []
+        emit += ["out_valid1[m] = valid1[r1]"] if b.type.nullable else []
+        return [
+            "if left0 == 0 and left1 == 0:",
+            "    while r0 < e0 and r1 < e1:",
+            "        if time0[r0] == time1[r1]:",
+            *block([*emit, "m += 1", "r0 += 1", "r1 += 1"], 3),
+            "        else:",
+            "            before = time0[r0] < time1[r1]",
+            "            lost0 += before",
+            "            r0 += before",
+            "            lost1 += not before",
+            "            r1 += not before",
+            *block(self.rows[0].front() + self.rows[1].front(), 1),
+        ]
+
+    def _decide(self) -> list[str]:
+        """One time: find it, wait for who may still have a row at it, emit."""
+        lines = self._candidate() if self.must else self._earliest()
+        for k in self.others:
+            lines += [
+                f"if f{k} < t or (f{k} == {FIRST} and not has{k}):",
+                *block(self._watch(k, "t"), 1),
+                "    break",
+            ]
+        lines += ["out_time[m] = t"]
+        for k in self.every:
+            lines += self._emit(k)
+        return [*lines, "m += 1"]
+
+    def _candidate(self) -> list[str]:
+        """The earliest time that all must ports may still share; earlier rows match nothing."""
+        lines = [f"t = {FIRST}", "over = False", "waits = -1", "ready = True"]
+        for k in self.must:
+            lines += [
+                f"if has{k}:",
+                f"    t = max(t, t{k})",
+                f"elif f{k} == {LAST}:",
+                "    over = True",
+                f"elif f{k} >= t and f{k} > {FIRST}:",
+                f"    t = f{k} + 1",
+            ]
+        lines += ["moved = False"]
+        for k in self.must:
+            drop = [f"lost{k} += 1", "moved = True", *self.rows[k].pop()]
+            lines += [f"while has{k} and (over or t{k} < t):", *block(drop, 1)]
+            lines += [f"if not has{k}:", "    ready = False", f"    waits = {k}"]
+        lines += ["if moved and not over:", "    continue"]
+        for k in self.others:
+            lines += self._pass_by(k)
+        lines += ["if over:", "    break", "if not ready:", *block(self._wait_for_must(), 1)]
+        return [*lines, "    break"]
+
+    def _pass_by(self, k: int) -> list[str]:
+        """Rows of a may or last port that lie before the candidate."""
+        if self.ports[k].role == "may":
+            drop = [f"lost{k} += 1", *self.rows[k].pop()]
+            return [f"while has{k} and (over or t{k} < t):", *block(drop, 1)]
+        take = [f"known{k} = True", f"known_time{k} = t{k}", f"known_valid{k} = True"]
+        take += self.rows[k].value(f"known_value{k}", f"known_valid{k}")
+        take += self.rows[k].pop()
+        return [f"while has{k} and (over or t{k} <= t):", *block(take, 1)]
+
+    def _wait_for_must(self) -> list[str]:
+        """Wake up when the port that lacks a row has passed the earliest row that waits for it."""
+        lines = [f"wake = {LAST}"]
+        for k in self.every:
+            lines += [f"if has{k} and t{k} < wake:", f"    wake = t{k}"]
+        for k in self.must:
+            lines += [f"if waits == {k}:", *block(self._watch(k, "wake"), 1)]
+        return lines
+
+    def _earliest(self) -> list[str]:
+        lines = ["any_row = False", "t = 0"]
+        for k in self.every:
+            lines += [f"if has{k} and (not any_row or t{k} < t):"]
+            lines += [f"    t = t{k}", "    any_row = True"]
+        return [*lines, "if not any_row:", "    break"]
+
+    def _watch(self, k: int, t: str) -> list[str]:
+        place = header_place(k, WATCHED)
+        return [f"watch(heap_time{k}, heap_slot{k}, watch{k}, header, {place}, slot, {t})"]
+
+    def _emit(self, k: int) -> list[str]:
+        port = self.ports[k]
+        valid = f"out_valid{k}[m]" if port.out.nullable else None
+        take = [*self.rows[k].value(f"out{k}[m]", valid), *self.rows[k].pop()]
+        if port.role == "must":
+            return take
+        zero = {"number": "math.nan", "boolean": "False"}.get(port.type.kind, "0")
+        none = [f"    out{k}[m] = {zero}", f"    out_valid{k}[m] = False"]
+        if port.role == "may":
+            return [f"if has{k} and t{k} == t:", *block(take, 1), "else:", *none]
+        return [
+            f"matched = known{k} and near(t, known_time{k}, tolerance)",
+            f"lost{k} += not matched",
+            f"if matched and known_valid{k}:",
+            f"    out{k}[m] = known_value{k}",
+            f"    out_valid{k}[m] = True",
+            "else:",
+            *none,
+        ]
+
+    # ---- the frontier of what comes out: just before the earliest time that may be decided next
+
+    def _progress(self) -> list[str]:
+        """With must ports the latest of their next times, else the earliest of all ports."""
+        decisive, start = (self.must, FIRST) if self.must else (self.every, LAST)
+        choose, further = ("max", ">") if self.must else ("min", "<")
+        lines = [f"t = {start}"]
+        for k in decisive:
+            lines += [
+                f"if left{k} > 0:",
+                f"    t = {choose}(t, max(t{k}, {FIRST + 1}) - 1)",
+                f"elif f{k} {further} t:",
+                f"    t = f{k}",
+            ]
+        waiting = " or ".join(f"left{k} > 0 or pinned{k}[slot] != 0" for k in decisive)
+        return [
+            *lines,
+            "out_frontier[slot] = max(out_frontier[slot], t)",
+            f"out_pinned[slot] = 1 if {waiting} else 0",
+        ]

@@ -1,0 +1,117 @@
+"""Pairings: where their words lie, and the steps that their functions call.
+
+Rows that wait lie in lists of small blocks, all keys and ports of a pairing in one pool, so that a
+push costs the same whatever waits. `rtbot.compiler.pairing_code` writes the functions.
+"""
+
+# ruff: noqa: PLR1714, SIM109 (numba compiles two comparisons better than a search in a tuple)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rtbot.operator import Type, step
+
+BLOCK = 8
+"""Rows per block of the pool: one cache line of times."""
+FIRST, LAST = -(2**63), 2**63 - 1
+QUEUE = 5
+WAITING = 4
+"""Words per key and port: head block, place in it, tail block, rows in it, rows waiting."""
+LATEST = 4
+"""Words per key and `last` port: its latest row's presence, time, valid flag and value."""
+
+FREE, FRESH, ENDING = 0, 1, 2
+PORT_WORDS = 5
+FLOOR, SHIFT, LOST, HELD, WATCHED = 0, 1, 2, 3, 4
+"""Words of a pairing's header: free list, first unused block, ending; then these of every port.
+
+LOST counts rows that found no partner; rows of a `last` port need none, so there it counts the
+times at which the port had no row to give.
+"""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a pairing: what comes in, and its role; `tolerance` is a word of the header."""
+
+    name: str
+    type: Type
+    role: str
+
+    @property
+    def out(self) -> Type:
+        """The type after pairing."""
+        return self.type if self.role == "must" else self.type.or_null()
+
+
+def header_place(port: int, word: int) -> int:
+    """Index of a port's word in the header."""
+    return 3 + port * PORT_WORDS + word
+
+
+def tolerance_place(ports: int) -> int:
+    """Index of the tolerance in the header."""
+    return 3 + ports * PORT_WORDS
+
+
+def width(ports: list[Port]) -> int:
+    """Words per key."""
+    return QUEUE * len(ports) + LATEST * sum(p.role == "last" for p in ports)
+
+
+@step
+def frontier_at(frontier, pinned, floor, shift, ending):  # noqa: ANN001, ANN201
+    """The frontier of a port: nothing at or before it can still come."""
+    if ending:
+        return LAST
+    if pinned == 0 and floor > frontier:
+        frontier = floor
+    if frontier == LAST or frontier == FIRST:
+        return frontier
+    if shift > 0 and frontier > LAST - shift:
+        return LAST
+    if shift < 0 and frontier < FIRST - shift:
+        return FIRST
+    return frontier + shift
+
+
+@step
+def near(time, other, tolerance):  # noqa: ANN001, ANN201
+    """Whether `other` (at or before `time`) is at most `tolerance` older; -1 means any age."""
+    return tolerance < 0 or time < FIRST + tolerance or other >= time - tolerance
+
+
+@step
+def take_block(header, pool_next):  # noqa: ANN001, ANN201
+    """A free block of the pool; the caller has made sure that there is one."""
+    block = header[FREE]
+    if block >= 0:
+        header[FREE] = pool_next[block]
+    else:
+        block = header[FRESH]
+        header[FRESH] = block + 1
+    return block
+
+
+@step
+def watch(heap_time, heap_slot, watched, header, size, slot, time):  # noqa: ANN001, ANN201
+    """Wake the key when its port has passed `time`: a binary heap, lowest time first.
+
+    `watched` has, per key, the time of its valid entry; an entry that differs from it is stale.
+    """
+    if time >= watched[slot]:
+        return
+    watched[slot] = time
+    place = header[size]
+    header[size] = place + 1
+    while place > 0 and heap_time[(place - 1) // 2] > time:
+        heap_time[place] = heap_time[(place - 1) // 2]
+        heap_slot[place] = heap_slot[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap_time[place] = time
+    heap_slot[place] = slot
+
+
+STEPS = (frontier_at, near, take_block, watch)
+"""All that the function of a pairing may call."""

@@ -1,0 +1,145 @@
+"""Text that calls a step: its arguments by name, and the state that it reads and gives back."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING
+
+from rtbot.compiler.generated_text import Conditions, assign, word
+from rtbot.compiler.step_signature import argument, seen_kind, state_kind, step_name, step_of
+from rtbot.operator import Cells, Ring, Scalar, Scratch
+
+if TYPE_CHECKING:
+    from rtbot.compiler.layout import Share
+    from rtbot.compiler.segment import Segment
+    from rtbot.compiler.variables import Variable
+    from rtbot.graph.model import Node
+
+
+class StepCall:
+    """The call of a node's step in a segment.
+
+    `text` is the call, `lines` stand before it, `targets` take the state that it gives back. `undo`
+    takes the row out of the rings again, so that `lines` may put it in a second time.
+    `active` are the flags under which the call stands.
+    """
+
+    def __init__(
+        self,
+        segment: Segment,
+        node: Node,
+        sources: dict[str, Variable],
+        active: Conditions = frozenset(),
+    ) -> None:
+        self.segment = segment
+        self.node = node
+        self.sources = sources
+        self.active = active
+        self.lines: list[str] = []
+        self.targets: list[str] = []
+        self.undo: list[str] = []
+        self.share = segment.layout.share(node.id)
+        function, name = step_of(node), step_name(node)
+        segment.functions.append((name, function))
+        wanted = list(inspect.signature(function).parameters)
+        known = {"time": "t"} | self._ports()
+        known |= self._state(wanted)
+        for parameter in wanted:
+            if parameter not in known:
+                known[parameter] = segment.parameter(node, parameter)
+        self.text = f"{name}({', '.join(known[w] for w in wanted)})"
+
+    def _ports(self) -> dict[str, str]:
+        known = {}
+        for port, source in self.sources.items():
+            known[port] = argument(self.node, port, source)
+            known[f"{port}_valid"] = source.valid or "True"
+        for name, declared in self.node.operator.inputs.items():
+            if declared.variadic:
+                ports = [p for p in self.sources if self.node.operator.port(p) is declared]
+                known[name] = f"({', '.join(known[p] for p in ports)},)"
+                known[f"{name}_valid"] = f"({', '.join(known[f'{p}_valid'] for p in ports)},)"
+        return known
+
+    def _state(self, wanted: list[str]) -> dict[str, str]:
+        known = {}
+        for name, item in self.node.operator.state.items():
+            if isinstance(item, Scalar):
+                known[name] = self._scalar(item)
+                self.targets.append(known[name])
+            elif isinstance(item, Ring) and any(w.startswith(name) for w in wanted):
+                known |= self._ring(item)
+            elif isinstance(item, Cells):
+                known |= self._cells(item)
+            elif isinstance(item, Scratch):
+                place = self.segment.layout.scratch(item.size)
+                known |= {name: "I", f"{name}_first": str(place)}
+        return known
+
+    def _scalar(self, item: Scalar) -> str:
+        kind = state_kind(self.node, item.kind)
+        text = self.segment.unique(f"{self.node.id}_{item.name}")
+        place = f"base + {self.segment.layout.scalar(self.share, kind, item.start)}"
+        self.segment.load.append(f"{text} = {word(kind, place)}")
+        self.segment.store.append(assign(kind, place, text))
+        return text
+
+    def _cells(self, item: Cells) -> dict[str, str]:
+        kind = state_kind(self.node, item.kind)
+        size = item.places(self.node.values)
+        place = self.segment.layout.array(self.share, kind, size, item.start)
+        offset = self.segment.local("integer", place, f"{self.node.id}_{item.name}_offset")
+        array = "F" if kind == "number" else "I"
+        return {item.name: array, f"{item.name}_first": f"base + {offset}"}
+
+    def _ring(self, item: Ring) -> dict[str, str]:
+        size = int(self.node.values[item.size]) + item.extra
+        if item.of == "time":
+            entering, kind = "t", "integer"
+        else:
+            entering = argument(self.node, item.port, self.sources[item.port])
+            kind = seen_kind(self.node, item.port)
+        key = (entering, kind, size, self.active)
+        if key not in self.segment.rings:
+            window = (str(self.node.inputs[item.port]), item.of, size)
+            share = self.segment.layout.share(self.node.id, window)
+            self.segment.rings[key] = share, self._new_ring(share, kind, entering)
+        share, ring = self.segment.rings[key]
+        share.users += [] if self.node.id in share.users else [self.node.id]
+        names = {f"{item.name}_{part}": text for part, text in ring.items() if part != "array"}
+        return names | {item.name: ring["array"]}
+
+    def _new_ring(self, share: Share, kind: str, entering: str) -> dict[str, str]:
+        segment, layout = self.segment, self.segment.layout
+        assert share.window is not None, "the share of a ring"
+        size = share.window[2]
+        name = re.sub(r"\W+", "_", f"{entering}_{size}".replace("float(", ""))
+        prefix = segment.unique(f"window_{name}")
+        limit = segment.local("integer", layout.put("integer", size), f"{prefix}_size")
+        offset = segment.local("integer", layout.array(share, kind, size), f"{prefix}_offset")
+        for part in ("place", "count"):
+            place = f"base + {layout.scalar(share, 'integer', 0)}"
+            segment.load.append(f"{prefix}_{part} = {word('integer', place)}")
+            segment.store.append(assign("integer", place, f"{prefix}_{part}"))
+        at = f"base + {offset} + {prefix}_position"
+        self.lines += [
+            f"{prefix}_position = {prefix}_place",
+            f"{prefix}_evicts = {prefix}_count == {limit}",
+            f"{prefix}_leaving = {word(kind, at)}",
+            f"if not {prefix}_evicts:",
+            f"    {prefix}_count += 1",
+            assign(kind, at, entering),
+            f"{prefix}_place += 1",
+            f"if {prefix}_place == {limit}:",
+            f"    {prefix}_place = 0",
+        ]
+        self.undo += [
+            f"{prefix}_place = {prefix}_position",
+            assign(kind, at, f"{prefix}_leaving"),
+            f"if not {prefix}_evicts:",
+            f"    {prefix}_count -= 1",
+        ]
+        parts = {p: f"{prefix}_{p}" for p in ("position", "evicts", "leaving", "count")}
+        array = "F" if kind == "number" else "I"
+        return parts | {"array": array, "first": f"base + {offset}", "entering": entering}

@@ -1,0 +1,185 @@
+"""Clocks: which rows there are, and which refs are found in them.
+
+A *clock* is a set of rows that share key and time: those of an input, of a pairing, or of an
+operator that gives its outputs times of their own. Rows lie in *streams*: starts (where each key's
+run begins), times, columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rtbot.compiler import pairing_layout
+from rtbot.compiler.calls import Port
+from rtbot.graph.model import Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbot.graph.model import Checked, Node
+    from rtbot.operator import Type
+
+
+@dataclass
+class Stream:
+    """Rows with columns; `progress` is the index of its frontier and what is added to it.
+
+    `origin` is the same before the sum of shifts was made to fit int64.
+    """
+
+    index: int
+    types: list[Type]
+    progress: tuple[int, int]
+    origin: tuple[int, int]
+
+
+@dataclass
+class Pairing:
+    """What a pairing reads: refs with their roles, as ports."""
+
+    number: int
+    wanted: list[tuple[Ref, str]]
+    ports: list[pairing_layout.Port]
+    tolerance: int | None
+
+
+@dataclass
+class Clock:
+    """A set of rows; `stream` is where they come from and `columns` which ref is which column.
+
+    They come from an `input`, from a `pairing`, or from an operator with its `own` times, which
+    keeps the frontiers `keeps` up to date.
+    """
+
+    name: str
+    stream: Stream
+    columns: dict[Ref, int]
+    input: str | None = None
+    pairing: Pairing | None = None
+    own: Node | None = None
+    keeps: list[int] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    exports: dict[Ref, None] = field(default_factory=dict)
+    places: dict[Ref, tuple[int, int]] = field(default_factory=dict)
+    counts: dict[Ref, int] = field(default_factory=dict)
+
+
+class Clocks:
+    """The clocks of a checked graph in dependency order, and everything that follows from them."""
+
+    def __init__(self, checked: Checked, outputs: Iterable[Ref]) -> None:
+        self.checked = checked
+        self.streams: list[Stream] = []
+        self.progress: list[tuple[str, Any]] = []
+        self.all: list[Clock] = []
+        self.of: dict[Ref, Clock] = {}
+        self.ports: dict[tuple[str, str], Port] = {}
+        self._pairs: dict[Any, Clock] = {}
+        for name, declared in checked.inputs.items():
+            stream = self.stream([declared.type], (self._frontier("input", name), 0))
+            self._add(Clock(name, stream, {Ref(name): 0}, input=name))
+        for node in checked.nodes.values():
+            self._assign(node)
+        for ref in outputs:
+            self.of[ref].exports[ref] = None
+
+    def type_of(self, ref: Ref) -> Type:
+        """What the ref carries."""
+        if ref.id in self.checked.inputs:
+            return self.checked.inputs[ref.id].type
+        return self.checked.nodes[ref.id].types[ref.port]
+
+    def place(self, ref: Ref) -> tuple[int, int]:
+        """(stream, column) in which the ref is found after a run."""
+        clock = self.of[ref]
+        if ref in clock.places:
+            return clock.places[ref]
+        return clock.stream.index, clock.columns[ref]
+
+    def stream(self, types: list[Type], progress: tuple[int, int]) -> Stream:
+        """A new stream."""
+        stream = Stream(len(self.streams), types, self._fitting(progress), progress)
+        self.streams.append(stream)
+        return self.streams[-1]
+
+    def _frontier(self, kind: str, of: Any) -> int:
+        self.progress.append((kind, of))
+        return len(self.progress) - 1
+
+    def _fitting(self, progress: tuple[int, int]) -> tuple[int, int]:
+        """The same progress with a shift that fits int64, behind another that takes the rest.
+
+        A frontier that leaves int64 on the way stays at the end it left by, so both parts have the
+        same sign, and a sum beyond twice int64 moves every frontier there as well.
+        """
+        index, shift = progress
+        most = min(max(shift, -pairing_layout.LAST), pairing_layout.LAST)
+        if most == shift:
+            return progress
+        rest = min(max(shift - most, -pairing_layout.LAST), pairing_layout.LAST)
+        return self._frontier("own", (index, most)), rest
+
+    def _add(self, clock: Clock) -> None:
+        self.all.append(clock)
+        self.of.update(dict.fromkeys(clock.columns, clock))
+
+    def _assign(self, node: Node) -> None:
+        clock = self._home(node)
+        if node.operator.own_time:
+            self._add(self._own_clock(node, clock))
+            return
+        clock.nodes.append(node)
+        for port in node.outputs:
+            self.of[Ref(node.id, port)] = clock
+
+    def _home(self, node: Node) -> Clock:
+        """The clock in which the node is computed: its inputs' own, or that of a pairing."""
+        roles = node.operator.roles(node.values, list(node.inputs))
+        clocks = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
+        if len(clocks) == 1 and set(roles.values()) == {"must"}:
+            return next(iter(clocks.values()))
+        wanted = list(dict.fromkeys((node.inputs[p], roles[p]) for p in node.inputs))
+        tolerance = node.values.get("tolerance") if "last" in roles.values() else None
+        key = (tuple(wanted), tolerance)
+        if key not in self._pairs:
+            self._pairs[key] = self._pair_clock(wanted, tolerance)
+            self.all.append(self._pairs[key])
+        clock = self._pairs[key]
+        assert clock.pairing is not None, "made as the clock of a pairing"
+        gives_null = any(node.types[port].nullable for port in node.outputs)
+        for port, ref in node.inputs.items():
+            number = wanted.index((ref, roles[port]))
+            pairing = (clock.pairing.number, number)
+            answers = gives_null and roles[port] == "last"
+            self.ports[node.id, port] = Port(ref, pairing=pairing, answers=answers)
+        return clock
+
+    def _pair_clock(self, wanted: list[tuple[Ref, str]], tolerance: int | None) -> Clock:
+        for ref, _ in wanted:
+            self.of[ref].exports[ref] = None
+        ports = [pairing_layout.Port(str(ref), self.type_of(ref), role) for ref, role in wanted]
+        number = sum(kind == "pair" for kind, _ in self.progress)
+        stream = self.stream([p.out for p in ports], (self._frontier("pair", number), 0))
+        columns: dict[Ref, int] = {}
+        # A ref may come in twice with two roles: nodes read the column of the first.
+        for column, (ref, _) in enumerate(wanted):
+            columns.setdefault(ref, column)
+        pairing = Pairing(number, wanted, ports, tolerance)
+        return Clock(f"pair_{number}", stream, columns, pairing=pairing)
+
+    def _own_clock(self, node: Node, source: Clock) -> Clock:
+        for ref in node.inputs.values():
+            source.exports[ref] = None
+        outputs = {Ref(node.id, port): k for k, port in enumerate(node.outputs)}
+        types = [node.types[port] for port in node.outputs]
+        index, shift = source.stream.origin
+        before = len(self.progress)
+        if node.operator.frontier == "shift":
+            shift += int(node.values["shift"])
+        elif node.operator.frontier == "state":
+            behind = self._fitting((index, shift - node.operator.reach(node.values)))
+            index, shift = self._frontier("own", behind), 0
+        stream = self.stream(types, (index, shift))
+        keeps = list(range(before, len(self.progress)))
+        return Clock(node.id, stream, outputs, own=node, keeps=keeps)

@@ -1,0 +1,89 @@
+"""Errors of a user's step, told at the line of the user's file instead of the generated one.
+
+A step is copied into a generated module; what goes wrong there, while numba compiles it or while it
+runs, is about the line that it was copied from.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import traceback
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import GraphError, Problem, RtbotError
+from rtbot.core.source_span import Mark
+from rtbot.operator.step_source import APART, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbot.compiler.plan import Plan
+
+_LINE = re.compile(r'g[0-9a-f]{40}\.py(?:", line | \()(\d+)')
+_NOISE = re.compile(r"Failed in nopython mode pipeline.*\n")
+_MEANINGS = {
+    "NRT required": ("it makes a list, a set or an array", "keep values in Ring or Cells"),
+    "wrong tuple length": ("it returns more or fewer values than are declared", ""),
+    "to unpack": ("it returns more or fewer values than are declared", ""),
+    "division by zero": ("", "rtbot.ieee has `divide`, which gives an infinity or NaN"),
+    "Cannot unify": ("", "a name has one type in the whole step"),
+}
+"""What a text of numba or Python means here, if it is not plain, and what to try."""
+
+
+def blamed(error: Exception, plan: Plan) -> GraphError | None:
+    """Return the error of the user's step behind an error of generated code, None if none is."""
+    if isinstance(error, RtbotError) or not plan.origins:
+        return None
+    compiling = type(error).__module__.startswith("numba.")
+    places = _compiled_lines(error, plan) if compiling else _run_lines(error, plan)
+    for name, offset in places:
+        file, first = plan.origins[name]
+        return _told(error, name, Mark(shown(file), first + offset, 1), compiling=compiling)
+    return None
+
+
+def _told(error: Exception, name: str, mark: Mark, *, compiling: bool) -> GraphError:
+    text = _NOISE.sub("", str(error)).strip()
+    first = text.split("\n", maxsplit=1)[0].split(" at /", maxsplit=1)[0].split(", defined")[0]
+    known = (told for part, told in _MEANINGS.items() if part in text)
+    meaning, hint = next(known, ("", ""))
+    owner, _, function = name.partition(APART)
+    verb = "cannot be compiled" if compiling else f"raised {type(error).__name__}"
+    message = f"{owner}.{function} {verb}: {meaning or first}"
+    line = linecache.getline(mark.file, mark.line).rstrip("\n")
+    start = len(line) - len(line.lstrip())
+    mark = Mark(mark.file, mark.line, start + 1, max(len(line) - start, 1))
+    code = "RT172" if compiling else "RT173"
+    return GraphError([Problem(code, mark, message, hint, operator=owner, source=line)])
+
+
+def _compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+    """Yield users' functions that an error of the compiler names, with the line in each."""
+    lines = plan.text.split("\n")
+    for found in _LINE.finditer(str(error)):
+        yield from _in_text(lines, int(found[1]), plan)
+
+
+def _run_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+    """Yield users' functions in which an error was raised, the innermost first."""
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    for code, line in reversed(frames):
+        if code.co_name in plan.origins:
+            yield code.co_name, line - code.co_firstlineno
+        elif re.search(r"g[0-9a-f]{40}\.py$|^<string>$", code.co_filename):
+            yield from _in_text(plan.text.split("\n"), line, plan)
+
+
+def _in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[str, int]]:
+    """Yield the user's function that holds a line of the generated text, or is called on it."""
+    if number > len(lines):
+        return
+    start = next((k for k in range(number, 0, -1) if lines[k - 1].startswith("def ")), None)
+    name = lines[start - 1].removeprefix("def ").partition("(")[0] if start else ""
+    if start is not None and name in plan.origins:
+        yield name, number - start
+    for other in plan.origins:
+        if start is not None and f"{other}(" in lines[number - 1]:
+            yield other, 0

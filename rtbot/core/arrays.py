@@ -1,0 +1,94 @@
+"""Making arrays, columns and batches: room for rows, longer copies, shorter copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.core.batch import DTYPES, Batch, Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbot.operator import Type
+
+
+def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
+    """A copy with so many places: new ones hold `fill`, those beyond are left out."""
+    if capacity == len(array):
+        return array
+    result = np.full(capacity, fill, array.dtype)
+    kept = min(capacity, len(array))
+    result[:kept] = array[:kept]
+    return result
+
+
+def distinct(words: np.ndarray) -> np.ndarray:
+    """Return the integers that there are, ascending; those that ascend already take one pass."""
+    if len(words) < 2:
+        return words
+    if (words[1:] < words[:-1]).any():
+        words = np.sort(words)
+    begins = np.empty(len(words), np.bool_)
+    begins[0] = True
+    np.not_equal(words[1:], words[:-1], out=begins[1:])
+    found: np.ndarray = words[begins]
+    return found
+
+
+def aligned(words: int) -> np.ndarray:
+    """Zeroed float64 words that begin at a multiple of 64 bytes."""
+    buffer = np.zeros(words + 8)
+    offset = (-buffer.ctypes.data % 64) // 8
+    return buffer[offset : offset + words]
+
+
+def room(types: Iterable[Type], rows: int) -> list[Column]:
+    """Uninitialised columns."""
+    return [
+        Column(np.empty(rows, DTYPES[t.kind]), np.empty(rows, bool) if t.nullable else None)
+        for t in types
+    ]
+
+
+def flat(columns: Iterable[Column]) -> list[np.ndarray]:
+    """Value and valid arrays in the order of parameters of generated functions."""
+    return [a for c in columns for a in (c.value, c.valid) if a is not None]
+
+
+def empty(starts: np.ndarray, types: Iterable[Type]) -> Batch:
+    """A batch without rows."""
+    return Batch(starts, np.empty(0, np.int64), room(types, 0))
+
+
+def cut(array: np.ndarray, count: int) -> np.ndarray:
+    """The first rows; a copy where a view would keep much more alive."""
+    return array[:count].copy() if count * 4 < len(array) else array[:count]
+
+
+def cut_column(column: Column, count: int) -> Column:
+    """`cut` for a column."""
+    return Column(
+        cut(column.value, count), None if column.valid is None else cut(column.valid, count)
+    )
+
+
+def joined(
+    starts: np.ndarray, parts: list[tuple[np.ndarray, list[Column]]], types: list[Type]
+) -> Batch:
+    """One batch of the parts that a stopped and resumed loop wrote."""
+    if not parts:
+        return empty(starts, types)
+    if len(parts) == 1:
+        return Batch(starts, *parts[0])
+    columns = []
+    for k in range(len(types)):
+        valid = [part[k].valid for _, part in parts]
+        columns.append(
+            Column(
+                np.concatenate([part[k].value for _, part in parts]),
+                None if valid[0] is None else np.concatenate(valid),  # type: ignore[arg-type]
+            )
+        )
+    return Batch(starts, np.concatenate([time for time, _ in parts]), columns)

@@ -1,0 +1,299 @@
+"""ISO 8601 text to int64 counts of a unit since 1970 (UTC) and back, without a float in between.
+
+Reading is one cast of pyarrow, which is exact and refuses what is out of range; only where it
+refuses is each row looked at, to read what it was too strict about or to say what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.arrow import as_numpy
+from rtbot.core.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+UNITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+"""Decimal digits of a second that each unit can tell."""
+
+DEFAULT_UNIT = "us"
+"""What times are counted in where `io.unit` does not say."""
+
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+DAY_SECONDS = 86400
+DATE_WIDTH, SECONDS_WIDTH = len("2004-01-02"), len("2004-01-02T10:00:00")
+DAYS_BEFORE_1970 = 719163
+CYCLE_YEARS, CYCLE_DAYS = 400, 146097
+
+FORM = re.compile(
+    r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+    r"(?:(?P<separator>[T ])(?P<hour>[0-9]{2})(?::(?P<minute>[0-9]{2})"
+    r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,30}))?)?)?"
+    r"(?P<offset>Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How times are written, which changes no instant.
+
+    `separator` is "T", " " or "" (dates alone); `parts` counts hour, minute and second; `digits`
+    are those of the fraction; `offset` is "" (naive, so UTC), "Z" or such as "+02:00".
+    """
+
+    separator: str = "T"
+    parts: int = 3
+    digits: int = 0
+    offset: str = ""
+
+    @property
+    def offset_seconds(self) -> int:
+        """What the local clock is ahead of UTC."""
+        return _offset_seconds(self.offset)
+
+
+BARE = Style("", 0, 0, "integer")
+"""The style of times that are no text but integers in the unit."""
+
+
+def style_of(text: str) -> Style | None:
+    """Return how this time is written; None if it is no time."""
+    found = FORM.fullmatch(text)
+    if found is None:
+        return None
+    parts = sum(found[name] is not None for name in ("hour", "minute", "second"))
+    separator, fraction, offset = (
+        found[name] or "" for name in ("separator", "fraction", "offset")
+    )
+    return Style(separator, parts, len(fraction), offset)
+
+
+def parse(texts: Any, unit: str, style: Style | None = None) -> tuple[np.ndarray, Style]:
+    """Read an Arrow array of text as int64 in the unit; also how its times are written.
+
+    `style` is that of the rows before: the first row of all decides how times are written, and
+    whether they carry an offset. Raises DataError with `row` (from 0) and `value` on text that is
+    no time, nulls, a mix of naive times and offsets, digits finer than the unit, and times that
+    int64 cannot hold.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if texts.null_count:
+        row = pc.index(pc.is_null(texts), True).as_py()
+        raise DataError("a row without a time", code="RT211", row=row)
+    if style is None:
+        style = (style_of(texts[0].as_py()) if len(texts) else None) or Style()
+    wanted = pa.timestamp(unit, tz="UTC" if style.offset else None)
+    try:
+        stamps = pc.cast(texts, wanted)
+    except pa.ArrowInvalid:
+        return _parse_each(texts.to_pylist(), unit, style), style
+    return as_numpy(stamps.cast(pa.int64())), style
+
+
+def _mended(text: str) -> str:
+    """Return what to write for a text that is no time, or ""."""
+    hints = {
+        r"\d+": "times are all integers, or all ISO 8601 text",
+        r"\d+\.\d+([eE][+-]?\d+)?": "an integer counts io.unit: choose a finer one and multiply",
+        r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}.*": "write year-month-day",
+        r"\d{4}([/.])\d{1,2}\1\d{1,2}.*": "write year-month-day, with - between",
+        r".*\d\s*[AaPp]\.?[Mm]\.?": "write hours from 00 to 23",
+        r"\d{4}-.*[A-Za-z]{3,}": "write the offset of the zone, such as +01:00 or Z",
+        r"\d{1,2}:\d{2}.*": "write the date too",
+    }
+    return next((hint for form, hint in hints.items() if re.fullmatch(form, text)), "")
+
+
+def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:
+    """Read one time. `offset` says whether there must be one, None that either will do.
+
+    >>> parse_one("1970-01-01T00:00:01.5+00:01", "ms")
+    -58500
+    """
+    found = FORM.fullmatch(text)
+    if found is None:
+        message = "no ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
+        raise DataError(message, code="RT205", hint=_mended(text), value=text)
+    if offset is not None and bool(found["offset"]) != offset:
+        has = "an" if found["offset"] else "no"
+        message = f"times with and without offset mixed: this one has {has} offset"
+        raise DataError(message, code="RT218", value=text)
+    digits = UNITS[unit]
+    fraction = (found["fraction"] or "").ljust(digits, "0")
+    if fraction[digits:].strip("0"):
+        hint = "set a finer io.unit (s, ms, us, ns)"
+        message = f"the time has digits finer than the unit {unit}"
+        raise DataError(message, code="RT217", hint=hint, value=text)
+    seconds: int = _days(found, text) * DAY_SECONDS + _seconds(found, text)
+    count: int = seconds * int(10**digits) + int(fraction[:digits] or "0")
+    if not INT64_MIN <= count <= INT64_MAX:
+        message = f"the time is outside what int64 holds in {unit}"
+        raise DataError(message, code="RT217", hint="set a coarser io.unit", value=text)
+    return count
+
+
+def render(times: np.ndarray, unit: str, style: Style) -> Any:
+    """Write int64 times as an Arrow array of text in the style.
+
+    A time that the style cannot tell (half a second where no fraction was read, noon where dates
+    alone were) is written with the parts and digits that it needs. Raises DataError for times
+    outside the years 0 to 9999.
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    scale, width, step = written(times, unit, style)
+    local = times + style.offset_seconds * scale if style.offset_seconds else times
+    told = local % step == 0
+    text = _shown(local, unit, width, style)
+    if bool(np.all(told)):
+        return text
+    full = _shown(local, unit, SECONDS_WIDTH + 1 + UNITS[unit], style)
+    if width < SECONDS_WIDTH:
+        seconds = _shown(local, unit, SECONDS_WIDTH, style)
+        full = pc.if_else(pa.array(local % scale == 0), seconds, full)
+    return pc.if_else(pa.array(told), text, full)
+
+
+def written(times: np.ndarray, unit: str, style: Style) -> tuple[int, int, int]:
+    """Return units per second, the characters of a time in the style, and what steps they tell.
+
+    Raises DataError for times outside the years 0 to 9999.
+    """
+    scale = 10 ** UNITS[unit]
+    _check_writable(times, scale, style)
+    return (scale, *_width(style, unit))
+
+
+def _shown(local: np.ndarray, unit: str, width: int, style: Style) -> Any:
+    """Write times with so many characters, cutting off what these do not tell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    scale = 10 ** UNITS[unit]
+    if width == DATE_WIDTH:
+        days = (local // (DAY_SECONDS * scale)).astype("int32")
+        return pc.cast(pa.array(days).cast(pa.date32()), pa.string())
+    if width <= SECONDS_WIDTH:
+        local, unit = local // scale, "s"
+    text = pc.cast(pa.array(local).cast(pa.timestamp(unit)), pa.string())
+    if style.separator != " ":
+        text = pc.binary_replace_slice(text, DATE_WIDTH, DATE_WIDTH + 1, "T")
+    if width != SECONDS_WIDTH + bool(UNITS[unit]) + UNITS[unit]:
+        text = pc.utf8_slice_codeunits(text, 0, width)
+    return pc.binary_join_element_wise(text, style.offset, "") if style.offset else text
+
+
+def exact(stamps: np.ndarray, unit: str) -> np.ndarray:
+    """Convert datetime64 to int64 counts of the unit.
+
+    Raises DataError with `row` and `value` on NaT, on digits that would be lost, and out of range.
+    """
+    import numpy as np
+
+    missing = np.isnat(stamps)
+    if missing.any():
+        row = int(missing.argmax())
+        raise DataError("a row without a time", code="RT211", row=row, value="NaT")
+    source, multiple = np.datetime_data(stamps.dtype)
+    counts = stamps.astype(np.int64)
+    if source in ("W", "D", "h", "m"):
+        multiple *= {"W": 7 * DAY_SECONDS, "D": DAY_SECONDS, "h": 3600, "m": 60}[source]
+        source = "s"
+    if source not in UNITS:
+        hint = f"cast them to datetime64[{unit}]"
+        raise DataError(f"times of numpy's unit {source!r}", code="RT220", hint=hint)
+    shift = UNITS[unit] - UNITS[source]
+    factor = multiple * 10 ** max(shift, 0)
+    too_large = (counts > INT64_MAX // factor) | (counts < -(-INT64_MIN // factor))
+    _first_bad(too_large, stamps, f"the time is out of range in {unit}")
+    counts = counts * factor if factor != 1 else counts
+    if shift < 0:
+        divisor = 10**-shift
+        lost = counts % divisor != 0
+        _first_bad(lost, stamps, f"the time has digits finer than the unit {unit}")
+        counts = counts // divisor
+    return counts
+
+
+def _first_bad(bad: np.ndarray, stamps: np.ndarray, message: str) -> None:
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(message, code="RT217", row=row, value=str(stamps[row]))
+
+
+def _parse_each(texts: list[str], unit: str, style: Style) -> np.ndarray:
+    import numpy as np
+
+    counts = np.empty(len(texts), np.int64)
+    for row, text in enumerate(texts):
+        try:
+            counts[row] = parse_one(text, unit, offset=bool(style.offset))
+        except DataError as error:
+            raise error.at(row=row) from None
+    return counts
+
+
+def _days(found: re.Match[str], text: str) -> int:
+    """Days since 1970; the year 0 is told by the calendar of 400 years later."""
+    year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
+    try:
+        later = date(year % CYCLE_YEARS + CYCLE_YEARS, month, day).toordinal()
+    except ValueError:
+        message = "there is no such day in the calendar"
+        raise DataError(message, code="RT205", value=text) from None
+    return later - DAYS_BEFORE_1970 + (year // CYCLE_YEARS - 1) * CYCLE_DAYS
+
+
+def _seconds(found: re.Match[str], text: str) -> int:
+    """Seconds since midnight UTC, negative or beyond a day where the offset says so."""
+    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+    if hour > 23 or minute > 59 or second > 59:
+        leap = " (leap seconds cannot be told)" if second == 60 else ""
+        raise DataError(f"there is no such time of the day{leap}", code="RT205", value=text)
+    offset = found["offset"] or ""
+    if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):
+        raise DataError("there is no such offset from UTC", code="RT205", value=text)
+    return hour * 3600 + minute * 60 + second - _offset_seconds(offset)
+
+
+def _offset_seconds(offset: str) -> int:
+    if offset in ("", "Z"):
+        return 0
+    minutes = int(offset[1:3]) * 60 + int(offset[3:].strip(":") or 0)
+    return minutes * 60 * (-1 if offset[0] == "-" else 1)
+
+
+def _width(style: Style, unit: str) -> tuple[int, int]:
+    """Characters that the style shows of a full time, and the step of times it tells."""
+    digits = min(style.digits, UNITS[unit])
+    if digits:
+        return SECONDS_WIDTH + 1 + digits, int(10 ** (UNITS[unit] - digits))
+    seconds = (DAY_SECONDS, 3600, 60, 1)[style.parts]
+    return (DATE_WIDTH, 13, 16, SECONDS_WIDTH)[style.parts], int(seconds * 10 ** UNITS[unit])
+
+
+def _check_writable(times: np.ndarray, scale: int, style: Style) -> None:
+    import numpy as np
+
+    first = (-719528 * DAY_SECONDS - style.offset_seconds) * scale
+    last = (2932897 * DAY_SECONDS - style.offset_seconds) * scale
+    bad = np.zeros(len(times), np.bool_)
+    if first > INT64_MIN:
+        bad |= times < first
+    if last <= INT64_MAX:
+        bad |= times >= last
+    if style.offset_seconds and last > INT64_MAX:
+        span = abs(style.offset_seconds) * scale
+        bad |= (times > INT64_MAX - span) | (times < INT64_MIN + span)
+    if bad.any():
+        row = int(bad.argmax())
+        message = "the time is outside the years 0 to 9999 of ISO 8601"
+        raise DataError(message, code="RT217", time=int(times[row]))

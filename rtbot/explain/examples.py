@@ -1,0 +1,92 @@
+"""The example of an operator's declaration as a graph file, with its rows as a test in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.explain.explain_graph import explain
+from rtbot.explain.phrases import told
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbot.operator import Operator
+
+ID = "result"
+
+
+class Sample:
+    """A graph of one operator."""
+
+    def __init__(self, operator: type[Operator]) -> None:
+        assert operator.example is not None, f"{operator.__name__} has no example"
+        self.operator = operator
+        self.example = operator.example
+        self.inputs = dict(zip(self.example.inputs, _names(self.example.inputs), strict=True))
+        several = len(self.example.outputs) > 1
+        self.outputs = {p: f"{ID}.{p}" if several else ID for p in self.example.outputs}
+
+    def text(self) -> str:
+        """Return the file."""
+        rows = self.example.inputs
+        lines = ["inputs:"]
+        lines += [f"  {name}: {self._kind(port)}" for port, name in self.inputs.items()]
+        lines += ["operators:", f"  {ID}:", f"    type: {self.operator.__name__}"]
+        for key, control in (("in", False), ("control", True)):
+            wired = [name for port, name in self.inputs.items() if (port[0] == "c") is control]
+            if wired:
+                lines.append(f"    {key}: {wired[0] if len(wired) == 1 else told(wired)}")
+        lines += [f"    {name}: {told(value)}" for name, value in self.example.parameters.items()]
+        lines.append(f"outputs: {told(list(self.outputs.values()))}")
+        lines += ["tests:", "  - name: example", "    given:"]
+        lines += [f"      {name}: {_rows(rows[port])}" for port, name in self.inputs.items()]
+        lines.append("    expect:")
+        lines += [
+            f"      {ref}: {_rows(self.example.outputs[port])}"
+            for port, ref in self.outputs.items()
+        ]
+        return "\n".join(lines) + "\n"
+
+    def describe(self) -> dict[str, Any]:
+        """Return the file, its rows, and what the file's graph needs of warm-up and state."""
+        import rtbot
+
+        text = self.text()
+        found = explain(rtbot.load(text))["operators"][ID]
+        return {
+            "warm_up": found["warm_up"]["text"],
+            "state": found["state"]["text"],
+            "progress": found["progress"]["text"],
+            "example": {"graph": text, "rows": self.table()},
+        }
+
+    def table(self) -> list[list[str]]:
+        """Return the rows, one line per time, under a header; empty where there is no message."""
+        columns = {name: dict(self.example.inputs[p]) for p, name in self.inputs.items()}
+        columns |= {ref: dict(self.example.outputs[p]) for p, ref in self.outputs.items()}
+        times = sorted({time for cells in columns.values() for time in cells})
+        body = [
+            [str(time), *(told(c[time]) if time in c else "" for c in columns.values())]
+            for time in times
+        ]
+        return [["t", *columns], *body]
+
+    def _kind(self, port: str) -> str:
+        """Return the type of an input; any type is a number, or what the values are."""
+        kind = self.operator.port(port).kind
+        if kind not in ("T", "N"):
+            return kind
+        values = [value for _, value in self.example.inputs[port]]
+        return "boolean" if values and all(isinstance(v, bool) for v in values) else "number"
+
+
+def _names(ports: Mapping[str, Any]) -> list[str]:
+    """Return names for the inputs: x, or a, b, ...; q for a control port."""
+    data = [port for port in ports if port[0] != "c"]
+    letters = iter("abcdefghijklmnop" if len(data) > 1 else "x")
+    asks = iter(["q"] if len(ports) - len(data) == 1 else [f"q{k}" for k in range(1, 27)])
+    return [next(letters if port in data else asks) for port in ports]
+
+
+def _rows(rows: Sequence[tuple[int, Any]]) -> str:
+    return told([list(row) for row in rows])

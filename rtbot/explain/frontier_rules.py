@@ -1,0 +1,110 @@
+"""How the frontier of every operator follows those of its inputs, and what it waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.explain.phrases import listed, named, span
+from rtbot.graph.model import Ref
+from rtbot.operator import ROLES
+
+if TYPE_CHECKING:
+    from rtbot.compiler.plan import Plan
+    from rtbot.graph.model import Node
+
+
+class Progresses:
+    """The progress of every node of a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.checked = plan.checked
+        self._makers = {
+            clock.stream.origin[0]: clock
+            for clock in plan.clocks
+            if not clock.own or clock.own.operator.frontier == "state"
+        }
+
+    def of(self, node: Node) -> dict[str, Any]:
+        """Return whom it follows, by how much it is shifted, and what its ports wait for."""
+        clock = self.plan.clock_of[Ref(node.id, node.outputs[0])]
+        index, shift = clock.stream.origin
+        waits = self._waits(node)
+        own = node.operator.own_time and node.operator.frontier == "state"
+        found = {
+            "follows": [] if own else self._followed(index),
+            "shift": shift,
+            "own_time": node.operator.own_time,
+            "reach": node.operator.reach(node.values) if own else 0,
+            "waits": waits,
+        }
+        return found | {"text": self._told(node, found)}
+
+    def _followed(self, index: int) -> list[str]:
+        """Return the names of what makes the rows behind this progress."""
+        clock = self._makers[index]
+        if clock.pairing is None:
+            return [clock.input or clock.name]
+        return [named(self.checked, ref) for ref, _ in clock.pairing.wanted]
+
+    def _waits(self, node: Node) -> list[dict[str, Any]]:
+        roles = node.operator.roles(node.values, list(node.inputs))
+        waits = []
+        for port, ref in node.inputs.items():
+            account = self.plan.ports.get((node.id, port))
+            if account is not None and account.pairing is not None:
+                name = named(self.checked, ref)
+                waits.append({"port": port, "for": name, "role": roles[port]})
+        return waits
+
+    def _told(self, node: Node, found: dict[str, Any]) -> str:
+        if found["waits"]:
+            return self._pairing_text(node, found["waits"])
+        if found["own_time"] and not found["follows"]:
+            return self._own_text(node, found["reach"])
+        whom = _together(found["follows"])
+        return f"as {whom}{self._shift_text(found['shift'])}"
+
+    def _shift_text(self, shift: int) -> str:
+        if shift == 0:
+            return ""
+        return f", {self._span(abs(shift))} {'later' if shift > 0 else 'earlier'}"
+
+    def _span(self, time: int) -> str:
+        return span(time, self.checked.io.unit)
+
+    def _own_text(self, node: Node, reach: int) -> str:
+        source = named(self.checked, next(iter(node.inputs.values())))
+        less = f", less {self._span(reach)}," if reach else ""
+        return (
+            "of its own, as it emits at times of its own: up to the next one at which it may still "
+            f"emit; as {source}{less} while it knows of none"
+        )
+
+    def _pairing_text(self, node: Node, waits: list[dict[str, Any]]) -> str:
+        """What has to be known of every port before a time is decided."""
+        must, may, last = (
+            list(dict.fromkeys(wait["for"] for wait in waits if wait["role"] == role))
+            for role in ROLES
+        )
+        parts = ["takes any message"]
+        if must:
+            several = f"needs a message of {listed(must)} at one time"
+            parts = [several if len(must) > 1 else f"answers every message of {must[0]}"]
+        if may:
+            none = f", null where {'it has' if len(may) == 1 else 'they have'} none" if must else ""
+            parts.append(f"once {_have(may)} passed its time{none}")
+        if last:
+            tolerance = node.values.get("tolerance")
+            age = "" if tolerance is None else f" that is at most {self._span(tolerance)} old"
+            parts.append(f"with the latest of {listed(last)}{age}, once {_have(last)} passed it")
+        return " ".join(parts)
+
+
+def _have(names: list[str]) -> str:
+    return f"{listed(names)} {'has' if len(names) == 1 else 'have'}"
+
+
+def _together(names: list[str]) -> str:
+    """Return the name of a stream, or of what several make together."""
+    return names[0] if len(names) == 1 else f"{listed(names)} together"

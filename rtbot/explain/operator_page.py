@@ -1,0 +1,123 @@
+"""An operator's page: as Markdown for the documentation, as text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from rtbot.explain.explain_operator import describe
+from rtbot.explain.phrases import hung
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rtbot.operator import Operator
+
+MARGIN = 14
+TITLES = ("inputs", "outputs", "parameters")
+FACTS = {"warm_up": "warm-up", "state": "state", "progress": "progress"}
+
+
+def operator_page(operator: type[Operator]) -> str:
+    """Return the page of an operator as Markdown."""
+    found = describe(operator)
+    lines = [f"# {found['name']}", "", found["text"]]
+    if found["aliases"]:
+        lines += ["", f"Also called {', '.join(f'`{name}`' for name in found['aliases'])}."]
+    for title in TITLES:
+        if found[title]:
+            table = _parameters if title == "parameters" else _ports
+            lines += ["", f"## {title.capitalize()}", "", *_markdown_table(table(found[title]))]
+    if "example" in found:
+        example = found["example"]
+        lines += ["", "## Example", "", "```yaml", example["graph"].rstrip(), "```"]
+        lines += ["", *_markdown_table(example["rows"]), "", "In this graph:", ""]
+        lines += [f"- **{label}**: {found[name]}" for name, label in FACTS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def operator_lines(
+    found: dict[str, Any], width: int, bold: Callable[[str], str] = str
+) -> Iterator[str]:
+    """Yield the lines of a description, at most `width` long if they can be wrapped."""
+    from rtbot.core.text_columns import aligned
+
+    yield bold(found["name"])
+    if found["aliases"]:
+        yield f"also called {', '.join(found['aliases'])}"
+    yield ""
+    yield from _paragraphs(found["text"], width)
+    for title in TITLES:
+        if found[title]:
+            yield from ["", bold(title)]
+        for item in found[title]:
+            yield from _item(item, width)
+    if "example" in found:
+        yield from ["", bold("example"), *_indented(found["example"]["graph"].splitlines()), ""]
+        rows = found["example"]["rows"]
+        yield from _indented(aligned(rows, [True] * len(rows[0])))
+        yield ""
+        for name, label in FACTS.items():
+            yield from hung(f"  {label}", found[name], width, MARGIN)
+
+
+def _paragraphs(text: str, width: int) -> Iterator[str]:
+    """Yield the text wrapped anew; an empty line parts paragraphs."""
+    for number, paragraph in enumerate(text.split("\n\n")):
+        yield from [""] * (number > 0)
+        yield from textwrap.wrap(" ".join(paragraph.split()), width)
+
+
+def _item(item: dict[str, Any], width: int) -> Iterator[str]:
+    """Yield the lines of a port or a parameter: its name, then all that is known of it."""
+    words = _parameter_words(item) if "required" in item else _port_words(item)
+    label = f"  {item['name']}"
+    margin = max(MARGIN, len(label) + 2)
+    yield from hung(label, f"{item['doc']} ({'; '.join(words)})", width, margin)
+
+
+def _port_words(item: dict[str, Any]) -> list[str]:
+    alias = f"or {item['alias']}" if item["alias"] else ""
+    return [word for word in (alias, item["kind"], item["role"]) if word]
+
+
+def _parameter_words(item: dict[str, Any]) -> list[str]:
+    alias = f"or {', '.join(item['aliases'])}" if item["aliases"] else ""
+    kind = " | ".join(item["options"]) if item["options"] else item["type"]
+    return [word for word in (alias, kind, item["range"], _need(item)) if word]
+
+
+def _need(item: dict[str, Any]) -> str:
+    if item["required"]:
+        return "required"
+    return "optional" if item["default"] is None else f"default {item['default']}"
+
+
+def _ports(items: list[dict[str, Any]]) -> list[list[str]]:
+    rows = [["port", "carries", "meaning"]]
+    for item in items:
+        alias = f" or `{item['alias']}`" if item["alias"] else ""
+        role = f"; {item['role']}" if item["role"] else ""
+        rows.append([f"`{item['name']}`{alias}", item["kind"], item["doc"] + role])
+    return rows
+
+
+def _parameters(items: list[dict[str, Any]]) -> list[list[str]]:
+    rows = [["parameter", "value", "default", "meaning"]]
+    for item in items:
+        names = " or ".join(f"`{name}`" for name in (item["name"], *item["aliases"]))
+        kind = ", ".join(f"`{option}`" for option in item["options"]) or item["type"]
+        value = f"{kind}, {item['range']}" if item["range"] else kind
+        need = _need(item).removeprefix("default ")
+        rows.append([names, value, need, item["doc"]])
+    return rows
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    head, *body = [f"| {' | '.join(row)} |" for row in escaped]
+    return [head, f"|{'---|' * len(rows[0])}", *body]
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}".rstrip() for line in lines]

@@ -1,0 +1,221 @@
+"""The one checker of graph files: from a document to a checked graph, or to every problem."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import rtbot.operators  # noqa: F401 (registers the operators)
+from rtbot.core.errors import GraphError, Problems, refused
+from rtbot.core.source_span import Mark
+from rtbot.graph.check.context import Context, entries, plain, text_of
+from rtbot.graph.check.drafts import Draft, read_drafts
+from rtbot.graph.check.edge import (
+    IO_KEYS,
+    read_inputs,
+    read_io,
+    read_outputs,
+    read_unit,
+    with_overrides,
+)
+from rtbot.graph.check.parameters import read_parameters
+from rtbot.graph.check.references import Names, ordered, resolve_drafts
+from rtbot.graph.check.resolve_nodes import make_node
+from rtbot.graph.check.tests_section import GraphTest, read_tests
+from rtbot.graph.check.typed_values import integer
+from rtbot.graph.document import Document, Mapping, Scalar
+from rtbot.graph.model import Checked, Input, Node, Ref
+
+if TYPE_CHECKING:
+    from collections import abc
+
+    from rtbot.operator import Type
+
+__all__ = ["GraphTest", "check"]
+
+KEYS = (
+    *("version", "name", "description", "meta", "imports", "params", "inputs", "operators"),
+    *("outputs", "prototypes", "tests", "io"),
+)
+LATER = ("imports", "prototypes")
+_RTBOT = ("apiVersion", "entryOperator", "connections", "output", "title")
+
+
+def check(
+    document: Document,
+    params: abc.Mapping[str, Any] | None = None,
+    overrides_io: abc.Mapping[str, Any] | None = None,
+) -> Checked:
+    """Check a graph with these parameters; `overrides_io` are keys of `io` given at the call.
+
+    Raises GraphError with every problem, each once, in the order of the file.
+    """
+    problems = Problems()
+    problems.add_all(document.problems.found)
+    try:
+        checked = _Check(document, problems).run(params or {}, overrides_io)
+    except GraphError as error:
+        problems.add_all(error.problems)
+        checked = None
+    found = [document.with_source(problem) for problem in problems.ordered("error")]
+    if found or checked is None:
+        raise GraphError(found)
+    return checked
+
+
+class _Check:
+    def __init__(self, document: Document, problems: Problems) -> None:
+        self.document = document
+        self.problems = problems
+        self.context = Context(problems)
+        self.nodes: dict[str, Node] = {}
+
+    def run(
+        self, params: abc.Mapping[str, Any], overrides: abc.Mapping[str, Any] | None
+    ) -> Checked:
+        context, root = self.context, self.document.root
+        sections = self.sections(root)
+        io_section = with_overrides(sections.get("io"), overrides)
+        context.unit = read_unit(io_section)
+        parameters = sections.get("params")
+        context.blind = self.misspelt or not (is_empty(parameters) or is_mapping(parameters))
+        context.parameters = read_parameters(parameters, params, context)
+        inputs = read_inputs(sections.get("inputs"), context)
+        taken = {name: sections["inputs"].keys[name] for name in inputs}
+        drafts = read_drafts(sections.get("operators"), taken, context)
+        names = Names(inputs, drafts, self.problems, blind=self.is_blind(sections, inputs))
+        resolve_drafts(names, context)
+        types = self.type_nodes(inputs, drafts)
+        outputs = read_outputs(sections.get("outputs"), names, context)
+        self.check_complete(sections, inputs, drafts, outputs)
+        io = read_io(io_section, inputs, context)
+        tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
+        self.warn(inputs, drafts, outputs, tests)
+        return Checked(
+            name=self.name(sections.get("name")),
+            inputs={name: one for name, one in inputs.items() if one is not None},
+            nodes=self.nodes,
+            outputs={name: ref for name, ref in outputs.items() if ref is not None},
+            io=io,
+            params={name: p.value for name, p in context.parameters.items()},
+            tests=tuple(tests),
+            description=text_of(sections.get("description"), "description", self.problems),
+            file=self.document.file,
+            meta=self.meta(sections.get("meta")),
+            warnings=tuple(map(self.document.with_source, self.problems.ordered("warning"))),
+        )
+
+    def sections(self, root: Mapping) -> dict[str, Any]:
+        """Return the top-level entries; those of RtBot's own form and of later versions stop."""
+        for key in _RTBOT:
+            if key in root.items and "inputs" not in root.items:
+                message = f"`{key}` belongs to RtBot's own form, which comes later"
+                raise refused("RT141", root.keys[key], message, "write inputs, operators, outputs")
+        for key in LATER:
+            if key in root.items:
+                hint = "leave it out for now"
+                self.problems.add("RT141", root.keys[key], f"`{key}` comes later", hint)
+        sections = entries(root, "a graph file", KEYS, self.problems, _elsewhere(root))
+        version = sections.get("version")
+        if version is not None and not (isinstance(version, Scalar) and integer(version) == 1):
+            self.problems.add("RT112", version.mark, "version is 1 for now", "write version: 1")
+        return dict(sections)
+
+    def type_nodes(
+        self, inputs: dict[str, Input | None], drafts: dict[str, Draft]
+    ) -> dict[Ref, Type]:
+        """Make the nodes in dependency order; return the types of all outputs that have one."""
+        types = {Ref(name): one.type for name, one in inputs.items() if one is not None}
+        for draft in ordered(drafts, self.context):
+            node = make_node(draft, types, self.context)
+            if node is not None:
+                self.nodes[draft.id] = node
+                types |= {Ref(draft.id, port): node.types[port] for port in node.outputs}
+        return types
+
+    def check_complete(
+        self,
+        sections: dict[str, Any],
+        inputs: dict[str, Input | None],
+        drafts: dict[str, Draft],
+        outputs: dict[str, Ref | None],
+    ) -> None:
+        """A graph has an input and an output; a section that is wrong is reported as such."""
+        start = Mark(self.document.file, *((1, 1) if self.document.source else (0, 0)))
+        read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+        ends = [name for name in drafts if name not in read]
+        hints = {
+            "inputs": "add `inputs: {price: number}`",
+            "outputs": f"add `outputs: [{', '.join(ends[:4]) or 'ID'}]`",
+        }
+        for key, found in (("inputs", inputs), ("outputs", outputs)):
+            if not found and not self.misspelt and is_empty(sections.get(key)):
+                mark = self.document.root.keys.get(key, start)
+                self.problems.add("RT110", mark, f"the graph has no {key}", hints[key])
+
+    @property
+    def misspelt(self) -> bool:
+        """Whether a key of the file is unknown: it may have meant any section."""
+        return not self.document.root.items.keys() <= set(KEYS)
+
+    def is_blind(self, sections: dict[str, Any], inputs: dict[str, Input | None]) -> bool:
+        """Whether names are missing that the file meant to give."""
+        operators = sections.get("operators")
+        odd = not (is_empty(operators) or is_mapping(operators))
+        return not inputs or self.misspelt or odd
+
+    def warn(
+        self,
+        inputs: dict[str, Input | None],
+        drafts: dict[str, Draft],
+        outputs: dict[str, Ref | None],
+        tests: list[GraphTest],
+    ) -> None:
+        """What nothing reads is no error, but seldom meant."""
+        read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+        read |= {ref.id for ref in outputs.values() if ref is not None}
+        read |= {ref.id for test in tests for ref in test.refs}
+        for name, one in inputs.items():
+            if one is not None and name not in read:
+                self.problems.add("RT190", one.mark, f"nothing reads the input {name}")
+        for name, draft in drafts.items():
+            if name not in read:
+                message = f"nothing reads the operator {name}"
+                hint = f"add it to outputs: {name}"
+                self.problems.add("RT191", draft.mark, message, hint, operator=name)
+        for name, parameter in self.context.parameters.items():
+            if name not in self.context.used:
+                message = f"nothing uses the parameter {name}"
+                self.problems.add("RT192", parameter.mark, message, f"it is used as ${name}")
+
+    def name(self, node: Any) -> str:
+        """Return the graph's name: given, or the file's."""
+        given = text_of(node, "name", self.problems)
+        file = os.fspath(self.document.file)
+        return given or (PurePath(file).stem if not file.startswith("<") else "graph")
+
+    def meta(self, node: Any) -> dict[str, Any]:
+        found = entries(node, "meta", None, self.problems)
+        return {key: plain(item) for key, item in found.items()}
+
+
+def _elsewhere(root: Mapping) -> dict[str, str]:
+    """Say of keys that are none of a graph file where they belong."""
+    hints = {key: f"it stands under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
+    for key, item in root.items.items():
+        if isinstance(item, Mapping) and "type" in item.items:
+            hints[key] = "indent it: it belongs to `operators`"
+    return hints
+
+
+def is_empty(section: Any) -> bool:
+    """Whether a section has nothing in it, as opposed to something wrong."""
+    if section is None or isinstance(section, Scalar):
+        return section is None or section.missing
+    return not section.items
+
+
+def is_mapping(section: Any) -> bool:
+    """Whether a section has the form of a mapping."""
+    return isinstance(section, Mapping)

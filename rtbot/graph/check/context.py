@@ -1,0 +1,154 @@
+"""What every part of the checker shares: problems, parameters, the unit, closed sets of keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import GraphError, Problems, foreign_character, nearest_of_ours, refused
+from rtbot.graph.document import Mapping, Node, Scalar, Sequence
+from rtbot.graph.document.diagnosis import no_space
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from collections.abc import Mapping as Map
+
+    from rtbot.core.source_span import Mark
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
+EXAMPLES = {
+    "inputs": "inputs: {price: number}",
+    "operators": "operators: {ma: {type: MovingAverage, in: price, window: 20}}",
+    "outputs": "outputs: {average: ma}",
+    "params": "params: {window: 20}",
+    "io": "io: {unit: ms}",
+}
+PARAMETER = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class GraphParameter:
+    """A parameter of the graph: its type in the file and its value; `poisoned` if it is wrong."""
+
+    name: str
+    kind: str
+    value: Any
+    mark: Mark
+    poisoned: bool = False
+
+
+@dataclass
+class Context:
+    """State of one check."""
+
+    problems: Problems
+    parameters: dict[str, GraphParameter] = field(default_factory=dict)
+    unit: str | None = None
+    used: set[str] = field(default_factory=set)
+    blind: bool = False
+    """Parameters may be missing that the file meant to give: an unknown one is no mistake."""
+
+    def parameter(self, name: str, mark: Mark) -> GraphParameter:
+        """Return the parameter `$name`; an unknown one is refused, a wrong one poisons silently."""
+        if name not in self.parameters and self.blind:
+            raise GraphError([])
+        if name not in self.parameters:
+            hint = (
+                self.problems.nearest(name, self.parameters)
+                or f"add it: `params: {{{name}: VALUE}}`"
+            )
+            raise refused("RT114", mark, f"unknown parameter ${name}", hint)
+        self.used.add(name)
+        if self.parameters[name].poisoned:
+            raise GraphError([])
+        return self.parameters[name]
+
+    def substituted(self, node: Scalar) -> Scalar:
+        """Return the value that `$name` stands for, of its own type; `$$` is a dollar sign."""
+        if not isinstance(node.value, str) or not node.value.startswith("$"):
+            return node
+        if node.value.startswith("$$"):
+            return Scalar(node.value[1:], node.mark, quoted=True)
+        if not PARAMETER.fullmatch(node.value):
+            hint = "a parameter is $name as the whole value; a dollar sign is $$"
+            raise refused("RT114", node.mark, f"{node.value!r} names no parameter", hint)
+        return Scalar(self.parameter(node.value[1:], node.mark).value, node.mark, quoted=True)
+
+
+def entries(
+    node: Node | None,
+    what: str,
+    allowed: Collection[str] | None,
+    problems: Problems,
+    hints: Map[str, str] | None = None,
+) -> dict[str, Node]:
+    """Return the entries of a mapping whose keys are a closed set; none if it is no mapping.
+
+    `hints` say of some unknown keys where they belong.
+    """
+    if node is None:
+        return {}
+    if not isinstance(node, Mapping):
+        if not (isinstance(node, Scalar) and node.missing):
+            example = f"write {EXAMPLES[what]}" if what in EXAMPLES else ""
+            hint = (no_space(node.text) if isinstance(node, Scalar) else "") or example
+            problems.add("RT105", node.mark, f"{what} is a mapping, this is {node.form}", hint)
+        return {}
+    if allowed is None:
+        return node.items
+    for key in node.items:
+        if key not in allowed:
+            hint = (hints or {}).get(key) or meant(
+                key, [k for k in allowed if k not in node.items], problems
+            )
+            hint = hint or known(allowed)
+            problems.add("RT104", node.keys[key], f"unknown key {key!r} in {what}", hint)
+    return {key: value for key, value in node.items.items() if key in allowed}
+
+
+def meant(key: str, allowed: Collection[str], problems: Problems) -> str:
+    """Return what to try in place of an unknown key: a letter, a space, another name; or ""."""
+    return foreign_character(key) or no_space(key) or problems.hinted(nearest_of_ours, key, allowed)
+
+
+def text_of(node: Node | None, what: str, problems: Problems) -> str:
+    """Return free text, such as a description."""
+    if node is None:
+        return ""
+    if not isinstance(node, Scalar):
+        problems.add("RT105", node.mark, f"{what} is text, this is {node.form}")
+        return ""
+    return "" if node.missing else node.text
+
+
+def plain(node: Node) -> Any:
+    """Return a free part of the file, such as `meta`, as Python values; scalars stay text."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node.items]
+    return {key: plain(item) for key, item in node.items.items()}
+
+
+def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
+    """Note an id that is no id; return whether it is one."""
+    if ID.fullmatch(name):
+        return True
+    rule = "a letter, then letters, digits, _ and -, 64 at most"
+    hint = foreign_character(name) or no_space(name) or rule
+    problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
+    return False
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names for a message, shortened if there are many."""
+    names = list(names)
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def known(names: Collection[str]) -> str:
+    """Return a hint that says which names there are."""
+    if len(names) < 2:
+        return f"there is only {next(iter(names))}" if names else "there is none"
+    return f"there are {listed(names)}"

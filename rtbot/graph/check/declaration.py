@@ -1,0 +1,239 @@
+"""What is wrong with the declaration of an operator, before any graph uses it.
+
+Ours are held to it by a test, a user's where they are used first: every problem at once, each with
+its place in the Python file.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import GraphError, Problems, nearest
+from rtbot.expression import constant, parse
+from rtbot.expression.rules import ARGUMENTS, INTERNAL_ARGUMENTS
+from rtbot.graph.check.class_source import Places
+from rtbot.graph.check.context import known
+from rtbot.graph.check.step import argument_names, check_step
+from rtbot.operator import (
+    KINDS,
+    ROLES,
+    Cells,
+    Choice,
+    In,
+    Integer,
+    Numbers,
+    Operator,
+    Out,
+    Ring,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbot.core.source_span import Mark
+    from rtbot.expression import Term
+
+GENERIC = ("T", "N")
+STATE_KINDS = ("number", "integer", "boolean", *GENERIC)
+RESERVED = ("type", "in", "control", "doc", "meta", "id")
+IN_STEPS = ("time",)
+"""What a step gets by name whatever its operator declares."""
+_CONDITIONS = ("keep", "fault")
+
+
+def is_ours(cls: type[Operator]) -> bool:
+    """Whether an operator is one of rtbot's own, which a test checks."""
+    return cls.__module__.startswith("rtbot.")
+
+
+def verify(cls: Any) -> None:
+    """Raise GraphError with every problem of a user's operator."""
+    found = () if is_ours(cls) else problems(cls)
+    if found:
+        raise GraphError(found)
+
+
+@functools.cache
+def problems(cls: Any) -> tuple[Any, ...]:
+    """Return every problem of a declaration, with its line."""
+    checker = _Checker(cls)
+    checker.check()
+    return tuple(map(checker.places.with_source, checker.problems.ordered("error")))
+
+
+class _Checker:
+    def __init__(self, cls: type[Operator]) -> None:
+        self.cls = cls
+        self.problems = Problems()
+        self.places = Places(cls)
+
+    def add(self, name: str, message: str, hint: str = "") -> None:
+        """Note a problem of an attribute of the class, "" for the class."""
+        self.note(self.places.of(name), f"{self.cls.__name__}: {message}", hint)
+
+    def note(self, mark: Mark, message: str, hint: str) -> None:
+        self.problems.add("RT170", mark, message, hint, operator=self.cls.__name__)
+
+    def check(self) -> None:
+        self.ports()
+        self.parameters()
+        self.state()
+        self.arguments()
+        self.meaning()
+        if not self.problems.found:
+            for name in ("step", "integer_step"):
+                step = getattr(self.cls, name)
+                if step is not None:
+                    check_step(self.cls, name, step, self.problems)
+
+    # ---- what the class is made of
+
+    def ports(self) -> None:
+        cls = self.cls
+        if not cls.inputs:
+            self.add("", "it has no input", 'add i1 = In("number")')
+        if not cls.outputs:
+            self.add("", "it has no output", 'add o1 = Out("number")')
+        for letter in ("i", "c"):
+            self.numbered(letter, [n for n in cls.inputs if n[:1] == letter])
+        self.numbered("o", list(cls.outputs))
+        for name in cls.inputs:
+            if name[:1] not in ("i", "c"):
+                self.misnamed(name, "i1")
+        ports: list[In | Out] = [*cls.inputs.values(), *cls.outputs.values()]
+        for port in ports:
+            self.port(port.name, port)
+
+    def numbered(self, letter: str, names: list[str]) -> None:
+        """Ports of a group are numbered from 1 on, or one stands for several."""
+        wanted = [f"{letter}{k}" for k in range(1, len(names) + 1)]
+        for name, right in zip(names, wanted, strict=True):
+            declared = self.cls.inputs.get(name) or self.cls.outputs[name]
+            if declared.variadic and len(names) == 1:
+                right = letter  # noqa: PLW2901 (the one that stands for all)
+            if name != right:
+                self.misnamed(name, right)
+
+    def misnamed(self, name: str, right: str) -> None:
+        hint = f"name it {right}, and what it means by alias={name!r}"
+        self.add(name, f"{name} is no name of a port here", hint)
+
+    def port(self, name: str, port: In | Out) -> None:
+        if port.kind not in (*KINDS, *GENERIC):
+            hint = nearest(str(port.kind), KINDS) or known((*KINDS, *GENERIC))
+            self.add(name, f"{port.kind!r} is no kind of a port", hint)
+        if isinstance(port, In) and port.role not in ROLES:
+            self.add(name, f"{port.role!r} is no role of a port", known(ROLES))
+        generic = isinstance(port, Out) and port.kind in GENERIC
+        if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
+            hint = "the kind of an output T or N is that of an input T or N"
+            self.add(name, f"{name} is {port.kind}, but no input is", hint)
+
+    def parameters(self) -> None:
+        taken = {**self.cls.inputs, **self.cls.outputs, **self.cls.state}
+        for name, parameter in self.cls.parameters.items():
+            if name in RESERVED:
+                self.add(name, f"{name} has a meaning of its own in a graph file", "rename it")
+            if name in IN_STEPS:
+                self.add(name, f"a step gets the row's {name} by this name", "rename it")
+            if name in taken:
+                self.add(name, f"{name} is a parameter and a port or a piece of state")
+            default = parameter.default
+            options = parameter.options if isinstance(parameter, Choice) else (default,)
+            if default is not None and default not in options:
+                message = f"the default {default!r} is not one of the options"
+                self.add(name, message, known(options))
+
+    def state(self) -> None:
+        for name, item in self.cls.state.items():
+            if name in IN_STEPS:
+                self.add(name, f"a step gets the row's {name} by this name", "rename it")
+            kind = getattr(item, "kind", "integer")
+            if kind not in STATE_KINDS:
+                self.add(name, f"{kind!r} is no kind of state", known(STATE_KINDS))
+            if isinstance(item, Ring):
+                self.ring(name, item)
+            size = item.size if isinstance(item, Ring | Cells) else 1
+            if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
+                hint = f"add {size} = Integer(minimum=1)"
+                self.add(name, f"its size {size!r} is no Integer parameter", hint)
+
+    def ring(self, name: str, ring: Ring) -> None:
+        if ring.port not in self.cls.inputs:
+            self.add(name, f"{ring.port!r} is no input port", known(self.cls.inputs))
+        if ring.of not in ("value", "time"):
+            self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
+
+    def arguments(self) -> None:
+        """What a step may take has one meaning each, whatever gives it: `window_first`."""
+        owners: dict[str, str] = {}
+        for owner, names in argument_names(self.cls):
+            for name in names:
+                if name in owners:
+                    message = f"a step would take {name} for {owners[name]}"
+                    self.add(owner, f"{owner} is no free name: {message}", "rename it")
+                    break
+            owners |= {name: owner for name in names if name not in owners}
+
+    # ---- what it does
+
+    def meaning(self) -> None:
+        cls = self.cls
+        chosen = "step_for" in vars(cls)
+        if cls.step is None and cls.formula is None and not chosen:
+            hint = 'write a step, or a formula such as formula = "2 * i1"'
+            self.add("", "it has neither a step nor a formula", hint)
+        if cls.step is not None and cls.formula is not None:
+            self.add("formula", "it has a step and a formula", "keep one of the two")
+        for name, text in self.formulas():
+            self.formula(name, text)
+
+    def formulas(self) -> Iterator[tuple[str, str]]:
+        for name in ("formula", *_CONDITIONS):
+            text = getattr(self.cls, name)
+            if isinstance(text, str):
+                yield name, text
+
+    def formula(self, name: str, text: str) -> None:
+        try:
+            term = parse(text, self.places.inside(name))
+        except GraphError as error:
+            for problem in error.problems:
+                message = f"{self.cls.__name__}.{name}: {problem.message}"
+                self.note(problem.mark, message, problem.hint)
+            return
+        for part in _parts(term):
+            message, hint = self.wrong(part)
+            if message:
+                mark = self.places.inside(name)(part.offset, part.length)
+                self.note(mark, f"{self.cls.__name__}.{name}: {message}", hint)
+
+    def wrong(self, part: Term) -> tuple[str, str]:
+        """Return what is wrong with a name or a call of a formula, and what to try."""
+        functions = ARGUMENTS | INTERNAL_ARGUMENTS
+        if part.op == "call" and part.value not in functions:
+            hint = nearest(part.value, functions) or known(sorted(functions))
+            return f"unknown function {part.value!r}", hint
+        if part.op == "parameter":
+            return f"${part.value} is no parameter here", f"write {part.value}"
+        if part.op != "name" or constant(part.value) or self.names(part.value):
+            return "", ""
+        there = [*self.cls.inputs, *self.cls.parameters]
+        hint = nearest(part.value, there) or known(there)
+        return f"{part.value} is no port and no parameter", hint
+
+    def names(self, name: str) -> bool:
+        """Whether a formula may use the name: a port, or a parameter or an element of a list."""
+        stem = name.rstrip("0123456789")
+        port = self.cls.inputs.get(name) or self.cls.inputs.get(stem)
+        if port is not None:
+            return port.variadic is (name not in self.cls.inputs)
+        listed = self.cls.parameters.get(stem.removesuffix("_"))
+        return name in self.cls.parameters or isinstance(listed, Numbers)
+
+
+def _parts(term: Term) -> Iterator[Term]:
+    yield term
+    for argument in term.args:
+        yield from _parts(argument)

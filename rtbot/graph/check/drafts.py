@@ -1,0 +1,281 @@
+"""The `operators` section as drafts: class, parameters and wiring of each, not yet resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import GraphError, nearest_of_ours, refused
+from rtbot.expression import Formula, Term, parse
+from rtbot.graph.check.context import ID, Context, check_id, entries, known, meant, plain, text_of
+from rtbot.graph.check.declaration import verify
+from rtbot.graph.check.typed_values import convert, duration
+from rtbot.graph.check.wiring import REFERENCE, arity_of, fed, output_names
+from rtbot.graph.document import Mapping, Node, Scalar, Sequence
+from rtbot.graph.document.diagnosis import no_space
+from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, named_like
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping as Map
+
+    from rtbot.core.source_span import Mark
+    from rtbot.graph.model import Ref
+
+OPERATORS_MAX = 10_000
+RESERVED = ("type", "in", "control", "doc", "meta")
+_LATER = ("prototype", "operators", "connections", "entryOperator", "outputMappings")
+PORT_COUNTS = ("numPorts", "portTypes")
+
+
+@dataclass
+class Draft:
+    """An operator of the file on its way to a node; `poisoned` once a problem of it is noted."""
+
+    id: str
+    mark: Mark
+    operator: type[Operator] = Formula
+    values: dict[str, Any] = field(default_factory=dict)
+    feeds: dict[str, Scalar] = field(default_factory=dict)
+    inputs: dict[str, Ref] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=lambda: {"o1": "o1"})
+    names: dict[str, str] = field(default_factory=dict)
+    arity: int = 1
+    poisoned: bool = False
+    shapeless: bool = False
+    term: Term | None = None
+    scalar: Scalar | None = None
+    doc: str = ""
+    text: str = ""
+    meta: Map[str, Any] = field(default_factory=dict)
+
+
+def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> dict[str, Draft]:
+    """Read every operator by itself; ids share one namespace with the inputs, `taken`."""
+    if isinstance(node, Sequence):
+        hint = "write a mapping: `operators: {ma: {type: MovingAverage, in: price}}`"
+        raise refused("RT141", node.mark, "operators as a list, RtBot's form, come later", hint)
+    items = entries(node, "operators", None, context.problems)
+    if len(items) > OPERATORS_MAX:
+        assert node is not None
+        raise refused("RT108", node.mark, f"more than {OPERATORS_MAX} operators")
+    drafts: dict[str, Draft] = {}
+    open_brackets = 0
+    flat = _flat(items)
+    for name, item in items.items():
+        assert isinstance(node, Mapping)
+        if name in flat:
+            continue
+        if open_brackets > 0 and isinstance(item, Scalar) and item.missing:
+            open_brackets += _opened(name)
+            continue
+        bare = isinstance(item, Scalar) and not item.quoted
+        open_brackets = _opened(item.text) if bare and isinstance(item, Scalar) else 0
+        draft = Draft(name, node.keys[name])
+        _read(draft, item, context, "indent what belongs to it" if flat else "")
+        if name in taken:
+            message = f"{name!r} is an input already, on line {taken[name].line}"
+            context.problems.add("RT106", draft.mark, message, "choose another id")
+            continue
+        drafts[name] = draft
+        draft.poisoned |= not check_id(name, draft.mark, "an operator", context.problems)
+    return drafts
+
+
+def _flat(items: Map[str, Node]) -> set[str]:
+    """Return the keys that belong to an operator which is empty, as they are not indented."""
+    named = items.get("type")
+    empty = any(isinstance(item, Scalar) and item.missing for item in items.values())
+    if not empty or not isinstance(named, Scalar) or named.text not in REGISTRY:
+        return set()
+    return {*RESERVED, *REGISTRY[named.text].parameters} & items.keys()
+
+
+def _opened(text: str) -> int:
+    """How many brackets stay open: in { } a comma cuts an expression into what look like keys."""
+    return text.count("(") - text.count(")")
+
+
+def _read(draft: Draft, node: Node, context: Context, empty: str) -> None:
+    """Read an operator; `empty` is what to try if there is nothing."""
+    try:
+        if isinstance(node, Scalar):
+            _read_expression(draft, node, empty or "write an expression, or {type: NAME, in: ...}")
+        elif isinstance(node, Mapping):
+            _read_operator(draft, node, context)
+        else:
+            message = f"an operator is a mapping or an expression, this is {node.form}"
+            raise refused("RT105", node.mark, message, "write {type: NAME, in: ...}")
+    except GraphError as error:
+        _poison(draft, error, context)
+        draft.shapeless = True
+
+
+def _poison(draft: Draft, error: GraphError, context: Context) -> None:
+    context.problems.add_all(error.problems, operator=draft.id)
+    draft.poisoned = True
+
+
+def _read_expression(draft: Draft, scalar: Scalar, empty: str) -> None:
+    if scalar.missing:
+        raise refused("RT105", draft.mark, f"the operator {draft.id} is empty", empty)
+    draft.scalar, draft.text = scalar, scalar.text.strip()
+    draft.term = parse(scalar.text, scalar.place)
+
+
+def _read_operator(draft: Draft, node: Mapping, context: Context) -> None:
+    items = node.items
+    for key in _LATER:
+        if key in items:
+            raise refused("RT141", node.keys[key], f"`{key}` of an operator comes later")
+    draft.operator = _class_of(draft, node, context)
+    found = len(context.problems.found)
+    draft.doc = text_of(items.get("doc"), "doc", context.problems)
+    if "meta" in items:
+        draft.meta = {
+            k: plain(v) for k, v in entries(items["meta"], "meta", None, context.problems).items()
+        }
+    unknown = _read_values(draft, node, context)
+    wiring = _wiring(draft, node, unknown, context)
+    if wiring:
+        _compare_arity(draft, node, context)
+    draft.poisoned |= len(context.problems.found) > found
+    if not draft.poisoned:
+        for sentence in draft.operator.check(draft.values, draft.arity):
+            context.problems.add("RT116", draft.mark, sentence, operator=draft.id)
+            draft.poisoned = True
+
+
+def _class_of(draft: Draft, node: Mapping, context: Context) -> type[Operator]:
+    named = node.items.get("type")
+    if named is None:
+        for key, mark in node.keys.items():
+            if hint := no_space(key) or nearest_of_ours(key, ("type",)):
+                message = f"unknown key {key!r} of the operator {draft.id}"
+                raise refused("RT104", mark, message, hint)
+        hint = "write {type: NAME, in: ...}; `rtbot ops` lists the names"
+        if len(node.items) == 1 and not ID.fullmatch(next(iter(node.items))):
+            hint = "write an expression without braces, in quotes if need be"
+        raise refused("RT110", draft.mark, f"the operator {draft.id} has no type", hint)
+    if not isinstance(named, Scalar):
+        raise refused("RT105", named.mark, f"type is the name of an operator, this is {named.form}")
+    if named.text not in REGISTRY:
+        hint = context.problems.hinted(named_like, named.text)
+        hint = hint or "`rtbot ops` lists all operators"
+        if named.text in KINDS:
+            hint = f"{named.text} is the type of an input; `rtbot ops` lists the operators"
+        raise refused("RT103", named.mark, f"unknown operator type {named.text!r}", hint)
+    verify(REGISTRY[named.text])
+    return REGISTRY[named.text]
+
+
+def _read_values(draft: Draft, node: Mapping, context: Context) -> list[str]:
+    """Fill the parameters and return the unknown keys, which are noted.
+
+    One that looks like a parameter that is missing is one mistake, not two.
+    """
+    declared = draft.operator.parameters
+    names = {alias: p for p in declared.values() for alias in (p.name, *p.aliases)}
+    counts = PORT_COUNTS if any(p.variadic for p in draft.operator.inputs.values()) else ()
+    given: dict[str, str] = {}
+    suspects = []
+    for key, item in node.items.items():
+        if key in RESERVED or (key in counts and key not in names):
+            continue
+        if key not in names:
+            suspects.append(key)
+            left = [name for name in (*names, *RESERVED) if name not in node.items]
+            hint = meant(key, left, context.problems) or known([*declared, *RESERVED])
+            if isinstance(item, Mapping):
+                suspects += item.items
+                hint = "parameters stand beside `type` and `in`"
+            message = f"{draft.operator.__name__} has no parameter {key!r}"
+            context.problems.add("RT104", node.keys[key], message, hint, operator=draft.id)
+            continue
+        parameter = names[key]
+        if parameter.name in given:
+            message = f"{key} and {given[parameter.name]} are one parameter, given twice"
+            hint = "keep one of the two"
+            context.problems.add("RT106", node.keys[key], message, hint, operator=draft.id)
+            continue
+        given[parameter.name] = key
+        _set(draft, parameter, item, context)
+    for name, parameter in declared.items():
+        if name not in given:
+            _absent(draft, parameter, suspects, context)
+    return suspects
+
+
+def _set(draft: Draft, parameter: Parameter, item: Node, context: Context) -> None:
+    try:
+        draft.values[parameter.name] = convert(parameter, item, context)
+    except GraphError as error:
+        _poison(draft, error, context)
+
+
+def _absent(draft: Draft, parameter: Parameter, suspects: list[str], context: Context) -> None:
+    value = parameter.default
+    if parameter.required and value is None:
+        draft.poisoned = True
+        names = (parameter.name, *parameter.aliases)
+        if not any(key.startswith(names) or nearest_of_ours(key, names) for key in suspects):
+            message = f"{draft.operator.__name__} needs the parameter {parameter.name}"
+            hint = f"add `{parameter.name}: ...`" + (parameter.doc and f", {parameter.doc}")
+            context.problems.add("RT111", draft.mark, message, hint, operator=draft.id)
+        return
+    if isinstance(parameter, Duration) and isinstance(value, str):
+        try:
+            value = duration(value, context.unit, draft.mark, parameter.name)
+        except GraphError as error:
+            _poison(draft, error, context)
+    draft.values[parameter.name] = value
+
+
+def _wiring(draft: Draft, node: Mapping, unknown: list[str], context: Context) -> bool:
+    """Fill ports from `in` and `control`; return whether the number of ports is known."""
+    misspelt = "in" not in node.items and any(nearest_of_ours(key, ("in",)) for key in unknown)
+    try:
+        draft.feeds = fed(draft.operator, draft.id, node)
+        draft.arity = arity_of(draft.operator, draft.feeds)
+    except GraphError as error:
+        _poison(draft, error, context)
+        draft.shapeless = True
+        return False
+    draft.outputs = output_names(draft.operator, draft.arity)
+    missing = [p for p in draft.operator.ports(draft.arity) if p not in draft.feeds]
+    odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
+    if missing and (odd or misspelt):
+        draft.poisoned = True
+    elif missing:
+        names = [f"{draft.id}.{port}" for port in missing]
+        shown = ", ".join(names[:4]) + (" ..." if len(names) > 4 else "")
+        verb = "is" if len(names) == 1 else "are"
+        hint = "every data port is fed once: `in: a`, `in: [a, b]` or `in: {i1: a}`"
+        if missing[0].startswith("c") and "control" not in node.items:
+            hint = "control ports are fed by `control:`"
+        place = node.keys.get("in", draft.mark)
+        context.problems.add(
+            "RT123", place, f"{shown} {verb} not fed", hint, operator=draft.id, port=missing[0]
+        )
+        draft.poisoned = True
+    return not missing
+
+
+def _compare_arity(draft: Draft, node: Mapping, context: Context) -> None:
+    """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name."""
+    from rtbot.graph.check.typed_values import integer
+
+    for key in PORT_COUNTS:
+        item = node.items.get(key)
+        if item is None or any(
+            key in (p.name, *p.aliases) for p in draft.operator.parameters.values()
+        ):
+            continue
+        count = len(item.items) if isinstance(item, Sequence) else None
+        if key == "numPorts":
+            count = integer(item) if isinstance(item, Scalar) else None
+        if count is None:
+            context.problems.add("RT113", item.mark, f"{key} is no count of ports", "leave it out")
+        elif count != draft.arity:
+            message = f"{key} says {count} ports, the wiring has {draft.arity}"
+            context.problems.add("RT116", item.mark, message, "leave it out", operator=draft.id)

@@ -1,0 +1,206 @@
+"""The edges of a graph: the sections `inputs`, `outputs` and `io`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import GraphError, nearest_of_ours, refused
+from rtbot.graph.check.context import Context, check_id, entries, listed, text_of
+from rtbot.graph.check.typed_values import Text, convert
+from rtbot.graph.document import Mapping, Node, Scalar, Sequence, from_mapping
+from rtbot.graph.model import Input, Io, Ref
+from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
+
+if TYPE_CHECKING:
+    from collections import abc
+
+    from rtbot.core.source_span import Mark
+    from rtbot.graph.check.references import Names
+
+UNITS = ("s", "ms", "us", "ns")
+_MERGING = ("min", "max", "sum")
+_TYPE = re.compile(r"([a-z]+)(\??)")
+_TIMES = ("datetime", "timestamp", "time", "date")
+IO: dict[str, Parameter] = {
+    "unit": Choice(name="unit", options=UNITS, doc="what an integer time counts"),
+    "time": Text(name="time", doc="the time column"),
+    "late": Choice(
+        name="late",
+        options=("error", "drop"),
+        doc="a row before the latest of its series",
+    ),
+    "duplicates": Choice(
+        name="duplicates",
+        options=("error", "first", "last", "min", "max", "sum"),
+        doc="rows of one series with equal times",
+    ),
+    "lateness": Duration(name="lateness", doc="how long rows are held to be put in order"),
+    "bad": Choice(name="bad", options=("error", "drop"), doc="a cell that cannot be read"),
+}
+IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl")
+
+
+def read_inputs(node: Node | None, context: Context) -> dict[str, Input | None]:
+    """Return the inputs; None stands for one whose problem is noted."""
+    items = entries(node, "inputs", None, context.problems)
+    result: dict[str, Input | None] = {}
+    for name, item in items.items():
+        assert isinstance(node, Mapping)
+        mark = node.keys[name]
+        valid = check_id(name, mark, "an input", context.problems)
+        try:
+            declared, doc = _input_type(name, item, mark, context)
+            result[name] = Input(name, declared, mark, doc) if valid else None
+        except GraphError as error:
+            context.problems.found += error.problems
+            result[name] = None
+    return result
+
+
+def _input_type(name: str, node: Node, mark: Mark, context: Context) -> tuple[Type, str]:
+    if isinstance(node, Scalar):
+        if node.missing:
+            raise refused("RT105", mark, f"the input {name} has no type", f"write {name}: number")
+        return read_type(node), ""
+    if not isinstance(node, Mapping):
+        message = f"the type of an input is text or a mapping, this is {node.form}"
+        raise refused("RT105", node.mark, message)
+    for key in ("changes", "unique", "scope"):
+        if key in node.items:
+            raise refused("RT141", node.keys[key], f"`{key}` of an input comes later")
+    fields = entries(node, f"the input {name}", ("type", "doc", "meta"), context.problems)
+    doc = text_of(fields.get("doc"), "doc", context.problems)
+    declared = fields.get("type")
+    if declared is None:
+        if any(nearest_of_ours(key, ("type",)) for key in node.items):
+            raise GraphError([])
+        raise refused("RT110", mark, f"the input {name} has no type", "write {type: number}")
+    if not isinstance(declared, Scalar):
+        raise refused("RT105", declared.mark, f"a type is text, this is {declared.form}")
+    return read_type(declared), doc
+
+
+def read_type(scalar: Scalar) -> Type:
+    """Return the type that a text such as `number?` names."""
+    text = scalar.text
+    found = _TYPE.fullmatch(text)
+    if found and found.group(1) in KINDS:
+        return Type(found.group(1), nullable=bool(found.group(2)))
+    if re.match(r"(vector|record)\b", text):
+        hint = f"there are {', '.join(KINDS)}"
+        raise refused("RT141", scalar.mark, f"the type {text[:40]!r} comes later", hint)
+    hint = nearest_of_ours(text.rstrip("?"), KINDS)
+    hint = hint or f"there are {', '.join(KINDS)}; `?` behind it allows null"
+    if text.startswith(_TIMES):
+        hint = "every message has its time, which is no input: name the column as `io: {time: ...}`"
+    raise refused("RT140", scalar.mark, f"unknown type {text[:40]!r}", hint)
+
+
+def read_outputs(
+    node: Node | None,
+    names: Names,
+    context: Context,
+) -> dict[str, Ref | None]:
+    """Return the public outputs: a mapping, or a list of references that name themselves.
+
+    None stands for one whose problem is noted.
+    """
+    result: dict[str, Ref | None] = {}
+    for name, mark, item in _named_outputs(node, context):
+        try:
+            public, ref = _output(name, mark, item, names)
+            if public in result:
+                message = f"the output {public!r} is given twice"
+                raise refused("RT106", mark, message, "name outputs: `outputs: {name: id}`")
+            result[public] = ref
+        except GraphError as error:
+            context.problems.found += error.problems
+            if name:
+                result[name] = None
+    return result
+
+
+def _output(name: str, mark: Mark, item: Node, names: Names) -> tuple[str, Ref]:
+    """Return an output's public name and what it shows."""
+    if not isinstance(item, Scalar):
+        message = f"an output is a reference, this is {item.form}"
+        raise refused("RT105", item.mark, message, "write {name: id}, or [id, id]")
+    if item.missing:
+        where = item.mark if name else mark
+        raise refused("RT105", where, "a reference is missing", "write the id of a stream")
+    ref = names.resolve(item.text, item.mark)
+    return name or item.text.replace(".", "_"), ref
+
+
+def _named_outputs(node: Node | None, context: Context) -> list[tuple[str, Mark, Node]]:
+    """Return (name, place, reference) of every output; the name is "" in a list."""
+    if isinstance(node, Sequence):
+        return [("", item.mark, item) for item in node.items]
+    if isinstance(node, Scalar) and not node.missing:
+        return [("", node.mark, node)]
+    items = entries(node, "outputs", None, context.problems)
+    result = []
+    for name, item in items.items():
+        assert isinstance(node, Mapping)
+        if check_id(name, node.keys[name], "an output", context.problems):
+            result.append((name, node.keys[name], item))
+    return result
+
+
+def with_overrides(node: Node | None, overrides: abc.Mapping[str, Any] | None) -> Node | None:
+    """Return the `io` section with values given at the call in place of its own."""
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    if not given:
+        return node
+    added = from_mapping({"io": given}).root.items["io"]
+    assert isinstance(added, Mapping)
+    if not isinstance(node, Mapping):
+        return added
+    return Mapping(node.items | added.items, node.mark, node.keys | added.keys)
+
+
+def read_unit(node: Node | None) -> str | None:
+    """Return `io.unit` if it is a valid one; durations in parameters need it before all else."""
+    unit = node.items.get("unit") if isinstance(node, Mapping) else None
+    return unit.text if isinstance(unit, Scalar) and unit.text in UNITS else None
+
+
+def read_io(node: Node | None, inputs: abc.Mapping[str, Input | None], context: Context) -> Io:
+    """Return the `io` section."""
+    values: dict[str, Any] = {}
+    fields = entries(node, "io", IO_KEYS, context.problems)
+    for key, item in fields.items():
+        try:
+            if key == "ttl":
+                raise refused("RT141", item.mark, "`ttl` of io comes later")
+            values[key] = (
+                _columns(item, context) if key == "key" else convert(IO[key], item, context)
+            )
+        except GraphError as error:
+            context.problems.found += error.problems
+    if values.get("duplicates") in _MERGING:
+        for one in inputs.values():
+            if one is not None and one.type.kind not in ("number", "integer"):
+                message = (
+                    f"duplicates: {values['duplicates']} needs numbers, {one.name} is {one.type}"
+                )
+                hint = "error, first and last work for every type"
+                context.problems.add("RT160", fields["duplicates"].mark, message, hint)
+                break
+    return Io(**values)
+
+
+def _columns(node: Node, context: Context) -> tuple[str, ...]:
+    items = node.items if isinstance(node, Sequence) else [node]
+    names: list[str] = []
+    for item in items:
+        if isinstance(item, Mapping):
+            raise refused("RT105", item.mark, "key is a column or a list of columns")
+        name = convert(Text(name="key"), item, context)
+        if name in names:
+            raise refused("RT106", item.mark, f"the key column {name!r} is given twice")
+        names.append(name)
+    if len(names) > 64:
+        raise refused("RT108", node.mark, f"{len(names)} key columns", f"not {listed(names)}")
+    return tuple(names)

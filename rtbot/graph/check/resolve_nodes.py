@@ -1,0 +1,178 @@
+"""From drafts to nodes: every port gets its type, every formula its tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import GraphError, Problem, refused
+from rtbot.expression import Expression, constant, fitted, operator_formulas, typed
+from rtbot.graph.check.class_source import Places
+from rtbot.graph.model import Node, Ref
+from rtbot.operator import Type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.expression import Term
+    from rtbot.graph.check.context import Context
+    from rtbot.graph.check.drafts import Draft
+    from rtbot.operator import In, Operator
+
+NUMERIC = {"number", "integer"}
+_GENERIC = {"T": "any type", "N": "number or integer"}
+
+
+def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node | None:
+    """Return the draft as a node; None if it, or something that feeds it, is wrong."""
+    if draft.poisoned or any(ref not in types for ref in draft.inputs.values()):
+        return None
+    try:
+        return _formula(draft, types, context) if draft.term else _operator(draft, types)
+    except GraphError as error:
+        context.problems.add_all(error.problems, operator=draft.id)
+        return None
+    except ValueError as error:
+        mark = Places(draft.operator).of("formula")
+        context.problems.add("RT170", mark, str(error), operator=draft.operator.__name__)
+        return None
+
+
+def _formula(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
+    """An expression of the graph file: its types follow from those of its streams."""
+    assert draft.term is not None
+    assert draft.scalar is not None
+    ports = {port: types[ref] for port, ref in draft.inputs.items()}
+
+    def resolved(term: Term) -> Expression | None:
+        if term.op == "parameter":
+            return _parameter(draft, term, context)
+        if term.value in draft.names:
+            port = draft.names[term.value]
+            mark = draft.scalar.place(term.offset, term.length) if draft.scalar else draft.mark
+            return Expression("port", ports[port], (), port, mark)
+        return constant(term.value)
+
+    tree = typed(draft.term, resolved, context.problems, draft.scalar.place, draft.values)
+    if tree is None:
+        raise GraphError([])
+    return _node(draft, {**ports, "o1": tree.type}, {"o1": tree})
+
+
+def _parameter(draft: Draft, term: Term, context: Context) -> Expression | None:
+    """Return `$name` as a value of the node; one that is named like a port gets another name."""
+    assert draft.scalar is not None
+    mark = draft.scalar.place(term.offset, term.length)
+    try:
+        parameter = context.parameter(term.value, mark)
+        kind = "integer" if parameter.kind == "duration" else parameter.kind
+        if kind not in ("number", "integer", "boolean"):
+            message = f"${term.value} is {parameter.kind}, which an expression cannot take"
+            raise refused("RT133", mark, message, "numbers, integers and booleans can")
+    except GraphError as error:
+        context.problems.add_all(error.problems, operator=draft.id)
+        return None
+    name = f"parameter_{term.value}" if term.value in draft.inputs else term.value
+    draft.values[name] = parameter.value
+    return Expression("value", Type(kind), (), name, mark)
+
+
+def _operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
+    cls = draft.operator
+    ports = cls.ports(draft.arity)
+    draft.inputs = {port: draft.inputs[port] for port in ports}
+    given = {port: types[draft.inputs[port]] for port in ports}
+    kinds = _kinds(draft, given)
+    roles = cls.roles(draft.values, ports)
+    paired = {
+        port: Type(kinds[port], given[port].nullable or roles[port] != "must") for port in ports
+    }
+    try:
+        outputs = cls.output_types(draft.values, paired)
+        trees = operator_formulas(cls, draft.values, paired)
+    except GraphError as error:
+        shown = ", ".join(f"{port} {type_}" for port, type_ in given.items())
+        message = f"{cls.__name__} does not work on {shown}: {error.problems[0].message}"
+        raise refused("RT125", draft.mark, message, error.problems[0].hint) from None
+    return _node(draft, {**paired, **outputs}, fitted(trees, outputs))
+
+
+def _node(draft: Draft, types: Mapping[str, Type], formulas: Mapping[str, Expression]) -> Node:
+    return Node(
+        id=draft.id,
+        operator=draft.operator,
+        values=draft.values,
+        inputs=draft.inputs,
+        types=types,
+        formulas=formulas,
+        mark=draft.mark,
+        doc=draft.doc,
+        text=draft.text,
+        meta=draft.meta,
+    )
+
+
+def _kinds(draft: Draft, given: Mapping[str, Type]) -> dict[str, str]:
+    """Return the kind of every port; raise GraphError with every port that does not fit."""
+    cls = draft.operator
+    kinds, wrong = {}, []
+    for port, type_ in given.items():
+        declared = cls.port(port)
+        kind = _kind(cls, declared, type_.kind)
+        if kind is None:
+            wrong.append(_mismatch(draft, port, declared, type_))
+        elif type_.nullable and not declared.nullable:
+            wrong.append(_null(draft, port, type_))
+        kinds[port] = kind or ""
+    if wrong:
+        raise GraphError(wrong)
+    return kinds if cls.mixed else _unified(draft, kinds)
+
+
+def _kind(cls: type[Operator], declared: In, kind: str) -> str | None:
+    """Return the kind that a port takes for a stream of `kind`, None if it does not take it."""
+    if declared.kind == "T":
+        return kind
+    if declared.kind == "N":
+        if kind == "integer" and cls.formula is None and cls.integer_step is None:
+            return "number"
+        return kind if kind in NUMERIC else None
+    if declared.kind == "number" and kind == "integer":
+        return "number"
+    return kind if kind == declared.kind else None
+
+
+def _unified(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
+    """All ports declared T carry one kind, and all declared N; integers beside numbers widen."""
+    for generic in _GENERIC:
+        group = [port for port in kinds if draft.operator.port(port).kind == generic]
+        present = {kinds[port] for port in group}
+        if len(present) > 1 and not present <= NUMERIC:
+            first = next(port for port in group if kinds[port] != kinds[group[0]])
+            message = (
+                f"{draft.id}.{first} is fed with {kinds[first]} ({draft.inputs[first]}), "
+                f"{draft.id}.{group[0]} with {kinds[group[0]]} ({draft.inputs[group[0]]})"
+            )
+            hint = f"the ports of {draft.operator.__name__} carry one type"
+            raise refused("RT125", draft.marks[first], message, hint)
+        if len(present) > 1:
+            kinds |= dict.fromkeys(group, "number")
+    return kinds
+
+
+def _mismatch(draft: Draft, port: str, declared: In, given: Type) -> Problem:
+    wanted = _GENERIC.get(declared.kind, declared.kind)
+    message = f"{draft.id}.{port} takes {wanted}, {draft.inputs[port]} is {given}"
+    hint = ""
+    if given.kind == "boolean" and declared.kind in ("number", "integer", "N"):
+        hint = "BooleanToNumber, or if(x, 1, 0), makes a number of a boolean"
+    if given.kind in NUMERIC and declared.kind == "boolean":
+        hint = "compare it first, as in x > 0"
+    return Problem("RT125", draft.marks[port], message, hint, draft.id, port)
+
+
+def _null(draft: Draft, port: str, given: Type) -> Problem:
+    source = draft.inputs[port]
+    message = f"{draft.id}.{port} takes no null, {source} is {given}"
+    name = source.id if source.port == "o1" else str(source)
+    hint = f"replace nulls first: coalesce({name}, VALUE)"
+    return Problem("RT126", draft.marks[port], message, hint, draft.id, port)

@@ -1,0 +1,188 @@
+"""What is wrong with a step, told by its text: arguments, what it uses, what it returns."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import nearest
+from rtbot.graph.check.class_source import Places
+from rtbot.operator import Cells, Operator, Ring, Scalar, Scratch
+from rtbot.operator.step_source import is_foreign, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rtbot.core.errors import Problems
+    from rtbot.core.source_span import Mark
+RING_PARTS = ("first", "count", "entering", "leaving", "evicts", "position")
+_SINGLE = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
+"""Expressions that are one value for sure."""
+
+
+def check_step(
+    cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
+) -> None:
+    """Note every problem of a step of an operator."""
+    _StepCheck(cls, name, step, problems).check()
+
+
+class _StepCheck:
+    def __init__(
+        self, cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
+    ) -> None:
+        self.cls, self.step, self.problems = cls, step, problems
+        self.title = f"{cls.__name__}.{name}"
+        self.places = Places(step)
+
+    def add(self, node: Any, message: str, hint: str = "", *, length: int = 0) -> None:
+        self.note(self.places.mark(node, length), message, hint)
+
+    def note(self, mark: Mark, message: str, hint: str = "") -> None:
+        message = f"{self.title}: {message}"
+        self.problems.add("RT170", mark, message, hint, operator=self.cls.__name__)
+
+    def check(self) -> None:
+        node = self.places.node
+        if not isinstance(node, ast.FunctionDef):
+            hint = "write it as a function, `def`, in a file"
+            self.add(node, "the source of the step cannot be read", hint)
+            return
+        self.arguments(node)
+        self.results(node)
+        for function in helpers(self.step):
+            self.uses(function)
+
+    def arguments(self, node: ast.FunctionDef) -> None:
+        known = step_names(self.cls)
+        given = node.args
+        if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
+            head = len(f"def {node.name}")
+            hint = "name what it takes; a parameter of the operator has the default"
+            self.add(node, "a step has plain arguments only", hint, length=head)
+        for argument in (*given.posonlyargs, *given.args):
+            if argument.arg == "self":
+                hint = "leave it out: state is declared, and is an argument by its name"
+                self.add(argument, "a step has no self", hint)
+            elif argument.arg not in known and not self.element(argument.arg):
+                hint = nearest(argument.arg, known) or f"there are {', '.join(known)}"
+                self.add(argument, f"the argument {argument.arg} names nothing", hint)
+
+    def element(self, name: str) -> bool:
+        """Whether the name is an element of a list parameter, `name_1`."""
+        stem, _, place = name.rpartition("_")
+        return place.isdigit() and stem in self.cls.parameters
+
+    def results(self, node: ast.FunctionDef) -> None:
+        returns = [part for part in walk(node) if isinstance(part, ast.Return)]
+        wanted = result_names(self.cls)
+        if not returns:
+            hint = f"return {', '.join(wanted or ['its results'])}"
+            self.add(node, "it returns nothing", hint, length=len(f"def {node.name}"))
+        for found in returns:
+            count = returned(found.value)
+            if wanted is not None and count is not None and count != len(wanted):
+                values = "value" if count == 1 else "values"
+                message = f"it returns {count} {values}, {len(wanted)} are expected"
+                self.add(found, message, f"return {', '.join(wanted)}")
+
+    def uses(self, function: Callable[..., Any]) -> None:
+        """Note what a step or a helper uses that a generated module cannot hold."""
+        places = Places(function)
+        local = set(function.__code__.co_varnames)
+        if function.__code__.co_freevars:
+            free = ", ".join(function.__code__.co_freevars)
+            mark = places.mark(places.node, len(f"def {function.__name__}"))
+            hint = "a step sees its arguments, numbers and other steps of its file"
+            self.note(mark, f"it uses {free} of the function around it", hint)
+            return
+        seen: set[str] = set()
+        for node in walk(places.node):
+            if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+                continue
+            message, hint = self.foreign(node.id, function) if node.id not in local else ("", "")
+            if message and node.id not in seen:
+                self.note(places.mark(node), message, hint)
+                seen.add(node.id)
+
+    def foreign(self, name: str, function: Callable[..., Any]) -> tuple[str, str]:
+        if name not in function.__globals__:
+            known = name in vars(builtins)
+            return ("", "") if known else (f"{name} is not defined", "")
+        value = function.__globals__[name]
+        if value is math or getattr(value, "is_step", False):
+            return "", ""
+        if isinstance(value, bool | int | float):
+            return "", ""
+        if inspect.ismodule(value):
+            return f"it uses the module {name}", "a step may use math, and no other module"
+        hint = f"mark {name} with @step" if inspect.isfunction(value) else "write it in the step"
+        return f"it uses {name}, which is no step and no number", hint
+
+
+def helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Yield a step and the users' steps that it calls, each once."""
+    seen = [step]
+    for function in seen:
+        if is_foreign(function):
+            yield function
+            used = [v for v in needs(function).values() if getattr(v, "is_step", False)]
+            seen += [value for value in used if value not in seen]
+
+
+def step_names(cls: type[Operator]) -> list[str]:
+    """Return what the arguments of a step may be called."""
+    return [*(name for _, names in argument_names(cls) for name in names), "time"]
+
+
+def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
+    """Yield every port, parameter and piece of state with the arguments that it gives."""
+    for name in cls.inputs:
+        yield name, [name, f"{name}_valid"]
+    for name in cls.parameters:
+        yield name, [name]
+    for name, item in cls.state.items():
+        if isinstance(item, Ring):
+            yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]
+        elif isinstance(item, Cells | Scratch):
+            yield name, [name, f"{name}_first"]
+        else:
+            yield name, [name]
+
+
+def result_names(cls: type[Operator]) -> list[str] | None:
+    """Return what a step has to return, in order; None if that is not certain."""
+    varies = any("output_types" in vars(base) for base in cls.__mro__[:-2])
+    if varies or any(out.variadic for out in cls.outputs.values()):
+        return None
+    names = ["code"] if cls.silent or cls.faults or cls.own_time else []
+    names += ["time"] if cls.own_time else []
+    for name, out in cls.outputs.items():
+        names += [name, f"{name}_valid"] if out.nullable else [name]
+    return names + [n for n, item in cls.state.items() if isinstance(item, Scalar)]
+
+
+def returned(value: ast.expr | None) -> int | None:
+    """Return how many values a return statement gives, None if its text does not say."""
+    if value is None:
+        return 0
+    if isinstance(value, ast.Tuple):
+        starred = any(isinstance(item, ast.Starred) for item in value.elts)
+        return None if starred else len(value.elts)
+    return 1 if isinstance(value, _SINGLE) else None
+
+
+def walk(node: ast.AST | None) -> Iterator[ast.AST]:
+    """Yield the parts of a function in order, its decorators and annotations left out."""
+    for child in getattr(node, "body", ()):
+        yield from _inner(child)
+
+
+def _inner(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield from _inner(child)

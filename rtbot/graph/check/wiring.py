@@ -1,0 +1,121 @@
+"""Wiring: which scalar of the file feeds which port, how many ports there are, what a ref names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import refused
+from rtbot.graph.check.context import known
+from rtbot.graph.document import Mapping, Node, Scalar, Sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from rtbot.operator import In, Operator
+
+PORTS_MAX = 1_000
+REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_][A-Za-z0-9_]*))?", re.ASCII)
+_NUMBERED = re.compile(r"([A-Za-z_]+)([1-9][0-9]{0,3})", re.ASCII)
+
+
+def is_control(name: str) -> bool:
+    """Whether a declared port is a control port, c1 or c1..cN."""
+    return re.fullmatch(r"c[0-9]*", name) is not None
+
+
+def fed(cls: type[Operator], owner: str, node: Mapping) -> dict[str, Scalar]:
+    """Return the reference that feeds each port; raise GraphError if the wiring cannot be read."""
+    feeds: dict[str, Scalar] = {}
+    for key, control in (("in", False), ("control", True)):
+        item = node.items.get(key)
+        if item is None:
+            continue
+        group = {n: p for n, p in cls.inputs.items() if is_control(n) is control}
+        if not group:
+            what = "control" if control else "data"
+            raise refused(
+                "RT122", node.keys[key], f"{cls.__name__} has no {what} port", "remove it"
+            )
+        for port, scalar in _assigned(cls, owner, item, group):
+            if port in feeds:
+                message = f"the port {owner}.{port} is fed twice"
+                raise refused("RT124", scalar.mark, message, "Merge joins two streams by time")
+            feeds[port] = scalar
+    return feeds
+
+
+def _assigned(
+    cls: type[Operator], owner: str, node: Node, group: dict[str, In]
+) -> list[tuple[str, Scalar]]:
+    if isinstance(node, Mapping):
+        named = dict(cls.inputs) if not is_control(next(iter(group))) else group
+        pairs = [(_port(cls, owner, k, node, named), v) for k, v in node.items.items()]
+    else:
+        items: list[Node] = node.items if isinstance(node, Sequence) else [node]
+        pairs = list(zip(_positions(cls, items, group), items, strict=True))
+    return [(port, _reference(item)) for port, item in pairs]
+
+
+def _positions(cls: type[Operator], items: list[Node], group: dict[str, In]) -> list[str]:
+    """Return port names by position: single ports take one each, a variadic one takes the rest."""
+    single = [name for name, port in group.items() if not port.variadic]
+    rest = max(len(items) - len(single), 0)
+    names: list[str] = []
+    for name, port in group.items():
+        names += [f"{name}{k + 1}" for k in range(rest)] if port.variadic else [name]
+    if len(items) > len(names):
+        plural = "s" if len(names) > 1 else ""
+        kind = "control" if is_control(names[0]) else "data"
+        message = f"{cls.__name__} has {len(names)} {kind} port{plural}, {len(items)} are fed"
+        extra = items[len(names)]
+        raise refused("RT122", extra.mark, message, known(names))
+    return names[: len(items)]
+
+
+def _port(cls: type[Operator], owner: str, key: str, node: Mapping, group: dict[str, In]) -> str:
+    """Return the port that a key of a wiring names, by name or by its declared name."""
+    for name, port in group.items():
+        if key and not port.variadic and key in (name, port.alias):
+            return name
+        numbered = _NUMBERED.fullmatch(key)
+        own = port.variadic and numbered and numbered.group(1) in (name, port.alias)
+        if own and numbered and int(numbered.group(2)) <= PORTS_MAX:
+            return f"{name}{numbered.group(2)}"
+    shown = [f"{n}1, {n}2, ..." if p.variadic else _both(n, p.alias) for n, p in group.items()]
+    message = f"{owner} ({cls.__name__}) has no input port {key!r}"
+    raise refused("RT122", node.keys[key], message, known(shown))
+
+
+def _both(name: str, alias: str) -> str:
+    return f"{name} ({alias})" if alias else name
+
+
+def _reference(node: Node) -> Scalar:
+    if not isinstance(node, Scalar):
+        message = f"a reference is `id` or `id.port`, this is {node.form}"
+        raise refused("RT105", node.mark, message, "write it without brackets")
+    if node.missing:
+        raise refused("RT105", node.mark, "a reference is missing", "write the id of a stream")
+    return node
+
+
+def arity_of(cls: type[Operator], feeds: Collection[str]) -> int:
+    """Return how many ports each variadic port stands for."""
+    arity = 0
+    for name, port in cls.inputs.items():
+        if port.variadic:
+            numbers = [p[len(name) :] for p in feeds if p.startswith(name) and p not in cls.inputs]
+            arity = max(arity, port.shortest, *(int(n) for n in numbers if n.isdigit()))
+    return max(arity, 1)
+
+
+def output_names(cls: type[Operator], arity: int) -> dict[str, str]:
+    """Return what a reference may name of an operator, by name and by declared name: the port."""
+    names: dict[str, str] = {}
+    for name, out in cls.outputs.items():
+        ports = [f"{name}{k + 1}" for k in range(arity)] if out.variadic else [name]
+        names |= {port: port for port in ports}
+        if out.alias and not out.variadic:
+            names[out.alias] = name
+    return names

@@ -1,0 +1,106 @@
+"""The checked graph: what the user wrote, with every name resolved and every port typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.source_span import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.expression import Expression
+    from rtbot.operator import Operator, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An output port of an operator, or an input of the graph (port `o1`)."""
+
+    id: str
+    port: str = "o1"
+
+    def __str__(self) -> str:
+        return f"{self.id}.{self.port}"
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of the graph."""
+
+    name: str
+    type: Type
+    mark: Mark = Mark()
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What is left of an operator's class where a plan runs without it."""
+
+    name: str
+    version: int
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator of the graph.
+
+    `values` holds every parameter under its declared name (durations in `io.unit`, choices as text,
+    absent optional ones None). `inputs` maps every port to what feeds it, in port order. `types`
+    has the type of every input port after pairing (may and last are nullable) and of every output
+    port. `formulas` maps an output port, "keep", "fault" or "lost PORT" to its typed expression;
+    empty for step operators. For a user's expression `operator` is `rtbot.expression.Formula`, with
+    ports i1..iN.
+    """
+
+    id: str
+    operator: type[Operator]
+    values: Mapping[str, Any]
+    inputs: Mapping[str, Ref]
+    types: Mapping[str, Type]
+    formulas: Mapping[str, Expression] = field(default_factory=dict)
+    mark: Mark = Mark()
+    doc: str = ""
+    text: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the output ports."""
+        return [port for port in self.types if port not in self.inputs]
+
+
+@dataclass(frozen=True)
+class Io:
+    """The `io` section: units, columns and policies at the edge. Durations are in `unit`."""
+
+    unit: str | None = None
+    time: str | None = None
+    key: tuple[str, ...] = ()
+    late: str = "error"
+    duplicates: str = "error"
+    lateness: int | None = None
+    bad: str = "error"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Everything `check` found out about a graph file; `nodes` is in dependency order."""
+
+    name: str
+    inputs: Mapping[str, Input]
+    nodes: Mapping[str, Node]
+    outputs: Mapping[str, Ref]
+    io: Io = Io()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    tests: tuple[Any, ...] = ()
+    description: str = ""
+    file: str = "<graph>"
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[Any, ...] = ()

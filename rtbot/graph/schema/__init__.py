@@ -1,0 +1,44 @@
+"""The JSON Schema of graph files, from which editors complete, explain and check while one types.
+
+Everything in it comes from the declarations of operators and from the checker's own tables. It is a
+part of the checker, never more: what loads is valid (a bare id such as `true`, which YAML calls no
+text, apart), and what only the whole graph shows, such as types of ports, the checker alone finds.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import rtbot.operators  # noqa: F401 (registers the operators)
+from rtbot import __version__
+from rtbot.graph.schema.definitions import Definitions
+from rtbot.graph.schema.operators_schema import operators
+from rtbot.graph.schema.sections import sections
+from rtbot.graph.schema.tests_schema import tests
+
+__all__ = ["schema", "schema_text"]
+
+
+def schema() -> dict[str, Any]:
+    """Return the schema, draft 7, of graph files that use the operators registered by now."""
+    definitions = Definitions()
+    properties = sections(definitions)
+    properties["operators"] = operators(definitions)
+    properties["tests"] = tests(definitions)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "urn:rtbot:graph-file",
+        "title": "rtbot graph file",
+        "version": __version__,
+        "type": "object",
+        "properties": properties,
+        "required": ["inputs", "outputs"],
+        "additionalProperties": False,
+        "definitions": definitions.schemas,
+    }
+
+
+def schema_text() -> str:
+    """Return the schema as the text of a file, the same for the same operators."""
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"

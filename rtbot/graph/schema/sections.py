@@ -1,0 +1,156 @@
+"""The schemas of the sections `inputs`, `outputs`, `params` and `io`, and of what stands alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.graph.check import KEYS, LATER
+from rtbot.graph.check.edge import IO, IO_KEYS
+from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
+from rtbot.graph.check.parameters import NAME, TYPES
+from rtbot.graph.check.typed_values import Text
+from rtbot.graph.schema.value_schemas import (
+    ANY_TEXT,
+    DOC,
+    ID_PATTERN,
+    META,
+    REFERRED,
+    annotated,
+    names,
+    value,
+)
+from rtbot.operator import KINDS, Duration, Integer, Number
+
+if TYPE_CHECKING:
+    from rtbot.graph.schema.definitions import Definitions, Schema
+
+INPUT_TYPES = [kind + null for kind in KINDS for null in ("", "?")]
+COLUMNS_MAX = 64
+VERSION = value(Integer(name="version", minimum=1, maximum=1), dollar=False)
+VERSION |= {"errorMessage": "version is 1 for now"}
+DEFAULT = {
+    "pattern": value(Text(name="a default"), dollar=False)["pattern"],
+    "items": value(Number(name="an element"), dollar=False),
+    "minItems": 1,
+}
+"""A default whose type is that of its value: any text but `$name`, a list of numbers."""
+
+
+def sections(definitions: Definitions) -> Schema:
+    """Return the schemas of the top-level keys in their order; operators and tests are empty."""
+    written: Schema = {
+        "version": {"description": "the version of this form", **VERSION, "default": 1},
+        "name": {"description": "the name of the graph"} | ANY_TEXT,
+        "description": {"description": "what the graph is for"} | ANY_TEXT,
+        "meta": META,
+        "params": _params(),
+        "inputs": _inputs(),
+        "operators": {},
+        "outputs": _outputs(definitions),
+        "tests": {},
+        "io": _io(),
+    }
+    return {key: written[key] for key in KEYS if key not in LATER}
+
+
+def _inputs() -> Schema:
+    named = {"enum": INPUT_TYPES, "errorMessage": f"the types are {', '.join(INPUT_TYPES)}"}
+    described = {
+        "type": "object",
+        "properties": {"type": named, "doc": DOC, "meta": {}},
+        "required": ["type"],
+        "additionalProperties": False,
+    }
+    return {
+        "description": "the streams that come in, with their types",
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": names(ID_PATTERN, "an input"),
+        "additionalProperties": {"anyOf": [named, described]},
+    }
+
+
+def _outputs(definitions: Definitions) -> Schema:
+    return {
+        "description": "what goes out: references by public name, or a list of references",
+        "type": ["array", "object", "string"],
+        "pattern": REFERRED["pattern"],
+        "patternErrorMessage": REFERRED["errorMessage"],
+        "items": definitions.refer("reference", REFERRED),
+        "minItems": 1,
+        "uniqueItems": True,
+        "minProperties": 1,
+        "propertyNames": names(ID_PATTERN, "an output"),
+        "additionalProperties": definitions.refer("reference", REFERRED),
+    }
+
+
+def _params() -> Schema:
+    written: Schema = {
+        "type": {"description": "without it the type is that of the default", "enum": list(TYPES)},
+        "default": {"description": "the value where none is given"},
+        "min": {"description": "the least value"},
+        "max": {"description": "the greatest value"},
+        "choices": {"description": "the only values", "type": "array", "minItems": 1},
+        "doc": DOC,
+    }
+    return {
+        "description": "values that a user of the graph may set",
+        "type": ["object", "null"],
+        "propertyNames": names(NAME.pattern, "a parameter"),
+        "additionalProperties": {
+            "description": "a default, or a mapping",
+            "type": ["string", "number", "boolean", "array", "object"],
+            **DEFAULT,
+            "properties": {key: written[key] for key in PARAMETER_KEYS},
+            "additionalProperties": False,
+            "if": {"required": ["type"]},
+            "then": {"allOf": [_typed(name) for name in TYPES]},
+            "else": _untyped(),
+        },
+    }
+
+
+def _typed(name: str) -> Schema:
+    """A parameter of this type: all its values are of it."""
+    declared = TYPES[name](name=f"a {name}")
+    if isinstance(declared, Duration):
+        declared.minimum = None
+    one = value(declared, dollar=False)
+    bound = one if isinstance(declared, Integer | Number | Duration) else False
+    then = {"default": one, "min": bound, "max": bound, "choices": {"items": one}}
+    return {"if": {"properties": {"type": {"const": name}}}, "then": {"properties": then}}
+
+
+def _untyped() -> Schema:
+    """Without a type the default tells it; text, booleans and lists have no range."""
+    texts = {"type": ["string", "boolean", "array"]}
+    bound = value(Number(name="a bound"), dollar=False)
+    return {
+        "required": ["default"],
+        "properties": {
+            "default": {"type": ["string", "number", "boolean", "array"]} | DEFAULT,
+        },
+        "if": {"required": ["default"], "properties": {"default": texts}},
+        "then": {"properties": {"min": False, "max": False}},
+        "else": {"properties": {"min": bound, "max": bound}},
+    }
+
+
+def _io() -> Schema:
+    column = value(IO["time"])
+    key = {
+        "description": "the key column or columns: every combination is a series of its own",
+        "type": [*column["type"], "array"],
+        "pattern": column["pattern"],
+        "items": column,
+        "maxItems": COLUMNS_MAX,
+        "uniqueItems": True,
+    }
+    written = {name: annotated(parameter) for name, parameter in IO.items()} | {"key": key}
+    return {
+        "description": "how the streams meet the world: time unit, columns, late and double rows",
+        "type": ["object", "null"],
+        "properties": {name: written[name] for name in IO_KEYS if name in written},
+        "additionalProperties": False,
+    }

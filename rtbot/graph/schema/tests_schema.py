@@ -1,0 +1,104 @@
+"""The schema of the section `tests`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.core.error_codes import CODES
+from rtbot.graph.check.tests_section import ERRORS, KEYS
+from rtbot.graph.check.wiring import REFERENCE
+from rtbot.graph.schema.value_schemas import (
+    ANY_TEXT,
+    DOC,
+    ID_PATTERN,
+    REFERRED,
+    excluding,
+    names,
+    value,
+)
+from rtbot.operator import Number
+
+if TYPE_CHECKING:
+    from rtbot.graph.schema.definitions import Definitions, Schema
+
+
+def tests(definitions: Definitions) -> Schema:
+    """Return the schema of the section."""
+    return {
+        "description": "rows that go in, and rows that come out",
+        "type": ["array", "null"],
+        "items": definitions.refer("test", _test(definitions)),
+    }
+
+
+def _test(definitions: Definitions) -> Schema:
+    written = _fields(definitions)
+    return {
+        "type": ["object", "null"],
+        "properties": {key: written[key] for key in KEYS},
+        "additionalProperties": False,
+        **excluding("error", "expect", "emits_nothing"),
+        "if": {"required": ["key"]},
+        "else": {"properties": _of_pairs(definitions)},
+    }
+
+
+def _fields(definitions: Definitions) -> Schema:
+    columns = ["string", "number", "boolean"]
+    return {
+        "name": {"description": "what the test shows"} | ANY_TEXT,
+        "params": {
+            "description": "values of parameters",
+            "type": ["object", "null"],
+            "additionalProperties": {"type": [*columns, "null", "array"]},
+        },
+        "key": {
+            "description": "key columns; rows then begin with the key",
+            "type": [*columns, "array"],
+            "items": {"type": columns},
+        },
+        "given": _rows_by_name("rows of the inputs", ID_PATTERN, definitions),
+        "expect": _rows_by_name("rows of outputs", REFERENCE.pattern, definitions),
+        "emits_nothing": {
+            "description": "outputs that stay silent",
+            "type": ["string", "array"],
+            "pattern": REFERRED["pattern"],
+            "items": definitions.refer("reference", REFERRED),
+        },
+        "tolerance": {"description": "how far a number may be from the expected one"}
+        | value(Number(name="tolerance", minimum=0.0)),
+        "error": {
+            "description": "the code of the error that is expected",
+            "enum": ERRORS,
+            "enumDescriptions": [CODES[code] for code in ERRORS],
+            "errorMessage": "no error has this code; `rtbot explain RT103` says what one means",
+        },
+        "doc": DOC,
+    }
+
+
+def _rows_by_name(what: str, pattern: str, definitions: Definitions) -> Schema:
+    return {
+        "description": what,
+        "type": ["object", "null"],
+        "propertyNames": names(pattern, "a stream"),
+        "additionalProperties": definitions.refer("rows", _rows()),
+    }
+
+
+def _rows() -> Schema:
+    """A list of rows, or the file they stand in."""
+    cell = {"type": ["string", "number", "boolean", "null"]}
+    return {
+        "type": ["array", "object", "null"],
+        "items": {"type": "array", "items": cell, "minItems": 2},
+        "properties": {"csv": {"type": ["string", "number", "boolean"], "minLength": 1}},
+        "required": ["csv"],
+        "additionalProperties": False,
+    }
+
+
+def _of_pairs(definitions: Definitions) -> Schema:
+    """Without a key a row is a time and a value."""
+    rows = definitions.refer("pairs", {"items": {"maxItems": 2}})
+    return {key: {"additionalProperties": rows} for key in ("given", "expect")}

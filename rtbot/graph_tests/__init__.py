@@ -1,0 +1,18 @@
+"""The tests that a graph file holds: running them, telling what differs, filling them in.
+
+    suite = load("graphs/bollinger.yaml")
+    for test in suite.tests:
+        outcome = suite.run(test)
+        print(outcome)
+
+`rtbot test`, the plugin of pytest and `Graph.test` are all made of these.
+"""
+
+from __future__ import annotations
+
+from rtbot.graph_tests.compare_rows import Comparison, Pair
+from rtbot.graph_tests.outcome import Outcome
+from rtbot.graph_tests.run_tests import Suite, load
+from rtbot.graph_tests.update import update
+
+__all__ = ["Comparison", "Outcome", "Pair", "Suite", "load", "update"]

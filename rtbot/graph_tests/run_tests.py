@@ -1,0 +1,208 @@
+"""Running the tests of a graph file: rows go in one by one, and what comes out is compared."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rtbot.compiler.plan import Plan
+from rtbot.core.error_codes import CODES
+from rtbot.core.errors import DataError, GraphError, RtbotError
+from rtbot.graph.check import check
+from rtbot.graph.check.context import plain
+from rtbot.graph.check.test_rows import Rows
+from rtbot.graph.document import Mapping as MappingNode
+from rtbot.graph.document import Sequence as SequenceNode
+from rtbot.graph.document import load as load_document
+from rtbot.graph.model import Input, Io, Ref
+from rtbot.graph_tests.compare_rows import Comparison, compared
+from rtbot.graph_tests.notation import Notation
+from rtbot.graph_tests.outcome import Outcome
+from rtbot.graph_tests.test_files import beside, with_file
+from rtbot.runtime.push_one import rows_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rtbot.graph.check import GraphTest
+    from rtbot.graph.check.test_rows import Row
+    from rtbot.graph.document import Document
+    from rtbot.graph.model import Checked
+    from rtbot.operator import Type
+
+
+def load(path: str | os.PathLike[str], params: Mapping[str, Any] | None = None) -> Suite:
+    """Load the tests of a graph file. Raises GraphError with every problem of the file."""
+    return Suite(load_document(Path(path)), params or {})
+
+
+class Suite:
+    """The tests of one graph; `params` override its parameters, those of a test override both."""
+
+    def __init__(self, document: Document, params: Mapping[str, Any]) -> None:
+        self.document = document
+        self.params = dict(params)
+        self.checked = _readable(document, self.params)
+        self.tests: tuple[GraphTest, ...] = self.checked.tests
+        keys = {name: node for name, node in document.root.items.items() if name != "tests"}
+        self._bare = replace(document, root=replace(document.root, items=keys))
+        self._plans: dict[str, Plan] = {}
+
+    def run(self, test: GraphTest, *, compiled: bool = False) -> Outcome:
+        """Run one test; what goes wrong for a user is part of the outcome.
+
+        By default the generated code runs as plain Python, which starts sooner: the text of the
+        code, and so the result, is the same.
+        """
+        file = self.document.file
+        try:
+            plan = self._plan(test)
+            given, expected = self._given(test, plan.checked), self._expected(test, plan.checked)
+            emitted = self._emitted(test, plan, given, compiled=compiled)
+        except (RtbotError, OSError) as error:
+            return Outcome(test, file, fault=_fault(test, error))
+        if test.error:
+            fault = f"error[{test.error}] is expected ({CODES[test.error]}), but none came"
+            return Outcome(test, file, fault=fault)
+        comparisons = [
+            Comparison(
+                name,
+                compared(rows, emitted[name], test.tolerance),
+                silent=name in test.emits_nothing,
+                waiting=rows.missing,
+                file=rows.file,
+            )
+            for name, rows in expected.items()
+        ]
+        notation = self._notation([*expected.values(), *given.values()])
+        return Outcome(test, file, tuple(comparisons), notation=notation)
+
+    def _notation(self, rows: Iterable[Rows]) -> Notation:
+        style = next((one.style for one in rows if one.style is not None), None)
+        quoted = self.document.source.lstrip().startswith("{")
+        return Notation(self.checked.io.unit, style, quoted)
+
+    def _plan(self, test: GraphTest) -> Plan:
+        """The plan of the graph with the parameters of the test, and what that looks at."""
+        key = repr((sorted(test.params.items()), sorted(test.targets.items(), key=str)))
+        if key not in self._plans:
+            checked = check(self._bare, self.params | dict(test.params))
+            seen = {name: ref for name, ref in test.targets.items() if name not in checked.outputs}
+            self._plans[key] = Plan(replace(checked, outputs={**checked.outputs, **seen}))
+        return self._plans[key]
+
+    def _expected(self, test: GraphTest, checked: Checked) -> dict[str, Rows]:
+        """The rows that are expected, by output; all public outputs if the test names none."""
+        silent = dict.fromkeys(test.emits_nothing, Rows())
+        if not (test.expect or silent or test.error):
+            return dict.fromkeys(self.checked.outputs, Rows(missing=True))
+        found = {}
+        for name, rows in test.expect.items():
+            item = Input(name, type_of(test.targets[name], checked))
+            if rows.file and not Path(beside(self.document.file, rows)).exists():
+                found[name] = replace(rows, missing=True)
+            else:
+                found[name] = self._loaded(rows, item, test.key, Io(checked.io.unit))
+        return found | silent
+
+    def _given(self, test: GraphTest, checked: Checked) -> dict[str, Rows]:
+        """The rows of the inputs, in the order of these; an input left out has no messages."""
+        return {
+            name: self._loaded(test.given[name], item, test.key, checked.io)
+            for name, item in checked.inputs.items()
+            if name in test.given
+        }
+
+    def _emitted(
+        self, test: GraphTest, plan: Plan, given: Mapping[str, Rows], *, compiled: bool
+    ) -> dict[str, list[Row]]:
+        """The rows of all outputs, in the order in which they came."""
+        from rtbot.runtime.session import Session
+
+        session = Session(plan, plan.checked.io, test.key, compiled=compiled)
+        emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
+        for name, index, (*keys, time, value) in in_time_order(given):
+            try:
+                found = session.push_one(name, time, value, key=_key(keys))
+            except DataError as error:
+                raise self._located(error, given[name], index) from None
+            _gather(emitted, found, len(test.key))
+        _gather(emitted, rows_of(session.finish(), test.key), len(test.key))
+        return emitted
+
+    def _loaded(self, rows: Rows, item: Input, key: Sequence[str], io: Io) -> Rows:
+        if not rows.file:
+            return rows
+        return with_file(rows, item, beside(self.document.file, rows), key, io)
+
+    def _located(self, error: DataError, rows: Rows, index: int) -> DataError:
+        """Return the error with the line of the row that it is about."""
+        line = rows.lines[index] if index < len(rows.lines) else 0
+        file = beside(self.document.file, rows) if rows.file else self.document.file
+        return error.at(file=file, row=line or None)
+
+
+def in_time_order(given: Mapping[str, Rows]) -> Iterator[tuple[str, int, Row]]:
+    """Yield (input, index, row) by time, equal times in the order of inputs.
+
+    The rows of one input stay as written, so that a test can be about rows that are late.
+    """
+    streams = [[(n, k, row) for k, row in enumerate(rows.rows)] for n, rows in given.items()]
+    yield from heapq.merge(*streams, key=lambda item: item[2][-2])
+
+
+def type_of(ref: Ref, checked: Checked) -> Type:
+    """Return the type of an output port, or of an input."""
+    if ref.id in checked.inputs:
+        return checked.inputs[ref.id].type
+    return checked.nodes[ref.id].types[ref.port]
+
+
+def _readable(document: Document, params: Mapping[str, Any]) -> Checked:
+    """Check the graph; where a parameter has no value, with those of the first test that has."""
+    try:
+        return check(document, params)
+    except GraphError as error:
+        if any(problem.code != "RT111" for problem in error.problems):
+            raise
+        first = error
+    for own in _own_parameters(document):
+        try:
+            return check(document, {**params, **own})
+        except GraphError:
+            continue
+    raise first
+
+
+def _own_parameters(document: Document) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of every test that has some, as written."""
+    node = document.root.items.get("tests")
+    for item in node.items if isinstance(node, SequenceNode) else []:
+        own = item.items.get("params") if isinstance(item, MappingNode) else None
+        if isinstance(own, MappingNode):
+            yield plain(own)
+
+
+def _key(keys: list[Any]) -> Any:
+    """A key as sessions take it."""
+    return (keys[0] if len(keys) == 1 else tuple(keys)) if keys else None
+
+
+def _gather(emitted: dict[str, list[Row]], found: Mapping[str, Any], keys: int) -> None:
+    """Add what was released, keys of several columns as cells of their own."""
+    for name, rows in found.items():
+        emitted[name] += [(*row[0], *row[1:]) for row in rows] if keys > 1 else rows
+
+
+def _fault(test: GraphTest, error: RtbotError | OSError) -> str:
+    """Say what went wrong, or "" if it is the error that the test is about."""
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}"
+    problems = error.problems if isinstance(error, GraphError) else (error,)
+    if test.error in {problem.code for problem in problems}:
+        return ""
+    wanted = f"error[{test.error}] is expected, but another one came\n" if test.error else ""
+    return f"{wanted}{error}"

@@ -1,0 +1,183 @@
+"""Which column of which file feeds which input of a graph."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import DataError, nearest
+from rtbot.io.opening import Opening
+from rtbot.tables.forms import TIME_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rtbot.graph.model import Input
+    from rtbot.io.blocks import Source
+    from rtbot.storage.files import Files
+
+INPUT, VALUE = "input", "value"
+"""Columns of the long form: which input a row is for, and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """An input and the column that feeds it.
+
+    `selector` is what a row has in the column `input`, or None if all rows are for this input.
+    `sparse` says that an empty cell is no message (the wide form), rather than null.
+    """
+
+    input: Input
+    column: str
+    selector: str | None = None
+    sparse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file and the inputs that it feeds."""
+
+    source: Source
+    time: str
+    key: tuple[str, ...]
+    feeds: tuple[Feed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user said: a file for all inputs, files for single ones, and names of columns.
+
+    `form` is the format of all files, None if their names tell; `live` and `marking` as in
+    `Opening`.
+    """
+
+    file: str | None = None
+    inputs: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    time: str | None = None
+    key: tuple[str, ...] = ()
+    form: str | None = None
+    live: bool = False
+    marking: bool = False
+
+
+def wire(files: Files, inputs: Mapping[str, Input], request: Request) -> list[Reading]:
+    """Open the files and find the column of every input, or raise DataError."""
+    for name in request.inputs:
+        if name not in inputs:
+            hint = nearest(name, inputs) or f"the inputs are {', '.join(inputs)}"
+            raise DataError(f"the graph has no input {name!r}", code="RT206", hint=hint)
+    left = [item for name, item in inputs.items() if name not in request.inputs]
+    opening = Opening(files, request.form, live=request.live, marking=request.marking)
+    readings = [
+        _single(opening.source(path), inputs[name], column, request)
+        for name, (path, column) in request.inputs.items()
+    ]
+    if request.file is not None and not left:
+        message = "every input has a file of its own already"
+        raise DataError(message, code="RT216", file=request.file)
+    if request.file is not None:
+        readings.append(_common(opening.source(request.file), left, request))
+    elif left:
+        names = ", ".join(item.name for item in left)
+        hint = f"give a file, or --in {left[0].name}=FILE"
+        raise DataError(f"nothing feeds {names}", code="RT216", hint=hint)
+    return readings
+
+
+def _single(source: Source, item: Input, column: str | None, request: Request) -> Reading:
+    """Read a file of one input: the column said, its name, `value`, or the only one left.
+
+    Of a sparse file nobody knows whether it is the only one, or if a column that is said may come.
+    """
+    time = _time_column(source, request, [column or item.name])
+    rest = [name for name in source.names if name not in (time, *request.key)]
+    if column is not None:
+        if not source.sparse:
+            _need(source, column)
+    elif item.name in rest:
+        column = item.name
+    elif VALUE in rest or not source.names:
+        column = VALUE
+    elif len(rest) == 1 and not source.sparse:
+        column = rest[0]
+    else:
+        hint = f"say --in {item.name}={source.file}:COLUMN; there are {_listed(rest)}"
+        message = f"which column is {item.name}?"
+        raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+    return _reading(source, time, request, (Feed(item, column),))
+
+
+def _common(source: Source, inputs: Sequence[Input], request: Request) -> Reading:
+    """Read a file of several inputs: wide if it has their columns, else long.
+
+    A sparse file is wide if it has the column of any input, as the others may come later.
+    """
+    names = [item.name for item in inputs]
+    time = _time_column(source, request, names)
+    missing = [name for name in names if name not in source.names]
+    is_long = INPUT in source.names and VALUE in source.names
+    later = source.sparse and not is_long and len(missing) < len(names)
+    if not missing or later or not source.names:
+        feeds = [Feed(item, item.name, sparse=True) for item in inputs]
+    elif is_long:
+        feeds = [Feed(item, VALUE, selector=item.name) for item in inputs]
+    elif len(inputs) == 1 and VALUE in source.names:
+        feeds = [Feed(inputs[0], VALUE)]
+    else:
+        near = nearest(missing[0], source.names)
+        hint = near or _odd_header(source.names) or f"there are {_listed(source.names)},"
+        hint += f" or say --in {missing[0]}={source.file}:COLUMN"
+        raise _absent(source, missing[0], hint)
+    return _reading(source, time, request, tuple(feeds))
+
+
+def _reading(source: Source, time: str, request: Request, feeds: tuple[Feed, ...]) -> Reading:
+    for name in request.key:
+        _need(source, name, "key column")
+    return Reading(source, time, request.key, feeds)
+
+
+def _time_column(source: Source, request: Request, values: Sequence[str]) -> str:
+    """Find the column of times; one that is also an input's or a key only if there is no other."""
+    if request.time is not None:
+        _need(source, request.time)
+        return request.time
+    there = [name for name in TIME_NAMES if name in source.names and name not in request.key]
+    there = [name for name in there if name not in values] or there
+    if not there and source.names:
+        message = f"there is no column of times ({', '.join(TIME_NAMES)})"
+        rest = [name for name in source.names if name not in (*values, *request.key)]
+        column = rest[0] if len(rest) == 1 else "COLUMN"
+        hint = f"there are {_listed(source.names)}; say --time {column}"
+        hint = _odd_header(source.names) or hint
+        raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+    return there[0] if there else TIME_NAMES[0]
+
+
+def _need(source: Source, name: str, what: str = "column") -> None:
+    if name not in source.names and source.names:
+        hint = nearest(name, source.names) or f"there are {_listed(source.names)}"
+        raise _absent(source, name, hint, what)
+
+
+def _absent(source: Source, name: str, hint: str, what: str = "column") -> DataError:
+    message = f"there is no {what} {name!r}"
+    return DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+
+
+def _odd_header(names: Sequence[str]) -> str:
+    """Return a hint if the first line of a file is no header, or not cut by commas."""
+    if all(re.fullmatch(r"[+-]?[0-9][0-9T:.Z+-]*", name) for name in names):
+        return "the first line is to name the columns, and has numbers"
+    if names[0].startswith("#"):
+        return "the first line is to name the columns: remove comments above it"
+    alone = names[0] if len(names) == 1 else ""
+    found = next((sign for sign in (";", "\t", "|") if sign in alone), "")
+    return f"a comma separates the cells, not {found!r}" if found else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:20])
+    return shown + (", ..." if len(names) > 20 else "")

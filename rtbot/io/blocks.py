@@ -1,0 +1,172 @@
+"""What every reader of files yields, and what happens to the bad cells in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+from rtbot.core.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rtbot.io.sources.offsets import Mark
+
+    Text = Callable[[int], str]
+    Convert = Callable[[pa.Array, str, str], tuple[pa.Array, list["Fault"]]]
+
+
+REJECTS = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int64()),
+        ("column", pa.string()),
+        ("problem", pa.string()),
+        ("row", pa.string()),
+    ]
+)
+"""Bad rows that are kept: where each is, what is wrong with it, and all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A bad cell (or row, if `column` is None): its row in the block, and what is wrong."""
+
+    row: int
+    column: str | None
+    message: str
+    value: str | None = None
+    code: str = field(kw_only=True)
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some rows of a file, in its order: Arrow arrays by the name of the column.
+
+    `line` gives the number of the row in the file as an editor counts, `text` the row as it stands
+    there. `faults` are the bad cells; where a cell is bad, the array holds null. `convert`, if the
+    format has one of its own, takes the place of `cells.convert` for columns read as `any`. `mark`
+    is where the block begins, if the source was asked to tell.
+    """
+
+    file: str
+    count: int
+    columns: Mapping[str, pa.Array]
+    line: Callable[[int], int]
+    text: Text
+    faults: tuple[Fault, ...] = ()
+    convert: Convert | None = None
+    mark: Mark | None = None
+
+    def part(self, start: int, stop: int) -> Block:
+        """Keep the rows from start to stop."""
+        if (start, stop) == (0, self.count):
+            return self
+        columns = {n: array.slice(start, stop - start) for n, array in self.columns.items()}
+        faults = tuple(
+            replace(fault, row=fault.row - start)
+            for fault in self.faults
+            if start <= fault.row < stop
+        )
+        line, text = (lambda row: self.line(row + start)), (lambda row: self.text(row + start))
+        return replace(
+            self, count=stop - start, columns=columns, line=line, text=text, faults=faults
+        )
+
+
+def known_by(mark: Mark | None, file: str, blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield the blocks of a file; if there are none, one without rows, for the sake of its mark."""
+    first = next(blocks, None)
+    if first is not None:
+        yield first
+        yield from blocks
+    elif mark is not None:
+        yield Block(file, 0, {}, int, str, mark=mark)
+
+
+class Source(Protocol):
+    """A file of rows.
+
+    `names` are its columns, none if there are no rows. `typed` says that cells have types, rather
+    than being text; `sparse` that later rows may have columns which `names` does not tell; `live`
+    that rows come as somebody sends them.
+    """
+
+    file: str
+    names: list[str]
+    typed: bool
+    sparse: bool
+    live: bool
+
+    def sample(self, column: str) -> pa.Array:
+        """Return the column of the first rows, as text if the file has text.
+
+        Of a typed file it may be the first cell, or none at all: what tells is the type.
+        """
+
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+        """Read the wanted columns, by name the kind of value, from the mark of a block on.
+
+        That is number, integer, boolean, text, key (integer or text), raw (as it is) or any (to be
+        converted when it is known for which input each row is).
+        """
+
+
+@dataclass
+class Judge:
+    """Decides on bad cells: the first is an error, or all are left out, counted and kept.
+
+    `counts` has their number by file. The kept ones go to `rejects`, as tables of `REJECTS`.
+    """
+
+    drop: bool = False
+    rejects: Callable[[pa.Table], object] | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def judge(self, block: Block, faults: list[Fault]) -> set[int]:
+        """Return the rows to leave out, or raise DataError for the first in the file."""
+        if not faults:
+            return set()
+        if not self.drop:
+            raise error_at(block, min(faults, key=_place(block)))
+        ordered = sorted(faults, key=_place(block))
+        first: dict[int, Fault] = {}
+        for fault in ordered:
+            first.setdefault(fault.row, fault)
+        self.counts[block.file] = self.counts.get(block.file, 0) + len(first)
+        if self.rejects is not None:
+            self.rejects(_kept(block, list(first.values())))
+        return set(first)
+
+
+def _kept(block: Block, faults: list[Fault]) -> pa.Table:
+    file = block.file.encode(errors="backslashreplace").decode()  # a name may be any bytes
+    rows = [(file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults]
+    return pa.table(list(map(list, zip(*rows, strict=True))), schema=REJECTS)
+
+
+def _place(block: Block) -> Callable[[Fault], tuple[int, int]]:
+    """Return the order of faults: by row, whole rows first, then by the place of the column."""
+    places = {None: -1} | {name: place for place, name in enumerate(block.columns)}
+    return lambda fault: (fault.row, places.get(fault.column, -1))
+
+
+def error_at(block: Block, fault: Fault) -> DataError:
+    """Return the error that tells file, row and column of a fault."""
+    return DataError(
+        fault.message,
+        code=fault.code,
+        hint=fault.hint,
+        file=block.file,
+        row=block.line(fault.row),
+        column=fault.column,
+        value=fault.value,
+    )
+
+
+def fault_of(error: DataError, row: int, column: str, value: Any) -> Fault:
+    """Return an error as the fault of a cell."""
+    return Fault(row, column, error.message, value, code=error.code, hint=error.hint)

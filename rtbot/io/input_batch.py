@@ -1,0 +1,277 @@
+"""A block of a file as the arrays of one push."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rtbot.core import times
+from rtbot.core.arrow import as_numpy
+from rtbot.core.dated_errors import dated
+from rtbot.core.errors import DataError, nearest
+from rtbot.core.times import BARE
+from rtbot.io.bindings import INPUT, Feed, Reading
+from rtbot.io.blocks import Block, Fault, Judge, error_at, fault_of
+from rtbot.io.sources import cells
+from rtbot.tables import Columns, Text
+from rtbot.tables.convert import FILLERS, key, values
+from rtbot.tables.number_columns import times as typed_times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rtbot.core.times import Style
+    from rtbot.tables.convert import Key
+
+    Value = tuple[Sequence[int] | np.ndarray, np.ndarray | Text, np.ndarray | None]
+
+FEW = 16
+"""Times that are tried one by one where one of them is bad."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows for one push, by input; `rows` tell where each stands in the block.
+
+    `clock` is the unit and the style of times, None where they are integers.
+    """
+
+    columns: Mapping[str, Columns]
+    rows: Mapping[str, Sequence[int] | np.ndarray]
+    block: Block
+    clock: tuple[str, Style] | None
+
+    def located(self, error: DataError) -> DataError:
+        """Return the error of a session with the place in the file instead of that in the push."""
+        told = error if self.clock is None else dated(error, *self.clock)
+        where = dict(told.where)
+        name, row = where.get("input"), where.pop("row", None)
+        places = self.rows.get(str(name), ())
+        if row is not None and row < len(places):
+            where["row"] = self.block.line(int(places[row]))
+        return told.at(**{"file": self.block.file, "row": None} | where)
+
+    def last(self) -> int:
+        """Return the latest time of all rows."""
+        ends = [int(whole.time.max(initial=times.INT64_MIN)) for whole in self.columns.values()]
+        return max(ends)
+
+    def part(self, start: int, stop: int) -> Piece:
+        """Keep the rows of the block from start to stop."""
+        columns, rows = {}, {}
+        for name, whole in self.columns.items():
+            places = self.rows[name]
+            if isinstance(places, range):
+                cut = slice(start, stop)
+            else:
+                cut = slice(*np.searchsorted(places, [start, stop]).tolist())
+            columns[name], rows[name] = _taken(whole, cut, start == 0), places[cut]
+        return Piece(columns, rows, self.block, self.clock)
+
+
+class Converter:
+    """Makes pieces of the blocks of one file.
+
+    `integer_keys` says of every key column whether it holds integers; `style` is how times are
+    written, `BARE` if as integers, None if that is not known.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        unit: str,
+        style: Style | None,
+        integer_keys: Sequence[bool],
+        judge: Judge,
+    ) -> None:
+        self.reading, self.unit = reading, unit
+        self.style = None if style == BARE else style
+        self.integer_keys = integer_keys
+        self.judge = judge
+
+    def wanted(self) -> dict[str, str]:
+        """Return the kind to read every column as."""
+        reading = self.reading
+        found: dict[str, str] = dict.fromkeys(reading.key, "key")
+        found[reading.time] = "raw" if self.style is not None else "integer"
+        kinds = {feed.input.type.kind for feed in reading.feeds}
+        for feed in reading.feeds:
+            long = feed.selector is not None
+            found[feed.column] = "any" if long and len(kinds) > 1 else feed.input.type.kind
+            if long:
+                found[INPUT] = "text"
+        places = [*reading.source.names, *found]
+        return {name: found[name] for name in places if name in found}
+
+    def piece(self, block: Block) -> Piece:
+        """Convert a block; bad cells are judged when all of them are known."""
+        faults = list(block.faults)
+        time = self._times(block, faults)
+        keys = tuple(
+            self._key(block, name, integer, faults)
+            for name, integer in zip(self.reading.key, self.integer_keys, strict=True)
+        )
+        found = {feed: self._value(block, feed, faults) for feed in self.reading.feeds}
+        faults += _strangers(block, self.reading.feeds)
+        dropped = self.judge.judge(block, faults)
+        keep = None
+        if dropped:
+            keep = np.ones(block.count, np.bool_)
+            keep[list(dropped)] = False
+        columns, rows = {}, {}
+        for feed, value in found.items():
+            name = feed.input.name
+            columns[name], rows[name] = _assembled(
+                feed, Columns(time, time, None, keys), value, keep
+            )
+        clock = None if self.style is None else (self.unit, self.style)
+        return Piece(columns, rows, block, clock)
+
+    def _times(self, block: Block, faults: list[Fault]) -> np.ndarray:
+        """Convert the times of a block; where one is bad, the array holds 0."""
+        name = self.reading.time
+        column = block.columns[name]
+        try:
+            return self._converted(column)
+        except DataError as error:
+            if error.row is None:
+                raise error.at(file=block.file, column=name) from None
+        time, bad = self._times_of_each(column)
+        faults += bad
+        return time
+
+    def _times_of_each(self, column: pa.Array) -> tuple[np.ndarray, list[Fault]]:
+        """Convert the times that are good, and tell what is wrong with the others."""
+        time, valid = np.zeros(len(column), np.int64), as_numpy(pc.is_valid(column))
+        faults = [
+            Fault(row, self.reading.time, "a row without a time", code="RT211")
+            for row in np.flatnonzero(~valid).tolist()
+        ]
+        self._fill(time, np.flatnonzero(valid), column.drop_null(), faults)
+        return time, faults
+
+    def _fill(
+        self, time: np.ndarray, places: np.ndarray, column: pa.Array, faults: list[Fault]
+    ) -> None:
+        """Convert times to their places; halves are tried, so that few bad ones cost little.
+
+        Where a bad one is an error, those behind the first are left alone.
+        """
+        try:
+            time[places] = self._converted(column)
+        except DataError:
+            half = len(column) // 2
+            if half >= FEW:
+                self._fill(time, places[:half], column.slice(0, half), faults)
+                if not faults or self.judge.drop:
+                    self._fill(time, places[half:], column.slice(half), faults)
+                return
+            for row, place in enumerate(places.tolist()):
+                try:
+                    time[place] = self._one_time(column, row)
+                except DataError as error:
+                    told = str(column[row].as_py())
+                    faults.append(fault_of(error, place, self.reading.time, told))
+
+    def _one_time(self, column: pa.Array, row: int) -> int:
+        value = column[row].as_py()
+        if isinstance(value, str):
+            zoned = self.style is not None and bool(self.style.offset)
+            return times.parse_one(value, self.unit, offset=zoned)
+        return int(typed_times(column.slice(row, 1), self.unit)[0])
+
+    def _converted(self, column: pa.Array) -> np.ndarray:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            return times.parse(column, self.unit, self.style)[0]
+        return typed_times(column, self.unit)
+
+    def _key(self, block: Block, name: str, integer: bool, faults: list[Fault]) -> Key:
+        column = block.columns[name]
+        if integer and not pa.types.is_integer(column.type):
+            column, bad = cells.integer_keys(column, name)
+            faults += bad
+        found: Key = _told(block, name, lambda: key(column))
+        return found
+
+    def _value(self, block: Block, feed: Feed, faults: list[Fault]) -> Value:
+        """Convert the rows for one input: their places, values and the mask of what is not null."""
+        column, kind = block.columns[feed.column], feed.input.type.kind
+        rows: Sequence[int] | np.ndarray = range(block.count)
+        if feed.selector is not None:
+            chosen = pc.fill_null(pc.equal(_plain(block.columns[INPUT]), feed.selector), False)
+            rows = np.flatnonzero(as_numpy(chosen))
+            column = column.take(pa.array(rows))
+            if pa.types.is_string(column.type):
+                column, bad = (block.convert or cells.convert)(column, kind, feed.column)
+                faults += [replace(f, row=int(rows[f.row])) for f in bad]
+        value, valid = _told(block, feed.column, lambda: values(column, kind))
+        return rows, value, valid
+
+
+def _assembled(
+    feed: Feed, frame: Columns, found: Value, keep: np.ndarray | None
+) -> tuple[Columns, Sequence[int] | np.ndarray]:
+    """Put time, keys and values together, without rows that were dropped or bring no message."""
+    rows, value, valid = found
+    whole = isinstance(rows, range)
+    if valid is not None and valid.all():
+        valid = None
+    if whole and keep is None and valid is None:
+        return Columns(frame.time, value, None, frame.keys), rows
+    rows = np.asarray(rows, np.int64)
+    good = np.ones(len(rows), np.bool_) if keep is None else keep[rows]
+    nulls = 0
+    if valid is not None and (feed.sparse or not feed.input.type.nullable):
+        nulls = 0 if feed.sparse else int((good & ~valid).sum())
+        good, valid = good & valid, None
+    elif valid is not None and isinstance(value, np.ndarray):
+        value = np.where(valid, value, FILLERS[feed.input.type.kind])
+    chosen = rows[good]
+    heads = _taken(frame, chosen, first=False)
+    valid = None if valid is None else valid[good]
+    return Columns(heads.time, value[good], valid, heads.keys, nulls), chosen
+
+
+def _taken(whole: Columns, rows: slice | np.ndarray, first: bool) -> Columns:
+    """Keep some rows; the count of nulls goes with the first."""
+    keys = tuple(
+        (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
+        for part in whole.keys
+    )
+    valid = None if whole.valid is None else whole.valid[rows]
+    nulls = whole.nulls if first else 0
+    return Columns(whole.time[rows], whole.value[rows], valid, keys, nulls)
+
+
+def _strangers(block: Block, feeds: Sequence[Feed]) -> list[Fault]:
+    """Find rows of the long form that are for no input."""
+    known = [feed.selector for feed in feeds if feed.selector is not None]
+    if not known or not block.count:
+        return []
+    texts = _plain(block.columns[INPUT])
+    strange = as_numpy(pc.invert(pc.is_in(texts, pa.array(known))))
+    broken = {fault.row for fault in block.faults if fault.column is None}
+    found = []
+    for row in np.flatnonzero(strange).tolist():
+        name = texts[row].as_py()
+        hint = nearest(name or "", known) or f"the inputs are {', '.join(known)}"
+        if row not in broken:
+            message = "the graph has no such input"
+            found.append(Fault(row, INPUT, message, name, code="RT206", hint=hint))
+    return found
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _told(block: Block, column: str, convert: Callable[[], Any]) -> Any:
+    """Convert, and tell the place in the file if it fails."""
+    try:
+        return convert()
+    except DataError as error:
+        raise error_at(block, fault_of(error, error.row or 0, column, error.value)) from None

@@ -1,0 +1,122 @@
+"""Files and tables as pushes of a session, for `rtbot run`, `Graph.run` and `compare` alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rtbot.core.errors import DataError, QueueFull
+from rtbot.core.times import INT64_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rtbot.graph.model import Input, Io
+    from rtbot.io.bindings import Request
+    from rtbot.io.input_batch import Piece
+    from rtbot.io.reader import Intake
+
+
+class Session(Protocol):
+    """What takes pushes."""
+
+    def push(self, data: Any) -> Any:
+        """Take a table, or {input: table}; returns what comes of it."""
+
+    def advance(self, time: int, name: str | None = None) -> Any:
+        """Take notice that an input sends nothing more up to a time; returns what comes of it."""
+
+
+def pump(
+    session: Session,
+    intake: Intake,
+    take: Callable[[Any, Piece | None], object],
+    end_block: Callable[[], object] | None = None,
+) -> None:
+    """Push every block of files; an input whose file has ended is advanced, as nobody waits for it.
+
+    `take` is given all that the session returns, with the piece that was pushed. Raises DataError
+    with file and row where a file is wrong.
+    """
+    for pieces, ended in intake.turns():
+        for piece in pieces:
+            take(_pushed(session, piece), piece)
+        for name in ended:
+            take(session.advance(INT64_MAX, name), None)
+        if end_block is not None:
+            end_block()
+
+
+def _pushed(session: Session, piece: Piece) -> Any:
+    """Push a piece; errors have its place in the file, and what a user of files can do."""
+    try:
+        return session.push(piece.columns)
+    except DataError as error:
+        raise piece.located(error) from None
+    except QueueFull as error:
+        error.hint = (
+            f"{piece.block.file} has no rows of {error.input} that go with them: sort it by time, "
+            f"check that {error.input} is fed, or raise --queue (queue_limit in Python)"
+        )
+        raise error from None
+
+
+def push_all(
+    session: Session, data: Any, inputs: Mapping[str, Input], io: Io, key: tuple[str, ...]
+) -> list[Any]:
+    """Push data and return all that the session gave for it.
+
+    `data` is a path of a file for all inputs, one table of them all, or a mapping from input to a
+    table or a path. Raises DataError with file and row where a file is wrong.
+    """
+    if isinstance(data, str | os.PathLike):
+        return _push_files(session, data, {}, inputs, io, key)
+    if not isinstance(data, Mapping):
+        return [session.push(data)]
+    paths = {name: path for name, path in data.items() if isinstance(path, str | os.PathLike)}
+    tables = {name: table for name, table in data.items() if name not in paths}
+    given = [session.push(tables)] if tables else []
+    if not paths:
+        return given
+    given += _end(session, (name for name in inputs if name not in paths))
+    return given + _push_files(session, None, paths, inputs, io, key)
+
+
+def _end(session: Session, names: Iterable[str]) -> list[Any]:
+    """Say that nothing comes (any more) for these inputs."""
+    return [session.advance(INT64_MAX, name) for name in names]
+
+
+def _push_files(
+    session: Session,
+    file: str | os.PathLike[str] | None,
+    paths: Mapping[str, str | os.PathLike[str]],
+    inputs: Mapping[str, Input],
+    io: Io,
+    key: tuple[str, ...],
+) -> list[Any]:
+    from rtbot.io.bindings import Request
+
+    singles = {name: (os.fspath(path), None) for name, path in paths.items()}
+    request = Request(None if file is None else os.fspath(file), singles, io.time, key)
+    wanted = inputs if file is not None else {n: i for n, i in inputs.items() if n in singles}
+    return push_request(session, request, wanted, io)
+
+
+def push_request(
+    session: Session, request: Request, inputs: Mapping[str, Input], io: Io
+) -> list[Any]:
+    """Push the files of a request, block by block, and return all that the session gave.
+
+    Raises DataError with file and row where a file is wrong.
+    """
+    from rtbot.io.bindings import wire
+    from rtbot.io.blocks import Judge
+    from rtbot.io.reader import Intake
+    from rtbot.storage.files import Files
+
+    intake = Intake(wire(Files(), inputs, request), io.unit, Judge(drop=io.bad == "drop"))
+    given: list[Any] = []
+    pump(session, intake, lambda result, _piece: given.append(result))
+    return given

@@ -1,0 +1,164 @@
+"""Files as pushes: the blocks of all files in turn, so that no input runs ahead of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from rtbot.core import times
+from rtbot.core.errors import DataError
+from rtbot.core.times import BARE, Style
+from rtbot.io.input_batch import Converter, Piece
+from rtbot.io.sources import cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rtbot.io.bindings import Reading
+    from rtbot.io.blocks import Judge
+    from rtbot.io.sources.offsets import Mark
+
+BLOCK_ROWS = 65_536
+"""Rows of a file that make a block: outputs are put in order and written after each."""
+
+
+@dataclass
+class Position:
+    """How far the files of a reading have been read: to a row behind the last of the marks.
+
+    There is a mark for every file that was begun. `last` is the latest time, `rows` the number of
+    rows behind the mark, `ended` whether there are no more.
+    """
+
+    marks: list[Mark] = field(default_factory=list)
+    rows: int = 0
+    last: int = times.INT64_MIN
+    ended: bool = False
+
+    def mark(self) -> Mark | None:
+        """Return where to go on."""
+        return self.marks[-1] if self.marks else None
+
+    def note(self, mark: Mark | None, rows: int) -> None:
+        """Take what is behind so many rows of a block as read."""
+        if mark is None:
+            return
+        if self.marks and self.marks[-1].path == mark.path:
+            self.marks.pop()
+        self.marks.append(mark)
+        self.rows = rows
+
+
+class Intake:
+    """Readings in progress.
+
+    `unit` is that of the times, None if they are integers without one; `style` is how the first
+    file with times as text writes them, None if there is none. `integer_keys` says of every key
+    column whether it holds integers; `rows` counts those read so far.
+    """
+
+    def __init__(self, readings: Sequence[Reading], unit: str | None, judge: Judge) -> None:
+        styles = [_style(reading) for reading in readings]
+        timed = [None if style is None else style != BARE for style in styles]
+        if unit is None and True in timed:
+            if False in timed:
+                file = readings[timed.index(False)].source.file
+                message = "times are integers here and text in another file"
+                raise DataError(message, code="RT218", hint="set io.unit", file=file)
+            unit = times.DEFAULT_UNIT
+        self.unit = unit
+        self.rows = 0
+        self.positions = [Position() for _ in readings]
+        count = len(readings[0].key) if readings else 0
+        self.integer_keys = [_are_integers(readings, place) for place in range(count)]
+        written = [style for style in styles if style not in (None, BARE)]
+        self.style: Style | None = written[0] if written else None
+        self.converters = [
+            Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, judge)
+            for reading, style in zip(readings, styles, strict=True)
+        ]
+
+    def naive(self) -> Iterator[str]:
+        """Yield the files whose times are text without an offset, other than dates alone."""
+        for converter in self.converters:
+            style = converter.style
+            if style is not None and style.separator and not style.offset:
+                yield converter.reading.source.file
+
+    def turns(self) -> Iterator[tuple[list[Piece], list[str]]]:
+        """Yield the pieces of a block of the file that lags; also the inputs that end with it.
+
+        After each, `positions` say how far all files have been read, and another intake that is
+        given them goes on there.
+        """
+        both = zip(self.converters, self.positions, strict=True)
+        going = {converter: position for converter, position in both if not position.ended}
+        blocks = {converter: self._blocks(converter, p) for converter, p in going.items()}
+        while going:
+            behind = min(going, key=lambda converter: going[converter].last)
+            pieces = next(blocks[behind], None)
+            if pieces is not None:
+                position = going[behind]
+                position.last = max(position.last, *(piece.last() for piece in pieces))
+                yield pieces, []
+                continue
+            going.pop(behind).ended = True
+            if going:
+                yield [], [feed.input.name for feed in behind.reading.feeds]
+
+    def _blocks(self, converter: Converter, position: Position) -> Iterator[list[Piece]]:
+        """Cut the blocks of one file anew, so that they end at fixed numbers of rows.
+
+        What is live is not kept back, so that its blocks end wherever the rows do.
+        """
+        source, room, skipped = converter.reading.source, BLOCK_ROWS, position.rows
+        gathered: list[Piece] = []
+        for block in source.blocks(converter.wanted(), position.mark()):
+            start = min(skipped, block.count)
+            skipped -= start
+            while start < block.count:
+                stop = min(start + room, block.count)
+                gathered.append(converter.piece(block.part(start, stop)))
+                self.rows += stop - start
+                start, room = stop, room - (stop - start)
+                if not room or (source.live and start == block.count):
+                    position.note(block.mark, start)
+                    yield gathered
+                    room, gathered = BLOCK_ROWS, []
+            position.note(block.mark, start)
+        if gathered:
+            yield gathered
+
+
+def _style(reading: Reading) -> Style | None:
+    """How the times of a file are written; `BARE` if as integers, None if there are no rows."""
+    if not reading.source.names:
+        return None
+    sample = reading.source.sample(reading.time)
+    if pa.types.is_string(sample.type) or pa.types.is_large_string(sample.type):
+        known = sample.drop_null()
+        if not len(known):
+            return None
+        if cells.looks_integer(known[0].as_py()):
+            return BARE
+        styles = (times.style_of(text.as_py()) for text in known)
+        return next((style for style in styles if style is not None), Style(separator=""))
+    if pa.types.is_timestamp(sample.type):
+        return Style(offset="Z" if sample.type.tz else "")
+    return Style(separator="", parts=0) if pa.types.is_date(sample.type) else BARE
+
+
+def _are_integers(readings: Sequence[Reading], place: int) -> bool:
+    """Whether a key column is of integers, by the first rows of all files."""
+    told = []
+    for reading in readings:
+        if not reading.source.names:
+            continue
+        sample = reading.source.sample(reading.key[place])
+        if reading.source.typed and not pa.types.is_null(sample.type):
+            told.append(pa.types.is_integer(sample.type))
+        elif not reading.source.typed and len(known := sample.drop_null()):
+            told.append(cells.is_integer(known))
+    return bool(told) and all(told)

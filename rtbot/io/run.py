@@ -1,0 +1,183 @@
+"""A graph over files, from the first block read to the last row written."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbot.io import pushes
+from rtbot.io.bindings import Request, wire
+from rtbot.io.blocks import REJECTS, Judge
+from rtbot.io.reader import Intake
+from rtbot.io.signals import stopping
+from rtbot.io.sinks.opening_writers import writer_of
+from rtbot.io.sinks.outputs import MEMORY, Outlet
+from rtbot.io.sinks.writers import Clock
+from rtbot.storage.files import Files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import pyarrow as pa
+
+    from rtbot.api import Graph
+    from rtbot.cli.progress_bar import Progress
+    from rtbot.io.input_batch import Piece
+    from rtbot.io.run_chart import Plotter
+    from rtbot.io.sinks.outputs import Target
+    from rtbot.runtime.result import Result
+    from rtbot.runtime.session import Session
+
+
+EVERY = 1_000_000
+"""Rows of input between two checkpoints, if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to read and where to write; `request.key` are the key columns of the run.
+
+    `taps` are operators whose outputs are results too. `memory` is what rows may take that wait to
+    be written, `queue` how many rows may wait at one port. `rejects` is where bad rows are kept,
+    `account` a file for the account, `plot` one for a chart. `checkpoint` is the file that a run
+    can be resumed from, written after so many rows as `every` says.
+    """
+
+    request: Request
+    targets: tuple[Target, ...]
+    rejects: Target | None = None
+    account: str | None = None
+    taps: tuple[str, ...] = ()
+    memory: int = MEMORY
+    queue: int | None = None
+    plot: str | None = None
+    checkpoint: str | None = None
+    every: int = EVERY
+    resume: bool = False
+
+
+def execute(
+    graph: Graph,
+    job: Job,
+    tell: Callable[[str], object],
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Run the graph; returns the account. `tell` gets notices.
+
+    Raises DataError with the place in the file. Files other than stdout appear at the end.
+    """
+    files = Files() if progress is None else progress.files
+    io = graph.checked.io
+    with ExitStack() as stack:
+        stop = stack.enter_context(stopping(at_once=True))
+        probe(job, files)
+        judge = Judge(io.bad == "drop", _rejects(stack, files, job.rejects))
+        intake = Intake(wire(files, graph.checked.inputs, job.request), io.unit, judge)
+        for file in intake.naive():
+            tell(f"{file}: times without an offset are taken as UTC")
+        session = graph.start(job.request.key, tap=job.taps, queue_limit=job.queue)
+        outlet = stack.enter_context(Outlet(files, job.targets, session.key, job.memory))
+        outlet.open(Clock(intake.unit, intake.style), intake.integer_keys)
+        plotter = _plotter(graph, session) if job.plot else None
+        stop.check()
+        pump(session, intake, outlet, progress, plotter, end_block=lambda _rows: stop.check())
+        stop.check()
+        account = session.account()
+    if plotter and job.plot:
+        files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
+    report(job, files, account, judge, intake, tell)
+    return account
+
+
+def probe(job: Job, files: Files) -> None:
+    """Raise OSError before the run if what is written behind it cannot be."""
+    for path in (job.account, job.plot):
+        if path is not None:
+            files.probe(path)
+
+
+def report(
+    job: Job,
+    files: Files,
+    account: dict[str, Any],
+    judge: Judge,
+    intake: Intake | None,
+    tell: Callable[[str], object],
+) -> None:
+    """Complete the account, and write it if that is wanted."""
+    if intake is not None:
+        for text in _unseen(intake, account):
+            tell(text)
+    if judge.counts:
+        account["bad"] = dict(judge.counts)
+    if job.account:
+        files.write(job.account, (json.dumps(account, indent=2) + "\n").encode())
+
+
+def _rejects(
+    stack: ExitStack, files: Files, target: Target | None
+) -> Callable[[pa.Table], object] | None:
+    """Open the file that keeps bad rows; without any it has a header alone."""
+    if target is None:
+        return None
+    writer = writer_of(stack.enter_context(files.replacing(target.path)), target, Clock())
+    stack.callback(writer.stop)
+    writer.write(REJECTS.empty_table())
+
+    def close(kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            writer.close()
+
+    stack.push(close)
+    return writer.write
+
+
+def _plotter(graph: Graph, session: Session) -> Plotter:
+    from rtbot.io.run_chart import Plotter
+
+    return Plotter(graph.checked, session)
+
+
+def pump(
+    session: Session,
+    intake: Intake,
+    outlet: Outlet,
+    progress: Progress | None,
+    plotter: Plotter | None = None,
+    *,
+    end_block: Callable[[int], object] | None = None,
+) -> None:
+    """Push every block and write what it releases; an input whose file has ended is advanced.
+
+    `end_block` is called after every block, with the number of rows read so far.
+    """
+
+    def take(result: Result, piece: Piece | None) -> None:
+        outlet.add(result)
+        if plotter is not None:
+            plotter.add(result)
+            if piece is not None:
+                plotter.add_inputs(piece.columns)
+
+    def end() -> None:
+        outlet.end_block(None if session.key else session.frontier())
+        if progress is not None:
+            progress.read(intake.rows)
+        if end_block is not None:
+            end_block(intake.rows)
+
+    pushes.pump(session, intake, take, end)
+    take(session.finish(), None)
+    outlet.finish(None if progress is None else progress.wrote)
+
+
+def _unseen(intake: Intake, account: Mapping[str, Any]) -> Iterator[str]:
+    """Tell of inputs that a sparse file could have fed and never did: a name may be wrong."""
+    for converter in intake.converters:
+        source = converter.reading.source
+        for feed in converter.reading.feeds:
+            absent = source.names and feed.column not in source.names
+            if absent and not account["inputs"][feed.input.name]["in"]:
+                yield f"{source.file}: no row has {feed.column!r}, which feeds {feed.input.name}"

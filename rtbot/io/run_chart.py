@@ -1,0 +1,70 @@
+"""The chart of a run, made of what passes, in bounded memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.tables import Text
+from rtbot.tables.wide import in_order
+from rtbot.viz.charts.axes import Clock
+from rtbot.viz.charts.chart import plot
+from rtbot.viz.charts.downsample import Collector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from rtbot.core.times import Style
+    from rtbot.graph.model import Checked
+    from rtbot.runtime.session import Session
+    from rtbot.tables import Columns
+
+NUMERIC = ("number", "integer")
+
+
+class Plotter:
+    """Collects outputs, and the numbers that come in, which are drawn behind them."""
+
+    def __init__(self, checked: Checked, session: Session) -> None:
+        self._checked, self._session = checked, session
+        self._collected = Collector(session.key)
+        self._outputs: list[str] = []
+
+    def add(self, result: Mapping[str, Any]) -> None:
+        """Take what a push released."""
+        self._outputs = list(result)
+        self._collected.add(result)
+
+    def add_inputs(self, columns: Mapping[str, Columns]) -> None:
+        """Take what a push brought."""
+        kinds = {name: one.type.kind for name, one in self._checked.inputs.items()}
+        tables = {
+            f"{name} (input)": self._table(whole)
+            for name, whole in columns.items()
+            if kinds[name] in NUMERIC
+        }
+        self._collected.add(in_order(tables, self._session.key))
+
+    def _table(self, whole: Columns) -> dict[str, np.ndarray]:
+        table = dict(zip(self._session.key, map(_objects, whole.keys), strict=True))
+        valid = {} if whole.valid is None else {"value_valid": whole.valid}
+        return table | {"t": whole.time, "value": _objects(whole.value)} | valid
+
+    def svg(self, unit: str | None, style: Style | None) -> str:
+        """Return the chart; times are shown as they were read."""
+        keys = self._session.keys
+        count = 1 if keys is None else len(keys.open_slots())
+        clock = Clock.of(unit, style)
+        return plot(self._collected, self._outputs, clock, self._checked.name, count)
+
+
+def _objects(part: np.ndarray | Text | tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """A column as results have it: an array of its type, or of objects if it is text or null."""
+    if isinstance(part, Text):
+        return part.objects()
+    if isinstance(part, tuple):
+        column = part[0].astype(object)
+        column[~part[1]] = None
+        return column
+    return part

@@ -1,0 +1,66 @@
+"""The writer of a target, with what its format needs around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from rtbot.io.sinks.writers import Behind, open_writer
+from rtbot.storage.files import STANDARD
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from rtbot.io.sinks.output_file import Target
+    from rtbot.io.sinks.writers import Clock, Writer
+
+SLAB_ROWS = 131_072
+"""Rows of a batch of an Arrow file, whatever the blocks of the run."""
+
+
+def writer_of(stream: BinaryIO, target: Target, clock: Clock) -> Behind:
+    """Return what writes the tables of a target, in a thread of its own."""
+    sparse = target.outputs if target.layout == "wide" else ()
+    writer = open_writer(stream, target.path, target.form, clock, sparse)
+    if target.form == "arrow":
+        writer = Slabs(writer)
+    return Behind(Prompt(writer, stream) if target.path == STANDARD else writer)
+
+
+class Prompt:
+    """Sends rows on as soon as they are written: somebody may wait at the other end."""
+
+    def __init__(self, writer: Writer, stream: BinaryIO) -> None:
+        self._writer, self._stream = writer, stream
+        self.close = writer.close
+
+    def write(self, table: pa.Table) -> None:
+        """Write rows and flush."""
+        self._writer.write(table)
+        self._stream.flush()
+
+
+class Slabs:
+    """Hands a writer parts of a fixed number of rows, so that bytes depend on the rows alone."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._parts: list[pa.Table] = []
+        self._rows = 0
+
+    def write(self, table: pa.Table) -> None:
+        """Keep rows until a part is full."""
+        self._parts.append(table)
+        self._rows += table.num_rows
+        if self._rows >= SLAB_ROWS:
+            whole = pa.concat_tables(self._parts).combine_chunks()
+            end = self._rows - self._rows % SLAB_ROWS
+            for start in range(0, end, SLAB_ROWS):
+                self._writer.write(whole.slice(start, SLAB_ROWS))
+            self._parts, self._rows = [whole.slice(end)], self._rows - end
+
+    def close(self) -> None:
+        """Write the last part, which brings the schema if it is the first."""
+        self._writer.write(pa.concat_tables(self._parts).combine_chunks())
+        self._writer.close()

@@ -1,0 +1,158 @@
+"""From the results of a run to one file: rows wait, are put in order, and are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rtbot.io.sinks.output_buffer import Gathered
+from rtbot.io.sinks.sort import RUNS_MAX, Sorter
+from rtbot.storage.files import naming
+from rtbot.tables.wide import PRESENT, long, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import BinaryIO
+
+    from rtbot.io.sinks.output_buffer import Table
+    from rtbot.io.sinks.writers import Behind
+
+SORTED_PARTS = 4
+"""Rows that are put in order are in memory about so many times."""
+
+BLOCK_BYTES_MIN = 1 << 16
+"""Smaller blocks of runs cost more time than they save memory."""
+
+OUTPUT = "output"
+"""The column of the long form that tells which output a row is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file (`-` is stdout), its format, and the outputs that go there, wide or long.
+
+    `stream`: keyed rows go out block by block, and not at the end.
+    """
+
+    path: str
+    form: str
+    outputs: tuple[str, ...]
+    layout: str = "wide"
+    stream: bool = False
+
+
+class Route:
+    """The rows of a target that wait for their turn, and what writes them.
+
+    `memory` is what they may take; beyond it they go to the disk, where `scratch` opens files, and
+    are put in order at the end. `key` has the types of the key columns.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        key: Mapping[str, pa.DataType],
+        writer: Behind,
+        scratch: Callable[[], BinaryIO],
+        memory: int,
+    ) -> None:
+        self._target, self._key, self._writer = target, key, writer
+        self._waiting = Gathered(target.outputs)
+        self._share = memory // SORTED_PARTS
+        self._long = target.layout == "long"
+        self._unites = not self._long and len(target.outputs) > 1
+        order = [*key, "t", *([OUTPUT] if self._long else [])]
+        block_bytes = max(self._share // (2 * RUNS_MAX), BLOCK_BYTES_MIN)
+        self._sorter = Sorter(scratch, order, block_bytes, unite=self._unites)
+        self._frontier: int | None = None
+        self._began = False
+
+    def add(self, result: Mapping[str, Table]) -> None:
+        """Take what a push released."""
+        self._waiting.add(result)
+        if self._key and not self._target.stream:
+            self._make_room()
+
+    def end_block(self, frontier: int | None) -> None:
+        """Write what is ready: keyed, all of the block; unkeyed, what is not after the frontier."""
+        if self._key:
+            if self._target.stream:
+                self._write(self._table(self._waiting.all()))
+            return
+        if frontier is not None and frontier != self._frontier and not self._sorter:
+            self._frontier = frontier
+            self._write(self._table(self._waiting.until(frontier)))
+        self._make_room()
+
+    def waiting(self) -> Mapping[str, Table]:
+        """Return the rows that wait for their turn in memory, if there are any."""
+        return self._waiting.rows()
+
+    def finish(self, note: Callable[[int], object] | None = None) -> None:
+        """Write all that is left; there is at least a header.
+
+        `note` is told the number of rows that come from the disk.
+        """
+        if self._sorter:
+            self._spill()
+            for part in self._sorter.sorted():
+                self._write(_named(part, self._target.outputs) if self._long else _bare(part))
+                if note is not None:
+                    note(part.num_rows)
+        else:
+            self._write(self._table(self._waiting.all()))
+        with naming(self._target.path):
+            self._writer.close()
+
+    def close(self) -> None:
+        """Give up what is open; the file of the target is closed by who opened it."""
+        self._writer.stop()
+        self._sorter.close()
+
+    def _make_room(self) -> None:
+        if self._waiting.bytes > self._share:
+            self._spill()
+
+    def _spill(self) -> None:
+        table = self._table(self._waiting.all(), marked=self._unites)
+        with naming(self._target.path):
+            self._sorter.add(_numbered(table, self._target.outputs) if self._long else table)
+
+    def _table(self, tables: Mapping[str, Table], *, marked: bool = False) -> pa.Table:
+        """Put tables together; a key column that is null throughout still has its type."""
+        key = tuple(self._key)
+        table = long(tables, key) if self._long else wide(tables, key, marked=marked)
+        for name, kind in self._key.items():
+            if table.schema.field(name).type != kind:
+                place = table.column_names.index(name)
+                table = table.set_column(place, name, table.column(name).cast(kind))
+        return table
+
+    def _write(self, table: pa.Table) -> None:
+        """Write rows, if there are any; the first call brings the header even so."""
+        if table.num_rows or not self._began:
+            with naming(self._target.path):
+                self._writer.write(table)
+            self._began = True
+
+
+def _numbered(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
+    """Return a long table whose outputs are numbers, which sort as they are declared."""
+    place = table.column_names.index(OUTPUT)
+    codes = pc.index_in(table.column(place), pa.array(outputs, pa.string()))
+    return table.set_column(place, OUTPUT, codes)
+
+
+def _named(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
+    """Return the long table of `_numbered` with the names of its outputs."""
+    place = table.column_names.index(OUTPUT)
+    names = pa.array(outputs, pa.string()).take(table.column(place).combine_chunks())
+    return table.set_column(place, OUTPUT, names)
+
+
+def _bare(table: pa.Table) -> pa.Table:
+    """Return a wide table without the columns that say where an output has messages."""
+    return table.select([name for name in table.column_names if not name.startswith(PRESENT)])

@@ -1,0 +1,194 @@
+"""Outputs that a crash cannot harm: a checkpoint knows how far each is written.
+
+Lines of CSV and JSON go straight into their file, which is cut back to what the checkpoint knows.
+Other formats cannot be cut anywhere: their rows go into a file beside (`OUT.rows`), of which the
+output is made in one go at the end. So the bytes are those of a run that nothing disturbs.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pyarrow as pa
+
+from rtbot.core.errors import ResourceLimit
+from rtbot.io.blocks import REJECTS
+from rtbot.io.opening import PACKED
+from rtbot.io.sinks.jsonl_writer import LineWriter
+from rtbot.io.sinks.opening_writers import writer_of
+from rtbot.io.sinks.outputs import Outlet
+from rtbot.io.sinks.writers import Behind, Clock, CsvWriter
+from rtbot.storage.files import naming
+from rtbot.storage.growing_file import BEGUN, GrowingFile, check_whole, extent_of
+from rtbot.storage.safe_paths import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import BinaryIO
+
+    from rtbot.io.sinks.output_buffer import Table
+    from rtbot.io.sinks.outputs import Target
+    from rtbot.io.sinks.writers import Writer
+    from rtbot.storage.files import Files
+
+    Extent = tuple[int, str]
+    """Bytes of a file and their SHA-256."""
+
+BATCH_ROWS = 65_536
+
+
+class RowsWriter:
+    """Rows as a stream of Arrow messages, which can be cut behind each of them."""
+
+    def __init__(self, stream: GrowingFile) -> None:
+        self._stream = stream
+
+    def write(self, table: pa.Table) -> None:
+        """Write rows; the first call decides on the schema."""
+        if not self._stream.length:
+            self._stream.write(table.schema.serialize())
+        for batch in table.combine_chunks().to_batches(max_chunksize=BATCH_ROWS):
+            self._stream.write(batch.serialize())
+
+    def close(self) -> None:
+        """Nothing comes at the end."""
+
+
+class Sink:
+    """A target that is written as far as a checkpoint says, and what writes it on from there."""
+
+    def __init__(self, files: Files, target: Target, clock: Clock, known: Extent) -> None:
+        self.target, self._files, self._clock = target, files, clock
+        self._rows = rows_path(target)
+        is_given = self._rows is None
+        self.file = GrowingFile(files, self._rows or target.path, *known, follow=is_given)
+        self.writer = Behind(self._writer())
+
+    def _writer(self) -> Writer:
+        stream: Any = self.file
+        if self._rows is not None:
+            return RowsWriter(self.file)
+        if self.target.form == "csv":
+            return CsvWriter(stream, self._clock, began=self.file.length > 0)
+        sparse = self.target.outputs if self.target.layout == "wide" else ()
+        return LineWriter(stream, self._clock, sparse)
+
+    def sync(self) -> Extent:
+        """Force what has been written onto the disk."""
+        with naming(self.target.path):
+            self.writer.drain()
+        return self.file.sync()
+
+    def close(self) -> None:
+        """Give up what is open."""
+        self.writer.stop()
+        self.file.close()
+
+    def make(self) -> Extent:
+        """Make the output of its rows, unless it is there already; returns its extent."""
+        if self._rows is None:
+            return self.sync()
+        path = self.target.path
+        beside = f"{place_of(path)}.rows"
+        self._files.remove_parts(beside)
+        with self._files.replacing(path, beside) as stream, self._files.open(self._rows) as rows:
+            writer = writer_of(stream, self.target, self._clock)
+            try:
+                for batch in pa.ipc.open_stream(rows):
+                    writer.write(pa.Table.from_batches([batch]))
+                writer.close()
+            finally:
+                writer.stop()
+        return extent_of(self._files, path)
+
+
+def rows_path(target: Target) -> str | None:
+    """Return the file that keeps the rows of a target until the end; None if they go to its own."""
+    is_text = target.form in ("csv", "jsonl") and not target.path.lower().endswith(PACKED)
+    return None if is_text else f"{target.path}.rows"
+
+
+class Lasting(Outlet):
+    """The files of a run that can be resumed; `rejects` is the target of bad rows."""
+
+    def __init__(
+        self,
+        files: Files,
+        targets: Sequence[Target],
+        key: Sequence[str],
+        memory: int,
+        rejects: Target | None = None,
+    ) -> None:
+        super().__init__(files, targets, key, memory)
+        self._rejects = rejects
+        self._all = [*targets, *([] if rejects is None else [rejects])]
+        self._known: list[Extent] = [BEGUN] * len(self._all)
+        self._sinks: list[Sink] = []
+
+    @property
+    def extents(self) -> list[Extent]:
+        """How far every file was written when they were synced last, or as they are to be found."""
+        return self._known
+
+    def expect(self, extents: Sequence[Extent]) -> None:
+        """Say how far the files are written; `open` raises CheckpointError if they are not."""
+        self._known = [(int(length), str(digest)) for length, digest in extents]
+        if len(self._known) != len(self._all):
+            raise ValueError("another number of files")
+
+    def open_rejects(self) -> Callable[[pa.Table], object] | None:
+        """Open the file of bad rows, the last of all, and return what writes them."""
+        if self._rejects is None:
+            return None
+        writer = self._writer(self._rejects, Clock())
+        if not self._known[-1][0]:
+            writer.write(REJECTS.empty_table())
+        return writer.write
+
+    def sync(self) -> None:
+        """Force all that has been written onto the disk; nothing is before `open`."""
+        if self._sinks:
+            self._known = [sink.sync() for sink in self._sinks]
+
+    def waiting(self) -> list[Mapping[str, Table]]:
+        """Return the rows that wait for their turn, of every target."""
+        return [route.waiting() for route in self._routes]
+
+    def restore(self, waiting: Sequence[Mapping[str, Table]]) -> None:
+        """Take rows that waited for their turn."""
+        for route, tables in zip(self._routes, waiting, strict=True):
+            if tables:
+                route.add(tables)
+
+    def make(self) -> None:
+        """Make the outputs that are made at the end."""
+        self._known = [sink.make() for sink in self._sinks]
+
+    def check(self) -> None:
+        """Raise CheckpointError unless all files are as they are to be found."""
+        for target, extent in zip(self._all, self._known, strict=True):
+            check_whole(self._files, target.path, extent)
+
+    def clean(self) -> None:
+        """Remove what was needed to make them."""
+        for target in self._all:
+            rows = rows_path(target)
+            if rows is not None:
+                self._files.remove(rows)
+
+    def _writer(self, target: Target, clock: Clock) -> Behind:
+        sink = Sink(self._files, target, clock, self._known[len(self._sinks)])
+        self._stack.callback(sink.close)
+        self._sinks.append(sink)
+        return sink.writer
+
+    def _scratch(self, target: Target) -> Callable[[], BinaryIO]:
+        return partial(_refuse, target)
+
+
+def _refuse(target: Target) -> NoReturn:
+    outputs = ", ".join(target.outputs)
+    message = f"rows for {target.path} wait until {outputs} are certain, and take too much memory"
+    hint = "raise --memory, or give the outputs files of their own"
+    raise ResourceLimit(message, code="RT307", hint=hint)

@@ -1,0 +1,80 @@
+"""Streams of bytes, whatever is in them: growing, or such as one cannot go back in."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Any
+
+from rtbot.storage.files import naming
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
+
+    from rtbot.io.sources.csv_chunks import Chunk
+    from rtbot.storage.files import Files
+
+IDLE_SECONDS = 0.05
+"""How long a live stream has to be silent until what has come is worked on."""
+
+AHEAD = 2
+"""Pieces that are worked on in another thread while one is used."""
+
+
+class Live:
+    """A pipe or a terminal: a part of what will come can be had before the rest is there."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._number = stream.fileno()
+
+    def read(self, size: int) -> bytes:
+        """Wait for bytes and return those that are there; none at the end."""
+        return os.read(self._number, size)
+
+    def is_idle(self) -> bool:
+        """Whether nothing more comes at the moment."""
+        return not select.select([self._number], [], [], IDLE_SECONDS)[0]
+
+
+def live(stream: BinaryIO) -> BinaryIO | Live:
+    """Return a stream that is no file as one whose parts can be had at once."""
+    try:
+        is_file = S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except OSError:  # bytes that are no file of the system
+        return stream
+    return stream if is_file or os.name == "nt" else Live(stream)
+
+
+def sought(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
+    """Return the stream if one can go back in it, else a copy without a name on the disk."""
+    if stream.seekable():
+        return stream
+    copy = files.scratch(path)
+    with naming(path):
+        shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+    return copy
+
+
+def guarded(chunks: Iterable[Chunk], file: str) -> Iterator[Chunk]:
+    """Pass chunks on; trouble with reading names the file."""
+    with naming(file):
+        yield from chunks
+
+
+def in_background(work: Callable[[Any], Any], items: Iterable[Any], ahead: int) -> Iterator[Any]:
+    """Yield what `work` makes of the items, some of them ahead of time in another thread."""
+    with ThreadPoolExecutor(1) as pool:
+        pending: deque[Any] = deque()
+        for item in items:
+            pending.append(pool.submit(work, item))
+            if len(pending) > ahead:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -1,0 +1,151 @@
+"""Parquet and Arrow files as blocks: their columns have types already."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from rtbot.core.duplicate_names import repeated
+from rtbot.core.errors import DataError
+from rtbot.io.blocks import Block, known_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO
+
+    from rtbot.io.sources.offsets import Mark, Witness
+
+    Place = tuple[int, ...]
+
+ROWS = 65_536
+BUFFER_BYTES = 1 << 20
+START = (0, 0)
+DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What pyarrow raises for damaged files; the last for names that are no UTF-8."""
+
+
+class ColumnFile:
+    """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
+
+    One can go back in the stream. A block begins at the number of a batch, and at a row.
+    """
+
+    typed, sparse, live = True, False, False
+
+    def __init__(
+        self, stream: BinaryIO, file: str, form: str, witness: Witness | None = None
+    ) -> None:
+        self.file = file
+        self._read: Callable[[list[str], Place], Iterator[tuple[Place, pa.RecordBatch]]]
+        self._mark = None if witness is None else witness.pages(stream)
+        try:
+            if form == "parquet":
+                self._open_parquet(stream)
+            else:
+                self._open_arrow(stream)
+        except DAMAGE as error:
+            raise self._damaged(f"not a whole {form} file", error) from None
+        twice = repeated(self.names)
+        if twice is not None:
+            raise DataError(f"two columns are named {twice!r}", code="RT215", file=file)
+
+    def sample(self, column: str) -> pa.Array:
+        """Return an empty array of the column's type, which is all there is to know."""
+        return pa.nulls(0, self.schema.field(column).type)
+
+    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+        """Read the wanted columns with the types that they have in the file."""
+        found = self._blocks(wanted, mark)
+        begun = None if self._mark is None else self._mark(START)
+        yield from known_by(begun, self.file, found)
+
+    def _blocks(self, wanted: Mapping[str, str], mark: Mark | None) -> Iterator[Block]:
+        start = START if mark is None else mark.place
+        at = start[1]
+        try:
+            for place, batch in self._read(list(wanted), start):
+                batch.validate(full=True)
+                at, columns = place[1], {name: batch.column(name) for name in wanted}
+                yield Block(
+                    self.file,
+                    batch.num_rows,
+                    columns,
+                    _numbered(at),
+                    _told(columns),
+                    mark=None if self._mark is None else self._mark(place),
+                )
+                at += batch.num_rows
+        except DAMAGE as error:
+            raise self._damaged(f"damaged after {at} good rows", error) from None
+
+    def _damaged(self, what: str, error: Exception) -> Exception:
+        """Return what pyarrow met as an error of the data, unless the system told it."""
+        if getattr(error, "errno", None):
+            return error
+        reason = str(error).strip().split("\n", maxsplit=1)[0]
+        return DataError(f"{what}: {reason}", code="RT208", file=self.file)
+
+    def _open_parquet(self, stream: BinaryIO) -> None:
+        import pyarrow.parquet as pq
+
+        # Else Arrow keeps all that it has read, or reads whole columns of a row group.
+        opened = pq.ParquetFile(
+            pa.PythonFile(stream, "r"), pre_buffer=False, buffer_size=BUFFER_BYTES
+        )
+        self.schema: pa.Schema = opened.schema_arrow
+        self.names: list[str] = self.schema.names
+        groups = range(opened.metadata.num_row_groups)
+        firsts = [0, *accumulate(opened.metadata.row_group(group).num_rows for group in groups)]
+
+        def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+            """Begin with the row group that holds the row."""
+            row = start[1]
+            group = max(bisect_right(firsts, row, hi=len(groups)) - 1, 0)
+            at = firsts[group]
+            for batch in opened.iter_batches(ROWS, list(groups[group:]), columns=columns):
+                skipped = min(max(row - at, 0), batch.num_rows)
+                if skipped < batch.num_rows:
+                    yield (0, at + skipped), batch.slice(skipped)
+                at += batch.num_rows
+
+        self._read = read
+
+    def _open_arrow(self, stream: BinaryIO) -> None:
+        source = pa.PythonFile(stream, "r")
+        magic = stream.read(6)
+        stream.seek(0)
+        reader = pa.ipc.open_file(source) if magic == b"ARROW1" else pa.ipc.open_stream(source)
+        self.schema = reader.schema
+        self.names = self.schema.names
+
+        def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+            """Begin with the batch of this number; in a stream, those before are read too."""
+            number, row = start
+            batches: Iterator[pa.RecordBatch]
+            if hasattr(reader, "num_record_batches"):
+                batches = map(reader.get_batch, range(number, reader.num_record_batches))
+            else:
+                batches = islice(reader, number, None)
+            for batch in batches:
+                yield (number, row), batch.select(columns)
+                number, row = number + 1, row + batch.num_rows
+
+        self._read = read
+
+
+def _numbered(start: int) -> Callable[[int], int]:
+    return lambda row: start + row + 1
+
+
+def _told(columns: Mapping[str, pa.Array]) -> Callable[[int], str]:
+    """Return what shows a row: the cells that were read, as JSON."""
+
+    def text(row: int) -> str:
+        cells = {name: column[row].as_py() for name, column in columns.items()}
+        return json.dumps(cells, default=str, ensure_ascii=False)
+
+    return text

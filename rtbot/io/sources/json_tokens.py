@@ -1,0 +1,166 @@
+"""Lines of JSON and their cells, by strict rules; what does not fit is named.
+
+This is the slow, exact reading; pyarrow's own is used where it agrees (see `jsonl`). Integers are
+never floats in between. What JSON cannot tell as a number, NaN and the infinities, is text ("nan",
+"inf", "-inf") or, as some programs write it, NaN, Infinity and -Infinity without quotes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from rtbot.core.duplicate_names import repeated
+from rtbot.core.times import INT64_MAX, INT64_MIN
+from rtbot.io.blocks import Fault
+from rtbot.io.sources.cells import WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+HINT = 'a line is one object: {"t": 1, "x": 2.5}'
+BLANK = " \t\r\n"
+DIGITS_MAX = 20
+"""More characters than the integers of 64 bits have."""
+
+
+class Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+class Integer(Number):
+    """A number without fraction or exponent."""
+
+    __slots__ = ()
+
+
+class Bad(Exception):  # noqa: N818 (it is caught here)
+    """A cell is not of its kind."""
+
+    def __init__(self, message: str, code: str = "RT201") -> None:
+        super().__init__(message)
+        self.message, self.code = message, code
+
+
+def parsed(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
+    """Read one line; numbers stay as they are written, and objects in cells are tuples of pairs.
+
+    Raises ValueError if it is no object, or if one of the wanted keys is in it twice.
+    """
+    text = line.decode().strip(BLANK)
+    try:
+        found, end = _DECODER.scan_once(text, 0)
+        if end < len(text):
+            raise json.JSONDecodeError("more than one value", text, end)  # noqa: TRY301 (as below)
+    except StopIteration as stop:
+        if text.startswith("["):
+            raise ValueError("a list; here every line is an object of its own") from None
+        raise ValueError(f"not JSON: no value (at character {stop.value + 1})") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} (at character {error.pos + 1})") from None
+    except RecursionError:
+        raise ValueError("JSON that is nested too deep") from None
+    if type(found) is not tuple:
+        raise ValueError("JSON, but no object")
+    row = dict(found)
+    if len(row) < len(found):
+        twice = repeated(name for name, _ in found if name in wanted)
+        if twice is not None:
+            raise ValueError(f"the key {twice!r} is there twice")
+    return row
+
+
+_DECODER: Any = json.JSONDecoder(
+    object_pairs_hook=tuple, parse_float=Number, parse_int=Integer, parse_constant=Number
+)
+
+
+def column(cells: Sequence[Any], kind: str, name: str) -> tuple[pa.Array, list[Fault]]:
+    """Convert parsed cells to the kind; bad cells become null and a fault.
+
+    The kind `any` gives text that `convert` reads.
+    """
+    convert_one, arrow = _KINDS[kind]
+    values, faults = [], []
+    for row, cell in enumerate(cells):
+        value = None
+        if cell is not None:
+            try:
+                value = convert_one(cell)
+            except Bad as bad:
+                faults.append(Fault(row, name, bad.message, _told(cell), code=bad.code))
+        values.append(value)
+    return pa.array(values, arrow), faults
+
+
+def convert(texts: pa.Array, kind: str, name: str) -> tuple[pa.Array, list[Fault]]:
+    """Convert a column that was read as `any` to a kind."""
+    return column([None if text is None else _cell(text) for text in texts.to_pylist()], kind, name)
+
+
+def _number(cell: Any) -> float:
+    if type(cell) in (Number, Integer) or (type(cell) is str and re.match(WORDS, cell)):
+        return float(cell)
+    raise Bad("not a number")
+
+
+def _integer(cell: Any) -> int:
+    if type(cell) is not Integer:
+        raise Bad("not an integer")
+    value = int(cell) if len(cell) <= DIGITS_MAX else INT64_MAX + 1
+    if not INT64_MIN <= value <= INT64_MAX:
+        raise Bad("an integer beyond 64 bits", "RT213")
+    return value
+
+
+def _boolean(cell: Any) -> bool:
+    if type(cell) is bool:
+        return cell
+    raise Bad("not a boolean (true or false)")
+
+
+def _text(cell: Any) -> str:
+    if type(cell) is not str:
+        raise Bad("not text")
+    if not cell.isascii():
+        try:
+            cell.encode()
+        except UnicodeEncodeError:
+            raise Bad("text that is no Unicode (a lone surrogate)", "RT209") from None
+    return cell
+
+
+def _raw(cell: Any) -> str:
+    if type(cell) is not str:
+        raise Bad("not text, as the times in the first rows are", "RT218")
+    return _text(cell)
+
+
+def _any(cell: Any) -> str:
+    """Keep what a cell is: text with a quote in front, all else as JSON."""
+    if type(cell) in (Number, Integer):
+        return str(cell)
+    return '"' + _text(cell) if type(cell) is str else json.dumps(cell)
+
+
+def _cell(text: str) -> Any:
+    return text[1:] if text.startswith('"') else _DECODER.decode(text)
+
+
+def _told(cell: Any) -> str:
+    return cell if isinstance(cell, str) else json.dumps(cell)
+
+
+_KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
+    "number": (_number, pa.float64()),
+    "integer": (_integer, pa.int64()),
+    "boolean": (_boolean, pa.bool_()),
+    "text": (_text, pa.string()),
+    "raw": (_raw, pa.string()),
+    "any": (_any, pa.string()),
+}

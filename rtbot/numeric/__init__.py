@@ -1,0 +1,1 @@
+"""Total arithmetic and exact sums: functions that steps call, compiled or interpreted."""

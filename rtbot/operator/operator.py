@@ -1,0 +1,310 @@
+"""Operator declarations: one class says everything, the rest is derived.
+
+    class MovingSum(Operator):
+        '''Sum of the last `window` values, exact and rounded once.'''
+
+        window = Integer(minimum=1, aliases=("window_size",), doc="values in the window")
+        i1 = In("number")
+        o1 = Out("number")
+        values = Ring("i1", size="window")          # the last `window` values of i1
+        high = Scalar("number", 0.0)                 # handed to the step by value, returned by it
+        silent = True                                # may emit nothing
+
+        @step
+        def step(i1, window, values, values_first, values_count, ..., high):
+            ...
+            return EMIT, result, high
+
+A step sees one row of one key: its arguments are found by name (ports, `PORT_valid` of nullable
+ports, `time`, parameters, state; of a variadic port `i` the tuples `i` and `i_valid`). It returns,
+in this order: the emission code (only if `silent`, `faults` or `own_time`), the time (only if
+`own_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
+in the order of declaration.
+
+An operator without memory is a `formula` in the language of expressions instead of a step.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rtbot.core.errors import GraphError, Problem, nearest
+from rtbot.core.hints import folded
+from rtbot.core.source_span import Mark
+from rtbot.operator.declarations import (
+    KINDS,
+    ROLES,
+    STATE_LIMIT,
+    Boolean,
+    Cells,
+    Choice,
+    Duration,
+    Example,
+    In,
+    Integer,
+    Number,
+    Numbers,
+    Out,
+    Parameter,
+    Ring,
+    Scalar,
+    Scratch,
+    Type,
+    WarmUp,
+)
+from rtbot.operator.step_source import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = [
+    "DOMAIN",
+    "EMIT",
+    "EMIT_AGAIN",
+    "KINDS",
+    "REGISTRY",
+    "ROLES",
+    "SILENT",
+    "Boolean",
+    "Cells",
+    "Choice",
+    "Duration",
+    "Example",
+    "In",
+    "Integer",
+    "Number",
+    "Numbers",
+    "Operator",
+    "Out",
+    "Parameter",
+    "Ring",
+    "Scalar",
+    "Scratch",
+    "Type",
+    "WarmUp",
+    "rarely",
+    "step",
+]
+
+SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
+"""Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
+call me again with the same row (only `own_time` operators)."""
+
+
+def step(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function whose source goes into generated modules; changes nothing."""
+    function.is_step = True  # type: ignore[attr-defined]
+    return function
+
+
+def rarely(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a step that few rows reach: it is called; other steps are copied into their callers."""
+    function.is_rare = True  # type: ignore[attr-defined]
+    return step(function)
+
+
+REGISTRY: dict[str, type[Operator]] = {}
+"""Every operator by its name and its aliases; filled by declaring a class."""
+
+
+class Operator:
+    """Base of all operators; see the head of this file. Subclasses register themselves."""
+
+    aliases: ClassVar[tuple[str, ...]] = ()
+    known_as: ClassVar[str] = ""
+    """What other tools call it, for hints and `rtbot ops --grep`; nothing of it is accepted.
+    Commas separate the words, each with what it implies: "zip, merge_asof how: asof"."""
+    version: ClassVar[int] = 1
+    abstract: ClassVar[bool] = True
+    mixed: ClassVar[bool] = False
+    silent: ClassVar[bool] = False
+    faults: ClassVar[bool] = False
+    own_time: ClassVar[bool] = False
+    frontier: ClassVar[str | Scalar] = "copy"
+    """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state,
+    and the frontier of its source where that is the greatest int64)."""
+    causal: ClassVar[bool] = True
+    example: ClassVar[Example | None] = None
+
+    parameters: ClassVar[dict[str, Parameter]] = {}
+    inputs: ClassVar[dict[str, In]] = {}
+    outputs: ClassVar[dict[str, Out]] = {}
+    state: ClassVar[dict[str, Scalar | Ring | Cells | Scratch]] = {}
+    step: ClassVar[Callable[..., Any] | None] = None
+    integer_step: ClassVar[Callable[..., Any] | None] = None
+    """The step where "N" is integer, if the arithmetic differs."""
+
+    formula: ClassVar[str | Callable[..., Any] | None] = None
+    """Text, or a static function of (values, ports) giving text or {output: text}."""
+    keep: ClassVar[str | Callable[..., Any] | None] = None
+    """A filter's condition: nothing is emitted where it is false."""
+    fault: ClassVar[str | Callable[..., Any] | None] = None
+    """Condition under which no message is emitted and `domain` is counted."""
+
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        cls.abstract = abstract
+        for group, kinds in (
+            ("parameters", (Parameter,)),
+            ("inputs", (In,)),
+            ("outputs", (Out,)),
+            ("state", (Scalar, Ring, Cells, Scratch)),
+        ):
+            declared = dict(getattr(cls, group))
+            for name, item in vars(cls).items():
+                if isinstance(item, kinds):
+                    item.name = name
+                    declared[name] = item
+            setattr(cls, group, declared)
+        if "frontier" in cls.state:
+            cls.frontier = "state"
+        cls._limit_state()
+        if not abstract:
+            _register(cls)
+
+    @classmethod
+    def _limit_state(cls) -> None:
+        """Give a parameter that sizes state a maximum, unless it has one."""
+        for item in cls.state.values():
+            size = getattr(item, "size", None)
+            parameter = cls.parameters.get(size) if isinstance(size, str) else None
+            if isinstance(parameter, Integer) and parameter.maximum is None:
+                cls.parameters[parameter.name] = replace(parameter, maximum=STATE_LIMIT)
+
+    @classmethod
+    def ports(cls, arity: int) -> list[str]:
+        """Names of the data ports, i1.., then the control ports, c1.., for this arity."""
+        names = []
+        for name, port in cls.inputs.items():
+            names += [f"{name}{k + 1}" for k in range(arity)] if port.variadic else [name]
+        return names
+
+    @classmethod
+    def port(cls, name: str) -> In:
+        """The declaration behind the port name `i1`, `c2`, ..."""
+        return cls.inputs[name] if name in cls.inputs else cls.inputs[name.rstrip("0123456789")]
+
+    @classmethod
+    def role(cls, port: str, values: Mapping[str, Any]) -> str:  # noqa: ARG003 (for overriding)
+        """How the pairing treats the port: must, may or last."""
+        return cls.port(port).role
+
+    @classmethod
+    def roles(cls, values: Mapping[str, Any], ports: Sequence[str]) -> dict[str, str]:
+        """How the pairing treats every port; override it where a role depends on the last port."""
+        return {port: cls.role(port, values) for port in ports}
+
+    @classmethod
+    def step_for(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
+        inputs: Mapping[str, Type],
+    ) -> Callable[..., Any]:
+        """The step for these parameters and types of the input ports after pairing."""
+        kinds = [type_.kind for port, type_ in inputs.items() if cls.port(port).kind == "N"]
+        chosen = cls.integer_step if cls.integer_step and "integer" in kinds else cls.step
+        assert chosen is not None, f"{cls.__name__} has no step"
+        return chosen
+
+    @classmethod
+    def reach(cls, values: Mapping[str, Any]) -> int:  # noqa: ARG003 (for overriding)
+        """How far before the next row it may emit while its scalar `frontier` names no time."""
+        return 0
+
+    @classmethod
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
+        """(distance, begin) of times at which it emits a row each, once rows have passed them.
+
+        `begin` is a time before which there is none. None if it has no such times.
+        """
+        return None
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
+        """Rows until the first output; override it where the first ones are silent."""
+        return WarmUp(1, certain=not cls.silent and cls.keep is None)
+
+    @classmethod
+    def lost(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
+        ports: Sequence[str],  # noqa: ARG003
+    ) -> dict[str, tuple[str, str]]:
+        """Messages that are paired, then left out: port -> (reason, formula of the condition)."""
+        return {}
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any], arity: int) -> list[str]:  # noqa: ARG003
+        """Problems that involve several parameters, as sentences."""
+        return []
+
+    @classmethod
+    def output_types(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003
+        inputs: Mapping[str, Type],
+    ) -> dict[str, Type]:
+        """Types of the outputs; `inputs` are those after pairing (may and last are nullable)."""
+        generic = next((t for p, t in inputs.items() if cls.port(p).kind in ("T", "N")), None)
+        result: dict[str, Type] = {}
+        for name, out in cls.outputs.items():
+            if out.variadic:
+                result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}
+            elif out.kind in ("T", "N"):
+                assert generic is not None, f"{cls.__name__}.{name} has no input of kind T or N"
+                result[name] = Type(generic.kind, out.nullable)
+            else:
+                result[name] = Type(out.kind, out.nullable)
+        return result
+
+
+def known_elsewhere(word: str) -> tuple[str, str]:
+    """Return the operator that other tools call `word`, and the parameters that this implies.
+
+    Two empty texts if there is none.
+    """
+    wanted = folded(word)
+    for name, operator in REGISTRY.items():
+        for entry in operator.known_as.split(", "):
+            known, _, settings = entry.partition(" ")
+            if wanted and folded(known) == wanted:
+                return name, settings
+    return "", ""
+
+
+def named_like(word: str) -> str:
+    """Return a hint that names the operator that a word may have meant, or ""."""
+    name, settings = known_elsewhere(word)
+    if name:
+        return f"did you mean {name!r}" + (f" with {settings}?" if settings else "?")
+    return nearest(word, REGISTRY)
+
+
+def _register(cls: type[Operator]) -> None:
+    """Put a class into the registry; one of the same place, read again, takes the old one's."""
+    for name in (cls.__name__, *cls.aliases):
+        known = REGISTRY.get(name)
+        if known is None:
+            continue
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise _clash(name, known)
+        for old in [other for other, one in REGISTRY.items() if one is known]:
+            del REGISTRY[old]
+    REGISTRY.update(dict.fromkeys((cls.__name__, *cls.aliases), cls))
+
+
+def _clash(name: str, known: type[Operator]) -> GraphError:
+    """Make the error of a second operator of one name, at the class that comes second."""
+    frame = sys._getframe(3)  # noqa: SLF001 (the class statement that is being run)
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
+    column = len(line) - len(line.lstrip()) + 1
+    length = max(len(line.split("(")[0].strip()), 1)
+    mark = Mark(shown(frame.f_code.co_filename), frame.f_lineno, column, length)
+    file = known.__module__
+    if not file.startswith("rtbot."):
+        file = shown(getattr(sys.modules.get(file), "__file__", None) or file)
+    message = f"there is an operator named {name} already"
+    hint = f"rename one of the two; the other is {known.__name__} in {file}"
+    return GraphError([Problem("RT171", mark, message, hint, source=line)])

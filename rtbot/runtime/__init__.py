@@ -1,0 +1,1 @@
+"""A plan in progress: sessions, keys, state, frontiers, and what is released."""

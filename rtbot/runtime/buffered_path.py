@@ -1,0 +1,220 @@
+"""The road of one message where streams meet, and the choice of a road for every input.
+
+The functions of the plan are called one after the other, as for a push of tables, but with buffers
+and lists of arguments that are made once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.compiler import pairing_layout
+from rtbot.compiler.calls import OwnCall, PairCall, SegmentCall
+from rtbot.core.arrays import flat, room
+from rtbot.core.batch import Batch
+from rtbot.runtime.direct_path import Direct
+from rtbot.runtime.push_one import OneMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.compiler.plan import Plan
+    from rtbot.core.batch import Column
+    from rtbot.runtime.input_port import Feed
+    from rtbot.runtime.session import Session
+
+AHEAD = 1024
+"""Messages for which `Single` reserves room at a time."""
+
+ROOM = 16
+"""Rows of the buffers of `Single` where fewer wait at a key."""
+
+
+class Single(OneMessage):
+    """`push_one` where streams meet: every function is called with arguments that are made once."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        super().__init__(session, name)
+        self.version = -1
+        self.room = ROOM
+        self.held: list[tuple[Any, int]] = []
+        self.waiting: list[tuple[Any, int, int]] = []
+        self.buffers: list[Batch] = []
+        self.calls: list[tuple[Any, list[Any]]] = []
+
+    @staticmethod
+    def serves(plan: Plan, feeds: Mapping[str, Feed]) -> bool:
+        """Whether no operator gives times of its own and no input holds rows back."""
+        own = any(isinstance(c, OwnCall) for c in plan.calls)
+        return not own and not any(feed.holds for feed in feeds.values())
+
+    def _reserve(self) -> None:
+        """Room in the pools for the next `AHEAD` messages, whatever inputs they come to.
+
+        What waits at one pairing may go on to wait at a later one.
+        """
+        runner = self.session.runner
+        rows = AHEAD
+        for pool in runner.pools:
+            ports = range(len(pool.call.ports))
+            pool.reserve(rows * len(ports), AHEAD)
+            rows += sum(pool.word(k, pairing_layout.HELD) for k in ports)
+        runner.ahead = AHEAD
+        runner.arranged = runner.version
+        if self.room > ROOM:
+            self.room, self.version = ROOM, -1
+
+    def _any_full(self) -> bool:
+        fullest: int = max(header[place] for header, place in self.held)
+        return fullest >= self.session.queue_limit
+
+    def _make_room(self, slot: int) -> None:
+        """See that the buffers take all that may come out of a call.
+
+        That is at most the message and every row that waits at its key: whatever comes out of a
+        pairing has the time of a row that came in, and no time twice.
+        """
+        rows = 1
+        for words, width, place in self.waiting:
+            rows += words[slot * width + place]
+        if rows > self.room:
+            self.room = 2 * rows
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Make buffers and arguments anew, after an array of the state has moved."""
+        runner, plan = self.session.runner, self.session.plan
+        self.version = runner.arranged
+        self.slot = np.zeros(1, np.int64)
+        self.buffers = [
+            Batch(np.zeros(2, np.int64), np.empty(self.room, np.int64), room(s.types, self.room))
+            for s in plan.streams
+        ]
+        own = next(c.stream.index for c in plan.clocks if c.input == self.name)
+        self.source = self.buffers[own]
+        self.calls = []
+        carried: list[Column] = []
+        for call in plan.calls:
+            if isinstance(call, SegmentCall):
+                passed = carried if call.carries else []
+                carried = room(call.carried, self.room)
+                self.calls.append(self._segment(call, passed, carried))
+            elif isinstance(call, PairCall):
+                self.calls.append(self._pair(call))
+        self._count()
+        self.outputs = []
+        for name, (stream, place) in plan.places.items():
+            target, kind = self.buffers[stream], plan.streams[stream].types[place].kind
+            self.outputs.append((name, target, target.columns[place], kind))
+
+    def _count(self) -> None:
+        """Find where it is counted what waits at the ports, of all keys and of each."""
+        self.held, self.waiting = [], []
+        for pool in self.session.runner.pools:
+            header, words = memoryview(pool.header), memoryview(pool.queue.view(np.int64))
+            for k in range(len(pool.call.ports)):
+                self.held.append((header, pairing_layout.header_place(k, pairing_layout.HELD)))
+                self.waiting.append(
+                    (words, pool.width, pairing_layout.QUEUE * k + pairing_layout.WAITING)
+                )
+
+    def _segment(
+        self, call: SegmentCall, passed: list[Column], carried: list[Column]
+    ) -> tuple[Any, list[Any]]:
+        runner = self.session.runner
+        wrap = runner.wrap
+        source = self.buffers[call.source]
+        arguments = [1, wrap(self.slot), wrap(source.starts), wrap(source.time)]
+        arguments += [wrap(a) for a in flat(source.columns[c] for c in call.columns)]
+        arguments += [wrap(a) for a in flat(passed)]
+        arguments += [runner.F, runner.I]
+        for index, whole in call.groups:
+            target = self.buffers[index]
+            if whole:
+                target.starts, target.time = source.starts, source.time
+            else:
+                arguments += [wrap(target.starts), wrap(target.time)]
+            arguments += [wrap(a) for a in flat(target.columns)]
+        arguments += [wrap(a) for a in flat(carried)]
+        return getattr(self.session.module, call.name), arguments
+
+    def _pair(self, call: PairCall) -> tuple[Any, list[Any]]:
+        runner = self.session.runner
+        batches = [self.buffers[source] for source, _ in call.sources]
+        arguments = runner.pair_arguments(call, 1, self.slot, batches, self.buffers[call.target])
+        return getattr(self.session.module, call.name), arguments
+
+    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
+        session = self.session
+        runner = session.runner
+        if runner.ahead == 0:
+            self._reserve()
+        runner.ahead -= 1
+        if self.version != runner.arranged:
+            self._prepare()
+        waiting = 0
+        for header, place in self.held:
+            waiting += header[place]
+        if waiting >= session.queue_limit and self._any_full():
+            session.check_queues({self.name})
+        if waiting >= self.room:
+            self._make_room(slot)
+        self._fill(slot, time, value)
+        for function, arguments in self.calls:
+            function(*arguments)
+        released = self._released(key)
+        self.source.starts[1] = 0
+        return released
+
+    def _fill(self, slot: int, time: int, value: Any) -> None:
+        feed = self.feed
+        feed.view[slot] = time
+        feed.counts["arrived"] += 1
+        source, column = self.source, self.source.columns[0]
+        self.slot[0] = slot
+        source.starts[1] = 1
+        source.time[0] = time
+        if column.valid is not None:
+            column.valid[0] = value is not None
+        if self.kind == "text":
+            self.session.intake.tidy()
+            value = self.session.texts.code(value)
+        elif value is None:
+            value = np.nan if self.kind == "number" else 0
+        column.value[0] = value
+
+    def _released(self, key: Any) -> dict[str, Any]:
+        session = self.session
+        released: dict[str, Any] = {}
+        for name, batch, column, kind in self.outputs:
+            count = int(batch.starts[1])
+            if not count:
+                continue
+            values = column.value[:count].tolist()
+            if kind == "text":  # where null, whatever code there is
+                values = [session.texts.text(v) for v in values]
+            if column.valid is not None:
+                valid = column.valid[:count].tolist()
+                values = [v if ok else None for v, ok in zip(values, valid, strict=True)]
+            session.rows[name] += count
+            times = batch.time[:count].tolist()
+            if self.keyed:
+                released[name] = [(key, t, v) for t, v in zip(times, values, strict=True)]
+            else:
+                released[name] = list(zip(times, values, strict=True))
+        return released
+
+
+def roads(session: Session) -> dict[str, OneMessage]:
+    """The best road of every input that has a better one than `push`."""
+    plan, feeds = session.plan, session.feeds
+    found: dict[str, OneMessage] = {}
+    if Single.serves(plan, feeds):
+        found |= {name: Single(session, name) for name in feeds}
+    for call in plan.calls:
+        if isinstance(call, SegmentCall) and Direct.serves(plan, call, feeds):
+            assert call.input is not None
+            found[call.input] = Direct(session, call)
+    return found

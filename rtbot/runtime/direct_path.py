@@ -1,0 +1,83 @@
+"""The shortest road of one message: no tables, no buffers, one call of a generated function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.compiler.calls import PairCall, SegmentCall
+from rtbot.runtime.push_one import OneMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.compiler.plan import Plan
+    from rtbot.runtime.input_port import Feed
+    from rtbot.runtime.session import Session
+
+
+class Direct(OneMessage):
+    """`push_one` where one segment is all there is behind an input: one call of its twin."""
+
+    def __init__(self, session: Session, call: SegmentCall) -> None:
+        assert call.input is not None
+        super().__init__(session, call.input)
+        self.call = call
+        self.function = getattr(session.module, f"{call.name}_one")
+        places = self._places()
+        self.nullable = places if any(valid is not None for *_, valid in places) else []
+        self.outputs = [(name, flag, place) for name, flag, place, _ in places]
+        self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
+
+    @staticmethod
+    def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
+        """Whether everything behind the input is this one call."""
+        if call.input is None or call.carried or call.carries:
+            return False
+        feed = feeds[call.input]
+        if feed.holds or feed.type.nullable or feed.type.kind == "text":
+            return False
+        made = {call.source, *(index for index, _ in call.groups)}
+        used = {c.source for c in plan.calls if c is not call and not isinstance(c, PairCall)}
+        used |= {s for c in plan.pairings for s, _ in c.sources}
+        texts = any(t.kind == "text" for i in made for t in plan.streams[i].types)
+        passed_on = any(stream == call.source for stream, _ in plan.places.values())
+        return not made & used and not texts and not passed_on
+
+    def _places(self) -> list[tuple[str, int, int, int | None]]:
+        """Per output, as declared: where its flag, its value and its valid flag are returned."""
+        found: dict[tuple[int, int], tuple[int, int, int | None]] = {}
+        place = 0
+        for index, _ in self.call.groups:
+            flag = place
+            place += 1
+            for column, kind in enumerate(self.session.plan.streams[index].types):
+                found[index, column] = (flag, place, place + 1 if kind.nullable else None)
+                place += 1 + kind.nullable
+        return [
+            (name, *found[where])
+            for name, where in self.session.plan.places.items()
+            if where in found
+        ]
+
+    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
+        self.feed.view[slot] = time
+        self.counts["arrived"] += 1
+        runner = self.runner
+        found = self.function(slot, time, value, runner.F, runner.I)
+        if self.nullable:
+            found = self._with_nulls(found)
+        rows, keyed = self.rows, self.keyed
+        released: dict[str, Any] = {}
+        for name, flag, place in self.outputs:
+            if found[flag]:
+                rows[name] += 1
+                released[name] = [(key, time, found[place]) if keyed else (time, found[place])]
+        return released
+
+    def _with_nulls(self, found: tuple[Any, ...]) -> list[Any]:
+        """What the function returned, None where a valid flag says so."""
+        values = list(found)
+        for _, _, place, valid in self.nullable:
+            if valid is not None and not found[valid]:
+                values[place] = None
+        return values

@@ -1,0 +1,184 @@
+"""From checked tables to the batches of one push: keys to slots, rows to runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.core.batch import Batch, Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import ModuleType
+
+    from rtbot.runtime.keys import Keys, Mark
+    from rtbot.tables import Columns, Spec
+    from rtbot.tables.string_dictionary import Texts
+
+UNKEYED = np.zeros(1, np.int64)
+"""The slots of a run without keys."""
+
+
+class Runs:
+    """The tables of one push as batches, all of the same runs: one per slot of `slots`."""
+
+    def __init__(self, tables: Mapping[str, Columns], keys: Keys | None) -> None:
+        self.tables = tables
+        self.keys = keys
+        self.slots = UNKEYED
+        self.batches: dict[str, Batch] = {}
+        self.found: Mapping[str, np.ndarray] = {}
+
+    def tell(self, name: str, row: int) -> dict[str, Any]:
+        """Where row `row` of the batch of an input came from: row of the table, time and key."""
+        batch, table, found = self.batches[name], self.tables[name], self.found.get(name)
+        told: dict[str, Any] = {"row": row, "time": int(batch.time[row])}
+        if found is not None:
+            run = int(np.searchsorted(batch.starts, row, side="right")) - 1
+            slot = int(self.slots[run])
+            assert self.keys is not None
+            told["key"] = self.keys.value(slot)
+            place = row - int(batch.starts[run])
+            told["row"] = int(np.flatnonzero(found == slot)[place])
+        if table.rows is not None:
+            told["row"] = int(table.rows[told["row"]])
+        return told
+
+
+class Intake:
+    """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave.
+
+    `codes` gives the codes of texts that a state or a row that waits has.
+    """
+
+    def __init__(
+        self,
+        specs: Mapping[str, Spec],
+        kernels: ModuleType,
+        keys: Keys | None,
+        texts: Texts,
+        codes: Callable[[], Iterable[np.ndarray]],
+    ) -> None:
+        self.specs = specs
+        self.kernels = kernels
+        self.keys = keys
+        self.texts = texts
+        self.codes = codes
+        self.place = np.full(1, -1, np.int32)
+
+    # ---- a refused push leaves everything as it was
+
+    def tidy(self) -> None:
+        """Forget texts that are of no open key, in no state and wait nowhere, if it is time to."""
+        if self.texts.are_many():
+            self.texts.keep(self.codes())
+        if self.keys is not None:
+            self.keys.forget_texts()
+
+    def mark(self) -> tuple[tuple[int, int], Mark | None]:
+        """What `back_to` needs."""
+        self.tidy()
+        return self.texts.mark(), None if self.keys is None else self.keys.mark()
+
+    def back_to(self, mark: tuple[tuple[int, int], Mark | None]) -> None:
+        """Forget the texts and keys that came after the mark."""
+        self.texts.back_to(mark[0])
+        if self.keys is not None:
+            assert mark[1] is not None
+            self.keys.back_to(mark[1])
+
+    # ---- keys to slots
+
+    def slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
+        """Slots of the rows of every table that has some; new keys get one."""
+        assert self.keys is not None
+        width = self.keys.width
+        words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
+        if self.keys.width != width:  # the first null of all: what came before it is narrower
+            words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
+        found: dict[str, np.ndarray] = {}
+        for name, flat in words.items():
+            slots, missing = self.keys.find(flat)
+            if missing:
+                new = flat.reshape(-1, self.keys.width)[slots < 0].ravel()
+                self.keys.add(new)
+                slots, _ = self.keys.find(flat)
+            found[name] = slots
+        return found
+
+    def grow(self, capacity: int) -> None:
+        """Room for so many keys."""
+        if capacity != len(self.place):
+            self.place = np.full(capacity, -1, np.int32)
+
+    # ---- rows to runs
+
+    def runs(self, tables: Mapping[str, Columns], found: Mapping[str, np.ndarray]) -> Runs:
+        """The rows sorted by key, those of a key in the order in which they came."""
+        runs = Runs(tables, self.keys)
+        if self.keys is None:
+            for name, table in tables.items():
+                starts = np.array([0, len(table)])
+                column = self._column(name, table)
+                runs.batches[name] = Batch(starts, writable(table.time), [column])
+            return runs
+        runs.found = found
+        distinct = np.empty(min(sum(map(len, found.values())), self.keys.count), np.int64)
+        count = 0
+        for slots in found.values():
+            count = self.kernels.mark(slots, len(slots), self.place, distinct, count)
+        try:
+            order = runs.slots = self.keys.sort(distinct[:count])
+            self.kernels.arrange(order, count, self.place)
+            for name, table in tables.items():
+                runs.batches[name] = self._sorted(name, table, found.get(name), order)
+        finally:
+            self.kernels.forget(distinct, count, self.place)
+        return runs
+
+    def _column(self, name: str, table: Columns) -> Column:
+        value = table.value
+        if not isinstance(value, np.ndarray):
+            value = self.texts.encode(value)
+        valid = table.valid
+        if valid is None and self.specs[name].nullable:
+            valid = np.ones(len(table), bool)
+        return Column(writable(value), None if valid is None else writable(valid))
+
+    def _sorted(
+        self, name: str, table: Columns, slots: np.ndarray | None, order: np.ndarray
+    ) -> Batch:
+        runs, rows = len(order), len(table)
+        starts, ends = np.zeros(runs + 1, np.int64), np.empty(runs, np.int64)
+        column = self._column(name, table)
+        time = writable(table.time)
+        if slots is None or self.kernels.tally(slots, rows, self.place, runs, starts, ends):
+            return Batch(starts, time, [column])
+        out_time, out = np.empty(rows, np.int64), np.empty_like(column.value)
+        self.kernels.scatter(slots, rows, self.place, ends, time, column.value, out_time, out)
+        valid = None
+        if column.valid is not None:
+            valid = np.empty(rows, bool)
+            ends[:] = starts[:-1]
+            self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
+        return Batch(starts, out_time, [Column(out, valid)])
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """The same memory, not marked read-only: compiled functions are typed by that mark."""
+    if array.flags.writeable and array.flags.c_contiguous and array.flags.aligned:
+        return array
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        return np.array(array)
+    return np.asarray(_Unmarked(array))
+
+
+class _Unmarked:
+    """Hands out another array's memory without its read-only mark; nothing here writes to it."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface

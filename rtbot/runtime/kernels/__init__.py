@@ -1,0 +1,1 @@
+"""Compiled loops of the runtime, over columns and over waiting rows."""

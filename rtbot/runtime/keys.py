@@ -1,0 +1,322 @@
+"""Keys of a session: any number of columns of integers or text, null allowed, to slots and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rtbot.core.arrays import distinct, grown
+from rtbot.core.errors import DataError
+from rtbot.tables.string_dictionary import NULL_TEXT, Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+SMALLEST, MANY = 16, 1024
+
+
+def kind_of(column: Any) -> str | None:
+    """integer or text; None for a column that holds nothing but nulls, or nothing."""
+    if isinstance(column, tuple):
+        return "integer" if column[1].any() else None
+    if isinstance(column, np.ndarray):
+        return "integer"
+    return "text" if len(column.values) else None
+
+
+def null_rows(column: Any) -> np.ndarray | None:
+    """Which rows of a key column are null, or None if none is."""
+    if isinstance(column, np.ndarray):
+        return None
+    absent = ~column[1] if isinstance(column, tuple) else column.codes < 0
+    return absent if absent.any() else None
+
+
+class Mark(NamedTuple):
+    """What `Keys.back_to` needs to forget all that came after."""
+
+    kinds: list[str | None] | None
+    texts: list[tuple[int, int]]
+    used: int
+    ordered: bool
+    room: tuple[int, int]
+
+
+class Keys:
+    """The table of keys. A slot is a small integer; slots of closed keys are used again."""
+
+    def __init__(self, names: Sequence[str], kernels: ModuleType) -> None:
+        self.names = tuple(names)
+        self.kernels = kernels
+        self.kinds: list[str | None] | None = None
+        self.nulls = False
+        self.texts = [Texts() for _ in self.names]
+        self.words = np.zeros(SMALLEST, np.int64)
+        self.table = np.full(2 * SMALLEST, -1, np.int64)
+        self.count = 0
+        self.free: list[int] = []
+        self.ordered = True
+        self._taken: list[int] = []
+
+    @property
+    def width(self) -> int:
+        """Words per key: one per column, and a mask of null integers where there are any."""
+        return len(self.names) + self.nulls
+
+    # ---- lookup
+
+    def encode(self, columns: Sequence[Any]) -> np.ndarray:
+        """Words of a table's key columns, flat, `width` a row; null is 0 and a bit of the mask."""
+        self._note_kinds([kind_of(c) for c in columns])
+        nulls = [null_rows(c) for c in columns]
+        if not self.nulls and any(n is not None for n in nulls):
+            self._allow_nulls()
+        parts: list[np.ndarray] = []
+        first = columns[0]
+        mask = np.zeros(len(first[0] if isinstance(first, tuple) else first), np.int64)
+        for place, (column, absent) in enumerate(zip(columns, nulls, strict=True)):
+            part = column[0] if isinstance(column, tuple) else column
+            if not isinstance(part, np.ndarray):
+                part = self.texts[place].encode(part)
+            if absent is not None:
+                part = np.where(absent, 0, part)
+                mask |= absent.astype(np.int64) << place
+            parts.append(part)
+        if self.nulls:
+            parts.append(mask)
+        return parts[0] if len(parts) == 1 else np.ascontiguousarray(np.stack(parts, 1)).ravel()
+
+    def _note_kinds(self, kinds: list[str | None]) -> None:
+        known = self.kinds or [None] * len(kinds)
+        for name, kind, before in zip(self.names, kinds, known, strict=True):
+            if kind != before and kind is not None and before is not None:
+                message = f"key column {name} holds {kind}, but {before} before"
+                raise DataError(message, code="RT212")
+        self.kinds = [b or k for k, b in zip(kinds, known, strict=True)]
+
+    def _allow_nulls(self) -> None:
+        width = self.width
+        words = np.zeros((max(self.count, SMALLEST), width + 1), np.int64)
+        words[: self.count, :width] = self.words[: self.count * width].reshape(-1, width)
+        self.nulls, self.words = True, words.ravel()
+        self._rebuild(len(self.table))
+
+    def find(self, words: np.ndarray) -> tuple[np.ndarray, int]:
+        """Slots (int32) of the keys, -1 where unknown, and how many are unknown."""
+        width = self.width
+        rows = len(words) // width
+        slots = np.empty(rows, np.int32)
+        mask = len(self.table) - 1
+        if width == 1:
+            missing = self.kernels.find_1(words, rows, self.table, mask, self.words, slots)
+        else:
+            missing = self.kernels.find_many(
+                words, rows, width, self.table, mask, self.words, slots
+            )
+        return slots, int(missing)
+
+    def add(self, words: np.ndarray) -> np.ndarray:
+        """Give slots to new keys (words of rows, repeated or not); returns the new slots."""
+        width = self.width
+        if width == 1 and self.kinds == ["integer"]:
+            new = distinct(words)[:, None]
+        else:
+            new = self._distinct(words.reshape(-1, width))
+        slots = self._take_slots(len(new))
+        known = self.words.reshape(-1, width)
+        before = known[self.count - 1] if self.count else None
+        reused = bool(len(slots)) and int(slots[0]) < self.count
+        known[slots] = new
+        if self.ordered and len(slots):
+            self.ordered = not reused and self._follows(before, new[:1])
+        self.count = max(self.count, int(slots.max(initial=-1)) + 1)
+        self.kernels.insert(slots, len(slots), width, self.table, len(self.table) - 1, self.words)
+        return slots
+
+    def _follows(self, before: Any, first: np.ndarray) -> bool:
+        if before is None:
+            return True
+        if self.kinds == ["integer"] and self.width == 1:
+            return bool(before[0] < first[0][0])
+        return list(self._order(np.stack([before, first[0]]))) == [0, 1]
+
+    def _take_slots(self, wanted: int) -> np.ndarray:
+        again = min(wanted, len(self.free))
+        total = self.count + wanted - again
+        if total * self.width > len(self.words):
+            self.words = grown(self.words, max(total, 2 * self.count) * self.width, 0)
+        if 2 * total > len(self.table):  # while the free slots are still known to be free
+            self._rebuild(1 << (4 * total - 1).bit_length())
+        reuse = [self.free.pop() for _ in range(again)]
+        self._taken += reuse
+        fresh = np.arange(self.count, total)
+        return np.concatenate([np.array(sorted(reuse), np.int64), fresh])
+
+    def _rebuild(self, size: int) -> None:
+        table, slots = np.full(size, -1, np.int64), self._open()
+        self.kernels.insert(slots, len(slots), self.width, table, size - 1, self.words)
+        self.table = table
+
+    def restore(self, words: np.ndarray, count: int, free: Sequence[int]) -> None:
+        """Take these keys as all there are; `free` are slots without one."""
+        if len(words) != count * self.width:
+            raise ValueError("keys that are not there")
+        total = max(count, SMALLEST)
+        self.words = grown(words, total * self.width, 0)
+        self.count, self.free = count, list(free)
+        self._rebuild(1 << (4 * total - 1).bit_length())
+
+    def drop(self, slots: Sequence[int]) -> None:
+        """Take keys out; their slots may be used again."""
+        mask = len(self.table) - 1
+        for slot in slots:
+            self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
+            self.free.append(int(slot))
+
+    def forget_room(self) -> bool:
+        """Begin with few slots again if there are many and no key is open; whether that is so."""
+        if len(self.free) < self.count or self.count < MANY:
+            return False
+        self.ordered = True
+        self.restore(np.zeros(0, np.int64), 0, [])
+        return True
+
+    def forget_texts(self) -> None:
+        """Forget the texts of no open key, if it is time to."""
+        if any(texts.are_many() for texts in self.texts):
+            words = self.rows_of(self._open())
+            for place, texts in enumerate(self.texts):
+                texts.keep([words[:, place]])
+
+    def rows_of(self, slots: np.ndarray) -> np.ndarray:
+        """The words of these keys, a row each."""
+        rows: np.ndarray = self.words[: self.count * self.width].reshape(-1, self.width)[slots]
+        return rows
+
+    # ---- what is refused leaves no key
+
+    def mark(self) -> Mark:
+        """What `back_to` needs."""
+        self._taken = []
+        texts = [t.mark() for t in self.texts]
+        room = len(self.words) // self.width, len(self.table)
+        return Mark(self.kinds, texts, self.count, self.ordered, room)
+
+    def back_to(self, mark: Mark) -> None:
+        """Forget the keys and texts that came after the mark; their kinds are open again.
+
+        A word for nulls, once there, stays: no dump has it unless an open key is null.
+        """
+        added = [*self._taken, *range(mark.used, self.count)]
+        many = len(added) > mark.used
+        if not many:
+            mask = len(self.table) - 1
+            for slot in added:
+                self.kernels.remove(slot, self.width, self.table, mask, self.words)
+        self.free += reversed(self._taken)
+        self._taken = []
+        self.kinds, self.count, self.ordered = mark.kinds, mark.used, mark.ordered
+        if many:
+            self.words = grown(self.words, mark.room[0] * self.width, 0)
+            self._rebuild(mark.room[1])
+        for texts, before in zip(self.texts, mark.texts, strict=True):
+            texts.back_to(before)
+
+    # ---- one key
+
+    def words_of(self, key: Any) -> np.ndarray:
+        """Words of one key given by value, a tuple where there are several columns."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if len(parts) != len(self.names):
+            message = f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}"
+            raise DataError(message, code="RT212")
+        return self.encode([self._column(part) for part in parts])
+
+    @staticmethod
+    def _column(part: Any) -> Any:
+        from rtbot.tables import Text
+
+        if isinstance(part, str):
+            return Text(np.zeros(1, np.int64), [part])
+        if part is None:
+            return np.zeros(1, np.int64), np.zeros(1, bool)
+        if isinstance(part, bool) or not hasattr(part, "__index__"):
+            raise DataError(f"a key is an integer or text, not {part!r}", code="RT212")
+        value = part.__index__()
+        if not -(2**63) <= value < 2**63:
+            raise DataError(f"a key does not fit into 64 bits: {part!r}", code="RT213")
+        return np.array([value], np.int64)
+
+    def slot(self, key: Any, *, create: bool) -> int:
+        """The slot of one key, -1 if it is unknown and not to be created."""
+        words = self.words_of(key)
+        slots, missing = self.find(words)
+        if missing and not create:
+            return -1
+        return int(self.add(words)[0]) if missing else int(slots[0])
+
+    # ---- order and output
+
+    def sort(self, slots: np.ndarray) -> np.ndarray:
+        """The slots in the order of their keys: columns left to right, null last."""
+        if self.ordered:
+            return np.sort(slots)
+        if self.width == 1 and self.kinds == ["integer"]:
+            order = np.argsort(self.words[slots])
+        else:
+            order = self._order(self.words.reshape(-1, self.width)[slots])
+        ordered: np.ndarray = slots[order]
+        return ordered
+
+    def _order(self, words: np.ndarray) -> np.ndarray:
+        assert self.kinds is not None
+        columns: list[np.ndarray] = []
+        for place, kind in enumerate(self.kinds):
+            column = words[:, place]
+            if self.nulls:
+                columns.append(words[:, -1] >> place & 1)
+            columns.append(self.texts[place].ranks(column) if kind == "text" else column)
+        order: np.ndarray = np.lexsort(columns[::-1])
+        return order
+
+    def _distinct(self, words: np.ndarray) -> np.ndarray:
+        """The rows that there are, in the order of their keys: equal ones lie side by side."""
+        words = words[self._order(words)]
+        begins = np.ones(len(words), np.bool_)
+        np.any(words[1:] != words[:-1], axis=1, out=begins[1:])
+        found: np.ndarray = words[begins]
+        return found
+
+    def columns(self, slots: np.ndarray) -> dict[str, np.ndarray]:
+        """The key columns of these slots: int64, or objects where text or null."""
+        if self.kinds is None:
+            return {name: np.zeros(0, np.int64) for name in self.names}
+        words = self.words.reshape(-1, self.width)[slots]
+        result = {}
+        for place, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
+            column = words[:, place]
+            absent = words[:, -1] >> place & 1 == 1 if self.nulls else np.zeros(len(words), bool)
+            if kind == "text":
+                column = self.texts[place].decode(np.where(absent, NULL_TEXT, column))
+            elif absent.any():
+                column = column.astype(object)
+                column[absent] = None
+            result[name] = np.ascontiguousarray(column)
+        return result
+
+    def value(self, slot: int) -> Any:
+        """The key of a slot, a tuple where there are several columns."""
+        parts = tuple(c[0] for c in self.columns(np.array([slot])).values())
+        parts = tuple(p.item() if isinstance(p, np.generic) else p for p in parts)
+        return parts if len(parts) > 1 else parts[0]
+
+    def open_slots(self) -> np.ndarray:
+        """The slots of all keys, in the order of the keys."""
+        return self.sort(self._open())
+
+    def _open(self) -> np.ndarray:
+        is_open = np.ones(self.count, np.bool_)
+        is_open[self.free] = False
+        return np.flatnonzero(is_open)

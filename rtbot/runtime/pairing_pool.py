@@ -1,0 +1,148 @@
+"""Rows that wait for their partners: the arrays of one pairing, for all keys and ports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbot.compiler import pairing_layout
+from rtbot.core.arrays import distinct, grown
+from rtbot.runtime.kernels.rows import FIRST, LAST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from rtbot.compiler.calls import PairCall
+
+SPARE, FEW = 4, 1024
+"""A pool in which nothing waits is made smaller if it has more than so many times the room that is
+needed, or that so few blocks have."""
+
+
+class Pool:
+    """What waits in one pairing: lists of all keys and ports, and who is to be woken when."""
+
+    def __init__(self, call: PairCall, capacity: int) -> None:
+        self.call = call
+        ports = len(call.ports)
+        self.width = pairing_layout.width(call.ports)
+        self.header = np.zeros(pairing_layout.tolerance_place(ports) + 1, np.int64)
+        self.header[pairing_layout.FREE] = -1
+        self.header[pairing_layout.tolerance_place(ports)] = call.tolerance
+        for k in range(ports):
+            self.header[pairing_layout.header_place(k, pairing_layout.FLOOR)] = FIRST
+        self.queue = np.zeros(capacity * self.width)
+        self.time = np.zeros(0, np.int64)
+        self.value = np.zeros(0)
+        self.valid = np.zeros(0, bool)
+        self.next = np.zeros(0, np.int64)
+        self.heaps = [(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in call.ports]
+        self.watched = [np.full(capacity, LAST) for _ in call.ports]
+        self.held = [pairing_layout.header_place(k, pairing_layout.HELD) for k in range(ports)]
+        self.moved = 0
+
+    def resize(self, capacity: int) -> None:
+        """Room for so many keys; those beyond have to be as new."""
+        if capacity < len(self.watched[0]):
+            for port in range(len(self.call.ports)):
+                self._drop_stale_wakes(port, 0)
+        self.queue = grown(self.queue, capacity * self.width, 0)
+        self.watched = [grown(w, capacity, LAST) for w in self.watched]
+
+    def reserve(self, rows: int, runs: int) -> None:
+        """Room for `rows` more rows of `runs` keys, and for waking these keys."""
+        ports = len(self.call.ports)
+        words = self.header.tolist()
+        if words[pairing_layout.FRESH] and not any(words[place] for place in self.held):
+            self.header[pairing_layout.FREE], self.header[pairing_layout.FRESH] = -1, 0
+            words[pairing_layout.FRESH] = 0
+        wanted = rows // pairing_layout.BLOCK + min(rows, runs * ports) + 1
+        blocks = words[pairing_layout.FRESH] + wanted
+        if blocks > len(self.next):
+            self._hold(max(blocks, 2 * len(self.next)))
+        elif blocks == wanted and len(self.next) > SPARE * max(wanted, FEW):
+            self._hold(wanted)
+        for k, (times, _) in enumerate(self.heaps):
+            if words[pairing_layout.header_place(k, pairing_layout.WATCHED)] + runs > len(times):
+                self._drop_stale_wakes(k, runs)
+
+    def _hold(self, blocks: int) -> None:
+        self.moved += 1
+        self.next = grown(self.next, blocks, -1)
+        rows = blocks * pairing_layout.BLOCK
+        self.time = grown(self.time, rows, 0)
+        self.value = grown(self.value, rows, 0)
+        self.valid = grown(self.valid, rows, 0)
+
+    def _drop_stale_wakes(self, port: int, runs: int) -> None:
+        """Forget what wakes nobody any more; room to wake `runs` more keys."""
+        self.moved += 1
+        place = pairing_layout.header_place(port, pairing_layout.WATCHED)
+        times, slots = (part[: self.header[place]] for part in self.heaps[port])
+        alive = distinct(slots[self.watched[port][slots] == times])
+        self.header[place] = len(alive)
+        self.heaps[port] = self.wakes(port, alive, 2 * (len(alive) + runs))
+
+    def wakes(self, port: int, slots: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
+        """The heap in which these slots wait to be woken: in the order of time it is one."""
+        times = self.watched[port][slots]
+        order = np.argsort(times, kind="stable")
+        return grown(times[order], room, 0), grown(slots[order].astype(np.int64), room, 0)
+
+    def most(self, *rows: int) -> int:
+        """The most rows that can come out: what waits and what comes, of the ports that decide."""
+        ports = self.call.ports
+        coming = rows if len(rows) == len(ports) else rows * len(ports)
+        waiting = [n + self.word(k, pairing_layout.HELD) for k, n in enumerate(coming)]
+        must = [n for n, p in zip(waiting, ports, strict=True) if p.role == "must"]
+        return min(must) if must else sum(waiting)
+
+    def codes(self, kernels: ModuleType, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
+        """The codes of texts that wait, or are the latest of their port for these slots."""
+        queue = self.queue.view(np.int64).copy()
+        latest = pairing_layout.QUEUE * len(self.call.ports)
+        for k, port in enumerate(self.call.ports):
+            if port.type.kind == "text":
+                places = self.pack(kernels, queue, k, 0)[0]
+                yield self.value.view(np.int64)[places[places >= 0]]
+            if port.type.kind == "text" and port.role == "last":
+                yield queue[latest + pairing_layout.LATEST - 1 :: self.width][slots]
+            latest += pairing_layout.LATEST * (port.role == "last")
+
+    def pack(
+        self, kernels: ModuleType, queue: np.ndarray, port: int, fresh: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Number the blocks of a port anew in words of keys, from `fresh` on.
+
+        Returns, for every place in them, where its row is now, or -1, and the block after each.
+        """
+        runs = len(queue) // self.width
+        left = queue[pairing_layout.QUEUE * port + pairing_layout.WAITING :: self.width]
+        blocks = int((-(-left // pairing_layout.BLOCK)).sum())
+        places, following = np.full(blocks * pairing_layout.BLOCK, -1), np.full(blocks, -1)
+        first = pairing_layout.QUEUE * port
+        kernels.pack(queue, runs, self.width, first, self.next, fresh, places, following)
+        return places, following
+
+    def next_wake(self, port: int, kernels: ModuleType) -> int | None:
+        """The earliest time for which a key waits at the port; None if none does."""
+        times, slots = self.heaps[port]
+        place = pairing_layout.header_place(port, pairing_layout.WATCHED)
+        while self.header[place]:
+            if self.watched[port][slots[0]] == times[0]:
+                return int(times[0])
+            self.header[place] -= 1
+            kernels.sift(times, slots, int(self.header[place]))
+        return None
+
+    def word(self, port: int, word: int) -> int:
+        """A word of a port's header."""
+        return int(self.header[pairing_layout.header_place(port, word)])
+
+    def clear(self, slot: int) -> None:
+        """Make the slot as new; nothing waits any more."""
+        self.queue[slot * self.width : (slot + 1) * self.width] = 0
+        for watched in self.watched:
+            watched[slot] = LAST

@@ -1,0 +1,171 @@
+"""One message of `push_one`: what is checked, and the general road for what fits no faster one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from rtbot.compiler.user_step_errors import blamed
+from rtbot.core.errors import DataError, QueueFull, StateError
+from rtbot.runtime.kernels.rows import LAST
+from rtbot.tables import Spec, columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbot.runtime.result import Result
+    from rtbot.runtime.session import Session
+
+
+class OneMessage:
+    """What both roads share: the checks of one message, and the general road where they fail."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.session = session
+        self.name = name
+        self.feed = session.feeds[name]
+        self.kind = self.feed.type.kind
+        self.keyed = session.keys is not None
+        self.known = session.known_slots.get
+        spec = session.specs[name]
+        self.spec = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
+
+    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """As `Session.push_one`."""
+        session = self.session
+        if session.finished or session.broken:
+            session.check_open()
+        if type(value) is not float or self.kind != "number" or type(time) is not int:
+            time, value = self._converted(time, value)
+        slot = 0
+        if self.keyed:
+            given = key
+            if type(key) is not int and type(key) is not str:
+                key = plain(key)
+            slot = self.known(key, -1)
+            if slot < 0:
+                return self._first(time, value, given)
+        elif key is not None:
+            raise unkeyed()
+        feed = self.feed
+        if time <= feed.view[slot] or time <= feed.floor:
+            return self.general(time, value, key)
+        try:
+            return self._run(slot, time, value, key)
+        except BaseException as error:  # noqa: BLE001 (raised again; interrupts count)
+            if time > LAST:  # the feed, which takes it first, has not: nothing has changed
+                return self.general(time, value, key)
+            self._break_off(error)
+
+    def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """Do the work; raises QueueFull before anything has changed, and no other error then."""
+        raise NotImplementedError
+
+    def _break_off(self, error: BaseException) -> NoReturn:
+        """Raise what tells of an error of the work; the session is broken unless it was refused."""
+        if isinstance(error, QueueFull):
+            raise error
+        self.session.broken = True
+        found = blamed(error, self.session.plan) if isinstance(error, Exception) else None
+        if found is None:
+            raise error
+        raise found from error
+
+    def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
+        checked = columns({"t": [time], "value": [value]}, self.spec)
+        if not len(checked):
+            message = "a null for an input that takes none"
+            raise DataError(message, code="RT211", input=self.name, time=time)
+        if checked.valid is not None and not checked.valid[0]:
+            return int(checked.time[0]), None
+        if self.kind == "text":
+            return int(checked.time[0]), value
+        return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
+
+    def _first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """The first message of a key by this road: the general one finds or makes its slot."""
+        released = self.general(time, value, key)
+        session = self.session
+        assert session.keys is not None
+        key = plain(key)
+        if key is not ...:
+            session.known_slots[key] = session.keys.slot(key, create=False)
+        return released
+
+    def general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """The road of `Session.push`."""
+        session = self.session
+        row: dict[str, Any] = {"t": [time], "value": [value]}
+        row |= key_columns(session.key, key)
+        return rows_of(session.push_within({self.name: row}), session.key)
+
+
+class General(OneMessage):
+    """An input that has no faster road than that of `Session.push`."""
+
+    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """As `Session.push_one`."""
+        self.session.check_open()
+        return self.general(time, value, key)
+
+
+def plain(key: Any) -> Any:
+    """Return a key of Python's own integers and texts, as others are looked up; `...` if none is.
+
+    In a dictionary True and 1.0 are the key 1, which they are not.
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    found: list[Any] = []
+    for part in parts:
+        if part is None or type(part) is int or type(part) is str:
+            found.append(part)
+        elif isinstance(part, np.integer):
+            found.append(int(part))
+        elif isinstance(part, np.str_):
+            found.append(str(part))
+        else:
+            return ...
+    return tuple(found) if len(found) != 1 else found[0]
+
+
+def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
+    """Columns of one row of the key, a tuple where there are several."""
+    names = tuple(names)
+    if not names:
+        if key is not None:
+            raise unkeyed()
+        return {}
+    parts = key if isinstance(key, tuple) else (key,)
+    if len(parts) != len(names):
+        message = f"a key of {len(names)} columns is needed, not {key!r}"
+        raise DataError(message, code="RT212")
+    return {name: [part] for name, part in zip(names, parts, strict=True)}
+
+
+def keyless(names: Iterable[str]) -> DataError:
+    """Make the error of a message without a key for a session that has one."""
+    message = f"a message without a key, which is {', '.join(names)} here"
+    return DataError(message, code="RT212", hint="give key=...; None is the key that is null")
+
+
+def unkeyed() -> StateError:
+    """Make the error of a key for a session that has none."""
+    hint = "start(key=...) makes a keyed one"
+    return StateError("this session has no key", code="RT303", hint=hint)
+
+
+def rows_of(result: Result, key: Iterable[str]) -> dict[str, Any]:
+    """A result as lists of tuples, outputs without rows left out."""
+    names = list(key)
+    found: dict[str, Any] = {}
+    for output, table in result.items():
+        if not len(table["t"]):
+            continue
+        values = table["value"].tolist()
+        if "value_valid" in table:
+            values = [v if ok else None for v, ok in zip(values, table["value_valid"], strict=True)]
+        parts = [table[n].tolist() for n in names]
+        keys = [parts[0]] if len(parts) == 1 else [list(zip(*parts, strict=True))] if parts else []
+        found[output] = list(zip(*keys, table["t"].tolist(), values, strict=True))
+    return found

@@ -1,0 +1,277 @@
+"""Inputs whose rows wait: under `lateness`, and where the last of several duplicates may count.
+
+Rows wait in one heap per key until nothing can precede them; all heaps share one pool of nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.core.arrays import grown
+from rtbot.core.batch import DTYPES, Batch, Column
+from rtbot.runtime.input_port import Feed, Prepared
+from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.runtime.waiting_rows import Places, Wakes
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rtbot.graph.model import Input, Io
+    from rtbot.runtime.input_port import Tell
+
+WAITING_RULES = ("last", "min", "max", "sum")
+"""Rules for duplicates that need the later ones of them."""
+
+
+def feed_of(declared: Input, io: Io, kernels: ModuleType) -> Feed:
+    """The feed of an input, with room for one key."""
+    waits = io.lateness is not None or io.duplicates in WAITING_RULES
+    return (HeldFeed if waits else Feed)(declared, io, kernels, 1)
+
+
+SPARE, FEW = 4, 8192
+"""Room in which nothing waits is given back if it is more than so many times that for the rows that
+come, or for so few."""
+
+
+class HeldFeed(Feed):
+    """An input that lets rows in once they can no longer be preceded, in the order of time."""
+
+    holds = True
+
+    def __init__(self, declared: Input, io: Io, kernels: ModuleType, capacity: int) -> None:
+        super().__init__(declared, io, kernels, capacity)
+        self.lateness = io.lateness or 0
+        self.frontier = np.full(capacity, FIRST)
+        self.roots = np.full(capacity, -1)
+        self.wakes = Wakes(kernels, capacity)
+        self.places = Places(kernels) if io.duplicates == "error" else None
+        self.pool = {n: np.zeros(0, np.int64) for n in ("time", "order", "child", "sibling")}
+        self.pool_value = Column(np.zeros(0, DTYPES[self.type.kind]), np.zeros(0, bool))
+        self.free = np.zeros(0, np.int64)
+        self.unused = 0
+        self.order = 0
+
+    def grow(self, capacity: int) -> None:
+        """Room for more keys."""
+        frontier = self.frontier
+        super().grow(capacity)
+        self.frontier = grown(frontier, capacity, FIRST)
+        self.roots = grown(self.roots, capacity, -1)
+        self.wakes.grow(capacity)
+
+    def clear(self, slot: int) -> None:
+        """Make the slot as new; nothing waits any more."""
+        super().clear(slot)
+        self.frontier[slot] = FIRST
+        self.wakes.clear(slot)
+
+    def rebuild(self) -> None:
+        """Find what is derived from the heaps anew."""
+        self.wakes = Wakes(self.kernels, len(self.roots))
+        if self.places is not None:
+            self.places.rebuild(self.roots, self.pool)
+        waiting = np.flatnonzero(self.roots >= 0)
+        self._release(waiting, np.full(len(waiting), FIRST))
+
+    def texts(self) -> list[np.ndarray]:
+        """The codes of texts that wait here."""
+        if self.type.kind != "text":
+            return []
+        waits = np.ones(len(self.free), np.bool_)
+        waits[self.free[: self.unused]] = False
+        return [self.pool_value.value[waits]]
+
+    # ---- checks; nothing is changed
+
+    def _check(self, prepared: Prepared, slots: np.ndarray, tell: Tell) -> None:
+        batch = prepared.batch
+        late = np.empty(len(batch), bool)
+        count = self.kernels.judge(
+            slots, len(slots), batch.starts, batch.time, self.last, self.lateness, self.floor, late
+        )
+        if count and self.io.late == "error":
+            raise self.refused("late", batch, int(np.argmax(late)), slots, tell)
+        if count:
+            prepared.lost["late"] = int(count)
+        prepared.late = late
+        if self.places is not None:
+            row = self.places.twin(batch, late, slots, self.last, self.pool["time"])
+            if row >= 0:
+                raise self.refused("duplicate", batch, row, slots, tell)
+
+    # ---- effects
+
+    def accept(self, prepared: Prepared, slots: np.ndarray) -> Batch:
+        """Keep the rows; returns what goes on into the graph, of these and of earlier ones."""
+        self._count(prepared)
+        since = self.order
+        nodes = self._hold(prepared, slots) if len(prepared.batch) else None
+        released = self._let_go(slots, since, ending=False)
+        if self.places is not None and nodes is not None:
+            self.places.add(nodes, self.pool["time"])
+        return released
+
+    def _hold(self, prepared: Prepared, slots: np.ndarray) -> np.ndarray:
+        """Put the rows into the heaps; returns their nodes."""
+        batch = prepared.batch
+        assert prepared.late is not None
+        wanted = np.flatnonzero(~prepared.late)
+        self._reserve(len(wanted))
+        nodes = np.full(len(batch), -1)
+        taken = self.free[self.unused - len(wanted) : self.unused].copy()
+        nodes[wanted] = taken
+        self.unused -= len(wanted)
+        column, kept = batch.columns[0], self.pool_value
+        assert kept.valid is not None
+        kept.value[taken] = column.value[wanted]
+        kept.valid[taken] = True if column.valid is None else column.valid[wanted]
+        pool = self.pool
+        self.kernels.hold(
+            slots, len(slots), batch.starts, batch.time, nodes, self.roots,
+            pool["time"], pool["order"], pool["child"], pool["sibling"], self.order,
+        )  # fmt: skip
+        self.order += len(batch)
+        self.counts["held"] += len(wanted)
+        if self.places is not None:
+            self.places.owner[taken] = np.repeat(slots, np.diff(batch.starts))[wanted]
+        filled = np.diff(batch.starts) > 0
+        newest = np.maximum.reduceat(batch.time, batch.starts[:-1][filled])
+        self.last[slots[filled]] = np.maximum(self.last[slots[filled]], newest)
+        return taken
+
+    def _reserve(self, rows: int) -> None:
+        if self.unused == len(self.free) > SPARE * max(rows, FEW):
+            self._resize(0)
+        if rows > self.unused:
+            old = len(self.free)
+            self._resize(max(2 * old, old + rows, 64))
+
+    def _resize(self, new: int) -> None:
+        """Room for so many rows; for fewer than there is only if nothing waits."""
+        old = min(len(self.free), new)
+        for name, array in self.pool.items():
+            self.pool[name] = grown(array, new, -1)
+        value, valid = self.pool_value.value, self.pool_value.valid
+        assert valid is not None
+        self.pool_value = Column(grown(value, new, 0), grown(valid, new, 0))
+        if self.places is not None:
+            self.places.grow(new)
+        self.free = grown(self.free, new, -1)
+        self.unused = min(self.unused, old)
+        self.free[self.unused : self.unused + new - old] = np.arange(new - 1, old - 1, -1)
+        self.unused += new - old
+
+    def let_go(self, slots: np.ndarray, *, ending: bool) -> Batch:
+        """Take out the rows that nothing can precede any more, all of them at the end."""
+        return self._let_go(slots, self.order, ending=ending)
+
+    def _let_go(self, slots: np.ndarray, since: int, *, ending: bool) -> Batch:
+        """As `let_go`; rows that arrived from `since` on are not among the places yet."""
+        newest = self.last[slots]
+        known = np.where(newest >= FIRST + self.lateness + 1, newest - self.lateness - 1, FIRST)
+        until = np.full(len(slots), LAST) if ending else np.maximum(known, self.floor)
+        self.frontier[slots] = until
+        nodes, starts = self._release(slots, until)
+        count = len(nodes)
+        time = self.pool["time"][nodes]
+        valid = self.pool_value.valid
+        assert valid is not None
+        column = Column(self.pool_value.value[nodes], valid[nodes] if self.type.nullable else None)
+        self.free[self.unused : self.unused + count] = nodes
+        self.unused += count
+        self.counts["held"] -= count
+        if self.places is not None:
+            self.places.drop(nodes, since, self.pool["time"], self.pool["order"])
+            return Batch(starts, time, [column])
+        return self._settle_ties(Batch(starts, time, [column]))
+
+    def _release(self, slots: np.ndarray, until: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Take the rows up to each run's `until` off the heaps: nodes, and starts of the runs."""
+        pool, wakes = self.pool, self.wakes
+        out = np.empty(self.counts["held"], np.int64)
+        starts = np.empty(len(slots) + 1, np.int64)
+        wakes.reserve(len(slots))
+        count, wakes.size = self.kernels.release(
+            slots, len(slots), until, self.roots,
+            pool["time"], pool["order"], pool["child"], pool["sibling"], out, starts,
+            wakes.time, wakes.slot, wakes.watched, wakes.size,
+        )  # fmt: skip
+        return out[:count], starts
+
+    def _settle_ties(self, batch: Batch) -> Batch:
+        """One row per key and time, by the rule for duplicates."""
+        time = batch.time
+        new = np.ones(len(time), bool)
+        new[1:] = time[1:] != time[:-1]
+        new[batch.starts[:-1][np.diff(batch.starts) > 0]] = True
+        if new.all():
+            return batch
+        firsts = np.flatnonzero(new)
+        ends = np.append(firsts[1:], len(time))
+        lost = len(time) - len(firsts)
+        self.lost["duplicate"] = self.lost.get("duplicate", 0) + lost
+        column = batch.columns[0]
+        value, valid = column.value[firsts], None if column.valid is None else column.valid[firsts]
+        for place in np.flatnonzero(ends - firsts > 1):
+            rows = slice(int(firsts[place]), int(ends[place]))
+            flags = None if column.valid is None else column.valid[rows]
+            result, alive = settle_tie(self.io.duplicates, column.value[rows], flags)
+            if isinstance(result, int) and not FIRST <= result <= LAST:
+                self.lost["domain"] = self.lost.get("domain", 0) + 1
+                new[firsts[place]] = False
+                continue
+            value[place] = result
+            if valid is not None:
+                valid[place] = alive
+        kept = np.concatenate([[0], np.cumsum(new)])
+        stays = new[firsts]
+        column = Column(value[stays], None if valid is None else valid[stays])
+        return Batch(kept[batch.starts], time[firsts[stays]], [column])
+
+    def advance(self, until: int) -> list[int]:
+        """Raise the floor; the slots that hold rows which this lets go."""
+        super().advance(until)
+        due = self.wakes.due(self.floor, self.roots, self.pool["time"])
+        return due.tolist()  # type: ignore[no-any-return]
+
+
+def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple[Any, bool]:
+    """One value for several of one time, in order of arrival: (value, whether it is not null)."""
+    if rule in ("first", "last"):
+        place = 0 if rule == "first" else -1
+        return values[place], valid is None or bool(valid[place])
+    if valid is not None:
+        values = values[valid]
+        if not len(values):
+            return 0, False
+    if rule == "sum":
+        return exact_sum(values.tolist()), True
+    ordered = sorted(values.tolist(), key=lambda v: (v, math.copysign(1, v)))
+    if any(v != v for v in values.tolist()):
+        return math.nan, True
+    return ordered[0 if rule == "min" else -1], True
+
+
+def exact_sum(values: list[Any]) -> Any:
+    """`math.fsum` without its exceptions; of integers their sum, whatever its size."""
+    if isinstance(values[0], int):
+        return sum(values)
+    if any(v != v for v in values) or {math.inf, -math.inf} <= set(values):
+        return math.nan
+    infinite = [v for v in values if v in (math.inf, -math.inf)]
+    if infinite:
+        return infinite[0]
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        from fractions import Fraction
+
+        total = sum(map(Fraction, values))
+        try:
+            return float(total)
+        except OverflowError:
+            return math.inf if total > 0 else -math.inf

@@ -1,0 +1,120 @@
+"""What a run or a push released: one table per output, and all of them as one wide table."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+
+class Result(dict[str, "Mapping[str, np.ndarray]"]):
+    """A dict from output to its table: a dict of equally long numpy arrays.
+
+    A table has the key columns (int64, or objects where text or null), `t` (int64), `value`
+    (float64, int64, bool, or objects for text) and, where the output may be null, `value_valid`
+    (bool). Rows are in the order of (key, t). `key` names the key columns, `unit` is `io.unit`.
+    """
+
+    def __init__(
+        self,
+        outputs: Mapping[str, Mapping[str, np.ndarray]],
+        key: Sequence[str] = (),
+        unit: str | None = None,
+    ) -> None:
+        super().__init__(outputs)
+        self.key, self.unit = tuple(key), unit
+
+    def __repr__(self) -> str:
+        from rtbot.viz.charts.summary import Summary
+
+        return Summary(self, self.key, self.unit).text()
+
+    def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
+        """What a notebook shows: a table with small charts, or the text where it shows none."""
+        from rtbot.viz.charts.summary import Summary
+
+        summary = Summary(self, self.key, self.unit)
+        return {"text/html": summary.html(), "text/plain": summary.text()}
+
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "",
+        unit: str | None = None,
+    ) -> str:
+        """Return a chart of the outputs over time as SVG, and write it to a file if one is named.
+
+        Numbers that share a scale are in one panel, booleans and texts are strips; nulls and NaN
+        end a line; of many keys the first are shown. `unit` says what times count since 1970, if
+        `io.unit` did not; times near 1970 are shown as integers.
+        """
+        from rtbot.storage.files import Files
+        from rtbot.viz.charts.axes import Clock
+        from rtbot.viz.charts.chart import plot
+        from rtbot.viz.charts.downsample import Collector
+        from rtbot.viz.charts.summary import count_keys
+
+        collected = Collector(self.key)
+        collected.add(self)
+        clock = Clock(unit or self.unit)
+        picture = plot(collected, list(self), clock, title, count_keys(self, self.key))
+        if path is not None:
+            Files().place(os.fspath(path), picture.encode())
+        return picture
+
+    def digest(self) -> dict[str, str]:
+        """Return a digest of every output, in hex: equal wherever all its rows are, to the bit.
+
+        It is that of `rtbot compare`, and does not depend on the machine. What it is made of stands
+        in `rtbot.tables.digests`.
+        """
+        from rtbot.tables.digests import digest
+
+        return {name: digest(table, self.key) for name, table in self.items()}
+
+    def to_arrow(self) -> Any:
+        """Return one pyarrow Table: `t`, the key columns, then a column per output.
+
+        It has a row for every (key, t) at which any output has a message, in that order; where an
+        output has none, or null, its cell is null.
+        """
+        from rtbot.tables.wide import wide
+
+        return wide(self, self.key)
+
+    def to_pandas(self) -> Any:
+        """Return `to_arrow` as a pandas frame.
+
+        Integers and booleans with nulls get pandas' nullable types; numbers stay float64, where a
+        null is NaN.
+        """
+        import pandas as pd
+        import pyarrow as pa
+
+        nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+        table = self.to_arrow()
+        return pd.DataFrame(
+            {
+                name: column.to_pandas(types_mapper=nullable.get if column.null_count else None)
+                for name, column in zip(table.column_names, table.columns, strict=True)
+            }
+        )
+
+    def to_polars(self) -> Any:
+        """Return `to_arrow` as a polars frame."""
+        import polars as pl
+
+        return pl.from_arrow(self.to_arrow())
+
+
+def joined(parts: Sequence[Result]) -> Result:
+    """Return results that follow one another as one, every output in the order of (key, t)."""
+    from rtbot.tables.wide import in_order, put_together
+
+    key = parts[0].key
+    return Result(in_order(put_together(parts), key), key, parts[0].unit)

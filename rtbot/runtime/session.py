@@ -1,0 +1,351 @@
+"""A plan in progress: what users push to, and what they get back."""
+
+from __future__ import annotations
+
+import os
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.compiler import jit
+from rtbot.core.arrays import distinct
+from rtbot.core.errors import DataError, StateError
+from rtbot.runtime.buffered_path import roads
+from rtbot.runtime.exclusive import by_itself, exclusive, wait
+from rtbot.runtime.executor import Runner
+from rtbot.runtime.grids import check_grids
+from rtbot.runtime.ingest import UNKEYED, Intake, Runs
+from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.runtime.keys import Keys
+from rtbot.runtime.output_assembler import Release
+from rtbot.runtime.output_frontiers import frontier, frontiers
+from rtbot.runtime.push_one import General, keyless
+from rtbot.runtime.queue_limits import check_queues
+from rtbot.runtime.reorder import HeldFeed, feed_of
+from rtbot.runtime.result import Result
+from rtbot.tables import Columns, Spec, by_input, columns
+from rtbot.tables.number_columns import times
+from rtbot.tables.push_errors import as_given
+from rtbot.tables.string_dictionary import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from rtbot.compiler.plan import Plan
+    from rtbot.core.batch import Batch
+    from rtbot.graph.model import Io
+    from rtbot.runtime.input_port import Prepared
+    from rtbot.runtime.push_one import OneMessage
+
+KERNELS = ("rows.py", "heaps.py")
+DEFAULT_QUEUE_LIMIT = 1_000_000
+BROKEN = "resume from an earlier dump, or start anew"
+
+
+def kernels() -> ModuleType:
+    """The runtime's own loops, compiled: two texts, one module."""
+    return jit.compiled(_kernel_text())
+
+
+@cache
+def _kernel_text() -> str:
+    texts = [files("rtbot.runtime.kernels").joinpath(name).read_text("utf-8") for name in KERNELS]
+    return "\n\n".join(texts)
+
+
+def wants_compiled(compiled: bool | None) -> bool:
+    """Whether generated code is compiled, where None leaves it to the environment."""
+    return os.environ.get("RTBOT_INTERPRET") != "1" if compiled is None else compiled
+
+
+class Session:
+    """A run in progress.
+
+    `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
+    at one port. What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the
+    session as it was. What breaks off the work of operators (a step that fails, RT305 behind other
+    operators, an interrupt, no memory) breaks the session on every road: from then on it raises
+    StateError RT302, and only `resume` of an earlier dump helps.
+
+    Threads may share a session: their calls wait for each other.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        io: Io,
+        key: Sequence[str] = (),
+        *,
+        queue_limit: int = DEFAULT_QUEUE_LIMIT,
+        compiled: bool = True,
+    ) -> None:
+        self.plan = plan
+        self.io = io
+        self.key = tuple(key)
+        self.queue_limit = queue_limit
+        self.kernels = kernels()
+        load = jit.compiled if compiled else jit.interpreted
+        self.module = load(plan.text)
+        self.keys = Keys(self.key, self.kernels) if self.key else None
+        self.texts = Texts()
+        self.feeds = {
+            name: feed_of(declared, io, self.kernels)
+            for name, declared in plan.checked.inputs.items()
+        }
+        self.runner = Runner(plan, self.module, self.kernels, self.feeds)
+        self.finished = False
+        self.broken = False
+        self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
+        self.specs = {
+            name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
+            for name, d in plan.checked.inputs.items()
+        }
+        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.codes)
+        self.release = Release(plan, self.keys, self.texts)
+        self.known_slots: dict[Any, int] = {}
+        self.roads: dict[str, OneMessage] = {}
+        self.busy = False
+
+    # ---- input
+
+    def _no_input(self, name: str) -> DataError:
+        hint = f"the inputs are {', '.join(self.specs)}"
+        return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
+
+    @exclusive
+    def push(self, data: Any) -> Result:
+        """Push {input: table}, or one table of all inputs; returns what that released.
+
+        Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
+        an input is too far ahead of another, ResourceLimit if a gap in time would release too many
+        rows, StateError after `finish`.
+        """
+        return self.push_within(data)
+
+    def push_within(self, data: Any) -> Result:
+        """`push` for a call that has the session already."""
+        self.check_open()
+        tables: dict[str, Columns] = {}
+        given = by_input(data, self.specs)
+        for name, table in given.items():
+            if name not in self.specs:
+                raise self._no_input(name)
+            tables[name] = columns(table, self.specs[name])
+        try:
+            return self._push(tables)
+        except DataError as error:
+            raise as_given(error, data, given, self.specs) from None
+
+    def _push(self, tables: Mapping[str, Columns]) -> Result:
+        self.check_queues({n for n, t in tables.items() if len(t)})
+        before, capacity = self.intake.mark(), self.runner.capacity
+        try:
+            runs = self.intake.runs(tables, self._slots(tables))
+            prepared = self._prepared(runs)
+            if self.plan.grids:
+                check_grids(self.plan, self.feeds, self.keys, runs.slots, prepared)
+        except BaseException:
+            self.intake.back_to(before)
+            if self.runner.capacity > 2 * capacity:
+                self._resize(capacity)
+            raise
+        for name, table in tables.items():
+            if table.nulls:
+                lost = prepared[name].lost
+                lost["null"] = lost.get("null", 0) + table.nulls
+                prepared[name].arrived += table.nulls
+        return self._commit(runs.slots, prepared)
+
+    def _slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
+        if self.keys is None:
+            return {}
+        found = self.intake.slots(tables)
+        if self.keys.count > self.runner.capacity:
+            self._resize(max(self.keys.count, 2 * self.runner.capacity))
+        self.intake.grow(self.runner.capacity)
+        return found
+
+    def _resize(self, capacity: int) -> None:
+        self.runner.resize(capacity)
+        self.intake.grow(capacity)
+
+    def _prepared(self, runs: Runs) -> dict[str, Prepared]:
+        return {
+            name: self.feeds[name].prepare(batch, runs.slots, partial(runs.tell, name))
+            for name, batch in runs.batches.items()
+        }
+
+    def _commit(self, slots: np.ndarray, prepared: Mapping[str, Prepared]) -> Result:
+        self.broken = True
+        batches = {name: self.feeds[name].accept(p, slots) for name, p in prepared.items()}
+        result = self._result(slots, self.runner.run(slots, batches))
+        self.broken = False
+        return result
+
+    def check_open(self) -> None:
+        """Raise StateError unless the session takes input."""
+        if self.broken:
+            raise StateError("a call was broken off in its middle", code="RT302", hint=BROKEN)
+        if self.finished:
+            raise StateError("the session is finished: it takes no more input", code="RT301")
+
+    def check_queues(self, coming: set[str]) -> None:
+        """Refuse rows for an input that is ahead of another where the queue behind it is full."""
+        check_queues(self, coming)
+
+    # ---- one message
+
+    @by_itself
+    def push_one(self, name: str, time: int, value: Any, *, key: Any = ...) -> dict[str, Any]:
+        """Push one message; returns {output: [(t, value), ...]} of outputs that emitted.
+
+        In a keyed session `key` has to be given, and rows are (key, t, value). Null is None.
+        """
+        busy, self.busy = self.busy, True
+        if busy:
+            wait(self)
+        try:
+            if key is ...:
+                if self.key:
+                    raise keyless(self.key)
+                key = None
+            road = self.roads.get(name)
+            if road is None:
+                road = self._road(name)
+            return road.push(time, value, key)
+        finally:
+            self.busy = False
+
+    def _road(self, name: str) -> OneMessage:
+        if name not in self.specs:
+            self.check_open()
+            raise self._no_input(name)
+        if not self.roads:
+            self.roads = roads(self)
+        return self.roads.setdefault(name, General(self, name))
+
+    # ---- progress
+
+    @exclusive
+    def advance(self, time: Any, name: str | None = None) -> Result:
+        """Say that no input (or not this one) will send a message at or before `time` any more.
+
+        A time is what `push_one` takes as one. An integer beyond int64 is the end of all times.
+        """
+        self.check_open()
+        if name is not None and name not in self.feeds:
+            raise self._no_input(name)
+        time = self._time(time)
+        self.broken = True
+        feeds = self.feeds.values() if name is None else [self.feeds[name]]
+        touched = [np.array(feed.advance(time), np.int64) for feed in feeds]
+        touched.append(self.runner.progress.woken())
+        slots = UNKEYED
+        if self.keys is not None and time == LAST:  # an end for all keys, whatever they wait for
+            slots = self.keys.open_slots()
+        elif self.keys is not None:
+            slots = self.keys.sort(distinct(np.concatenate(touched)))
+        result = self._let_go(slots, ending=False)
+        self.broken = False
+        return result
+
+    def _time(self, time: Any) -> int:
+        if hasattr(time, "__index__") and not isinstance(time, bool | np.bool_):
+            return int(min(max(time.__index__(), FIRST), LAST))
+        try:
+            return int(times([time], self.io.unit)[0])
+        except DataError as error:
+            raise error.at(row=None) from None
+
+    def _let_go(self, slots: np.ndarray, *, ending: bool) -> Result:
+        held = {n: f for n, f in self.feeds.items() if isinstance(f, HeldFeed)}
+        batches = {n: f.let_go(slots, ending=ending) for n, f in held.items()}
+        return self._result(slots, self.runner.run(slots, batches, ending=ending))
+
+    @exclusive
+    def close_key(self, key: Any) -> Result:
+        """Finish one key: release all it still has, and forget it. A later message begins anew."""
+        self.check_open()
+        if self.keys is None:
+            raise StateError("this session has no key", code="RT303", hint="use finish()")
+        before = self.intake.mark()
+        slot = self.keys.slot(key, create=False)
+        if slot < 0:
+            self.intake.back_to(before)
+            raise DataError(f"there is no key {key!r}", code="RT206")
+        self.broken = True
+        result = self._let_go(np.array([slot]), ending=True)
+        self.runner.clear(slot)
+        self.keys.drop([slot])
+        self.known_slots.clear()
+        if self.keys.forget_room():
+            self._resize(1)
+        self.broken = False
+        return result
+
+    @exclusive
+    def finish(self) -> Result:
+        """Say that nothing more will come; releases all that still waits."""
+        self.check_open()
+        self.broken = True
+        slots = UNKEYED if self.keys is None else self.keys.open_slots()
+        result = self._let_go(slots, ending=True)
+        self.finished = True
+        self.broken = False
+        return result
+
+    # ---- what comes out
+
+    def _result(self, slots: np.ndarray, batches: list[Batch]) -> Result:
+        for name, (stream, _) in self.plan.places.items():
+            self.rows[name] += len(batches[stream])
+        return Result(self.release.tables(slots, batches), self.key, self.io.unit)
+
+    @exclusive
+    def frontier(self) -> int | None:
+        """The time up to which every output of an unkeyed run is final; None before any message."""
+        return frontier(self)
+
+    @exclusive
+    def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
+        """For the keys in these columns (as in `Columns`): the time up to which all is final.
+
+        A key that the session does not hold (any more) has the greatest time.
+        """
+        return frontiers(self, columns)
+
+    @exclusive
+    def due(self) -> int | None:
+        """The least time to which an `advance` could release something; None if there is none."""
+        return self.runner.progress.due()
+
+    # ---- accounts
+
+    @exclusive
+    def account(self) -> dict[str, Any]:
+        """Counters: per operator and port in = consumed + held + lost, with reasons for losses."""
+        from rtbot.runtime.account import account
+
+        return account(self)
+
+    @exclusive
+    def held(self) -> dict[str, int]:
+        """Rows that wait, by port (`m.i2`) or input; only where some do."""
+        from rtbot.runtime.account import held
+
+        return held(self)
+
+    # ---- saving
+
+    @exclusive
+    def dump(self) -> bytes:
+        """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
+        if self.broken:
+            message = "a call was broken off in its middle: there is nothing whole to save"
+            raise StateError(message, code="RT302", hint=BROKEN)
+        from rtbot.runtime.dump import dump
+
+        return dump(self)

@@ -1,0 +1,136 @@
+"""The series that samples are made of; each is endless, and made in blocks of `STEPS` steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rtbot.samples.rng import Dice
+
+STEPS = 4096
+"""Steps in a block."""
+
+Blocks = Iterator[tuple[np.ndarray, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """A kind of sample data: value columns, each an integer of units of 10 ** -decimals.
+
+    Times step by `period` of `unit`: seconds that begin in 2024, or milliseconds from 0 on. Unless
+    `keys` is 0, a column `key` tells that many series apart. `make` gives the blocks of one series,
+    `starter` is a graph to try.
+    """
+
+    text: str
+    starter: str
+    key: str
+    columns: tuple[str, ...]
+    decimals: int
+    period: int
+    make: Callable[[Dice], Blocks]
+    keys: int = 0
+    unit: str = "s"
+
+
+def prices(dice: Dice) -> Blocks:
+    """A random walk in cents that turns round where it comes too low."""
+    lowest, level = 500, 4500 + int(dice.below(20000, 1)[0])
+    step = level // 400
+    while True:
+        walk = level + np.cumsum(dice.bell(step, STEPS))
+        level = int(walk[-1])
+        yield (lowest + abs(walk),)
+
+
+def sensors(dice: Dice) -> Blocks:
+    """Two temperatures of one day's course; the second drifts away until it is set right again."""
+    first = 0
+    day = 144
+    while True:
+        steps = np.arange(first, first + STEPS, dtype=np.int64)
+        course = 4600 + 3 * hump(steps % day, day // 2, day // 2, 100)
+        drift = steps % 1500 // 2
+        outlet = course - 150 + drift + dice.bell(15, STEPS)
+        yield course + dice.bell(15, STEPS), outlet
+        first += STEPS
+
+
+def ecg(dice: Dice) -> Blocks:
+    """A heart that beats 62 to 83 times a minute, in thousandths of a millivolt, with noise."""
+    at = np.arange(150, dtype=np.int64)
+    waves = ((30, 14, 120), (55, 3, -110), (60, 4, 1100), (66, 4, -240), (110, 24, 280))
+    beat = np.sum([hump(at, middle, width, height) for middle, width, height in waves], axis=0)
+    left = np.zeros(0, np.int64)
+    while True:
+        parts = [left]
+        while sum(map(len, parts)) < STEPS:
+            pause = 30 + int(dice.below(60, 1)[0])
+            parts += [beat, np.zeros(pause, np.int64)]
+        clean = np.concatenate(parts)
+        left = clean[STEPS:]
+        yield (clean[:STEPS] + dice.bell(12, STEPS),)
+
+
+def counter(dice: Dice) -> Blocks:
+    """Requests served since the start of a program that is started anew now and then."""
+    total = 0
+    while True:
+        sums = total + np.cumsum(2 + dice.below(60, STEPS))
+        begins = np.where(dice.chance(0.004, STEPS), sums, 0)
+        counts = sums - np.maximum.accumulate(begins)
+        total = int(counts[-1])
+        yield (counts,)
+
+
+def hump(at: np.ndarray, middle: int, width: int, height: int) -> np.ndarray:
+    """A parabola over `width` to both sides of its middle, 0 elsewhere; int64."""
+    inside: np.ndarray = np.maximum(width * width - (at - middle) ** 2, 0)
+    return inside * height // (width * width)
+
+
+SERIES = {
+    "prices": Series(
+        text="prices of shares, one a minute",
+        starter="bollinger",
+        key="symbol",
+        keys=3,
+        columns=("price",),
+        decimals=2,
+        period=60,
+        make=prices,
+    ),
+    "sensors": Series(
+        text="two thermometers that drift apart, read every ten minutes",
+        starter="sensors",
+        key="site",
+        columns=("inlet", "outlet"),
+        decimals=2,
+        period=600,
+        make=sensors,
+    ),
+    "ecg": Series(
+        text="a heart's beat, 250 readings a second",
+        starter="heartbeat",
+        key="patient",
+        columns=("ecg",),
+        decimals=3,
+        period=4,
+        unit="ms",
+        make=ecg,
+    ),
+    "counter": Series(
+        text="a counter of requests that begins anew now and then",
+        starter="counter",
+        key="host",
+        keys=2,
+        columns=("requests",),
+        decimals=0,
+        period=15,
+        make=counter,
+    ),
+}

@@ -1,0 +1,204 @@
+"""Columns of numbers, integers, booleans and times as numpy arrays, exactly or not at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.core import times as iso
+from rtbot.core.arrow import as_numpy, filled
+from rtbot.core.errors import DataError
+
+if TYPE_CHECKING:
+    from rtbot.tables.forms import Column
+
+NULL_TYPES = ("NoneType", "NAType", "NaTType")
+"""Names of the types of None and of pandas' two markers."""
+
+OF_DECIMALS = "convert the column to integers, or declare the input as number"
+
+Parts = tuple[np.ndarray, np.ndarray | None]
+"""An array, and the mask of what is not null, or None if nothing is."""
+
+
+def floats(column: Column) -> Parts:
+    """Convert to float64; integers are rounded as IEEE says, booleans and text are refused."""
+    if isinstance(column, list):
+        return _of_list(column, np.float64, (float, int, np.floating, np.integer))
+    array, valid = _of_arrow(column, np.float64)
+    if array.dtype.kind not in "fiu" and len(array):
+        raise _wrong("number", array)
+    return np.ascontiguousarray(array, np.float64), valid
+
+
+def integers(column: Column) -> Parts:
+    """Convert to int64; nothing but integers is taken, and none beyond 64 bits."""
+    if isinstance(column, list):
+        return _of_list(column, np.int64, (int, np.integer))
+    array, valid = _of_arrow(column, np.int64)
+    if array.dtype.kind not in "iu" and len(array):
+        raise _wrong("integer", array)
+    if array.dtype == np.uint64 and (large := array > np.uint64(2**63 - 1)).any():
+        row = int(large.argmax())
+        value = int(array[row])
+        raise DataError("an integer beyond 64 bits", code="RT213", row=row, value=value)
+    return np.ascontiguousarray(array, np.int64), valid
+
+
+def booleans(column: Column) -> Parts:
+    """Convert to bool; only booleans are taken."""
+    if isinstance(column, list):
+        return _of_list(column, np.bool_, (bool, np.bool_))
+    array, valid = _of_arrow(column, np.bool_)
+    if array.dtype.kind != "b" and len(array):
+        raise _wrong("boolean", array)
+    return np.ascontiguousarray(array, np.bool_), valid
+
+
+def times(column: Column, unit: str | None) -> np.ndarray:
+    """Convert to int64 in the unit: integers as they are, datetime64 and ISO 8601 text exactly."""
+    unit = unit or iso.DEFAULT_UNIT
+    if isinstance(column, list):
+        kinds = set(map(type, column))
+        if str in kinds:
+            return _of_texts(column, kinds, unit)
+        if any(issubclass(kind, date) for kind in kinds):
+            return iso.exact(_of_datetimes(column), unit)
+        if kinds and all(issubclass(kind, np.datetime64) for kind in kinds):
+            return iso.exact(np.array(column), unit)
+    elif not isinstance(column, np.ndarray):
+        return _of_arrow_times(column, unit)
+    elif column.dtype.kind == "M":
+        return iso.exact(column, unit)
+    array, valid = integers(column)
+    if valid is not None:
+        raise DataError("a row without a time", code="RT211", row=int(np.argmin(valid)))
+    return array
+
+
+def _of_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts:
+    kinds = set(map(type, column))
+    if kind is np.float64 and Decimal in kinds:
+        column = [float(cell) if type(cell) is Decimal else cell for cell in column]
+        kinds = set(map(type, column))
+    nulls = {known for known in kinds if known.__name__ in NULL_TYPES}
+    name = {np.float64: "number", np.int64: "integer", np.bool_: "boolean"}[kind]
+    strange = {
+        known
+        for known in kinds - nulls
+        if not issubclass(known, accepted) or (known is bool and bool not in accepted)
+    }
+    if strange:
+        row = next(place for place, value in enumerate(column) if type(value) in strange)
+        hint = OF_DECIMALS if isinstance(column[row], Decimal) else ""
+        raise DataError(f"not {_a(name)}", code="RT201", hint=hint, row=row, value=column[row])
+    if not nulls:
+        return _array(column, kind), None
+    valid = np.fromiter((type(value) not in nulls for value in column), np.bool_, len(column))
+    array: np.ndarray = np.zeros(len(column), kind)
+    array[valid] = _array(list(compress(column, valid)), kind)
+    return array, valid
+
+
+def _array(column: list[Any], kind: type) -> np.ndarray:
+    try:
+        return np.array(column, kind)
+    except OverflowError:
+        row = next(place for place, value in enumerate(column) if not _fits(value, kind))
+        size = "64 bits" if kind is np.int64 else "the range of a number"
+        message, value = f"an integer beyond {size}", int(column[row])
+        raise DataError(message, code="RT213", row=row, value=value) from None
+
+
+def _fits(value: Any, kind: type) -> bool:
+    if kind is np.int64:
+        return -(2**63) <= int(value) < 2**63
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _of_arrow(column: Column, kind: type) -> Parts:
+    """Return numpy arrays as they are; an Arrow array as numpy array and mask.
+
+    `kind` is for a column of nothing but nulls, which has no type.
+    """
+    if isinstance(column, np.ndarray):
+        return column, None
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_decimal(column.type) and kind is np.float64:
+        column = pc.cast(pc.cast(column, pa.string()), pa.float64())
+    if pa.types.is_null(column.type):
+        return np.zeros(len(column), kind), np.zeros(len(column), np.bool_)
+    known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
+    if not any(is_kind(column.type) for is_kind in known):
+        name = {"f": "number", "i": "integer", "b": "boolean"}[np.dtype(kind).kind]
+        message = f"{_a(name)} is expected, not a column of {column.type}"
+        hint = OF_DECIMALS if pa.types.is_decimal(column.type) else "convert the column first"
+        raise DataError(message, code="RT220", hint=hint)
+    return filled(column, 0)
+
+
+def _of_arrow_times(column: Column, unit: str) -> np.ndarray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if column.null_count:
+        row = pc.index(pc.is_null(column), pa.scalar(value=True)).as_py()
+        raise DataError("a row without a time", code="RT211", row=row)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return iso.parse(pc.cast(column, pa.string()), unit)[0]
+    if pa.types.is_timestamp(kind):
+        counts = as_numpy(column.cast(pa.int64()))
+        return iso.exact(counts.view(f"M8[{kind.unit}]"), unit)
+    if pa.types.is_date(kind):
+        days = column.cast(pa.timestamp("ms" if pa.types.is_date64(kind) else "s"))
+        return _of_arrow_times(days, unit)
+    return integers(column)[0]
+
+
+def _of_texts(column: list[Any], kinds: set[type], unit: str) -> np.ndarray:
+    import pyarrow as pa
+
+    for row, value in enumerate(column if kinds != {str} else ()):
+        if not isinstance(value, str):
+            message = "times are text in some rows and not in others"
+            raise DataError(message, code="RT218", row=row, value=value)
+    return iso.parse(pa.array(column, pa.string()), unit)[0]
+
+
+def _of_datetimes(column: list[Any]) -> np.ndarray:
+    """Convert datetimes (naive ones are UTC) and dates, in microseconds as Python keeps them."""
+    stamps = np.empty(len(column), "M8[us]")
+    for row, value in enumerate(column):
+        if not isinstance(value, date):
+            raise DataError("not a time", code="RT205", row=row, value=value)
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            value = value.astimezone(UTC).replace(tzinfo=None)  # noqa: PLW2901
+        stamps[row] = np.datetime64(value, "us")
+    return stamps
+
+
+def _wrong(name: str, array: np.ndarray) -> DataError:
+    message = f"{_a(name)} is expected, not a column of {array.dtype}"
+    hint = "convert the column first"
+    if name == "integer" and array.dtype.kind == "f":
+        hint = "convert the column first: .astype('Int64') in pandas keeps empty cells"
+    return DataError(message, code="RT220", hint=hint, row=0, value=array[0].item())
+
+
+def _a(name: str) -> str:
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"

@@ -1,0 +1,52 @@
+"""Errors of a push with times as its tables have them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from numpy import datetime64
+
+from rtbot.core.dated_errors import dated
+from rtbot.core.times import DEFAULT_UNIT, Style, style_of
+from rtbot.tables.convert import Columns, find_time
+from rtbot.tables.forms import named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.core.errors import DataError
+    from rtbot.tables.convert import Spec
+
+
+def as_given(
+    error: DataError, data: Any, tables: Mapping[str, Any], specs: Mapping[str, Spec]
+) -> DataError:
+    """Return the error of a push of data with its times as the data has them.
+
+    `tables` are those of the inputs, which the data is or from which they were taken.
+    """
+    name = error.input
+    if error.time is None or name not in tables:
+        return error
+    spec, table = specs[name], tables[name]
+    if isinstance(table, Columns):
+        if data is tables:
+            return error
+        table = data
+    style = _style(table, spec)
+    return error if style is None else dated(error, spec.unit or DEFAULT_UNIT, style)
+
+
+def _style(table: Any, spec: Spec) -> Style | None:
+    """Return how a table has its times; None if they are integers."""
+    form = named(table, spec)
+    times = form[find_time(form, spec)]()
+    kind, first = str(getattr(times, "dtype", getattr(times, "type", ""))), times[0]
+    first = first.as_py() if hasattr(first, "as_py") else first
+    if isinstance(first, str):
+        return style_of(first)
+    if kind.startswith(("datetime64", "timestamp", "date")) or isinstance(first, date | datetime64):
+        zoned = "tz=" in kind or getattr(first, "tzinfo", None) is not None
+        return Style(offset="Z" if zoned else "")
+    return None

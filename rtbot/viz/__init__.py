@@ -1,0 +1,1 @@
+"""Pictures without any program or library: charts of runs, drawings of graphs."""

@@ -1,0 +1,208 @@
+"""Messages thinned to what a chart can show, while they come, in bounded memory.
+
+Neighbouring messages are put into buckets of time that keep the first, the last, the least and the
+greatest value (M4: Jugel et al., 2014), so that no extreme is lost and a line looks as it would
+with all points. A bucket spans a power of two of time units, counted from 0; the span is the
+smallest with which there are few enough buckets, so it does not matter how the messages came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rtbot.core.arrow import filled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Table = Mapping[str, np.ndarray]
+
+BUCKETS = 4096
+KEYS = 6
+TEXTS = 8
+OTHER = TEXTS
+"""The code of texts beyond the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """Equally long arrays: times (int64) and values (float64) of the first and last messages.
+
+    `runs` count how often values that cannot be drawn came before: a line ends there.
+    """
+
+    first_time: np.ndarray
+    last_time: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    first_run: np.ndarray
+    last_run: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def single(times: np.ndarray, values: np.ndarray, runs: np.ndarray) -> Buckets:
+    """A bucket for every message."""
+    return Buckets(times, times, values, values, values, values, runs, runs)
+
+
+def merged(buckets: Buckets, ids: np.ndarray) -> Buckets:
+    """Put neighbouring buckets of equal id together."""
+    if not len(ids):
+        return buckets
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+    ends = np.append(starts[1:], len(ids)) - 1
+    return Buckets(
+        buckets.first_time[starts],
+        buckets.last_time[ends],
+        buckets.first[starts],
+        buckets.last[ends],
+        np.minimum.reduceat(buckets.low, starts),
+        np.maximum.reduceat(buckets.high, starts),
+        buckets.first_run[starts],
+        buckets.last_run[ends],
+    )
+
+
+def by_place(buckets: Buckets, place: Callable[[np.ndarray], np.ndarray]) -> Buckets:
+    """Put together what begins in the same column of a picture; `place` gives it for times."""
+    return merged(buckets, np.floor(place(buckets.first_time)).astype(np.int64))
+
+
+def _joined(parts: Sequence[Buckets]) -> Buckets:
+    columns = [np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Buckets)]
+    return Buckets(*columns)
+
+
+def _ordered(buckets: Buckets) -> Buckets:
+    """Return the buckets by time; messages of an input may come late."""
+    if (buckets.first_time[1:] >= buckets.first_time[:-1]).all():
+        return buckets
+    order = np.argsort(buckets.first_time, kind="stable")
+    return Buckets(*(getattr(buckets, f.name)[order] for f in fields(Buckets)))
+
+
+class Series:
+    """The messages of one output (or input) of one key; `count` of all, drawable or not."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.count = 0
+        self.shift = 0
+        self.runs = 0
+        empty = np.empty(0)
+        self.buckets = single(empty.astype(np.int64), empty, empty.astype(np.int64))
+
+    def add(self, times: np.ndarray, values: np.ndarray) -> None:
+        """Take messages; values are float64, those that are not finite end the line."""
+        good = np.isfinite(values)
+        runs = self.runs + np.cumsum(~good)
+        self.count += len(times)
+        self.runs = int(runs[-1]) if len(runs) else self.runs
+        new = _ordered(single(times[good], values[good], runs[good]))
+        self.buckets = self._thinned(_ordered(_joined([self.buckets, self._thinned(new)])))
+
+    def _thinned(self, buckets: Buckets) -> Buckets:
+        """Merge buckets, in spans that are longer if there are still too many."""
+        buckets = merged(buckets, buckets.first_time >> self.shift)
+        while len(buckets) > BUCKETS:
+            self.shift += 1
+            buckets = merged(buckets, buckets.first_time >> self.shift)
+        return buckets
+
+    def span(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return float(self.buckets.low.min()), float(self.buckets.high.max())
+
+
+class Collector:
+    """The series of a run: by key, the first ones in the order of keys, and by name.
+
+    `texts` are the distinct texts of every series of text, the first ones that came.
+    """
+
+    def __init__(self, key: Sequence[str] = (), keys: int = KEYS) -> None:
+        self.key = tuple(key)
+        self.limit = keys
+        self.series: dict[tuple[Any, ...], dict[str, Series]] = {} if key else {(): {}}
+        self.texts: dict[str, dict[str, int]] = {}
+
+    def add(self, tables: Mapping[str, Table]) -> None:
+        """Take tables by name, each in the order of (key, t)."""
+        for name, table in tables.items():
+            times, values = table["t"], self._values(name, table)
+            for key, start, stop in key_runs(table, self.key):
+                if not self._shows(key):
+                    break
+                series = self.series[key].setdefault(name, Series(kind_of(table["value"])))
+                series.add(times[start:stop], values[start:stop])
+
+    def _shows(self, key: tuple[Any, ...]) -> bool:
+        """Whether the key is one of the first; the last of them gives way to one before it."""
+        if key in self.series:
+            return True
+        if len(self.series) == self.limit:
+            greatest = max(self.series, key=rank)
+            if rank(key) > rank(greatest):
+                return False
+            del self.series[greatest]
+        self.series[key] = {}
+        return True
+
+    def _values(self, name: str, table: Table) -> np.ndarray:
+        """Values as float64, nulls as NaN; texts by their codes."""
+        values, valid = table["value"], table.get("value_valid")
+        text = values.dtype == object
+        numbers = self._codes(name, values) if text else values.astype(np.float64)
+        return numbers if valid is None else np.where(valid, numbers, np.nan)
+
+    def _codes(self, name: str, texts: np.ndarray) -> np.ndarray:
+        """The first texts that come have codes of their own."""
+        encoded = pa.array(texts.tolist(), pa.string()).dictionary_encode()
+        known = self.texts.setdefault(name, {})
+        codes = []
+        for text in encoded.dictionary.to_pylist():
+            if len(known) < TEXTS:
+                known.setdefault(text, len(known))
+            codes.append(known.get(text, OTHER))
+        found: np.ndarray = np.array([*codes, OTHER], np.float64)[filled(encoded.indices, -1)[0]]
+        return found
+
+    def shown(self) -> list[tuple[Any, ...]]:
+        """The keys that are shown, in their order."""
+        return sorted(self.series, key=rank)
+
+
+def kind_of(values: np.ndarray) -> str:
+    """What is drawn: text, boolean or number."""
+    return {"O": "text", "b": "boolean"}.get(values.dtype.kind, "number")
+
+
+def rank(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What keys are sorted by: column by column, null last."""
+    return tuple((True,) if part is None else (False, part) for part in key)
+
+
+def key_runs(table: Table, key: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+    """Yield (key, start, stop) of a table in the order of (key, t); an empty key if none."""
+    count = len(table["t"])
+    if not count:
+        return
+    changes = np.zeros(count - 1, np.bool_)
+    for name in key:
+        changes |= table[name][1:] != table[name][:-1]
+    cuts = [0, *(np.flatnonzero(changes) + 1).tolist(), count]
+    for start, stop in pairwise(cuts):
+        yield tuple(_plain(table[name][start]) for name in key), start, stop
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,97 @@
+"""Buckets of messages as paths: lines that break where there is nothing, dots, strips of states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbot.viz.charts.downsample import by_place
+from rtbot.viz.svg_text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbot.viz.charts.axes import TimeScale, ValueScale
+    from rtbot.viz.charts.downsample import Buckets
+
+MIXED = -1
+"""The state of a bucket in which there were several."""
+
+
+def line(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
+    """Return the path of a line through the messages, one column of the picture after another."""
+    shown = by_place(buckets, time.at)
+    begin, end = time.at(shown.first_time), time.at(shown.last_time)
+    first, last, low, high = map(value.at, (shown.first, shown.last, shown.low, shown.high))
+    middle = (begin + end) / 2
+    falling = last < first
+    corners = np.stack(
+        [
+            np.stack([begin, first], 1),
+            np.stack([middle, np.where(falling, high, low)], 1),
+            np.stack([middle, np.where(falling, low, high)], 1),
+            np.stack([end, last], 1),
+        ],
+        1,
+    )
+    parts: list[str] = []
+    before, run = "", None
+    for points, first_run, last_run in zip(
+        corners.tolist(), shown.first_run.tolist(), shown.last_run.tolist(), strict=True
+    ):
+        breaks = first_run != run
+        run = last_run
+        for x, y in points:
+            at = f"{number(x)} {number(y)}"
+            if breaks:
+                parts.append(f"M{at}h0")
+            elif at != before:
+                parts.append(f"L{at}")
+            breaks, before = False, at
+    return "".join(parts)
+
+
+def dots(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
+    """Return a path that is a dot per message where the ends of lines are round."""
+    shown = by_place(buckets, time.at)
+    places = {
+        (number(float(x)), number(float(y)))
+        for times, values in (
+            (shown.first_time, shown.first),
+            (shown.first_time, shown.low),
+            (shown.first_time, shown.high),
+            (shown.last_time, shown.last),
+        )
+        for x, y in zip(time.at(times), value.at(values), strict=True)
+    }
+    return "".join(f"M{x} {y}h0" for x, y in sorted(places, key=lambda at: tuple(map(float, at))))
+
+
+def states(
+    buckets: Buckets, time: TimeScale, mixed: int = MIXED
+) -> Iterator[tuple[float, float, int]]:
+    """Yield (from, to, state): a state holds until the next message, if that is drawable.
+
+    `mixed` stands for several states in one column of the picture.
+    """
+    start, until, state = 0.0, 0.0, None
+    for begin, end, piece in _pieces(by_place(buckets, time.at), time, mixed):
+        if piece != state or begin > until:
+            if state is not None:
+                yield start, until, state
+            start, state = begin, piece
+        until = end
+    if state is not None:
+        yield start, until, state
+
+
+def _pieces(shown: Buckets, time: TimeScale, mixed: int) -> Iterator[tuple[float, float, int]]:
+    """Yield for every bucket the state in it, and the state that holds until the next one."""
+    begins, ends = time.at(shown.first_time).tolist(), time.at(shown.last_time).tolist()
+    low, high, last = shown.low.tolist(), shown.high.tolist(), shown.last.tolist()
+    goes_on = np.append(shown.last_run[:-1] == shown.first_run[1:], [False]).tolist()
+    for place, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        yield begin, end, int(last[place]) if low[place] == high[place] else mixed
+        if goes_on[place]:
+            yield end, begins[place + 1], int(last[place])

@@ -1,0 +1,203 @@
+"""A result as a notebook shows it: every output in a line with a small chart, then the first rows.
+
+And as a terminal does, without the charts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rtbot.core.errors import DataError
+from rtbot.core.text_columns import aligned
+from rtbot.tables.wide import wide
+from rtbot.viz.charts.axes import Clock, TimeScale, ValueScale, brief
+from rtbot.viz.charts.downsample import Collector, key_runs, kind_of
+from rtbot.viz.charts.lines import line, states
+from rtbot.viz.svg_text import element, escaped, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from rtbot.viz.charts.downsample import Series
+
+    Table = Mapping[str, np.ndarray]
+
+HEADER = ("output", "rows", "first", "last", "min", "mean", "max")
+RIGHT = (False, True, False, False, True, True, True)
+KEYS, ROWS, TEXTS = 8, 8, 4
+CHART, SMALL = (240.0, 48.0), (112.0, 30.0)
+STRIP = 12.0
+BLUE, ORANGE = "#3b7dc4", "#d9772b"
+"""Seen on white pages and on dark ones: a notebook does not say which it is."""
+
+CELL = "padding: 3px 10px; white-space: nowrap; vertical-align: middle"
+LINE = "border-bottom: 1px solid rgba(128, 128, 128, 0.3)"
+TABLE = "border-collapse: collapse; margin-top: 6px"
+QUIET = "opacity: 0.65; font-size: 85%"
+
+
+class Summary:
+    """What there is to say about a result; `tables` by output."""
+
+    def __init__(self, tables: Mapping[str, Table], key: Sequence[str], unit: str | None) -> None:
+        self.tables, self.key = tables, tuple(key)
+        times = [table["t"] for table in tables.values() if len(table["t"])]
+        self.first = min((int(t.min()) for t in times), default=0)
+        self.last = max((int(t.max()) for t in times), default=0)
+        self.empty = not times
+        self.clock = Clock(unit).fitting(self.first, self.last)
+        self.keys = count_keys(tables, self.key)
+
+    def head(self) -> str:
+        """One line: how much of what, from when to when."""
+        parts = [_count(len(self.tables), "output")]
+        if self.key:
+            parts[0] += f" by {', '.join(self.key)} ({_count(self.keys, 'key')})"
+        rows = sum(len(table["t"]) for table in self.tables.values())
+        parts.append(_count(rows, "row"))
+        if not self.empty:
+            parts.append(f"{self.clock.text(self.first)} to {self.clock.text(self.last)}")
+        return ", ".join(parts)
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """The cells of every output, as HEADER says."""
+        return [(name, *self._cells(table)) for name, table in self.tables.items()]
+
+    def _cells(self, table: Table) -> tuple[str, ...]:
+        times, valid = table["t"], table.get("value_valid")
+        if not len(times):
+            return "0", "", "", "", "", ""
+        values = table["value"] if valid is None else table["value"][valid]
+        ends = (self.clock.text(int(times.min())), self.clock.text(int(times.max())))
+        nulls = len(times) - len(values)
+        rows = f"{len(times):,}" + (f" ({nulls:,} null)" if nulls else "")
+        return rows, *ends, *_measures(values)
+
+    def text(self) -> str:
+        """The summary for a terminal."""
+        lines = self.lines()
+        table = aligned([HEADER, *lines], RIGHT) if lines else []
+        return "\n".join([f"<Result: {self.head()}>", *table])
+
+    def html(self) -> str:
+        """The summary for a notebook."""
+        collected = Collector(self.key, KEYS)
+        collected.add({n: t for n, t in self.tables.items() if kind_of(t["value"]) != "text"})
+        time = (self.first, self.last)
+        rows = [_row(HEADER, "th", RIGHT, "")]
+        for cells in self.lines():
+            charts = "".join(_charts(cells[0], self.tables[cells[0]], collected, time))
+            more = self.keys - len(collected.series)
+            if self.key and more > 0:
+                charts += element("span", f"and {more:,} more", style=QUIET)
+            rows.append(_row(cells, "td", RIGHT, charts))
+        head = element("div", escaped(self.head()), style="padding: 4px 10px; font-weight: 600")
+        return element("div", head, element("table", *rows, style=TABLE), self._first_rows())
+
+    def _first_rows(self) -> str:
+        """The first rows of all outputs beside one another."""
+        cut = {n: {c: a[:ROWS] for c, a in table.items()} for n, table in self.tables.items()}
+        try:
+            table = wide(cut, self.key).slice(0, ROWS)
+        except DataError:  # two columns of one name: there is no such table
+            return ""
+        columns = [column.to_pylist() for column in table.columns]
+        place = table.column_names.index("t")
+        columns[place] = [self.clock.text(time) for time in columns[place]]
+        right = [pa.types.is_floating(c.type) or pa.types.is_integer(c.type) for c in table.columns]
+        right[place] = self.clock.unit is None
+        rows = [_row(table.column_names, "th", right)]
+        rows += [_row(map(_cell, row), "td", right) for row in zip(*columns, strict=True)]
+        return element("table", *rows, style=TABLE)
+
+
+def count_keys(tables: Mapping[str, Table], key: Sequence[str]) -> int:
+    """How many keys there are in tables that are in the order of (key, t)."""
+    return len({one for table in tables.values() for one, _, _ in key_runs(table, key)})
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _measures(values: np.ndarray) -> tuple[str, str, str]:
+    """Least, mean and greatest; of booleans how many are true; nothing of texts."""
+    kind = kind_of(values)
+    if kind == "text" or not len(values):
+        return "", "", ""
+    if kind == "boolean":
+        return "", f"{values.mean():.1%} true", ""
+    known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if not len(known):
+        return "nan", "nan", "nan"
+    with np.errstate(all="ignore"):
+        mean = float(known.mean(dtype=np.float64))
+    return brief(known.min().item()), brief(mean), brief(known.max().item())
+
+
+def _charts(name: str, table: Table, collected: Collector, ends: tuple[int, int]) -> Iterator[str]:
+    """The small charts of an output: one, or one for each of the first keys."""
+    if kind_of(table["value"]) == "text":
+        pairs = pa.array(table["value"].tolist(), pa.string()).value_counts().to_pylist()
+        counts = Counter({pair["values"]: pair["counts"] for pair in pairs})
+        shown = [
+            f"{shortened('null' if t is None else t, 90, 12)} ({n:,})"
+            for t, n in counts.most_common(TEXTS)
+        ]
+        yield escaped(", ".join(shown) + (", …" if len(counts) > TEXTS else ""))
+        return
+    for key in collected.shown():
+        series = collected.series[key].get(name)
+        if series is None or not len(series.buckets):
+            continue
+        if not collected.key:
+            yield sparkline(series, ends, CHART)
+            continue
+        told = shortened(", ".join("null" if k is None else str(k) for k in key), SMALL[0], 11)
+        label = element("div", escaped(told), style=QUIET)
+        small = sparkline(series, ends, SMALL)
+        yield element("div", label, small, style="display: inline-block; margin-right: 10px")
+
+
+def sparkline(series: Series, ends: tuple[int, int], size: tuple[float, float]) -> str:
+    """Return a line of values, or a strip that is full where a boolean is true, as small SVG."""
+    wide_, high = size
+    time = TimeScale(*ends, 2.0, wide_ - 4)
+    if series.kind == "boolean":
+        high = STRIP
+        bars = [
+            element("rect", x=begin, y=0, width=max(end - begin, 1.0), height=high)
+            for begin, end, state in states(series.buckets, time, 1)
+            if state
+        ]
+        bed = element("rect", width=wide_, height=high, fill="#808080", fill_opacity=0.15)
+        parts = [bed, element("g", *bars, fill=ORANGE)] if bars else [bed]
+    else:
+        path = line(series.buckets, time, ValueScale.around(*series.span(), 2.0, high - 4))
+        look = {"stroke": BLUE, "stroke_width": "1.2", "stroke_linejoin": "round"}
+        parts = [element("path", d=path, fill="none", stroke_linecap="round", **look)]
+    return element(
+        "svg", *parts, xmlns="http://www.w3.org/2000/svg", width=wide_, height=high, role="img"
+    )
+
+
+def _row(cells: Iterable[str], tag: str, right: Sequence[bool], *markup: str) -> str:
+    """A row of a table, some of its columns at the right; `markup` is a last cell as it is."""
+    style = f"{CELL}; {LINE}; text-align: "
+    made = [
+        element(tag, escaped(cell) or " ", style=style + ("right" if at_right else "left"))
+        for cell, at_right in zip(cells, right, strict=True)
+    ]
+    return element("tr", *made, *(element(tag, c or " ", style=style + "left") for c in markup))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return brief(value) if isinstance(value, int | float) else shortened(str(value), 240, 12)

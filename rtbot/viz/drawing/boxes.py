@@ -1,0 +1,192 @@
+"""A graph as boxes with ports and wires between them: what a picture says, before any place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.times import INT64_MIN
+from rtbot.operator.declarations import Duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbot.core.source_span import Mark
+    from rtbot.graph.model import Checked, Node, Ref
+
+PARAMETERS_SHOWN = 5
+DURATIONS = {
+    "d": 86_400 * 10**9,
+    "h": 3_600 * 10**9,
+    "m": 60 * 10**9,
+    "s": 10**9,
+    "ms": 10**6,
+    "us": 1_000,
+    "ns": 1,
+}
+"""Nanoseconds of the units in which a duration may be written, the longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port as it is shown: `label` may differ from its name; `looked_up` is may or last."""
+
+    name: str
+    label: str
+    type: str
+    looked_up: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of the type, without the mark of null."""
+        return self.type.rstrip("?")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An input, an operator or an output (`form`); `code` says that `subtitle` is an expression."""
+
+    form: str
+    title: str
+    subtitle: str = ""
+    code: bool = False
+    details: tuple[str, ...] = ()
+    ins: tuple[Port, ...] = ()
+    outs: tuple[Port, ...] = ()
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """From port `outs[start_port]` of box `start` to port `ins[end_port]` of box `end`."""
+
+    start: int
+    start_port: int
+    end: int
+    end_port: int
+    looked_up: bool = False
+
+
+@dataclass
+class Diagram:
+    """A graph as boxes and wires: inputs, then operators as they depend, then outputs."""
+
+    name: str
+    description: str = ""
+    boxes: list[Box] = field(default_factory=list)
+    wires: list[Wire] = field(default_factory=list)
+
+
+def diagram(checked: Checked) -> Diagram:
+    """Make the boxes and wires of a checked graph."""
+    made = Diagram(checked.name, checked.description)
+    places: dict[str, int] = {}
+    types = {name: {"o1": str(one.type)} for name, one in checked.inputs.items()}
+    types |= {
+        name: {port: str(type_) for port, type_ in node.types.items()}
+        for name, node in checked.nodes.items()
+    }
+    for name, one in checked.inputs.items():
+        places[name] = len(made.boxes)
+        outs = (Port("o1", "", str(one.type)),)
+        made.boxes.append(Box("input", name, outs=outs, tip=_tip(f"input {name}", one)))
+    for name, node in checked.nodes.items():
+        places[name] = len(made.boxes)
+        made.boxes.append(_operator(node, checked))
+        made.wires += _wires(made, places, node.inputs.values())
+    for name, ref in checked.outputs.items():
+        port = Port("", "", types[ref.id][ref.port])
+        made.boxes.append(Box("output", name, ins=(port,), tip=f"output {name}\n{ref}"))
+        made.wires += _wires(made, places, [ref])
+    return made
+
+
+def _wires(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> Iterable[Wire]:
+    """The wires into the last box."""
+    box = made.boxes[-1]
+    for place, (ref, port) in enumerate(zip(refs, box.ins, strict=True)):
+        start = places[ref.id]
+        names = [out.name for out in made.boxes[start].outs]
+        yield Wire(start, names.index(ref.port), len(made.boxes) - 1, place, port.looked_up)
+
+
+def _operator(node: Node, checked: Checked) -> Box:
+    cls, ports = node.operator, list(node.inputs)
+    roles = cls.roles(node.values, ports)
+    ins = tuple(
+        Port(port, _label(node, port, checked), str(node.types[port]), roles[port] != "must")
+        for port in ports
+    )
+    outs = tuple(
+        Port(port, _alias(cls.outputs, port), str(node.types[port])) for port in node.outputs
+    )
+    shown = [f"{name} = {_shown(node, name, checked.io.unit)}" for name in _given(node)]
+    more = len(shown) - PARAMETERS_SHOWN
+    if more > 1:
+        shown[PARAMETERS_SHOWN:] = [f"and {more} more"]
+    subtitle = node.text or cls.__name__
+    tip = _tip(f"{node.id}: {subtitle}", node, cls.__doc__ if not node.text else "")
+    return Box(
+        "operator", node.id, subtitle, bool(node.text), tuple(shown), ins=ins, outs=outs, tip=tip
+    )
+
+
+def _given(node: Node) -> list[str]:
+    """The parameters that have a value; the least integer stands for the absence of one."""
+    return [name for name, value in node.values.items() if value not in (None, INT64_MIN)]
+
+
+def _label(node: Node, port: str, checked: Checked) -> str:
+    """An expression names its ports by what feeds them; others have an alias, or their name."""
+    if not node.text:
+        declared = node.operator.port(port)
+        return declared.alias if declared.alias and not declared.variadic else port
+    ref = node.inputs[port]
+    source = checked.nodes.get(ref.id)
+    return str(ref) if source is not None and len(source.outputs) > 1 else ref.id
+
+
+def _alias(outputs: Any, port: str) -> str:
+    declared = outputs.get(port)
+    return declared.alias if declared is not None and declared.alias else port
+
+
+def _shown(node: Node, name: str, unit: str | None) -> str:
+    value, parameter = node.values[name], node.operator.parameters.get(name)
+    if isinstance(parameter, Duration) and unit is not None:
+        return duration_text(value, unit)
+    return value_text(value)
+
+
+def value_text(value: Any) -> str:
+    """Return a parameter's value as a graph file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(value_text, value))}]"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def duration_text(value: int, unit: str) -> str:
+    """Return a count of a unit in the longest unit that tells it exactly.
+
+    >>> duration_text(90_000, "ms"), duration_text(604_800, "s")
+    ('90s', '7d')
+    """
+    total = value * DURATIONS[unit]
+    exact = (name for name, length in DURATIONS.items() if total % length == 0)
+    longest = next(exact) if value else unit
+    return f"{total // DURATIONS[longest]}{longest}"
+
+
+def _tip(head: str, item: Any, doc: str | None = "") -> str:
+    """What is shown when the pointer rests on a box: its name, its meaning, its place."""
+    meaning = item.doc or (doc or "").strip().partition("\n")[0]
+    return "\n".join(filter(None, (head, meaning, *_place(item.mark))))
+
+
+def _place(mark: Mark) -> Iterable[str]:
+    return [f"{PurePath(mark.file).name}, line {mark.line}"] if mark.line else []

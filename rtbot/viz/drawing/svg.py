@@ -1,0 +1,252 @@
+"""A laid out graph as SVG: self-contained, for white and dark pages, readable without a mouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.viz import svg_text
+from rtbot.viz.drawing.faces import PADDING, PORT_GAP, PORT_SIZE, TITLE_SIZE, port_label
+from rtbot.viz.svg_text import MONO, SANS, element, escaped, number, shortened, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.viz.drawing.boxes import Box, Diagram, Port
+    from rtbot.viz.drawing.placement import Layout, Net, Point, Spot, Stretch
+
+MARGIN, NAME_LINE, DESCRIPTION_LINE, DESCRIPTION_LINES = 24.0, 22.0, 17.0, 3
+WIDTH_MIN = 360.0
+ARROW, ARROW_HALF, DOT = 7.0, 3.6, 3.2
+
+LIGHT = svg_text.LIGHT | {
+    "operator": "#f6f8fa",
+    "operator-edge": "#aeb7c4",
+    "input": "#e7f5ec",
+    "input-edge": "#5fa877",
+    "output": "#e8f0fc",
+    "output-edge": "#5b8fd6",
+    "number": "#5f7389",
+    "integer": "#14838c",
+    "boolean": "#b96a0c",
+    "text": "#8a52b8",
+}
+DARK = svg_text.DARK | {
+    "operator": "#1e242e",
+    "operator-edge": "#4d5867",
+    "input": "#163022",
+    "input-edge": "#5fa877",
+    "output": "#172a45",
+    "output-edge": "#5b8fd6",
+    "number": "#8fa3ba",
+    "integer": "#3fb6bf",
+    "boolean": "#e0973f",
+    "text": "#b98be0",
+}
+KINDS = ("number", "integer", "boolean", "text")
+
+_FIXED = f"""
+.rtbot-graph text {{ font-family: {SANS}; }}
+.rtbot-graph .name {{ font-size: 16px; font-weight: 600; }}
+.rtbot-graph .description {{ font-size: 12.5px; }}
+.rtbot-graph .title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
+.rtbot-graph .kind, .rtbot-graph .detail {{ font-size: 11.5px; }}
+.rtbot-graph .code {{ font-size: 11.5px; font-family: {MONO}; }}
+.rtbot-graph .port {{ font-size: {PORT_SIZE}px; }}
+.rtbot-graph .type {{ font-size: {PORT_SIZE}px; font-weight: 400; }}
+.rtbot-graph .wire {{ fill: none; stroke-width: 1.5px; stroke-linecap: round; }}
+.rtbot-graph .looked-up {{ stroke-dasharray: 5 4; }}
+.rtbot-graph .net:hover .wire {{ stroke-width: 3px; }}
+.rtbot-graph .rule {{ stroke-width: 1px; }}
+"""
+
+
+def svg(diagram: Diagram, layout: Layout) -> str:
+    """Return the picture as one SVG document."""
+    room = max(layout.width, WIDTH_MIN)
+    about = wrapped(diagram.description, room, 12.5, DESCRIPTION_LINES)
+    head = MARGIN + NAME_LINE + DESCRIPTION_LINE * len(about) + 6
+    inset = MARGIN + (room - layout.width) / 2
+    down = layout.down
+    nets = [_net(diagram, net, lines, down=down) for net, lines in layout.nets.items()]
+    boxes = [_box(b, s, down=down) for b, s in zip(diagram.boxes, layout.spots, strict=True)]
+    return svg_text.document(
+        "rtbot-graph",
+        f"Graph {diagram.name}",
+        _FIXED + svg_text.both(_colours, LIGHT, DARK),
+        (room + 2 * MARGIN, head + layout.height + MARGIN),
+        element("desc", escaped(_told(diagram))),
+        *_heading(shortened(diagram.name, room, 16, bold=True), about),
+        element("g", *nets, *boxes, transform=f"translate({number(inset)} {number(head)})"),
+    )
+
+
+def _colours(colour: Mapping[str, str]) -> list[str]:
+    strong = ".name, .rtbot-graph .title, .rtbot-graph .code, .rtbot-graph .label"
+    rules = [
+        f".paper {{ fill: {colour['paper']}; }}",
+        f"text {{ fill: {colour['quiet']}; }}",
+        f"{strong} {{ fill: {colour['ink']}; }}",
+        f".rule {{ stroke: {colour['faint']}; }}",
+    ]
+    for form in ("input", "operator", "output"):
+        edge = colour[f"{form}-edge"]
+        rules.append(f".{form} {{ fill: {colour[form]}; stroke: {edge}; }}")
+    for kind in KINDS:
+        rules.append(f".wire.{kind} {{ stroke: {colour[kind]}; }}")
+        rules.append(f".end.{kind} {{ fill: {colour[kind]}; }}")
+    return [f".rtbot-graph {rule}" for rule in rules]
+
+
+def _told(diagram: Diagram) -> str:
+    """The graph in words, for those who do not see it."""
+    parts = []
+    for form in ("input", "operator", "output"):
+        names = [box.title for box in diagram.boxes if box.form == form]
+        parts.append(f"{form}s: {', '.join(names)}" if names else f"no {form}s")
+    return f"{diagram.description} ({'; '.join(parts)})".strip()
+
+
+def _heading(name: str, about: list[str]) -> list[str]:
+    lines = [("name", name), *(("description", line) for line in about)]
+    return [
+        _text(class_, line, MARGIN, MARGIN + 14 + place * DESCRIPTION_LINE)
+        for place, (class_, line) in enumerate(lines)
+    ]
+
+
+def _text(class_: str, text: str, x: float, y: float, anchor: str | None = None) -> str:
+    return element("text", escaped(text), class_=class_, x=x, y=y, text_anchor=anchor)
+
+
+def _net(diagram: Diagram, net: Net, stretches: list[Stretch], *, down: bool) -> str:
+    """All wires from one port: a curve per gap, and an arrow at every port they feed."""
+    box, port, looked_up = net
+    kind = diagram.boxes[box].outs[port].kind
+    path = "".join(_curve(stretch, down=down) for stretch in stretches)
+    arrows = "".join(_arrow(s.end, down=down) for s in stretches if s.feeds)
+    dashed = " looked-up" if looked_up else ""
+    return element(
+        "g",
+        element("title", escaped(_route(diagram, net, stretches))),
+        element("path", class_=f"wire {kind}{dashed}", d=path),
+        element("path", class_=f"end {kind}", d=arrows),
+        class_="net",
+    )
+
+
+def _route(diagram: Diagram, net: Net, stretches: list[Stretch]) -> str:
+    """Where a net comes from, what it carries and what it feeds."""
+    box, port, looked_up = net
+    start, out = diagram.boxes[box], diagram.boxes[box].outs[port]
+    ends = []
+    for stretch in stretches:
+        if stretch.feeds is not None:
+            end, place = diagram.boxes[stretch.feeds[0]], stretch.feeds[1]
+            ends.append(f"{end.title}.{end.ins[place].name}".rstrip("."))
+    how = " (may be absent)" if looked_up else ""
+    return f"{start.title}.{out.name}: {out.type} → {', '.join(ends)}{how}"
+
+
+def _curve(stretch: Stretch, *, down: bool) -> str:
+    """From a port or a bend to the next: straight along its layer, then a curve."""
+    (x, y), end = stretch.leave, stretch.end
+    short = ARROW - 1 if stretch.feeds else 0.0
+    if down:
+        tip = (end[0], end[1] - short)
+        middle = (y + end[1]) / 2
+        bent = ((x, middle), (end[0], middle), tip)
+    else:
+        tip = (end[0] - short, end[1])
+        middle = (x + end[0]) / 2
+        bent = ((middle, y), (middle, end[1]), tip)
+    start = f"M{_at(stretch.begin)}" + ("" if stretch.begin == stretch.leave else f"L{_at((x, y))}")
+    straight = x == end[0] if down else y == end[1]
+    return start + (f"L{_at(tip)}" if straight else f"C{' '.join(map(_at, bent))}")
+
+
+def _arrow(end: Point, *, down: bool) -> str:
+    x, y = end
+    if down:
+        corners = ((x, y), (x - ARROW_HALF, y - ARROW), (x + ARROW_HALF, y - ARROW))
+    else:
+        corners = ((x, y), (x - ARROW, y - ARROW_HALF), (x - ARROW, y + ARROW_HALF))
+    return f"M{'L'.join(map(_at, corners))}Z"
+
+
+def _at(point: Point) -> str:
+    return f"{number(point[0])} {number(point[1])}"
+
+
+def _box(box: Box, spot: Spot, *, down: bool) -> str:
+    radius = spot.height / 2 if box.form != "operator" else 7.0
+    parts = [
+        element("title", escaped(box.tip, lines=True)),
+        element(
+            "rect",
+            class_=box.form,
+            x=spot.x,
+            y=spot.y,
+            width=spot.width,
+            height=spot.height,
+            rx=radius,
+        ),
+    ]
+    if box.form != "operator":
+        parts += _terminal(box, spot)
+    else:
+        parts += [
+            _text(line.style, line.text, spot.x + PADDING, spot.y + line.baseline)
+            for line in spot.face.lines
+        ]
+        parts += _labels_across(box, spot) if down else _labels_beside(box, spot)
+    dots = zip(box.outs, spot.outs, strict=True)
+    parts += [
+        element("circle", class_=f"end {port.kind}", cx=x, cy=y, r=DOT) for port, (x, y) in dots
+    ]
+    return element("g", *parts)
+
+
+def _terminal(box: Box, spot: Spot) -> list[str]:
+    """Name and type of an input or output, in its middle."""
+    (line,) = spot.face.lines
+    port = (box.ins or box.outs)[0]
+    type_ = element("tspan", escaped(port.type), class_=f"type end {port.kind}", dx="8")
+    return [
+        element(
+            "text",
+            escaped(line.text),
+            type_,
+            class_="title",
+            x=spot.x + spot.width / 2,
+            y=spot.y + line.baseline,
+            text_anchor="middle",
+        )
+    ]
+
+
+def _labels_beside(box: Box, spot: Spot) -> list[str]:
+    rule = spot.y + spot.face.head - 3
+    parts = [
+        element("line", class_="rule", x1=spot.x + 1, x2=spot.x + spot.width - 1, y1=rule, y2=rule)
+    ]
+    for port, (x, y) in zip(box.ins, spot.ins, strict=True):
+        parts.append(_port(port, x + PADDING, y + 3.6, "start"))
+    for port, (x, y) in zip(box.outs, spot.outs, strict=True):
+        parts.append(_port(port, x - PADDING, y + 3.6, "end"))
+    return parts
+
+
+def _labels_across(box: Box, spot: Spot) -> list[str]:
+    parts = []
+    for port, (x, y) in zip(box.ins, spot.ins, strict=True):
+        parts.append(_port(port, x, y + 14, "middle"))
+    for port, (x, y) in zip(box.outs, spot.outs, strict=True):
+        parts.append(_port(port, x, y - 7, "middle"))
+    return parts
+
+
+def _port(port: Port, x: float, y: float, anchor: str) -> str:
+    """The label and the type of a port."""
+    label = element("tspan", escaped(port_label(port)), class_="label")
+    type_ = element("tspan", escaped(port.type), class_=f"end {port.kind}", dx=number(PORT_GAP))
+    return element("text", label, type_, class_="port", x=x, y=y, text_anchor=anchor)
