@@ -36,7 +36,7 @@ torture: .venv/ready-to-develop
 	$(BIN)/python -m tests.torture
 
 sabotage: .venv/ready-to-develop
-	$(BIN)/python -m tests.sabotage
+	$(BIN)/python -m tests.mutation_testing
 
 # All that docs/guarantees.md promises, tried as often as MINUTES allow.
 promises: .venv/ready-to-develop

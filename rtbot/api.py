@@ -7,17 +7,17 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.plan import Plan
-from rtbot.core.errors import DataError, nearest
+from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.check import check
-from rtbot.graph.document import load as load_document
+from rtbot.graph.document import load_document
 from rtbot.io.pushes import push_all
-from rtbot.runtime.result import Result, joined
+from rtbot.runtime.result import Result, merge_results
 from rtbot.storage.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbot.compare import Agreement
+    from rtbot.compare import ComparisonReport
     from rtbot.graph.document import Document
     from rtbot.graph.model import Io
     from rtbot.graph_tests import Outcome
@@ -79,12 +79,12 @@ class Graph:
         A name ends in `.svg`, or in `.mmd` for Mermaid; ValueError for another. `direction` of the
         flow is "right" or "down".
         """
-        from rtbot.viz.drawing import drawing, form_of
+        from rtbot.viz.drawing import detect_form, draw_graph
 
-        form = "svg" if path is None else form_of(path)
+        form = "svg" if path is None else detect_form(path)
         if form is None:
             raise ValueError(f"a picture is .svg or .mmd, not {os.fspath(path or '')!r}")
-        text = drawing(self.checked, form, direction)
+        text = draw_graph(self.checked, form, direction)
         if path is not None:
             Files().place(os.fspath(path), text.encode())
         return text
@@ -96,9 +96,9 @@ class Graph:
         import json
         from dataclasses import asdict
 
-        from rtbot.runtime.dump import describe
+        from rtbot.runtime.dump import describe_plan
 
-        described = [describe(self.plan()), asdict(self.checked.io)]
+        described = [describe_plan(self.plan()), asdict(self.checked.io)]
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -112,9 +112,9 @@ class Graph:
 
         Parameters given at the call have become the defaults. Comments are not kept.
         """
-        from rtbot.graph.canonical import canonical_text
+        from rtbot.graph.canonical import format_canonical
 
-        return canonical_text(self._document, self.checked, self._params)
+        return format_canonical(self._document, self.checked, self._params)
 
     def plan(self, taps: Iterable[str] = ()) -> Plan:
         """The plan of this graph, with the outputs of these operators added to the results."""
@@ -122,7 +122,7 @@ class Graph:
         for name in names:
             if name not in self.checked.nodes:
                 there = ", ".join(list(self.checked.nodes)[:20])
-                hint = nearest(name, self.checked.nodes) or f"there are {there}"
+                hint = suggest_name(name, self.checked.nodes) or f"there are {there}"
                 raise DataError(f"there is no operator {name!r} to tap", code="RT206", hint=hint)
         if names not in self._plans:
             self._plans[names] = Plan(self.checked, names)
@@ -141,7 +141,7 @@ class Graph:
         """
         session = self.start(key, **options)
         parts = push_all(session, data, self.checked.inputs, session.io, session.key)
-        return joined([*parts, session.finish()])
+        return merge_results([*parts, session.finish()])
 
     def start(
         self,
@@ -182,19 +182,19 @@ class Graph:
         data: Any,
         key: str | Sequence[str] | None = None,
         **wish: Any,
-    ) -> Agreement:
+    ) -> ComparisonReport:
         """Run over the data, taken as by `run`, in many ways, and compare every bit that comes out.
 
         The ways: random batches, interleavings of inputs and keys, one message at a time, saved and
         resumed between, keys alone, interpreted, columns of other types. `seed` decides over what
         is random, `runs` is how often a random way is run, `rows` how many rows slow ways take at
-        most, `keys` how many keys run alone; `spark=True` adds Spark. `agreement.same` says whether
-        all is the same, `print(agreement)` shows it; if it is not, `agreement.found` is the
+        most, `keys` how many keys run alone; `spark=True` adds Spark. `report.same` says whether
+        all is the same, `print(report)` shows it; if it is not, `report.found` is the
         smallest input and run that differ.
         """
-        from rtbot.compare import Wish, compare
+        from rtbot.compare import ComparisonOptions, compare
 
-        return compare(self, data, key, Wish(**wish))
+        return compare(self, data, key, ComparisonOptions(**wish))
 
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None

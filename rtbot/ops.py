@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def of(operator: type[Operator]) -> Callable[..., Any]:
     """Return the constructor of an operator of your own, which type checkers do not know here."""
-    from rtbot.builder.constructors import constructor
+    from rtbot.builder.constructors import make_constructor
 
-    return constructor(operator.__name__)
+    return make_constructor(operator.__name__)
 
 
 def __getattr__(name: str) -> Any:
-    from rtbot.builder.constructors import constructor
+    from rtbot.builder.constructors import make_constructor
 
     if name.startswith("_"):
         raise AttributeError(f"module 'rtbot.ops' has no attribute {name!r}")
-    return constructor(name)
+    return make_constructor(name)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 
-from rtbot.builder import About, Operand, Parameter, Stream, Streams
+from rtbot.builder import About, Operand, ParameterRef, Stream, Streams
 from rtbot.operator import Operator
 
 def of(operator: type[Operator]) -> Callable[..., Any]:
@@ -64,7 +64,7 @@ def Abs(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: their magnitudes
     """
 
-def Add(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def Add(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """The value plus a constant.
 
     IEEE 754: NaN and infinities pass on.
@@ -115,8 +115,8 @@ def Ceil(i1: Stream, **about: Unpack[About]) -> Stream:
 def CompareEQ(
     i1: Stream,
     *,
-    value: float | Parameter,
-    tolerance: float | Parameter = 0.0,
+    value: float | ParameterRef,
+    tolerance: float | ParameterRef = 0.0,
     **about: Unpack[About],
 ) -> Stream:
     """True where the value is within `tolerance` of a constant; an infinity equals itself.
@@ -132,7 +132,7 @@ def CompareEQ(
         o1: abs(i1 - value) <= tolerance
     """
 
-def CompareGT(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def CompareGT(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """True where the value is greater than a constant.
 
     In:
@@ -145,7 +145,7 @@ def CompareGT(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -
         o1: i1 > value
     """
 
-def CompareGTE(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def CompareGTE(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """True where the value is greater than a constant or equal to it.
 
     In:
@@ -158,7 +158,7 @@ def CompareGTE(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) 
         o1: i1 >= value
     """
 
-def CompareLT(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def CompareLT(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """True where the value is less than a constant.
 
     In:
@@ -171,7 +171,7 @@ def CompareLT(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -
         o1: i1 < value
     """
 
-def CompareLTE(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def CompareLTE(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """True where the value is less than a constant or equal to it.
 
     In:
@@ -187,8 +187,8 @@ def CompareLTE(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) 
 def CompareNEQ(
     i1: Stream,
     *,
-    value: float | Parameter,
-    tolerance: float | Parameter = 0.0,
+    value: float | ParameterRef,
+    tolerance: float | ParameterRef = 0.0,
     **about: Unpack[About],
 ) -> Stream:
     """True where the value is more than `tolerance` away from a constant; false for NaN.
@@ -208,7 +208,7 @@ def CompareSyncEQ(
     i1: Stream,
     i2: Stream,
     *,
-    tolerance: float | Parameter = 0.0,
+    tolerance: float | ParameterRef = 0.0,
     **about: Unpack[About],
 ) -> Stream:
     """True where the ports are within `tolerance` of each other; an infinity equals itself.
@@ -272,7 +272,7 @@ def CompareSyncNEQ(
     i1: Stream,
     i2: Stream,
     *,
-    tolerance: float | Parameter = 0.0,
+    tolerance: float | ParameterRef = 0.0,
     **about: Unpack[About],
 ) -> Stream:
     """True where the ports are more than `tolerance` apart; false where one is NaN.
@@ -288,7 +288,7 @@ def CompareSyncNEQ(
         o1: abs(i1 - i2) > tolerance
     """
 
-def ConstantBoolean(i1: Stream, *, value: bool | Parameter, **about: Unpack[About]) -> Stream:
+def ConstantBoolean(i1: Stream, *, value: bool | ParameterRef, **about: Unpack[About]) -> Stream:
     """The same boolean for every boolean message, at the message's time.
 
     In:
@@ -304,7 +304,7 @@ def ConstantBoolean(i1: Stream, *, value: bool | Parameter, **about: Unpack[Abou
 def ConstantBooleanToNumber(
     i1: Stream,
     *,
-    value: float | Parameter,
+    value: float | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
     """The same number for every boolean message, at the message's time.
@@ -319,7 +319,7 @@ def ConstantBooleanToNumber(
         o1: the constant
     """
 
-def ConstantNumber(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def ConstantNumber(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """The same number for every message, at the message's time.
 
     In:
@@ -335,7 +335,7 @@ def ConstantNumber(i1: Stream, *, value: float | Parameter, **about: Unpack[Abou
 def ConstantNumberToBoolean(
     i1: Stream,
     *,
-    value: bool | Parameter,
+    value: bool | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
     """The same boolean for every number, at the message's time.
@@ -416,9 +416,9 @@ def Division(*i: Stream, **about: Unpack[About]) -> Stream:
 def EMA(
     i1: Stream,
     *,
-    window: int | Parameter,
-    seed: Literal["first", "mean"] | Parameter = "first",
-    partial: bool | Parameter = False,
+    window: int | ParameterRef,
+    seed: Literal["first", "mean"] | ParameterRef = "first",
+    partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
     """The exponential moving average: y += alpha * (x - y), with alpha = 2 / (window + 1).
@@ -443,8 +443,8 @@ def EMA(
 def EqualTo(
     i1: Stream,
     *,
-    value: float | Parameter,
-    epsilon: float | Parameter = 1e-10,
+    value: float | ParameterRef,
+    epsilon: float | ParameterRef = 1e-10,
     **about: Unpack[About],
 ) -> Stream:
     """Passes values within `epsilon` of a constant; an infinity equals itself.
@@ -480,7 +480,7 @@ def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: rounded down
     """
 
-def GreaterThan(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def GreaterThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """Passes values that are greater than a constant.
 
     In:
@@ -505,8 +505,8 @@ def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
 
 def Join(
     *i: Stream,
-    how: Literal["inner", "left", "right", "outer", "asof"] | Parameter = "inner",
-    tolerance: int | str | timedelta | Parameter | None = None,
+    how: Literal["inner", "left", "right", "outer", "asof"] | ParameterRef = "inner",
+    tolerance: int | str | timedelta | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Streams:
     """Messages of equal time together: one output port per input port, of the same type.
@@ -531,7 +531,7 @@ def Join(
         o: the stream, at the times that come out
     """
 
-def Lag(i1: Stream, *, n: int | Parameter, **about: Unpack[About]) -> Stream:
+def Lag(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:
     """The value `n` messages earlier, at the time of the newest; silent for the first `n`.
 
     In:
@@ -544,7 +544,7 @@ def Lag(i1: Stream, *, n: int | Parameter, **about: Unpack[About]) -> Stream:
         o1: earlier values
     """
 
-def LessThan(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def LessThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """Passes values that are less than a constant.
 
     In:
@@ -560,8 +560,8 @@ def LessThan(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) ->
 def LessThanOrEqualToReplace(
     i1: Stream,
     *,
-    value: float | Parameter,
-    replace_by: float | Parameter,
+    value: float | ParameterRef,
+    replace_by: float | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
     """The value, or `replace_by` where it is at most `value`; integers are compared exactly.
@@ -579,7 +579,11 @@ def LessThanOrEqualToReplace(
         o1: values above the bound, and replacements
     """
 
-def Linear(*i: Stream, coefficients: Sequence[float] | Parameter, **about: Unpack[About]) -> Stream:
+def Linear(
+    *i: Stream,
+    coefficients: Sequence[float] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
     """The sum of the ports, each multiplied by its coefficient, added in port order.
 
     In:
@@ -704,7 +708,7 @@ def MaxTracker(i1: Stream, **about: Unpack[About]) -> Stream:
 
 def Merge(
     *i: Stream,
-    ties: Literal["first", "last", "min", "max", "sum", "mean"] | Parameter = "first",
+    ties: Literal["first", "last", "min", "max", "sum", "mean"] | ParameterRef = "first",
     **about: Unpack[About],
 ) -> Stream:
     """Several streams as one, in time order.
@@ -738,8 +742,8 @@ def MinTracker(i1: Stream, **about: Unpack[About]) -> Stream:
 def MovingAverage(
     i1: Stream,
     *,
-    window: int | Parameter,
-    partial: bool | Parameter = False,
+    window: int | ParameterRef,
+    partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
     """The mean of the last `window` values: the exact mean rounded once.
@@ -761,8 +765,8 @@ def MovingAverage(
 def MovingSum(
     i1: Stream,
     *,
-    window: int | Parameter,
-    partial: bool | Parameter = False,
+    window: int | ParameterRef,
+    partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
     """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
@@ -797,8 +801,8 @@ def Multiplication(*i: Stream, **about: Unpack[About]) -> Stream:
 def NotEqualTo(
     i1: Stream,
     *,
-    value: float | Parameter,
-    epsilon: float | Parameter = 1e-10,
+    value: float | ParameterRef,
+    epsilon: float | ParameterRef = 1e-10,
     **about: Unpack[About],
 ) -> Stream:
     """Passes values more than `epsilon` away from a constant.
@@ -814,7 +818,7 @@ def NotEqualTo(
         o1: those that differ from the constant
     """
 
-def PeakDetector(i1: Stream, *, window: int | Parameter, **about: Unpack[About]) -> Stream:
+def PeakDetector(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
     """A value strictly greater than all others of a window around it, at its own time.
 
     The window is `window` messages, as many before as after. A plateau has no peak, nor have the
@@ -831,7 +835,7 @@ def PeakDetector(i1: Stream, *, window: int | Parameter, **about: Unpack[About])
         o1: peaks, at their own times
     """
 
-def Power(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def Power(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """The value raised to a constant power.
 
     A negative value to a fractional power is NaN, 0 to a negative power an infinity.
@@ -849,9 +853,9 @@ def Power(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> St
 def ResamplerConstant(
     i1: Stream,
     *,
-    interval: int | str | timedelta | Parameter,
-    t0: int | Parameter = ...,
-    snap_first: bool | Parameter = False,
+    interval: int | str | timedelta | ParameterRef,
+    t0: int | ParameterRef = ...,
+    snap_first: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
     """The stream on a regular grid: at every grid point the latest value at or before it.
@@ -884,7 +888,7 @@ def Round(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: rounded
     """
 
-def Scale(i1: Stream, *, value: float | Parameter, **about: Unpack[About]) -> Stream:
+def Scale(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """The value times a constant.
 
     IEEE 754: NaN and infinities pass on.
@@ -922,8 +926,8 @@ def Sin(i1: Stream, **about: Unpack[About]) -> Stream:
 def StandardDeviation(
     i1: Stream,
     *,
-    window: int | Parameter,
-    partial: bool | Parameter = False,
+    window: int | ParameterRef,
+    partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
     """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
@@ -957,7 +961,7 @@ def Subtraction(*i: Stream, **about: Unpack[About]) -> Stream:
         o1: i1 - i2 - ...
     """
 
-def SyncEqual(*i: Stream, epsilon: float | Parameter = 1e-10, **about: Unpack[About]) -> Stream:
+def SyncEqual(*i: Stream, epsilon: float | ParameterRef = 1e-10, **about: Unpack[About]) -> Stream:
     """Passes the first port's value where every other port is less than `epsilon` away.
 
     In:
@@ -990,7 +994,11 @@ def SyncLessThan(*i: Stream, **about: Unpack[About]) -> Stream:
         o1: i1 where it is least
     """
 
-def SyncNotEqual(*i: Stream, epsilon: float | Parameter = 1e-10, **about: Unpack[About]) -> Stream:
+def SyncNotEqual(
+    *i: Stream,
+    epsilon: float | ParameterRef = 1e-10,
+    **about: Unpack[About],
+) -> Stream:
     """Passes the first port's value where every other port is at least `epsilon` away.
 
     In:
@@ -1016,7 +1024,7 @@ def Tan(i1: Stream, **about: Unpack[About]) -> Stream:
 def TimeShift(
     i1: Stream,
     *,
-    shift: int | str | timedelta | Parameter,
+    shift: int | str | timedelta | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
     """The same value at a time `shift` later, or earlier if it is negative.
@@ -1037,7 +1045,7 @@ def Variable(
     i1: Stream,
     c1: Stream,
     *,
-    default_value: float | Parameter = 0.0,
+    default_value: float | ParameterRef = 0.0,
     **about: Unpack[About],
 ) -> Stream:
     """The last value of a stream, asked for at the times of another.
@@ -1060,9 +1068,9 @@ def Variable(
 def WindowMinMax(
     i1: Stream,
     *,
-    window: int | Parameter,
-    partial: bool | Parameter = False,
-    mode: Literal["min", "max"] | Parameter,
+    window: int | ParameterRef,
+    partial: bool | ParameterRef = False,
+    mode: Literal["min", "max"] | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
     """The smallest or the largest of the last `window` values.

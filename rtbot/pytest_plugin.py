@@ -70,11 +70,11 @@ class GraphFile(pytest.File):
         try:
             for plugin in self.config.getini(PLUGINS):
                 load_plugin(str(self.config.rootpath / plugin))
-            suite = graph_tests.load(self.path)
+            suite = graph_tests.load_suite(self.path)
         except PluginError as error:
             raise self.CollectError(f"{PLUGINS}: {plugin}: {error}") from None
         except RtbotError as error:
-            raise self.CollectError(_shortened(str(error), self.path)) from None
+            raise self.CollectError(_shorten_path(str(error), self.path)) from None
         for place, test in enumerate(suite.tests):
             name = printable(" ".join(test.name.split()))
             yield GraphItem.from_parent(self, name=name, suite=suite, place=place)
@@ -97,7 +97,7 @@ class GraphItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *rest: Any) -> Any:
         """Show what differs, without a traceback; an error of our own has one."""
         if isinstance(excinfo.value, GraphTestFailed):
-            return _shortened(str(excinfo.value), self.path)
+            return _shorten_path(str(excinfo.value), self.path)
         return super().repr_failure(excinfo, *rest)
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
@@ -114,7 +114,7 @@ class GraphTestFailed(Exception):  # noqa: N818 (what a test does)
         super().__init__("\n".join(lines))
 
 
-def _shortened(text: str, path: Path) -> str:
+def _shorten_path(text: str, path: Path) -> str:
     """Name the file in a text as one would from here."""
     from rtbot.core.notices import printable
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from pyspark.sql import functions
 
 from rtbot.core.errors import DataError
-from spark_adapter.packing import ROWS, results, unpacked
-from spark_adapter.rows import run_partition
+from spark_adapter.packing import ROWS, pack_result, unpack_batches
+from spark_adapter.partition import run_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
 
     from rtbot import Graph, Session
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 TIMEOUT = 10.0
 """Seconds that an account waits for an action to end: Spark reports a little after it."""
@@ -86,7 +86,7 @@ def _observed(observation: Observation, timeout: float | None) -> dict[str, Any]
     return answer
 
 
-def counters(graph: Graph) -> list[str]:
+def list_counters(graph: Graph) -> list[str]:
     """Return the names of all counters of a graph."""
     checked = graph.checked
     inputs = [f"inputs.{name}.{what}" for name in checked.inputs for what in AT_INPUTS]
@@ -95,7 +95,7 @@ def counters(graph: Graph) -> list[str]:
     return [*inputs, *inside, *(f"outputs.{name}" for name in checked.outputs)]
 
 
-def flat(told: Mapping[str, Any]) -> dict[str, int]:
+def flatten_account(told: Mapping[str, Any]) -> dict[str, int]:
     """Return the counters of an account by name.
 
     >>> line = {"in": 5, "consumed": 3, "held": 0, "lost": {"null": 2}}
@@ -117,19 +117,19 @@ def flat(told: Mapping[str, Any]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRun:
     """A run that tells its counters: rows of the result as bytes, then a row of counts."""
 
-    work: Work
+    work: JobSpec
 
     def schema(self) -> str:
         """Return the columns that go to Spark."""
-        counts = [f"`{name}` bigint" for name in counters(self.work.graph)]
+        counts = [f"`{name}` bigint" for name in list_counters(self.work.graph)]
         return ", ".join([f"{ROWS} binary", *counts])
 
-    def observed(self, told: DataFrame, observation: Observation) -> DataFrame:
+    def observe_counts(self, told: DataFrame, observation: Observation) -> DataFrame:
         """Let Spark sum the counts; returns the rows alone."""
-        names = [f"`{name}`" for name in counters(self.work.graph)]
+        names = [f"`{name}`" for name in list_counters(self.work.graph)]
         sums = [functions.sum(name).alias(name.strip("`")) for name in names]
         return told.observe(observation, *sums).select(ROWS)
 
@@ -138,7 +138,7 @@ class Counted:
         schema = self.work.schema
 
         def rtbot_unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return unpacked(schema, batches)
+            return unpack_batches(schema, batches)
 
         return rtbot_unpack
 
@@ -147,15 +147,17 @@ class Counted:
         counts: Counter[str] = Counter()
 
         def ended(session: Session) -> None:
-            counts.update(flat(session.account()))
+            counts.update(flatten_account(session.account()))
 
         for batch in run_partition(self.work, batches, ended):
-            yield self._batch(results(pa.Table.from_batches([batch])), None)
-        yield self._batch([None], counts)
+            yield self._make_batch(pack_result(pa.Table.from_batches([batch])), None)
+        yield self._make_batch([None], counts)
 
-    def _batch(self, rows: Sequence[bytes | None], counts: Counter[str] | None) -> pa.RecordBatch:
+    def _make_batch(
+        self, rows: Sequence[bytes | None], counts: Counter[str] | None
+    ) -> pa.RecordBatch:
         columns = {ROWS: pa.array(rows, pa.binary())}
-        for name in counters(self.work.graph):
+        for name in list_counters(self.work.graph):
             value = None if counts is None else counts[name]
             columns[name] = pa.array([value] * len(rows), pa.int64())
         return pa.RecordBatch.from_pydict(columns)

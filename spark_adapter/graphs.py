@@ -10,14 +10,14 @@ from pyspark.sql import types
 
 import rtbot
 from rtbot.core.errors import DataError
-from spark_adapter.rows import Work
-from spark_adapter.sources import same_name
+from spark_adapter.input_rows import is_same_name
+from spark_adapter.partition import JobSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot import Graph
-    from spark_adapter.sources import Rows
+    from spark_adapter.input_rows import InputRows
 
 KINDS: Mapping[str, tuple[types.DataType, pa.DataType]] = {
     "number": (types.DoubleType(), pa.float64()),
@@ -38,14 +38,14 @@ ORDERED = ("first", "last")
 
 
 @dataclass(frozen=True)
-class Shape:
+class ResultShape:
     """The result of a graph: its schema for Spark, and for Arrow."""
 
     spark: types.StructType
     arrow: pa.Schema
 
 
-def loaded_graph(graph: Any, params: Mapping[str, Any] | None) -> Graph:
+def load_for_spark(graph: Any, params: Mapping[str, Any] | None) -> Graph:
     """Load a graph unless it is one; refuse what depends on an order that Spark does not have."""
     if isinstance(graph, rtbot.Graph) and params:
         raise TypeError("params go with a path or text, not with a graph that is loaded already")
@@ -57,33 +57,33 @@ def loaded_graph(graph: Any, params: Mapping[str, Any] | None) -> Graph:
     return loaded
 
 
-def prepared(rows: Rows, graph: Graph, layout: str) -> tuple[Work, Shape]:
+def prepare_job(rows: InputRows, graph: Graph, layout: str) -> tuple[JobSpec, ResultShape]:
     """Return what the workers do, and the schema of the result."""
     if layout not in ("wide", "long"):
         raise TypeError(f"layout is wide or long, not {layout!r}")
     fields = [(name, rows.frame.schema[name].dataType) for name in rows.keys]
-    fields.append((rows.stamp, _time_type(rows.frame.schema[rows.time].dataType)))
+    fields.append((rows.stamp, _choose_time_type(rows.frame.schema[rows.time].dataType)))
     heads = [(name, kind, HEADS[type(kind)]) for name, kind in fields]
-    values = [(n, *KINDS[kind]) for n, kind in _values(graph, layout)]
+    values = [(n, *KINDS[kind]) for n, kind in _list_values(graph, layout)]
     names = [name for name, *_ in (*heads, *values)]
-    twice = [n for n in names if sum(same_name(rows.frame, n, other) for other in names) > 1]
+    twice = [n for n in names if sum(is_same_name(rows.frame, n, other) for other in names) > 1]
     if twice:
         shown = " and ".join(repr(name) for name in twice[:2])
         message = f"two columns of the result would have one name for Spark: {shown}"
         raise DataError(message, code="RT215", hint="rename an output of the graph, or a column")
-    shape = Shape(
+    shape = ResultShape(
         types.StructType([types.StructField(name, kind) for name, kind, _ in (*heads, *values)]),
         pa.schema([(name, kind) for name, _, kind in (*heads, *values)]),
     )
     unit = graph.checked.io.unit or "us"
     graph.plan()  # made here, once; workers get the text of its code, and need no operator's class
-    work = Work(
+    work = JobSpec(
         graph, rows.keys, rows.time, rows.feeds, shape.arrow, rows.stamp, layout, rows.port, unit
     )
     return work, shape
 
 
-def _values(graph: Graph, layout: str) -> list[tuple[str, str]]:
+def _list_values(graph: Graph, layout: str) -> list[tuple[str, str]]:
     """Return name and kind of the columns of values."""
     checked = graph.checked
     kinds = {}
@@ -96,6 +96,6 @@ def _values(graph: Graph, layout: str) -> list[tuple[str, str]]:
     return [("output", "text"), ("value", "text" if different else next(iter(kinds.values())))]
 
 
-def _time_type(kind: types.DataType) -> types.DataType:
+def _choose_time_type(kind: types.DataType) -> types.DataType:
     """Times come out as they went in; dates as timestamps, since a result may lie between two."""
     return types.TimestampNTZType() if isinstance(kind, types.DateType) else kind

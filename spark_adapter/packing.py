@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot.core.arrow import of_numpy
-from spark_adapter.order import read_times
-from spark_adapter.rows import OUT_ROWS, chunks
+from rtbot.core.arrow import from_numpy
+from spark_adapter.partition import OUT_ROWS, merge_batches
+from spark_adapter.row_order import read_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 BUCKET, SLICE, ROWS, STATE = "bucket", "slice", "rows", "state"
 IN_BUCKET, IN_SLICE = "__bucket", "__slice"
@@ -32,40 +32,40 @@ GUARD = -1
 
 
 @dataclass(frozen=True)
-class Packing:
+class RowPacking:
     """The rows of a stream as slices take them: `IN_SLICE` and what `work` reads, of `schema`."""
 
-    work: Work
+    work: JobSpec
     schema: pa.Schema
 
-    def packed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack rows with `IN_BUCKET` and columns of the schema; times become int64 in io.unit.
 
         The first batch is nothing but a call of the bucket `GUARD`.
         """
         guarded = False
-        for chunk in chunks(batches):
+        for chunk in merge_batches(batches):
             buckets = chunk.column(IN_BUCKET).to_numpy()
             order = np.argsort(buckets, kind="stable")
-            rows = self.plain(chunk).take(pa.array(order)).combine_chunks()
+            rows = self.select_columns(chunk).take(pa.array(order)).combine_chunks()
             found, starts = np.unique(buckets[order], return_index=True)
             ends = [*starts[1:].tolist(), len(order)]
             parts = [
-                _bytes(rows.slice(start, end - start))
+                _to_bytes(rows.slice(start, end - start))
                 for start, end in zip(starts.tolist(), ends, strict=True)
             ]
             if not guarded:
-                yield _packed([GUARD], [b""])
+                yield _make_packed([GUARD], [b""])
                 guarded = True
-            yield _packed(found, parts)
+            yield _make_packed(found, parts)
 
-    def plain(self, chunk: pa.Table) -> pa.Table:
+    def select_columns(self, chunk: pa.Table) -> pa.Table:
         """Return the rows in the columns of the schema."""
         columns = {name: chunk.column(name) for name in self.schema.names}
-        columns[self.work.time] = of_numpy(read_times(chunk, self.work))
+        columns[self.work.time] = from_numpy(read_times(chunk, self.work))
         return pa.table(columns).cast(self.schema)
 
-    def slices(self, parts: Iterable[bytes]) -> dict[int, pa.Table]:
+    def split_shards(self, parts: Iterable[bytes]) -> dict[int, pa.Table]:
         """Return the rows of every slice, of the packed rows of one bucket."""
         batches = [pa.ipc.read_record_batch(pa.py_buffer(part), self.schema) for part in parts]
         table = pa.Table.from_batches(batches, self.schema)
@@ -80,25 +80,27 @@ class Packing:
         }
 
 
-def results(table: pa.Table) -> list[bytes]:
+def pack_result(table: pa.Table) -> list[bytes]:
     """Return the rows of a result as bytes."""
     return [batch.serialize().to_pybytes() for batch in table.to_batches(OUT_ROWS)]
 
 
-def unpacked(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return the record batches that `results` made bytes of."""
+def unpack_batches(
+    schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Return the record batches that `pack_result` made bytes of."""
     for batch in batches:
         for part in batch.column(ROWS):
             if part.is_valid:
                 yield pa.ipc.read_record_batch(part.as_buffer(), schema)
 
 
-def _packed(buckets: Any, parts: list[bytes]) -> pa.RecordBatch:
+def _make_packed(buckets: Any, parts: list[bytes]) -> pa.RecordBatch:
     columns = [pa.array(buckets, pa.int32()), pa.array(parts, pa.binary())]
     return pa.RecordBatch.from_arrays(columns, [BUCKET, ROWS])
 
 
-def _bytes(rows: pa.Table) -> bytes:
+def _to_bytes(rows: pa.Table) -> bytes:
     batch, *more = rows.combine_chunks().to_batches()
     assert not more, "combined chunks are one"
     made: bytes = batch.serialize().to_pybytes()
@@ -106,7 +108,7 @@ def _bytes(rows: pa.Table) -> bytes:
 
 
 @functools.cache
-def settled() -> None:
+def freeze_loaded() -> None:
     """Take what a worker has loaded for what it keeps, at the end of its first task.
 
     PySpark collects garbage after each task; to look through all modules again takes it 50 ms.

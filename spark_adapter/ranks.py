@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark_adapter.order import key_changes
+from spark_adapter.row_order import find_key_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 RANK = "__rank"
 """The column of ranks."""
@@ -28,7 +28,7 @@ TIME_BITS = 32
 """Bits of the time in a rank: its logarithm to 2e-8, which is half a minute in today's times."""
 
 
-def units(tables: Iterable[pa.Table], work: Work) -> Iterator[tuple[pa.Table, np.ndarray]]:
+def sort_units(tables: Iterable[pa.Table], work: JobSpec) -> Iterator[tuple[pa.Table, np.ndarray]]:
     """Yield tables sorted by rank as such sorted by (unit, key, t, port), and the unit of each row.
 
     All rows of one rank are in the same table, so that times of a unit ascend from one to the next.
@@ -39,27 +39,27 @@ def units(tables: Iterable[pa.Table], work: Work) -> Iterator[tuple[pa.Table, np
         ranks = table.column(RANK).to_numpy()
         if newest is None or ranks[-1] != newest:
             begin = int(np.searchsorted(ranks, ranks[-1]))
-            whole = _together([*gathered, table.slice(0, begin)])
+            whole = _concat_tables([*gathered, table.slice(0, begin)])
             if whole.num_rows:
-                yield _in_order(whole, work)
+                yield _sort_open_units(whole, work)
             gathered, newest = [table.slice(begin)], int(ranks[-1])
         else:
             gathered.append(table)
     if gathered:
-        yield _in_order(_together(gathered), work)
+        yield _sort_open_units(_concat_tables(gathered), work)
 
 
-def _together(tables: list[pa.Table]) -> pa.Table:
+def _concat_tables(tables: list[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).combine_chunks()
 
 
-def _in_order(table: pa.Table, work: Work) -> tuple[pa.Table, np.ndarray]:
+def _sort_open_units(table: pa.Table, work: JobSpec) -> tuple[pa.Table, np.ndarray]:
     """Sort the units that are not sorted yet: few, but where times are close to each other."""
     unit = table.column(RANK).to_numpy() >> TIME_BITS
     begins = np.diff(unit, prepend=unit[0] - 1) != 0
-    heads = [_integers(table, name) for name in (work.time, work.port) if name is not None]
-    strange = key_changes(table, work.keys) & ~begins
-    wrong = strange | (_descends(heads) & ~begins)
+    heads = [_to_integers(table, name) for name in (work.time, work.port) if name is not None]
+    strange = find_key_changes(table, work.keys) & ~begins
+    wrong = strange | (_find_descents(heads) & ~begins)
     if not wrong.any():
         return table, unit
     number = np.cumsum(begins) - 1
@@ -67,7 +67,7 @@ def _in_order(table: pa.Table, work: Work) -> tuple[pa.Table, np.ndarray]:
     concerned[number[wrong]] = True
     chosen = np.flatnonzero(concerned[number])
     keys = table.select(work.keys).take(chosen) if strange.any() else None
-    codes = [] if keys is None else [_codes(keys, name) for name in work.keys]
+    codes = [] if keys is None else [_encode_keys(keys, name) for name in work.keys]
     order = np.arange(len(unit))
     order[chosen] = chosen[
         np.lexsort([*(column[chosen] for column in reversed(heads)), *codes, number[chosen]])
@@ -75,7 +75,7 @@ def _in_order(table: pa.Table, work: Work) -> tuple[pa.Table, np.ndarray]:
     return table.take(order), unit
 
 
-def _integers(table: pa.Table, name: str) -> np.ndarray:
+def _to_integers(table: pa.Table, name: str) -> np.ndarray:
     """Return times, or numbers of ports, as they are counted; what is null comes first."""
     column = table.column(name).combine_chunks()
     if pa.types.is_date32(column.type):
@@ -85,14 +85,14 @@ def _integers(table: pa.Table, name: str) -> np.ndarray:
     return found
 
 
-def _codes(table: pa.Table, name: str) -> np.ndarray:
+def _encode_keys(table: pa.Table, name: str) -> np.ndarray:
     """Return a number for every value of a key, the same for the same."""
     column = table.column(name).combine_chunks().dictionary_encode("encode")
     found: np.ndarray = column.indices.to_numpy()
     return found
 
 
-def _descends(heads: list[np.ndarray]) -> np.ndarray:
+def _find_descents(heads: list[np.ndarray]) -> np.ndarray:
     """Whether a row comes before the one in front of it."""
     found = np.zeros(len(heads[0]), np.bool_)
     equal = np.ones(len(found) - 1, np.bool_)

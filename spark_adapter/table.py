@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 from pyspark.sql.types import DateType, DecimalType, FloatType
 
-from rtbot.core.errors import DataError, nearest
-from spark_adapter.graphs import HEADS, KINDS, loaded_graph, prepared
-from spark_adapter.order import bare, key_at, key_starts
-from spark_adapter.rows import Partition, told
-from spark_adapter.sources import requested, rows_of
+from rtbot.core.errors import DataError, suggest_name
+from spark_adapter.graphs import HEADS, KINDS, load_for_spark, prepare_job
+from spark_adapter.input_rows import make_request, read_frames
+from spark_adapter.partition import PartitionRun, simplify_errors
+from spark_adapter.row_order import find_key_starts, read_key, unwrap_arrow_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
     from pyspark.sql.udtf import UserDefinedTableFunction
 
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 OPTIONS = ("key", "time", "inputs", "layout")
 ARROW: dict[type[DataType], pa.DataType] = {
@@ -66,8 +66,8 @@ def register(
     if not hasattr(like, "schema"):
         raise TypeError(f"like is a DataFrame, as spark.table(name) gives one, not {like!r}")
     layout, columns = _options(options)
-    loaded = loaded_graph(graph, params)
-    rows = rows_of(like, loaded, requested(**columns))
+    loaded = load_for_spark(graph, params)
+    rows = read_frames(like, loaded, make_request(**columns))
     if not rows.keys:
         hint = "say key=, or set io.key; one series needs a column that is the same in all rows"
         raise DataError("a table function has a key, for PARTITION BY", code="RT204", hint=hint)
@@ -75,9 +75,9 @@ def register(
         if isinstance(field.dataType, DecimalType) and field.name in rows.frame.columns:
             message = f"the column {field.name!r} is {field.dataType.simpleString()}"
             raise DataError(message, code="RT220", hint="cast it to double")
-    work, shape = prepared(rows, loaded, layout)
+    work, shape = prepare_job(rows, loaded, layout)
     needed = {name: rows.frame.schema[name].dataType for name in rows.frame.columns}
-    made = arrow_udtf(_function(work, needed), returnType=shape.spark)
+    made = arrow_udtf(_make_table_function(work, needed), returnType=shape.spark)
     spark.udtf.register(name, cast("UserDefinedTableFunction", made))  # not a decorator
 
 
@@ -85,34 +85,34 @@ def _options(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the layout, and the names of columns; TypeError if an option is unknown."""
     for name in given:
         if name not in OPTIONS:
-            hint = nearest(name, OPTIONS) or f"the options are {', '.join(OPTIONS)}"
+            hint = suggest_name(name, OPTIONS) or f"the options are {', '.join(OPTIONS)}"
             raise TypeError(f"there is no option {name!r}: {hint}")
     columns = dict(given)
     return columns.pop("layout", "wide"), columns
 
 
-def _function(work: Work, needed: Mapping[str, DataType]) -> type:
+def _make_table_function(work: JobSpec, needed: Mapping[str, DataType]) -> type:
     """Return the class of which Spark makes an instance for every key."""
 
     class Function:
         """An instance sees the rows of one key, in batches."""
 
         def __init__(self) -> None:
-            self.partition = Partition(work)
+            self.partition = PartitionRun(work)
             frame = inspect.currentframe()
             caller = frame.f_back if frame is not None else None
             self.maker = caller.f_locals.get("self") if caller is not None else None
 
         def eval(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-            return told(self._result(batch), work)
+            return simplify_errors(self._result(batch), work)
 
         def terminate(self) -> Iterator[pa.RecordBatch]:
-            return told(self.partition.finish(), work)
+            return simplify_errors(self.partition.finish(), work)
 
         def _result(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             if batch.num_rows:
                 rows = pa.Table.from_batches([batch])
-                _check(rows, needed)
+                _check_rows(rows, needed)
                 _check_key(rows, self.partition, self.maker)
                 yield from self.partition.push(rows)
 
@@ -121,7 +121,7 @@ def _function(work: Work, needed: Mapping[str, DataType]) -> type:
     return Function
 
 
-def _check(rows: pa.Table, needed: Mapping[str, DataType]) -> None:
+def _check_rows(rows: pa.Table, needed: Mapping[str, DataType]) -> None:
     """Refuse rows without what is needed, or of other types."""
     missing = [column for column in needed if column not in rows.column_names]
     if missing:
@@ -135,19 +135,19 @@ def _check(rows: pa.Table, needed: Mapping[str, DataType]) -> None:
             raise DataError(message, code="RT220", hint=hint)
 
 
-def _check_key(rows: pa.Table, partition: Partition, maker: Any) -> None:
+def _check_key(rows: pa.Table, partition: PartitionRun, maker: Any) -> None:
     """Refuse rows of several keys, of another key than those before, or of a part of a key.
 
     `maker` made the partition. Where its PARTITION BY has the values of the key, in any order, no
     row of the key is elsewhere.
     """
     work, opened = partition.work, partition.open
-    first = key_at(rows, 0, work.keys)
-    key, given = bare(first), getattr(maker, VALUES, None)
+    first = read_key(rows, 0, work.keys)
+    key, given = unwrap_arrow_key(first), getattr(maker, VALUES, None)
     hint = f"write TABLE(...) PARTITION BY {', '.join(work.keys)} ORDER BY {work.time}"
     changes = opened and first not in opened
     columns = len(getattr(maker, PARTITIONED, ()))
-    if columns != len(work.keys) or changes or len(key_starts(rows, work.keys)) > 2:
+    if columns != len(work.keys) or changes or len(find_key_starts(rows, work.keys)) > 2:
         message = "a call got rows of several keys, or a part of those of one"
         raise DataError(message, code="RT212", hint=hint, key=key)
     values = [part.as_py() for part in first]

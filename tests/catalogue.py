@@ -17,7 +17,7 @@ def pairing_pool():
     for name, cls in catalogue().items():
         complete = {key: parameter.default for key, parameter in cls.parameters.items()}
         waits = {cls.role(port, complete) for port in cls.ports(2)} != {"must"} or cls.mixed
-        if waits or cls.own_time or (cls.keep is not None and len(cls.ports(2)) == 1):
+        if waits or cls.sets_time or (cls.keep is not None and len(cls.ports(2)) == 1):
             chosen[name] = cls
     return chosen
 

@@ -14,10 +14,10 @@ import numpy as np
 
 import rtbot
 from rtbot.compiler import jit
-from rtbot.compiler.calls import OwnCall
-from rtbot.runtime.push_one import rows_of
+from rtbot.compiler.calls import RetimeCall
+from rtbot.runtime.push_one import to_rows
 from tests.generate import case
-from tests.harness import Feeder, as_bits, compare, expected, load
+from tests.harness import Feeder, compare, compute_expected, load, to_bits
 
 
 def joined(how, *refs):
@@ -102,7 +102,7 @@ def both_roads(graph, fed, *, keyed=False, compiled=False):
                 released = session.push_one(name, time, value, **({"key": key} if keyed else {}))
             else:
                 row = {"t": [time], "value": [value]} | ({"k": [key]} if keyed else {})
-                released = rows_of(session.push({name: row}), session.key)
+                released = to_rows(session.push({name: row}), session.key)
             for output, rows in released.items():
                 found[output] += rows
         answers.append((repr(found), session.account()))
@@ -125,7 +125,10 @@ def random_case(seed):
     if found.document.get("io"):
         return None
     graph = load(found.document)
-    if any(isinstance(call, OwnCall) for call in graph.plan().calls) or not graph.plan().pairings:
+    if (
+        any(isinstance(call, RetimeCall) for call in graph.plan().calls)
+        or not graph.plan().pairings
+    ):
         return None
     return found
 
@@ -136,12 +139,12 @@ def check_random(found, *, compiled):
     feeder = Feeder(graph, found, compiled=compiled)
     feeder.run([("one", number) for number in range(len(found.rows))])
     names = list(found.document["outputs"])
-    compare(feeder.outputs(), as_bits(expected(found), names), "push_one")
+    compare(feeder.outputs(), to_bits(compute_expected(found), names), "push_one")
 
 
 def check_bounds():
     """Fail unless compiled code finds an index beyond its array."""
-    beyond = jit.compiled("def beyond(array, place):\n    return array[place]\n").beyond
+    beyond = jit.load_compiled("def beyond(array, place):\n    return array[place]\n").beyond
     assert beyond(np.zeros(2), 1) == 0
     try:
         beyond(np.zeros(2), 2)

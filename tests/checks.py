@@ -6,7 +6,16 @@ import re
 from collections import Counter
 
 import rtbot
-from tests.harness import Feeder, Mismatch, as_bits, compare, events, expected, is_prefix, load
+from tests.harness import (
+    Feeder,
+    Mismatch,
+    compare,
+    compute_expected,
+    is_prefix,
+    list_events,
+    load,
+    to_bits,
+)
 from tests.oracles.streams import INT64_LEAST, INT64_MOST, bits
 from tests.oracles.whole import answer_for_key
 
@@ -15,15 +24,15 @@ MANY_STEPS = 300
 """Steps of a schedule, one of six of which is compared with the oracle; of more, six."""
 
 
-class Checked:
+class CaseChecks:
     """A case with its graph and the oracle's answer; counts what it has met."""
 
     def __init__(self, case, coverage=None):
         self.case = case
         self.coverage = Counter() if coverage is None else coverage
         self.graph = load(case.document)
-        self.evaluations = expected(case)
-        self.right = as_bits(self.evaluations, case.document["outputs"])
+        self.evaluations = compute_expected(case)
+        self.right = to_bits(self.evaluations, case.document["outputs"])
 
     def schedules(self, *, compiled=False, watched=True):
         """Every schedule gives the oracle's bytes and an account that adds up."""
@@ -94,12 +103,12 @@ class Checked:
     def certain(self, steps):
         """What is sure after some steps: with the frontiers the rows so far give."""
         closed = {args[0] for kind, *args in steps if kind == "close"}
-        given = events(self.case, steps)
+        given = list_events(self.case, steps)
         evaluations = {
             key: answer_for_key(self.case.document, own, ended=key in closed)
             for key, own in given.items()
         }
-        return as_bits(evaluations, self.case.document["outputs"])
+        return to_bits(evaluations, self.case.document["outputs"])
 
     def account(self, account, what):
         """in = consumed + held + lost at every port; rows and losses are the oracle's."""

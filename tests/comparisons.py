@@ -23,7 +23,7 @@ SEED = "compare"
 OPTIONS = ("--format", "json", "--runs", "4", "--seed", "1")
 
 
-def written(case, folder):
+def write_case(case, folder):
     """The files of a case: the graph, and its rows in the long form."""
     graph, data = folder / "graph.json", folder / "rows.jsonl"
     graph.write_text(json.dumps(case.document), encoding="utf-8")
@@ -41,9 +41,9 @@ def _plain(value):
     return value if finite else repr(value)
 
 
-def compared(case, folder, *options):
+def run_compare(case, folder, *options):
     """The exit code of `rtbot compare` over a case, and what it prints."""
-    graph, data = written(case, folder)
+    graph, data = write_case(case, folder)
     key = ("--key", ",".join(case.keys))
     out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     with contextlib.redirect_stdout(out):
@@ -56,7 +56,7 @@ def first_difference(names):
     """The name of the first case that differs and what was found; None if none does."""
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            code, text = compared(generate.case(name), Path(folder))
+            code, text = run_compare(generate.case(name), Path(folder))
             if code == 1:
                 return name, json.loads(text)["difference"]
     return None

@@ -21,7 +21,7 @@ import numpy as np
 import rtbot
 from rtbot.core.errors import CheckpointError
 from rtbot.storage import container
-from rtbot.storage.run_record import READING, Record
+from rtbot.storage.run_record import READING, RunRecord
 from tests import generate
 from tests.harness import Feeder
 
@@ -41,15 +41,15 @@ FOREIGN = [
 FOREIGN += [b"\x80\x05\x95", b"\x93NUMPY\x01\x00", b"{}", b"rtbot", container.MAGIC]
 
 
-class Decoded(AssertionError):  # noqa: N818 (it names what happened)
+class DecodedError(AssertionError):
     """Something was decoded although the bytes are not what was written."""
 
 
-class Blind:
+class ForbiddenDecoder:
     """Stands in for a decoder, and must not be called."""
 
     def __getattr__(self, name):
-        raise Decoded(name)
+        raise DecodedError(name)
 
 
 @cache
@@ -75,7 +75,7 @@ def blobs(seed):
 def _checkpoint(dump):
     waiting = [{"o": {"t": np.arange(3), "value": np.ones(3)}}]
     read = [{"file": "a.csv", "rows": 3}]
-    return Record({}, READING, 3, read, [(5, "")], {}, {}, waiting, dump).encode()
+    return RunRecord({}, READING, 3, read, [(5, "")], {}, {}, waiting, dump).encode()
 
 
 # ---- ways to damage bytes
@@ -144,7 +144,7 @@ WAYS = [flip, flip, flip, another, cut, lost, longer, zeroed, swapped, spliced]
 WAYS += [head_of_another, digest_of_another, foreign, twice]
 
 
-def damaged(name, seed):
+def damage_blob(name, seed):
     """The blob of a name, and the way in which it was damaged."""
     rng = random.Random(f"damaged {name}")
     every = blobs(seed)
@@ -155,19 +155,19 @@ def damaged(name, seed):
             return blob, way.__name__
 
 
-def refused_unread(blob):
+def decode_blindly(blob):
     """The code with which a blob is refused, before a decoder sees it."""
     try:
-        container.decode(blob)
+        container.decode_blob(blob)
     except CheckpointError as error:
         return error.code
-    raise Decoded("nothing was refused")
+    raise DecodedError("nothing was refused")
 
 
 # ---- ways to forge: the head is another, lengths and digest fit
 
 
-def sealed(head, rest):
+def seal_container(head, rest):
     """A container of any bytes."""
     length = container.START + len(head) + len(rest) + container.DIGEST
     lengths = container.LENGTHS.pack(container.FORMAT, length, len(head))
@@ -178,17 +178,17 @@ def sealed(head, rest):
 VALUES = [None, True, 0, -1, 1 << 62, 1 << 70, 0.5, "", "x", [], [0], {}, {"x": 1}, "\ud800"]
 
 
-def forged(name, seed):
+def forge_dump(name, seed):
     """A dump whose head is another in one place, with the graph of the dump."""
     rng = random.Random(f"forged {name}")
     document, blob = rng.choice(pool(seed))
-    length = container.verified(blob)
+    length = container.verify_blob(blob)
     content = json.loads(blob[container.START : container.START + length])
     rest = blob[container.START + length : -container.DIGEST]
     if rng.random() < 0.1:
-        return document, sealed(rng.randbytes(rng.choice([0, 5, 300])), rest)
+        return document, seal_container(rng.randbytes(rng.choice([0, 5, 300])), rest)
     _change(content, rng)
-    return document, sealed(json.dumps(content).encode(), rest)
+    return document, seal_container(json.dumps(content).encode(), rest)
 
 
 def _change(content, rng):
@@ -240,12 +240,12 @@ def check_chunk(seed, start, stop, kind):
 
 def _outcome(name, seed, kind):
     if kind == "forged":
-        return check_forged(*forged(name, seed))
-    blob, way = damaged(name, seed)
+        return check_forged(*forge_dump(name, seed))
+    blob, way = damage_blob(name, seed)
     real = container.json, container.np
-    container.json = container.np = Blind()
+    container.json = container.np = ForbiddenDecoder()
     try:
-        return f"{way}: {refused_unread(blob)}"
+        return f"{way}: {decode_blindly(blob)}"
     finally:
         container.json, container.np = real
 

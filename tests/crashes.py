@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rtbot.storage.files import Files
 from tests import disks
-from tests.lasting_runs import BLOCK_ROWS, CASES, Direct, prepare, small
+from tests.checkpointed_runs import BLOCK_ROWS, CASES, InProcessRun, prepare, use_small_blocks
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 SUITE = [(name, form) for name in ("unkeyed", "keyed") for form in ("csv", "parquet")]
@@ -32,11 +32,11 @@ main()
 """The program, with small blocks."""
 
 
-class Wrong(AssertionError):  # noqa: N818 (it names what was found)
+class ResumeError(AssertionError):
     """A run that was resumed differs, or could not be resumed."""
 
 
-class Place:
+class RunFolder:
     """A folder with the data of a case, and what an undisturbed run writes there."""
 
     def __init__(self, name, form, rows):
@@ -44,7 +44,7 @@ class Place:
         self.command = prepare(CASES[name], Path(), rows)
         key = "k" if name.startswith("keyed") else None
         self.target = f"out.{form}"
-        self.run = Direct(CASES[name], file="d.csv", target=self.target, key=key)
+        self.run = InProcessRun(CASES[name], file="d.csv", target=self.target, key=key)
         self.run(Files(), resume=False)
         self.expected = Path(self.target).read_bytes()
         self.clean()
@@ -57,11 +57,11 @@ class Place:
     def check(self, what):
         found = Path(self.target).read_bytes()
         if found != self.expected:
-            raise Wrong(f"{self.name}: {what}: {len(found)} bytes, not {len(self.expected)}")
+            raise ResumeError(f"{self.name}: {what}: {len(found)} bytes, not {len(self.expected)}")
 
-    def recorded(self):
+    def record(self):
         """Run once and return every operation, and what was there before."""
-        files = disks.Recording(Path())
+        files = disks.RecordingDisk(Path())
         self.run(files, resume=False)
         self.check("recorded")
         self.clean()
@@ -71,17 +71,17 @@ class Place:
 # ---- kill -9
 
 
-def killed(place, draw, seconds, every=1):
+def run_killed(place, draw, seconds, every=1):
     """Run to the end, killed again and again on the way; returns the number of kills.
 
     After each kill the next comes later, so that even a machine that has become slower ends.
     """
     kills = 0
     while True:
-        child = _started(place, every)
+        child = _start_process(place, every)
         time.sleep(seconds * draw.choice([0.1, 0.5, 1.5]) * draw.random())
         os.kill(child, signal.SIGKILL)
-        status = _ended(place, child)
+        status = _wait_for_end(place, child)
         if os.WIFEXITED(status):
             break
         kills += 1
@@ -91,7 +91,7 @@ def killed(place, draw, seconds, every=1):
     return kills
 
 
-def _started(place, every):
+def _start_process(place, every):
     """The number of a process that runs to its end."""
     child = os.fork()
     if not child:
@@ -103,18 +103,18 @@ def _started(place, every):
     return child
 
 
-def _ended(place, child):
+def _wait_for_end(place, child):
     """How the process ended; if by itself, without an error."""
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-        raise Wrong(f"{place.name}: refused to go on")
+        raise ResumeError(f"{place.name}: refused to go on")
     return status
 
 
 def duration(place):
     """How long a process needs that nothing disturbs."""
     begun = time.perf_counter()
-    _ended(place, _started(place, every=1))
+    _wait_for_end(place, _start_process(place, every=1))
     seconds = time.perf_counter() - begun
     place.clean()
     return seconds
@@ -125,7 +125,7 @@ def kill_many(place, draw, wanted):
     kills = runs = 0
     seconds = duration(place)
     while kills < wanted:
-        kills += killed(place, draw, seconds)
+        kills += run_killed(place, draw, seconds)
         runs += 1
     return kills, runs
 
@@ -135,11 +135,11 @@ def kill_many(place, draw, wanted):
 
 def fail_everywhere(place, numbers=ERRORS, kills=True):
     """Fail, or be killed, at every operation, and resume; returns how often."""
-    total = len(place.recorded().operations)
+    total = len(place.record().operations)
     for k in range(total):
         for number in numbers:
             try:
-                place.run(disks.Failing(Path(), k, number), resume=False)
+                place.run(disks.FailingDisk(Path(), k, number), resume=False)
                 place.check(f"operation {k}, which may fail")
             except OSError as error:
                 if error.errno != number:
@@ -156,11 +156,11 @@ def _die(place, k):
     child = os.fork()
     if not child:
         with contextlib.suppress(BaseException):
-            place.run(disks.Dying(Path(), k), resume=False)
+            place.run(disks.KillingDisk(Path(), k), resume=False)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if not os.WIFSIGNALED(status):
-        raise Wrong(f"{place.name}: operation {k} was not reached")
+        raise ResumeError(f"{place.name}: operation {k} was not reached")
     place.run(Files())
     place.check(f"killed at operation {k}")
     place.clean()
@@ -171,14 +171,14 @@ def fail_while_resuming(place, number=errno.ENOSPC):
 
     Returns how often.
     """
-    middle = len(place.recorded().operations) // 2
+    middle = len(place.record().operations) // 2
     k = 0
     while True:
         with contextlib.suppress(OSError):
-            place.run(disks.Failing(Path(), middle, number), resume=False)
+            place.run(disks.FailingDisk(Path(), middle, number), resume=False)
         done = False
         with contextlib.suppress(OSError):
-            place.run(disks.Failing(Path(), k, number))
+            place.run(disks.FailingDisk(Path(), k, number))
             done = True
         if not done:
             place.run(Files())
@@ -196,7 +196,7 @@ def all_states(files):
     """Everything that a power failure could leave, whenever it comes; each once."""
     seen = set()
     for k in range(len(files.operations) + 1):
-        for state in disks.states(files.operations[:k], files.begun):
+        for state in disks.list_states(files.operations[:k], files.begun):
             kept = tuple(sorted(state.items()))
             if kept not in seen:
                 seen.add(kept)
@@ -215,18 +215,18 @@ def fails(place, state):
 def lose_power(place, part=1.0, draw=None):
     """Resume from states that a power failure leaves; returns how many."""
     count = 0
-    for state in all_states(place.recorded()):
+    for state in all_states(place.record()):
         if draw is not None and draw.random() > part:
             continue
         wrong = fails(place, state)
         if wrong is not None:
             sizes = {name: len(data) for name, data in state.items()}
-            raise Wrong(f"{place.name}: {wrong} in {sizes}")
+            raise ResumeError(f"{place.name}: {wrong} in {sizes}")
         count += 1
     return count
 
 
-def loose(operations):
+def find_loose_syncs(operations):
     """Numbers of the files' forces onto the disk that have something to force, among all."""
     found, written = [], set()
     number = 0
@@ -243,8 +243,8 @@ def loose(operations):
 
 def leave_out(place, number, kind=disks.SYNC):
     """Leave one force onto the disk out; returns what goes wrong in a state that shows it."""
-    good = {tuple(sorted(state.items())) for state in all_states(place.recorded())}
-    files = disks.Forgetful(Path(), kind, number)
+    good = {tuple(sorted(state.items())) for state in all_states(place.record())}
+    files = disks.OmittingDisk(Path(), kind, number)
     place.run(files, resume=False)
     for state in all_states(files):
         if tuple(sorted(state.items())) not in good:
@@ -260,15 +260,15 @@ def leave_all_out(place):
     That of a folder is seen where a checkpoint would know of a file that is not there. Returns how
     many of files and of folders were seen.
     """
-    files = loose(place.recorded().operations)
+    files = find_loose_syncs(place.record().operations)
     for number in files:
         if leave_out(place, number) is None:
-            raise Wrong(f"{place.name}: force {number} is left out unseen")
-    kinds = [operation.kind for operation in place.recorded().operations]
+            raise ResumeError(f"{place.name}: force {number} is left out unseen")
+    kinds = [operation.kind for operation in place.record().operations]
     folders = range(kinds.count(disks.SYNC_FOLDER))
     seen = [k for k in folders if leave_out(place, k, disks.SYNC_FOLDER) is not None]
     if not seen:
-        raise Wrong(f"{place.name}: no force of a folder is missed")
+        raise ResumeError(f"{place.name}: no force of a folder is missed")
     return len(files), len(seen)
 
 
@@ -296,7 +296,7 @@ def kill_commands(place, draw, wanted):
             break
         kills += 1
     if process.returncode:
-        raise Wrong(f"{place.name}: exit code {process.returncode} after {kills} kills")
+        raise ResumeError(f"{place.name}: exit code {process.returncode} after {kills} kills")
     place.check(f"{kills} killed commands")
     place.clean()
     return kills
@@ -308,13 +308,13 @@ def stamp(path):
 
 
 @contextlib.contextmanager
-def somewhere(name, form, rows):
+def make_run_folder(name, form, rows):
     """A place in a folder of its own."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            yield Place(name, form, rows)
+            yield RunFolder(name, form, rows)
         finally:
             os.chdir(before)
 
@@ -335,7 +335,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     os.environ["RTBOT_INTERPRET"] = "1"
-    with small(Patch):
+    with use_small_blocks(Patch):
         for name, form in SUITE:
             work(asked, name, form)
 
@@ -344,20 +344,20 @@ def work(asked, name, form):
     """All that is asked for, of one case."""
     draw = random.Random(f"{asked.seed} {name} {form}")
     if asked.kills:
-        with somewhere(name, form, asked.rows) as place:
+        with make_run_folder(name, form, asked.rows) as place:
             kills, runs = kill_many(place, draw, -(-asked.kills // len(SUITE)))
             print(f"{name}, {form}: {kills} kills in {runs} runs", flush=True)
     if asked.commands:
-        with somewhere(name, form, asked.rows) as place:
+        with make_run_folder(name, form, asked.rows) as place:
             found = kill_commands(place, draw, -(-asked.commands // len(SUITE)))
             print(f"{name}, {form}: {found} killed commands", flush=True)
     small_rows = 5 * BLOCK_ROWS // 2
     if asked.faults:
-        with somewhere(name, form, small_rows) as place:
+        with make_run_folder(name, form, small_rows) as place:
             print(f"{name}, {form}: {fail_everywhere(place)} faults", flush=True)
             print(f"{name}, {form}: {fail_while_resuming(place)} when it resumes", flush=True)
     if asked.power:
-        with somewhere(name, form, small_rows) as place:
+        with make_run_folder(name, form, small_rows) as place:
             print(f"{name}, {form}: power lost in {lose_power(place)} states", flush=True)
             files, folders = leave_all_out(place)
             told = f"{files} forces of files and {folders} of folders are missed when left out"

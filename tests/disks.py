@@ -1,8 +1,9 @@
 """Disks for tests: one that fails at operation k, and one that tells what a power failure leaves.
 
-`Recording` does all work on the real disk and writes down every operation, in order. From that
-`states` makes the folders that a power failure could leave behind: what was forced onto the disk is
-there; of what was not, anything may be there, whole, in part or not at all, whatever the order.
+`RecordingDisk` does all work on the real disk and writes down every operation, in order. From that
+`list_states` makes the folders that a power failure could leave behind: what was forced onto the
+disk is there; of what was not, anything may be there, whole, in part or not at all, whatever the
+order.
 """
 
 import errno
@@ -36,7 +37,7 @@ class Operation:
     target: str = ""
 
 
-class Recording(Files):
+class RecordingDisk(Files):
     """Files below `root` whose operations are kept; `begun` are the files that were there."""
 
     def __init__(self, root):
@@ -56,12 +57,12 @@ class Recording(Files):
         return str(Path(path).resolve().relative_to(self.root))
 
     def create(self, path, mode=0o666):
-        return self._opened(path, super().create, mode, empty=True)
+        return self._open_tracked(path, super().create, mode, empty=True)
 
     def update(self, path, mode=0o666):
-        return self._opened(path, super().update, mode, empty=False)
+        return self._open_tracked(path, super().update, mode, empty=False)
 
-    def _opened(self, path, opening, mode, *, empty):
+    def _open_tracked(self, path, opening, mode, *, empty):
         name = self._relative(path)
         if name not in self.names:
             self.do(Operation(MAKE, name, self.nodes))
@@ -69,7 +70,7 @@ class Recording(Files):
             self.nodes += 1
         elif empty:
             self.do(Operation(CUT, name, self.names[name]))
-        return Tracked(self, opening(path, mode), name, self.names[name])
+        return TrackedFile(self, opening(path, mode), name, self.names[name])
 
     def truncate(self, file, length):
         self.do(Operation(CUT, file.name, file.node, length))
@@ -98,7 +99,7 @@ class Recording(Files):
             del self.names[name]
 
 
-class Tracked:
+class TrackedFile:
     """An open file whose writes are written down, one operation for each."""
 
     def __init__(self, files, file, name, node):
@@ -121,7 +122,7 @@ class Tracked:
         return getattr(self.file, name)
 
 
-class Failing(Recording):
+class FailingDisk(RecordingDisk):
     """Fails at operation `k` (from 0) with an error of the system, and at every one behind it."""
 
     def __init__(self, root, k, number=errno.ENOSPC):
@@ -135,7 +136,7 @@ class Failing(Recording):
         super().do(operation)
 
 
-class Dying(Recording):
+class KillingDisk(RecordingDisk):
     """Kills this process at operation `k`."""
 
     def __init__(self, root, k):
@@ -148,7 +149,7 @@ class Dying(Recording):
         super().do(operation)
 
 
-class Forgetful(Recording):
+class OmittingDisk(RecordingDisk):
     """Leaves the `k`th operation of a kind out: a force onto the disk that somebody removed."""
 
     def __init__(self, root, kind, k):
@@ -166,13 +167,13 @@ class Forgetful(Recording):
 # ---- what a power failure leaves
 
 
-def states(operations, begun):
+def list_states(operations, begun):
     """Folders, as {path: bytes}, that a failure behind all of these operations could leave."""
     seen = set()
-    for names in _folders(operations, begun):
+    for names in _list_folders(operations, begun):
         nodes = sorted(set(names.values()))
-        contents = [_contents(operations, begun, node) for node in nodes]
-        for chosen in _choices(contents):
+        contents = [_list_contents(operations, begun, node) for node in nodes]
+        for chosen in _list_choices(contents):
             whole = dict(zip(nodes, chosen, strict=True))
             state = {path: whole[node] for path, node in names.items()}
             kept = tuple(sorted(state.items()))
@@ -181,7 +182,7 @@ def states(operations, begun):
                 yield state
 
 
-def _choices(contents):
+def _list_choices(contents):
     """All are whole, all are as they were forced; one is damaged while others are whole or not."""
     yield [options[0] for options in contents]
     yield [options[-1] for options in contents]
@@ -192,7 +193,7 @@ def _choices(contents):
             yield chosen
 
 
-def _folders(operations, begun):
+def _list_folders(operations, begun):
     """Names and their nodes: what is not forced is done up to some point, or left out alone."""
     names = {path: node for path, (node, _) in begun.items()}
     loose = []
@@ -221,7 +222,7 @@ def _apply(names, operations):
             names[operation.target] = operation.node
 
 
-def _contents(operations, begun, node):
+def _list_contents(operations, begun, node):
     """What may be in a file, from all that was written to what was forced onto the disk."""
     data = next((data for number, data in begun.values() if number == node), b"")
     loose = []
@@ -229,18 +230,18 @@ def _contents(operations, begun, node):
         if operation.node == node and operation.kind in (WRITE, CUT):
             loose.append(operation)
         elif operation.node == node and operation.kind == SYNC:
-            data, loose = _written(data, loose), []
-    whole = _written(data, loose)
+            data, loose = _apply_writes(data, loose), []
+    whole = _apply_writes(data, loose)
     options = [whole]
-    options += [_written(data, loose[:k] + loose[k + 1 :]) for k in range(len(loose) - 1)]
-    options += [_written(data, loose[:count]) for count in range(len(loose) - 1, 0, -1)]
+    options += [_apply_writes(data, loose[:k] + loose[k + 1 :]) for k in range(len(loose) - 1)]
+    options += [_apply_writes(data, loose[:count]) for count in range(len(loose) - 1, 0, -1)]
     if loose:
         options.append(data[: len(whole)] + bytes(max(len(whole) - len(data), 0)))
         options.append(whole[: (len(data) + len(whole)) // 2])
     return list(dict.fromkeys([*options, data]))
 
 
-def _written(data, operations):
+def _apply_writes(data, operations):
     found = bytearray(data)
     for operation in operations:
         if operation.kind == CUT:

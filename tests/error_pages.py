@@ -10,14 +10,14 @@ from pathlib import Path
 import rtbot.operators  # noqa: F401 (the registry is restored to what it holds)
 from rtbot.cli.main import run
 from rtbot.core.error_codes import CODES
-from rtbot.explain.error_pages import Block, body, parts
+from rtbot.explain.error_pages import PageBlock, read_body, split_page
 from rtbot.operator import REGISTRY
 
 PAGES = Path(__file__).parent.parent / "rtbot" / "pages"
 
 
 def blocks(code):
-    return [part for part in parts(body(code)) if isinstance(part, Block)]
+    return [part for part in split_page(read_body(code)) if isinstance(part, PageBlock)]
 
 
 def command_of(code):
@@ -29,7 +29,7 @@ def command_of(code):
     return line.removeprefix("$ "), message
 
 
-def mended_command(code):
+def find_mended_command(code):
     found = [block.text.strip() for block in blocks(code) if block.language == "sh"]
     return found[0] if found else command_of(code)[0]
 
@@ -43,7 +43,7 @@ def files(code, *, wrong):
 
 
 @contextlib.contextmanager
-def registered():
+def restore_operators():
     """Forget the operators of plugins afterwards."""
     before = dict(REGISTRY)
     try:
@@ -53,14 +53,14 @@ def registered():
         REGISTRY.update(before)
 
 
-def told(command, data):
+def run_command_of_page(command, data):
     """Run a command among the files; returns its exit code and what it tells on stderr."""
     err = io.StringIO()
     out = io.TextIOWrapper(io.BytesIO())
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
-        registered(),
+        restore_operators(),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -78,7 +78,7 @@ def renew(code):
     if given is None:
         return
     command, message = given
-    _, now = told(command, files(code, wrong=True))
+    _, now = run_command_of_page(command, files(code, wrong=True))
     path = PAGES / f"{code}.md"
     text = path.read_text(encoding="utf-8")
     text = text.replace(f"```text\n$ {command}\n{message}```", f"```text\n$ {command}\n{now}```")

@@ -6,7 +6,7 @@ NUMBER_TEXTS = ["0", "1", "2", "0.5", "3", "1e16", "0.1", "1e200", "10", "7"]
 WHOLE_TEXTS = ["0", "1", "2", "3", "7", "4611686018427387904", "9007199254740993"]
 
 
-class Writer:
+class RandomExpressionWriter:
     """Writes expressions; `refs` are pairs of reference and type, `params` names by kind."""
 
     def __init__(self, rng, refs, params):

@@ -9,13 +9,13 @@ import re
 from functools import partial
 
 from rtbot.compare import schedules
-from rtbot.compare.schedules import Habits, Row, whole
+from rtbot.compare.schedules import Row, ScheduleMix, schedule_whole
 from rtbot.operator import Integer
 from tests import data
 from tests.catalogue import catalogue
 from tests.data import INT64_LEAST, INT64_MOST, Policies
 from tests.generate import Case, Grower, allowed
-from tests.schedules import refused, refused_waiting
+from tests.schedules import insert_refused_push, refused_waiting
 
 EVERY = 10
 """So many plain cases come with one of a family."""
@@ -134,7 +134,7 @@ def chain(rng):
     found.rows = [
         row._replace(time=first + row.time * step + rng.randrange(step)) for row in found.rows
     ]
-    found.schedules = [whole(found.rows), steps]
+    found.schedules = [schedule_whole(found.rows), steps]
     found.limit = rng.choice([2, 9, 15, 40])
     return found
 
@@ -162,7 +162,7 @@ def near(rng):
         else row
         for row in found.rows
     ]
-    found.schedules = [whole(found.rows), planned(rng, found, "random")]
+    found.schedules = [schedule_whole(found.rows), planned(rng, found, "random")]
     return found
 
 
@@ -174,7 +174,7 @@ def late(rng):
     graph.grow(rng.randint(1, 4))
     found = filled(rng, graph, times, rules, data.keys(rng))
     again = partial(refused_waiting, rng, found.rows, rules)
-    habits = Habits(dump=0.8, close=0.2)
+    habits = ScheduleMix(dump=0.8, close=0.2)
     found.schedules = [
         schedules.schedule(rng, found.rows, style, habits, again) for style in ("ones", "random")
     ]
@@ -207,7 +207,7 @@ def threads(rng):
     graph = Chained(rng, span) if rng.random() < 0.5 else Grower(rng, span)
     graph.grow(rng.randint(1, 3))
     found = filled(rng, graph, times, Policies(), many_keys(rng, rng.randint(1, 3)))
-    found.schedules = [whole(found.rows)]
+    found.schedules = [schedule_whole(found.rows)]
     return found
 
 
@@ -265,12 +265,12 @@ def filled(rng, graph, times, rules, keys):
                 rows += [Row(name, key, time, next(source)) for time in times]
             else:
                 rows += data.arrivals(rng, name, key, source, times, allowed(rules, type_))
-    return Case(graph.document(rules), columns, rows, [whole(rows)])
+    return Case(graph.document(rules), columns, rows, [schedule_whole(rows)])
 
 
 def planned(rng, case, style):
     """A schedule with dumps, advances and refused pushes between."""
-    extra = partial(refused, rng, case.rows, Policies())
+    extra = partial(insert_refused_push, rng, case.rows, Policies())
     return schedules.schedule(rng, case.rows, style, extra=extra)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Type
 from tests import data
 from tests.catalogue import catalogue, pairing_pool, topics
-from tests.expression_texts import Writer
+from tests.expression_texts import RandomExpressionWriter
 from tests.oracles.expressions import parse
-from tests.refusals import sprinkled
-from tests.schedules import STYLES, schedule, whole
+from tests.refusals import add_refusals
+from tests.schedules import STYLES, schedule, schedule_whole
 
 NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.0]
 KINDS = ["number", "number", "number", "integer", "integer", "boolean", "text"]
@@ -54,7 +54,7 @@ def case(seed, *, schedules=2, most=12):
     styles = ["whole", *(rng.choice(STYLES) for _ in range(schedules - 1))]
     if random.Random(f"{seed}/eager").random() < EAGER:
         styles[-1] = "eager"
-    return sprinkled(random.Random(f"{seed}/wrong"), fed(rng, graph, times, styles))
+    return add_refusals(random.Random(f"{seed}/wrong"), feed_graph(rng, graph, times, styles))
 
 
 def case_of(seed, classes, styles):
@@ -64,10 +64,10 @@ def case_of(seed, classes, styles):
     graph = Grower(rng, span=times[-1] - times[0] + 1)
     for cls in classes:
         graph.add(cls)
-    return fed(rng, graph, times, styles)
+    return feed_graph(rng, graph, times, styles)
 
 
-def fed(rng, graph, times, styles):
+def feed_graph(rng, graph, times, styles):
     """The grown graph with data and schedules."""
     rules = data.policies(rng)
     if any(type_.kind not in NUMERIC for type_ in graph.inputs.values()):
@@ -80,7 +80,8 @@ def fed(rng, graph, times, styles):
             source = data.values(rng, type_.kind, type_.nullable)
             rows += data.arrivals(rng, name, key, source, times, allowed(rules, type_))
     plans = [
-        whole(rows) if style == "whole" else schedule(rng, rows, style, rules) for style in styles
+        schedule_whole(rows) if style == "whole" else schedule(rng, rows, style, rules)
+        for style in styles
     ]
     return Case(graph.document(rules), columns, rows, plans)
 
@@ -116,7 +117,7 @@ class Grower:
             values = {n: v for n, p in cls.parameters.items() if (v := self._draw(p)) is not None}
             values |= dict(required)
             complete = {name: parameter.default for name, parameter in cls.parameters.items()}
-            complete |= {name: _resolved(value) for name, value in values.items()}
+            complete |= {name: _resolve_value(value) for name, value in values.items()}
             arity = self._arity(cls, complete)
             if not cls.check(complete, arity):
                 return self._wire(cls, values, complete, arity)
@@ -141,7 +142,9 @@ class Grower:
         params = {"number": ["level"], "integer": ["whole"]}
         kind = self.rng.choice(["number", "number", "integer", "boolean", "text"])
         try:
-            written = Writer(self.rng, refs, params).top(kind, self.rng.randint(1, 3))
+            written = RandomExpressionWriter(self.rng, refs, params).top(
+                kind, self.rng.randint(1, 3)
+            )
         except LookupError:
             return
         if written:
@@ -281,6 +284,6 @@ def _names(cls):
     return [cls.__name__, *cls.aliases]
 
 
-def _resolved(value):
+def _resolve_value(value):
     named = isinstance(value, str) and value.startswith("$")
     return PARAMS[value[1:]]["default"] if named else value

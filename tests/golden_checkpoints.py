@@ -12,8 +12,8 @@ from pathlib import Path
 
 import rtbot
 from rtbot.cli.main import run
+from tests.checkpointed_runs import CASES, crash_after, prepare, run_plain, use_small_blocks
 from tests.crashes import Patch
-from tests.lasting_runs import CASES, crashing_after, plain, prepare, small
 
 FOLDER = Path(__file__).parent / "golden" / "checkpoints"
 ROWS, COMMITS = 250, 3
@@ -47,8 +47,8 @@ def make(name, form):
     os.chdir(folder)
     prepare(CASES[name], folder, ROWS)
     command = words(name, form)
-    plain(command[:-2], f"expected.{form}")
-    with crashing_after(COMMITS), contextlib.redirect_stderr(None):
+    run_plain(command[:-2], f"expected.{form}")
+    with crash_after(COMMITS), contextlib.redirect_stderr(None):
         run([*command, "--checkpoint", "ck", "--every", "1"])
     for path in folder.glob("ck.lock"):
         path.unlink()
@@ -60,7 +60,7 @@ def main():
     if "--replace" in sys.argv:
         shutil.rmtree(version, ignore_errors=True)
     assert not version.exists(), f"{version} is there: a release keeps what it wrote"
-    with small(Patch):
+    with use_small_blocks(Patch):
         for name, form in KEPT:
             make(name, form)
 

@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 
 import rtbot
-from tests.oracles.edge import ADVANCE, Edge, Refused, stream
+from tests.oracles.edge import ADVANCE, Edge, RefusedError, stream
 from tests.oracles.streams import bits
 from tests.oracles.whole import answer
-from tests.refusals import NotHere, refuse, refused_after_the_end
+from tests.refusals import NotApplicable, refuse, refused_after_the_end
 
 
 class Mismatch(AssertionError):  # noqa: N818 (it names what was found)
@@ -73,10 +73,10 @@ class Feeder:
     def _refused(self, numbers, row):
         if row.key in {args[0] for kind, *args in self.done if kind == "close"}:
             return
-        own = events(self.case, [*self.done, ("push", numbers)])[row.key][row.input]
+        own = list_events(self.case, [*self.done, ("push", numbers)])[row.key][row.input]
         try:
             stream([*own, (row.time, row.value)], Edge.of(self.case.document), "number")
-        except Refused:
+        except RefusedError:
             pass
         else:
             return
@@ -95,7 +95,7 @@ class Feeder:
     def _wrong(self, code):
         try:
             found = refuse(self, code)
-        except NotHere:
+        except NotApplicable:
             return
         if found != code:
             raise Mismatch(f"what must be refused with {code} was: {found}")
@@ -158,7 +158,7 @@ def _column(table, name):
     return [value if good else None for value, good in zip(values, valid.tolist(), strict=True)]
 
 
-def events(case, steps=None):
+def list_events(case, steps=None):
     """Events per key and input, as the oracle wants them; of some steps, or of all rows."""
     steps = [("push", range(len(case.rows)))] if steps is None else steps
     every = {row.key: defaultdict(list) for row in case.rows}
@@ -175,12 +175,12 @@ def events(case, steps=None):
     return every
 
 
-def expected(case, steps=None, *, ended=True):
+def compute_expected(case, steps=None, *, ended=True):
     """Evaluations by the oracle, per key."""
-    return answer(case.document, events(case, steps), ended=ended)
+    return answer(case.document, list_events(case, steps), ended=ended)
 
 
-def as_bits(evaluations, names):
+def to_bits(evaluations, names):
     """The outputs of evaluations in the form of `Feeder.outputs`."""
     return {
         name: {

@@ -17,7 +17,7 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from tests.generate import case
 from tests.harness import Feeder, Mismatch, load
-from tests.schedules import whole
+from tests.schedules import schedule_whole
 
 INTERPRETED, COMPILED = 100, 4
 """Graphs."""
@@ -45,7 +45,7 @@ def digests(interpreted=INTERPRETED, compiled=COMPILED):
     for number in range(interpreted + compiled):
         drawn = case(f"machines/{number}", schedules=1, most=12 if number < interpreted else 4)
         feeder = Feeder(load(drawn.document), drawn, compiled=number >= interpreted)
-        text = repr(sorted(feeder.run(whole(drawn.rows)).outputs().items()))
+        text = repr(sorted(feeder.run(schedule_whole(drawn.rows)).outputs().items()))
         yield hashlib.sha256(text.encode()).hexdigest()
 
 

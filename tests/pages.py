@@ -5,8 +5,14 @@ import tempfile
 from pathlib import Path
 
 from rtbot.core.error_codes import CODES
-from rtbot.explain import groups, names, operator_page, signature, summary
-from rtbot.explain.error_pages import Block, body, parts, title
+from rtbot.explain import (
+    format_signature,
+    group_operators,
+    list_names,
+    read_summary,
+    render_operator_page,
+)
+from rtbot.explain.error_pages import PageBlock, read_body, read_title, split_page
 from tests import samples
 from tests.samples import DOCS
 
@@ -39,27 +45,27 @@ SECTIONS = {
 """Codes by how they begin; the longest beginning counts."""
 
 
-def made_pages() -> dict[Path, str]:
+def make_pages() -> dict[Path, str]:
     """Every made page and its text."""
-    operators = [operator for family in groups().values() for operator in family]
-    pages = {OPERATORS / f"{operator.__name__}.md": page_of(operator) for operator in operators}
+    operators = [operator for family in group_operators().values() for operator in family]
+    pages = {OPERATORS / f"{operator.__name__}.md": make_page(operator) for operator in operators}
     return pages | {OPERATORS / "README.md": operator_index(), ERRORS: errors()}
 
 
-def page_of(operator: type) -> str:
+def make_page(operator: type) -> str:
     source = operator.__module__.replace(".", "/")
-    return MADE_FROM.format(f"{source}.py") + operator_page(operator) + BACK
+    return MADE_FROM.format(f"{source}.py") + render_operator_page(operator) + BACK
 
 
 def operator_index() -> str:
     """The operators by subject, a line each."""
     text = MADE_FROM.format("rtbot/operators") + OPERATORS_HEAD
-    for subject, operators in groups().items():
+    for subject, operators in group_operators().items():
         text += f"\n## {subject}\n\n| operator | from, to | meaning |\n|---|---|---|\n"
         for operator in operators:
-            name, *aliases = names(operator)
+            name, *aliases = list_names(operator)
             links = ", ".join([f"[{name}]({name}.md)", *(f"`{alias}`" for alias in aliases)])
-            text += f"| {links} | {signature(operator)} | {summary(operator)} |\n"
+            text += f"| {links} | {format_signature(operator)} | {read_summary(operator)} |\n"
     return text
 
 
@@ -79,11 +85,11 @@ def errors() -> str:
 
 def error(code: str) -> str:
     """The text of a code, below a place to link to."""
-    text = "\n\n".join(map(shown, parts(body(code))))
-    return f'\n<a id="{code.lower()}"></a>\n\n### {title(code)}\n\n{text}\n'
+    text = "\n\n".join(map(format_part, split_page(read_body(code))))
+    return f'\n<a id="{code.lower()}"></a>\n\n### {read_title(code)}\n\n{text}\n'
 
 
-def shown(part: str | Block) -> str:
+def format_part(part: str | PageBlock) -> str:
     """A paragraph, or a block below the name of the file that it is."""
     if isinstance(part, str):
         return part
@@ -95,7 +101,7 @@ def pictures() -> dict[Path, bytes]:
     """Every picture that commands of pages make."""
     found = {}
     for page in filter(samples.pictures_made, samples.written_pages()):
-        with tempfile.TemporaryDirectory() as folder, samples.surroundings(Path(folder)):
+        with tempfile.TemporaryDirectory() as folder, samples.enter_folder(Path(folder)):
             for _block, line, expected, told in samples.run_page(page):
                 if not samples.matches(expected, told):
                     print(f"{page.name} does not show what this does: $ {line}")
@@ -105,7 +111,7 @@ def pictures() -> dict[Path, bytes]:
 
 def main() -> None:
     """Write the pages and the pictures in place of those that are there."""
-    made = {path: text.encode() for path, text in made_pages().items()} | pictures()
+    made = {path: text.encode() for path, text in make_pages().items()} | pictures()
     for folder in (OPERATORS, PICTURES):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()

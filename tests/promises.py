@@ -23,11 +23,11 @@ import pytest
 
 from rtbot.compare import schedules
 from rtbot.core.text_columns import aligned
-from tests import corruption, crashes, generate, machines, mutation, soak
+from tests import corruption, crashes, fuzz_files, generate, machines, soak
 from tests.catalogue import catalogue
-from tests.checks import Checked
+from tests.checkpointed_runs import BLOCK_ROWS, use_small_blocks
+from tests.checks import CaseChecks
 from tests.harness import Feeder, Mismatch, compare, load
-from tests.lasting_runs import BLOCK_ROWS, small
 from tests.oracles import rowwise, windowed  # noqa: F401 (they register)
 
 STYLES = ("random", "starved", "keys", "blocks")
@@ -48,14 +48,14 @@ def interleaved(number):
 def saved(number):
     """The same with a dump and a resume at every boundary."""
     case = generate.case(f"saved/{number}", schedules=1)
-    runs = (schedules.saved_everywhere([*_coarse(case, k)]) for k in range(CUTS))
+    runs = (schedules.insert_dumps([*_coarse(case, k)]) for k in range(CUTS))
     return _all_equal(case, runs, f"saved/{number}")
 
 
 def _coarse(case, k):
     """Steps of a random order in at most six pushes."""
     rng = random.Random(k)
-    order = schedules.interleaved(rng, case.rows, STYLES[k % len(STYLES)])
+    order = schedules.interleave_rows(rng, case.rows, STYLES[k % len(STYLES)])
     places = sorted(rng.choices(range(len(order) + 1), k=rng.randint(1, 5)))
     for start, stop in itertools.pairwise([0, *places, len(order)]):
         yield ("push", order[start:stop])
@@ -63,7 +63,7 @@ def _coarse(case, k):
 
 def _all_equal(case, runs, name):
     graph = load(case.document)
-    right = Feeder(graph, case).run(schedules.whole(case.rows)).outputs()
+    right = Feeder(graph, case).run(schedules.schedule_whole(case.rows)).outputs()
     for steps in runs:
         compare(Feeder(graph, case).run(steps).outputs(), right, f"{name}: {steps}")
     return CUTS
@@ -74,7 +74,7 @@ def operators(number):
     names = sorted(catalogue())
     name = names[number % len(names)]
     case = generate.case_of(f"{name}/p{number}", [catalogue()[name]], ORDERS)
-    checked = Checked(case)
+    checked = CaseChecks(case)
     checked.schedules(watched=False)
     return len(ORDERS)
 
@@ -83,7 +83,7 @@ def operators(number):
 
 
 def _place(number, rows):
-    return crashes.somewhere(*crashes.SUITE[number % len(crashes.SUITE)], rows)
+    return crashes.make_run_folder(*crashes.SUITE[number % len(crashes.SUITE)], rows)
 
 
 def kills(number):
@@ -144,8 +144,8 @@ PROMISES = {
     "every state a power failure leaves": (4, power),
     "every missing fsync is noticed": (4, forces),
     "damaged checkpoints are refused": (50_000, of_chunks(corruption.check_chunk, "damaged", 500)),
-    "spoilt graph files: no traceback": (50_000, of_chunks(mutation.check_chunk, "graph", 500)),
-    "spoilt data files: no traceback": (20_000, of_chunks(mutation.check_chunk, "data", 250)),
+    "spoilt graph files: no traceback": (50_000, of_chunks(fuzz_files.check_chunk, "graph", 500)),
+    "spoilt data files: no traceback": (20_000, of_chunks(fuzz_files.check_chunk, "data", 250)),
     "other hash seed, other instructions": (3, machines.differ),
     "a minute of soak": (1, smoke),
     "each operator against its oracle": (50_000, operators),
@@ -168,7 +168,7 @@ def attempt(name, number):
     begun = os.times()
     faulthandler.dump_traceback_later(HANGS_SECONDS, exit=True)
     try:
-        with pytest.MonkeyPatch.context() as patch, small(patch):
+        with pytest.MonkeyPatch.context() as patch, use_small_blocks(patch):
             tries, failed = PROMISES[name][1](number), ""
     except Exception as error:  # noqa: BLE001 (whatever it is, it is to be told)
         tries, failed = 1, f"{name}, {number}: {type(error).__name__}: {str(error)[:500]}"
@@ -215,7 +215,7 @@ class Tally:
 
 def work(tally, workers, deadline):
     """Try one promise after the other on all workers."""
-    with ProcessPoolExecutor(workers, initializer=mutation.limit_memory) as pool:
+    with ProcessPoolExecutor(workers, initializer=fuzz_files.limit_memory) as pool:
         running = set()
         while True:
             while len(running) < workers and time.monotonic() < deadline and (job := tally.next()):

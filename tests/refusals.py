@@ -9,7 +9,7 @@ OTHER = "inputs: {other: text}\noutputs: [other]\n"
 BEYOND = 1 << 63
 
 
-def sprinkled(rng, case, share=0.15):
+def add_refusals(rng, case, share=0.15):
     """The case with things between its steps that must be refused."""
     case.schedules = [_with_wrong(rng, steps, share) for steps in case.schedules]
     return case
@@ -24,7 +24,7 @@ def _with_wrong(rng, steps, share):
     return found
 
 
-class NotHere(Exception):  # noqa: N818 (no failure)
+class NotApplicable(Exception):  # noqa: N818 (no failure)
     """This session has nothing that could be wrong so."""
 
 
@@ -70,36 +70,36 @@ def _twice(feeder):
 def _surrogate(feeder):
     name = next((name for name, kind in feeder.kinds.items() if kind == "text"), None)
     if name is None:
-        raise NotHere
+        raise NotApplicable
     row = next(iter(_row(feeder).values()))
     feeder.session.push({name: row | {"value": ["\ud800"]}})
 
 
 def _key(feeder):
     if not feeder.case.keys:
-        raise NotHere
+        raise NotApplicable
     (name, kind), *_ = feeder.kinds.items()
     feeder.session.push_one(name, 0, VALUES[kind], key=tuple("ABC"))
 
 
 def _keyless(feeder):
     if feeder.case.keys:
-        raise NotHere
+        raise NotApplicable
     feeder.session.close_key("A")
 
 
-def _resumed(blob):
+def _resume_dump(blob):
     return lambda feeder: feeder.graph.resume(blob(feeder.session.dump()), compiled=False)
 
 
-def _damaged(blob):
+def _damage_dump(blob):
     place = len(blob) // 2
     return blob[:place] + bytes([blob[place] ^ 1]) + blob[place + 1 :]
 
 
 def _newer(blob):
     """The dump as another version might write it."""
-    head = container.verified(blob)
+    head = container.verify_blob(blob)
     lengths = container.LENGTHS.pack(container.FORMAT + 1, len(blob), head)
     body = container.MAGIC + lengths + blob[container.START : -container.DIGEST]
     return body + container.hashlib.sha256(body).digest()
@@ -123,9 +123,9 @@ REFUSALS = {
     "RT215": _twice,
     "RT220": _type,
     "RT303": _keyless,
-    "RT311": _resumed(_damaged),
-    "RT312": _resumed(_newer),
-    "RT313": _resumed(_another),
+    "RT311": _resume_dump(_damage_dump),
+    "RT312": _resume_dump(_newer),
+    "RT313": _resume_dump(_another),
 }
 """By code, what is refused with it at any time; RT202 and RT203 are steps of schedules."""
 

@@ -34,7 +34,7 @@ FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 PICTURE = re.compile(r"[\w-]+\.svg")
 
 
-class Block(NamedTuple):
+class DocBlock(NamedTuple):
     page: str
     line: int
     language: str
@@ -51,15 +51,15 @@ def written_pages() -> list[Path]:
     return [page for page in pages if not any(page.is_relative_to(path) for path in apart)]
 
 
-def blocks_of(page: Path) -> list[Block]:
+def find_blocks(page: Path) -> list[DocBlock]:
     name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
     return [
-        Block(name, text.count("\n", 0, match.start()) + 2, *match.groups())
+        DocBlock(name, text.count("\n", 0, match.start()) + 2, *match.groups())
         for match in FENCE.finditer(text)
     ]
 
 
-def commands(block: Block) -> list[tuple[str, str]]:
+def commands(block: DocBlock) -> list[tuple[str, str]]:
     """Pairs of a command line and what it shows."""
     found = []
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
@@ -70,12 +70,12 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 def pictures_made(page: Path) -> set[str]:
     """The names of the pictures that samples of a page make."""
-    makers = (block for block in blocks_of(page) if block.language in {"console", "python"})
+    makers = (block for block in find_blocks(page) if block.language in {"console", "python"})
     return {name for block in makers for name in PICTURE.findall(block.text)}
 
 
 @contextlib.contextmanager
-def surroundings(folder: Path) -> Iterator[None]:
+def enter_folder(folder: Path) -> Iterator[None]:
     """Be in a folder with the graphs, where nothing is compiled: the bits are the same, at once.
 
     Operators of plugins are forgotten afterwards.
@@ -92,13 +92,13 @@ def surroundings(folder: Path) -> Iterator[None]:
         REGISTRY.update(before)
 
 
-def run_page(page: Path) -> Iterator[tuple[Block, str, str, str]]:
+def run_page(page: Path) -> Iterator[tuple[DocBlock, str, str, str]]:
     """Run the samples; yields every command with its block, what the page shows and what it shows.
 
     A sample in Python, in YAML or of a file that is not as it should be fails here.
     """
     namespace = {"__name__": "__main__"}
-    for block in blocks_of(page):
+    for block in find_blocks(page):
         if block.file and (block.language == "text" or block.file.startswith("graphs/")):
             assert block.text in Path(block.file).read_text(encoding="utf-8"), block
         elif block.file is not None:
@@ -109,10 +109,10 @@ def run_page(page: Path) -> Iterator[tuple[Block, str, str, str]]:
             rtbot.load(block.text)
         elif block.language == "console":
             for line, expected in commands(block):
-                yield block, line, expected, shown_by(line)
+                yield block, line, expected, run_line(line)
 
 
-def run_python(block: Block, namespace: dict[str, object]) -> None:
+def run_python(block: DocBlock, namespace: dict[str, object]) -> None:
     if ">>>" not in block.text:
         placed = "\n" * (block.line - 1) + block.text  # a step's source is found by its line
         exec(compile(placed, str(ROOT / block.page), "exec"), namespace)  # noqa: S102
@@ -126,7 +126,7 @@ def run_python(block: Block, namespace: dict[str, object]) -> None:
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
 
 
-def shown_by(line: str) -> str:
+def run_line(line: str) -> str:
     """What a line prints: commands of ours, joined by pipes; at the ends a file may stand."""
     stages = [[]]
     for word in shlex.split(line):
@@ -134,20 +134,20 @@ def shown_by(line: str) -> str:
             stages.append([])
         else:
             stages[-1].append(word)
-    source = taken(stages[0], "<")
-    target = taken(stages[-1], ">")
+    source = take_word(stages[0], "<")
+    target = take_word(stages[-1], ">")
     data = Path(source).read_bytes() if source else b""
     told = io.StringIO()
     for program, *arguments in stages:
         assert program == "rtbot", f"a console block has commands of ours, not {program!r}"
-        data = output_of(arguments, data, told)
+        data = run_command(arguments, data, told)
     if target:
         Path(target).write_bytes(data)
         data = b""
     return data.decode() + told.getvalue()
 
 
-def taken(words: list[str], sign: str) -> str | None:
+def take_word(words: list[str], sign: str) -> str | None:
     """Take the sign and the name of the file after it away."""
     if sign not in words:
         return None
@@ -157,7 +157,7 @@ def taken(words: list[str], sign: str) -> str | None:
     return name
 
 
-def output_of(arguments: list[str], data: bytes, told: io.StringIO) -> bytes:
+def run_command(arguments: list[str], data: bytes, told: io.StringIO) -> bytes:
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
     with (

@@ -3,20 +3,20 @@
 from functools import partial
 
 from rtbot.compare import schedules
-from rtbot.compare.schedules import saved_everywhere, whole
+from rtbot.compare.schedules import insert_dumps, schedule_whole
 from tests.data import INT64_LEAST
 
-__all__ = ["STYLES", "saved_everywhere", "schedule", "whole"]
+__all__ = ["STYLES", "insert_dumps", "schedule", "schedule_whole"]
 STYLES = ("random", "ones", "starved", "blocks")
 
 
 def schedule(rng, rows, style, rules):
     """Steps that feed every row, with dumps, advances, closed keys and refused pushes between."""
-    extra = partial(refused, rng, rows, rules) if rules.late == "error" else None
+    extra = partial(insert_refused_push, rng, rows, rules) if rules.late == "error" else None
     return schedules.schedule(rng, rows, style, extra=extra)
 
 
-def refused(rng, rows, rules, order, place, restless):
+def insert_refused_push(rng, rows, rules, order, place, restless):
     """Now and then a push of rows that are in order, but for one."""
     if rng.random() >= restless * 0.2 or not place:
         return

@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from rtbot.compare.shrink import parts_kept, restricted, simpler, smallest
+from rtbot.compare.shrink import list_kept_parts, restrict_steps, shrink_case, simplify_steps
 
 
 def shrink(case, fails, budget=600):
     """The smallest case found with at most `budget` trials of `fails`."""
     moves = (schedules_dropped, operators_dropped, rows_dropped, steps_dropped)
-    return smallest(case, moves, fails, budget)
+    return shrink_case(case, moves, fails, budget)
 
 
 def schedules_dropped(case):
@@ -48,20 +48,20 @@ def operators_dropped(case):
 
 def rows_dropped(case):
     """Without a part of the rows: halves first, then ever smaller parts."""
-    for kept in parts_kept(len(case.rows)):
+    for kept in list_kept_parts(len(case.rows)):
         yield with_rows(case, kept)
 
 
 def with_rows(case, chosen):
     """The case with the chosen rows only, renumbered in every schedule."""
     rows = [case.rows[old] for old in sorted(chosen)]
-    plans = [restricted(steps, chosen, {row.key for row in rows}) for steps in case.schedules]
+    plans = [restrict_steps(steps, chosen, {row.key for row in rows}) for steps in case.schedules]
     return dataclasses.replace(case, rows=rows, schedules=plans)
 
 
 def steps_dropped(case):
     """Without one step that feeds nothing; with two pushes in one."""
     for number, steps in enumerate(case.schedules):
-        for plan in simpler(steps):
+        for plan in simplify_steps(steps):
             plans = [*case.schedules[:number], plan, *case.schedules[number + 1 :]]
             yield dataclasses.replace(case, schedules=plans)

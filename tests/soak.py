@@ -31,7 +31,7 @@ import numpy as np
 import rtbot
 from rtbot.cli.main import run
 from tests import torture
-from tests.lasting_runs import Crash, crashing_after
+from tests.checkpointed_runs import Crash, crash_after
 
 GRAPH = """
 inputs: {x: number, y: number?, word: text}
@@ -100,7 +100,7 @@ class Sessions:
 
 
 def _equal(first, second):
-    found, right = (rtbot.runtime.result.joined(parts).digest() for parts in (first, second))
+    found, right = (rtbot.runtime.result.merge_results(parts).digest() for parts in (first, second))
     assert found == right, (found, right)
 
 
@@ -137,7 +137,7 @@ class Checkpoints:
 
     def turn(self):
         words = ("--checkpoint", "ck", "--every", "4000")
-        with crashing_after(self.draw.randint(1, 4)), contextlib.suppress(Crash):
+        with crash_after(self.draw.randint(1, 4)), contextlib.suppress(Crash):
             self._run("out.csv", *words)
         assert self._run("out.csv", *words, "--resume") == 0
         assert Path("out.csv").read_bytes() == self.right

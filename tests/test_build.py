@@ -14,12 +14,12 @@ import pytest
 
 import rtbot
 from rtbot import ops
-from rtbot.builder.expression_text import text_of
-from rtbot.builder.stub import stub
-from rtbot.expression import parse, without_place
+from rtbot.builder.expression_text import format_operand
+from rtbot.builder.stub import render_stub
+from rtbot.expression import parse_expression, without_place
 from rtbot.operator import REGISTRY, In, Number, Operator, Out, step
 from tests.catalogue import catalogue
-from tests.expression_texts import Writer
+from tests.expression_texts import RandomExpressionWriter
 
 ROOT = Path(__file__).parent.parent
 
@@ -166,14 +166,16 @@ def test_expressions_of_python_are_those_of_the_file():
         streams["$p"], streams["$q"] = g.parameter("p", 1.5), g.parameter("q", 2)
         refs = [(name, rtbot.operator.Type(kind)) for name, kind in names.items()]
         try:
-            text, _ = Writer(rng, refs, {"number": ["p"], "integer": ["q"]}).top("number", 4)
+            text, _ = RandomExpressionWriter(rng, refs, {"number": ["p"], "integer": ["q"]}).top(
+                "number", 4
+            )
         except (LookupError, TypeError):
             continue
-        term = parse(text, without_place)
+        term = parse_expression(text, without_place)
         if constant_part(term):
             continue
         written += 1
-        again = parse(text_of(rebuilt(term, g, streams)), without_place)
+        again = parse_expression(format_operand(rebuilt(term, g, streams)), without_place)
         assert shape(again) == shape(term), text
     assert written > 500
 
@@ -205,7 +207,7 @@ def test_numbers_of_every_kind_stand_in_expressions():
             x > 0, ops.max(x, 1, 2), ops.coalesce(x, 0)
         ),
     }
-    assert list(map(text_of, shown.values())) == list(shown)
+    assert list(map(format_operand, shown.values())) == list(shown)
 
 
 def lines(g):
@@ -259,7 +261,7 @@ def test_ports_are_given_by_position_by_name_or_unpacked():
     joined = ops.Join(x, y)
     left, right = joined
     assert len(joined) == 2
-    assert text_of(left + joined.o1 + joined[0]) == "Join.o1 + Join.o1 + Join.o1"
+    assert format_operand(left + joined.o1 + joined[0]) == "Join.o1 + Join.o1 + Join.o1"
     g.output(
         a=ops.Variable(c1=left, i1=right),
         b=ops.CompareSyncGT(right, i2=left),
@@ -441,7 +443,7 @@ def test_operators_of_ones_own_have_constructors(twice):
 
 def test_the_stub_is_what_the_declarations_say():
     written = (ROOT / "rtbot" / "ops.pyi").read_text(encoding="utf-8")
-    assert written == stub(), "run `make constructors`"
+    assert written == render_stub(), "run `make constructors`"
 
 
 GOOD = """\

@@ -12,13 +12,28 @@ import pytest
 
 import rtbot
 from rtbot.cli.main import run
-from rtbot.core.times import Style
+from rtbot.core.times import TimeStyle
 from rtbot.runtime.result import Result
-from rtbot.viz.charts.axes import Clock, TimeScale, ValueScale, brief, nice_step, number_ticks
-from rtbot.viz.charts.chart import plot
-from rtbot.viz.charts.downsample import BUCKETS, KEYS, OTHER, TEXTS, Collector, Series, key_runs
-from rtbot.viz.charts.lines import MIXED, dots, line, states
-from rtbot.viz.charts.panels import grouped, sparse
+from rtbot.viz.charts.axes import (
+    TimeAxis,
+    TimeScale,
+    ValueScale,
+    choose_ticks,
+    format_brief,
+    round_step,
+)
+from rtbot.viz.charts.chart import draw_chart
+from rtbot.viz.charts.downsample import (
+    BUCKETS,
+    KEYS,
+    OTHER,
+    TEXTS,
+    ChartSeries,
+    Collector,
+    split_by_key,
+)
+from rtbot.viz.charts.lines import MIXED, draw_dots, draw_line, find_states
+from rtbot.viz.charts.panels import find_sparse, group_panels
 from rtbot.viz.charts.summary import Summary
 from tests.data import NUMBERS
 
@@ -49,7 +64,7 @@ def table(rows, **columns):
 
 
 def series(rows, kind="number"):
-    made = Series(kind)
+    made = ChartSeries(kind)
     times, values = zip(*rows, strict=True)
     made.add(np.array(times, np.int64), np.array(values, np.float64))
     return made
@@ -68,7 +83,7 @@ def walk(count, seed):
 def test_thinned_messages_do_not_depend_on_how_they_came(seed):
     times, values = walk(30_000, seed)
     values[np.random.default_rng(seed).random(30_000) < 0.01] = np.nan
-    whole, parts = Series("number"), Series("number")
+    whole, parts = ChartSeries("number"), ChartSeries("number")
     whole.add(times, values)
     source = random.Random(seed)
     at = 0
@@ -77,7 +92,7 @@ def test_thinned_messages_do_not_depend_on_how_they_came(seed):
         parts.add(times[at:stop], values[at:stop])
         at = stop
     assert whole.count == parts.count == 30_000
-    for name in Series("number").buckets.__slots__:
+    for name in ChartSeries("number").buckets.__slots__:
         assert np.array_equal(getattr(whole.buckets, name), getattr(parts.buckets, name)), name
 
 
@@ -85,7 +100,7 @@ def test_thinned_messages_do_not_depend_on_how_they_came(seed):
 def test_thinning_keeps_ends_and_extremes_in_bounded_memory(seed):
     times, values = walk(200_000, seed)
     values[123_456], values[77_777] = 1e9, -1e9
-    made = Series("number")
+    made = ChartSeries("number")
     for part in np.array_split(np.arange(len(times)), 7):
         made.add(times[part], values[part])
     buckets = made.buckets
@@ -104,14 +119,14 @@ def test_few_messages_are_kept_as_they_are():
 
 def test_messages_at_both_ends_of_time_are_thinned():
     times = np.concatenate([INT64_LEAST + np.arange(5000), INT64_MOST - np.arange(5000)[::-1]])
-    made = Series("number")
+    made = ChartSeries("number")
     made.add(times, np.arange(10_000.0))
     assert made.span() == (0.0, 9999.0)
     assert len(made.buckets) <= BUCKETS
 
 
 def test_late_messages_of_an_input_find_their_place():
-    made = Series("number")
+    made = ChartSeries("number")
     made.add(np.array([5, 6]), np.array([5.0, 6.0]))
     made.add(np.array([1, 9]), np.array([1.0, 9.0]))
     assert made.buckets.first_time.tolist() == [1, 5, 6, 9]
@@ -138,17 +153,17 @@ SCALES = TimeScale(0, 100, 0.0, 100.0), ValueScale(0.0, 10.0, 0.0, 10.0)
     ],
 )
 def test_lines_break_where_there_is_nothing_to_draw(rows, path):
-    assert line(series(rows).buckets, *SCALES) == path
+    assert draw_line(series(rows).buckets, *SCALES) == path
 
 
 @pytest.mark.parametrize("spike", [1e6, -1e6])
 def test_a_single_spike_among_a_million_is_drawn(spike):
     values = np.zeros(1_000_000)
     values[654_321] = spike
-    made = Series("number")
+    made = ChartSeries("number")
     made.add(np.arange(1_000_000), values)
     scale = TimeScale(0, 999_999, 0.0, 240.0), ValueScale(-1e6, 1e6, 0.0, 48.0)
-    path = points(line(made.buckets, *scale))
+    path = points(draw_line(made.buckets, *scale))
     (peak,) = {(x, y) for x, y in path if y != 24.0}
     assert peak == (pytest.approx(157.0, abs=1.0), 0.0 if spike > 0 else 48.0)
     assert len(path) <= 4 * 241
@@ -156,11 +171,11 @@ def test_a_single_spike_among_a_million_is_drawn(spike):
 
 def test_a_line_of_many_messages_has_the_same_extent_in_every_column():
     times, values = walk(100_000, 3)
-    made = Series("number")
+    made = ChartSeries("number")
     made.add(times, values)
     scale = TimeScale(int(times[0]), int(times[-1]), 0.0, 100.0)
     value = ValueScale(float(values.min()), float(values.max()), 0.0, 1000.0)
-    path = np.array(points(line(made.buckets, scale, value)))
+    path = np.array(points(draw_line(made.buckets, scale, value)))
     for column in range(100):
         inside = (scale.at(times) >= column + 0.1) & (scale.at(times) < column + 0.9)
         drawn = path[(path[:, 0] >= column - 0.5) & (path[:, 0] < column + 1.5), 1]
@@ -170,7 +185,7 @@ def test_a_line_of_many_messages_has_the_same_extent_in_every_column():
 
 def test_dots_are_a_point_per_message():
     rows = [(0, 0), (50, 10), (50, 2), (100, math.nan), (100, 5)]
-    assert dots(series(rows).buckets, *SCALES) == "M0 10h0M50 0h0M50 8h0M100 5h0"
+    assert draw_dots(series(rows).buckets, *SCALES) == "M0 10h0M50 0h0M50 8h0M100 5h0"
 
 
 @pytest.mark.parametrize(
@@ -184,13 +199,13 @@ def test_dots_are_a_point_per_message():
     ],
 )
 def test_a_state_holds_until_the_next_message(rows, spans):
-    assert list(states(series(rows).buckets, SCALES[0])) == spans
+    assert list(find_states(series(rows).buckets, SCALES[0])) == spans
 
 
 def test_states_that_change_within_a_column_are_mixed():
     rows = [(0, 0), (10_000, 0), (10_001, 1), (10_002, 0), (99_999, 0)]
     time = TimeScale(0, 99_999, 0.0, 100.0)
-    shown = [state for *_, state in states(series(rows).buckets, time)]
+    shown = [state for *_, state in find_states(series(rows).buckets, time)]
     assert shown == [0, MIXED, 0]
 
 
@@ -213,7 +228,7 @@ def test_keys_are_in_the_order_of_results():
     collected = Collector(("a", "b"))
     collected.add({"y": keyed})
     assert collected.shown() == [(-1, "x"), (2, "a"), (2, None), (None, "z")]
-    assert [stop - start for _, start, stop in key_runs(keyed, ("a", "b"))] == [1] * 4
+    assert [stop - start for _, start, stop in split_by_key(keyed, ("a", "b"))] == [1] * 4
 
 
 def test_texts_beyond_the_first_share_a_code():
@@ -246,7 +261,7 @@ def seconds(text):
     ],
 )
 def test_dates_at_the_axis(first, last, count, labels):
-    clock = Clock("s").fitting(seconds(first), seconds(last))
+    clock = TimeAxis("s").fit_times(seconds(first), seconds(last))
     ticks = clock.ticks(seconds(first), seconds(last), count)
     assert [label for _, label in ticks][: len(labels)] == labels
     times = [time for time, _ in ticks]
@@ -260,12 +275,12 @@ def test_dates_at_the_axis(first, last, count, labels):
 )
 def test_parts_of_seconds_at_the_axis(unit, scale, label):
     first = seconds("2024-05-01T22:10:05") * scale + scale // 4
-    labels = [text for _, text in Clock(unit).ticks(first, first + 4, 4)]
+    labels = [text for _, text in TimeAxis(unit).ticks(first, first + 4, 4)]
     assert labels[0][: len(label)] == label
 
 
 def test_dates_are_those_of_the_offset_that_was_read():
-    clock = Clock.of("s", Style(offset="+02:00"))
+    clock = TimeAxis.of("s", TimeStyle(offset="+02:00"))
     midnight = seconds("2024-05-01T22:00:00")
     assert clock.text(midnight) == "2024-05-02"
     assert clock.zone == "+02:00"
@@ -287,11 +302,14 @@ def test_dates_are_those_of_the_offset_that_was_read():
     ],
 )
 def test_times_are_dates_where_they_look_like_some(unit, first, last, text):
-    assert Clock(unit).fitting(first, last).text(first) == text
+    assert TimeAxis(unit).fit_times(first, last).text(first) == text
 
 
 def test_times_that_were_read_as_dates_are_dates():
-    assert Clock.of("s", Style(separator="", parts=0)).fitting(0, DAY).text(DAY) == "1970-01-02"
+    assert (
+        TimeAxis.of("s", TimeStyle(separator="", parts=0)).fit_times(0, DAY).text(DAY)
+        == "1970-01-02"
+    )
 
 
 @pytest.mark.parametrize(
@@ -306,19 +324,19 @@ def test_times_that_were_read_as_dates_are_dates():
     ],
 )
 def test_round_numbers_at_the_axis(low, high, labels):
-    assert [label for _, label in number_ticks(low, high, 5)][: len(labels)] == labels
+    assert [label for _, label in choose_ticks(low, high, 5)][: len(labels)] == labels
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_round_numbers_are_few_and_inside(seed):
     source = random.Random(seed)
     low, high = sorted(source.uniform(-1, 1) * 10 ** source.randint(-200, 200) for _ in range(2))
-    ticks = number_ticks(low, high, 6)
+    ticks = choose_ticks(low, high, 6)
     assert 2 <= len(ticks) <= 7
     near = (high - low) * 1e-9
     assert all(low - near <= value <= high + near for value, _ in ticks)
     assert len({label for _, label in ticks}) == len(ticks)
-    assert nice_step(high - low, 6) >= (high - low) / 6
+    assert round_step(high - low, 6) >= (high - low) / 6
 
 
 @pytest.mark.parametrize(
@@ -338,7 +356,7 @@ def test_round_numbers_are_few_and_inside(seed):
     ],
 )
 def test_numbers_in_tables_are_brief(value, text):
-    assert brief(value) == text
+    assert format_brief(value) == text
 
 
 # ---- panels
@@ -365,19 +383,19 @@ def row(**spans):
 )
 def test_what_shares_a_scale_shares_a_panel(rows, panels):
     names = sorted({name for one in rows for name in one}) or ["a", "b", "c"]
-    assert [panel.names for panel in grouped(names, [], rows)] == panels
+    assert [panel.names for panel in group_panels(names, [], rows)] == panels
 
 
 def test_inputs_are_shown_only_where_they_fit():
     rows = [row(up=(10, 20), price=(11, 19), volume=(1e5, 1e6))]
-    (panel,) = grouped(["up"], ["price", "volume"], rows)
+    (panel,) = group_panels(["up"], ["price", "volume"], rows)
     assert (panel.names, panel.guests) == (["up"], ["price"])
 
 
 def test_few_messages_beside_many_are_dots():
     many, few = series([(k, 1.0) for k in range(100)]), series([(k, 1.0) for k in range(4)])
-    assert sparse(["a", "b"], [{"a": many, "b": few}]) == {"b"}
-    assert sparse(["b"], [{"b": few}]) == set()
+    assert find_sparse(["a", "b"], [{"a": many, "b": few}]) == {"b"}
+    assert find_sparse(["b"], [{"b": few}]) == set()
 
 
 # ---- the chart of a run
@@ -386,7 +404,7 @@ def test_few_messages_beside_many_are_dots():
 def chart(tables, key=(), clock=None, title="run"):
     collected = Collector(key)
     collected.add(tables)
-    return plot(collected, list(tables), clock or Clock(), title, len(collected.series))
+    return draw_chart(collected, list(tables), clock or TimeAxis(), title, len(collected.series))
 
 
 def texts(picture, look=None):
@@ -437,7 +455,7 @@ def test_every_key_has_its_panels_and_the_rest_is_counted():
     tables = {"y": table([(1, 1.0), (2, 2.0)] * 9, k=sorted(keys * 2))}
     collected = Collector(("k",))
     collected.add(tables)
-    picture = plot(collected, ["y"], Clock(), "run", 9)
+    picture = draw_chart(collected, ["y"], TimeAxis(), "run", 9)
     assert texts(picture, "key") == [f"k k{n}" for n in range(KEYS)]
     assert "and 3 more keys" in texts(picture)
 
@@ -457,7 +475,7 @@ def test_charts_of_nasty_numbers(values):
 )
 @pytest.mark.parametrize("unit", [None, "s", "ms", "us", "ns"])
 def test_charts_of_all_times(times, unit):
-    picture = chart({"y": table([(t, 1.0) for t in times])}, clock=Clock(unit))
+    picture = chart({"y": table([(t, 1.0) for t in times])}, clock=TimeAxis(unit))
     assert 1 <= len(texts(picture, "quiet")) < 40
     assert not re.search(r"nan|inf", picture)
 

@@ -10,9 +10,9 @@ import pytest
 import rtbot.operators  # noqa: F401 (registers the operators)
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import GraphError
-from rtbot.expression import Formula, rendered
+from rtbot.expression import Formula, format_expression
 from rtbot.graph.check import check
-from rtbot.graph.document import load, parse
+from rtbot.graph.document import load_document, parse_yaml
 from rtbot.graph.model import Io, Ref
 from rtbot.operator import REGISTRY, Type
 
@@ -21,7 +21,7 @@ INPUTS = "inputs: {a: number, b: number, i: integer, f: boolean, s: text, n: num
 
 
 def checked(text, **params):
-    return check(load(text), params)
+    return check(load_document(text), params)
 
 
 def graph(operators, outputs="[m]", more=""):
@@ -31,7 +31,7 @@ def graph(operators, outputs="[m]", more=""):
 
 def problems_of(text, **params):
     with pytest.raises(GraphError) as caught:
-        check(load(text), params)
+        check(load_document(text), params)
     return list(caught.value.problems)
 
 
@@ -71,7 +71,7 @@ meta: {tags: [a, b]}
     assert upper.operator is Formula
     assert upper.inputs == {"i1": Ref("ma"), "i2": Ref("sd")}
     assert upper.values == {"width": 2.0}
-    assert rendered(upper.formulas["o1"]) == "i1 + $width * i2"
+    assert format_expression(upper.formulas["o1"]) == "i1 + $width * i2"
     assert upper.text == "ma + $width * sd"
     assert upper.mark.line == 7
     assert found.warnings == ()
@@ -80,12 +80,12 @@ meta: {tags: [a, b]}
 def test_ports_of_an_expression_are_its_distinct_streams_in_order():
     node = checked(graph("{j: {type: Join, in: [a, b]}, m: j.o2 - b.o1 + j.o2 * b}")).nodes["m"]
     assert node.inputs == {"i1": Ref("j", "o2"), "i2": Ref("b")}
-    assert rendered(node.formulas["o1"]) == "i1 - i2 + i1 * i2"
+    assert format_expression(node.formulas["o1"]) == "i1 - i2 + i1 * i2"
 
 
 def test_a_parameter_named_like_a_port_is_no_port():
     node = checked(graph("{m: a * $i1}", more="params: {i1: 2.5}")).nodes["m"]
-    assert rendered(node.formulas["o1"]) == "i1 * $parameter_i1"
+    assert format_expression(node.formulas["o1"]) == "i1 * $parameter_i1"
     assert node.values == {"parameter_i1": 2.5}
 
 
@@ -247,7 +247,7 @@ def test_values_given_at_the_call_are_typed(value):
 
 
 def test_io_given_at_the_call_goes_before_the_file():
-    document = load(graph("{m: a}", more="io: {unit: ms, key: [x], late: drop}"))
+    document = load_document(graph("{m: a}", more="io: {unit: ms, key: [x], late: drop}"))
     found = check(document, None, {"key": ("site", "sensor"), "unit": "ns", "time": None})
     assert found.io == Io("ns", None, ("site", "sensor"), "drop")
 
@@ -301,7 +301,7 @@ tests:
 
 @pytest.mark.parametrize("path", GRAPHS, ids=lambda path: path.stem)
 def test_the_graphs_of_the_project_are_right(path):
-    found = check(load(path))
+    found = check(load_document(path))
     assert found.file == str(path)
     assert found.warnings == ()
     assert found.tests
@@ -314,10 +314,10 @@ def test_a_mapping_is_checked_like_a_file():
         "operators": {"m": {"type": "MovingAverage", "in": "a", "window": "$w"}, "k": "m * 2"},
         "outputs": ["k"],
     }
-    assert check(load(source)).nodes["m"].values["window"] == 3
+    assert check(load_document(source)).nodes["m"].values["window"] == 3
     source["operators"]["m"]["window"] = 2.5
     with pytest.raises(GraphError) as caught:
-        check(load(source))
+        check(load_document(source))
     assert str(caught.value) == (
         "<mapping> operators.m.window: error[RT113]: "
         "window is 2.5, an integer from 1 to 16777216 is expected"
@@ -336,7 +336,7 @@ def test_every_operator_on_every_type_is_a_node_or_a_graph_error(name, kind):
     source = {"io": {"unit": "ms"}, "inputs": inputs, "outputs": outputs}
     source["operators"] = {"m": operator | dict(example.parameters)}
     try:
-        node = check(load(source)).nodes["m"]
+        node = check(load_document(source)).nodes["m"]
     except GraphError as error:
         assert {p.code for p in error.problems} <= {"RT125", "RT126"}
         assert kind != "number"
@@ -599,7 +599,7 @@ def test_wrong_values_given_at_the_call(params, code, place, words):
 
 def test_the_text_of_an_error():
     with pytest.raises(GraphError) as caught:
-        check(parse(graph("{m: {type: MovingAverge, in: a, window: 3}}"), "bollinger.yaml"))
+        check(parse_yaml(graph("{m: {type: MovingAverge, in: a, window: 3}}"), "bollinger.yaml"))
     assert str(caught.value).splitlines() == [
         "bollinger.yaml:2:23: error[RT103]: unknown operator type 'MovingAverge'",
         "   2 | operators: {m: {type: MovingAverge, in: a, window: 3}}",
@@ -623,7 +623,7 @@ def test_codes_are_tested():
     assert {code for code in CODES if code < "RT2"} == everything
 
 
-# Mappings that chance has made; files are made by tests.mutation.
+# Mappings that chance has made; files are made by tests.fuzz_files.
 
 RICH = {
     "version": 1,
@@ -673,7 +673,7 @@ def places(node):
 
 
 def test_mutated_mappings_give_nothing_but_graph_errors():
-    check(load(RICH))
+    check(load_document(RICH))
     rng = random.Random(11)
     for _ in range(1_500):
         source = copy.deepcopy(RICH)
@@ -684,7 +684,7 @@ def test_mutated_mappings_give_nothing_but_graph_errors():
             elif key in container or isinstance(container, list):
                 del container[key]
         try:
-            check(load(source))
+            check(load_document(source))
         except GraphError as error:
             assert error.problems
             assert str(error)

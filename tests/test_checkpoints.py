@@ -13,22 +13,22 @@ import pytest
 
 import rtbot
 from rtbot.cli.main import run
-from rtbot.storage.checkpoint_store import Store
-from rtbot.storage.container import decode, encode
+from rtbot.storage.checkpoint_store import CheckpointStore
+from rtbot.storage.container import decode_blob, encode_blob
 from rtbot.storage.files import Files
 from tests import golden_checkpoints
-from tests.lasting_runs import (
+from tests.checkpointed_runs import (
     BANDS,
     CASES,
     CHOSEN,
     FORMATS,
-    Case,
-    crashing_after,
-    plain,
+    RunCase,
+    crash_after,
+    make_corrupted,
+    make_series,
     prepare,
-    series,
-    small,
-    spoilt,
+    run_plain,
+    use_small_blocks,
     write,
 )
 
@@ -38,13 +38,13 @@ REFUSED = 5
 
 @pytest.fixture(autouse=True)
 def _place(monkeypatch, own_folder):  # noqa: ARG001 (where a test is)
-    with small(monkeypatch):
+    with use_small_blocks(monkeypatch):
         yield
 
 
 def begun(command, *more, every="1", commits=4):
     """Run until so many checkpoints are written; then the process is gone."""
-    with crashing_after(commits):
+    with crash_after(commits):
         return run([*command, "--checkpoint", "ck", "--every", every, *more])
 
 
@@ -63,10 +63,10 @@ def left():
 @pytest.mark.parametrize("name", CASES)
 def test_a_crash_after_every_checkpoint_changes_no_byte(name, tmp_path, capfd):
     command = prepare(CASES[name], tmp_path, ROWS)
-    expected = plain(command, "plain.csv")
+    expected = run_plain(command, "plain.csv")
     code, crashes = 70, 0
     while code == 70:
-        with crashing_after(1):
+        with crash_after(1):
             code = resumed(command, "-o", "out.csv")
         crashes += 1
         assert crashes < 50, capfd.readouterr().err
@@ -80,7 +80,7 @@ def test_a_crash_after_every_checkpoint_changes_no_byte(name, tmp_path, capfd):
 @pytest.mark.parametrize("name", ["unkeyed", "keyed", "two inputs"])
 def test_every_format_is_read_on_and_written_on(name, form, tmp_path):
     command = prepare(CASES[name], tmp_path, ROWS, form)
-    expected = plain(command, f"plain.{form}")
+    expected = run_plain(command, f"plain.{form}")
     for commits in (1, 3, 6):
         assert begun(command, "-o", f"out.{form}", every="150", commits=commits) == 70
         assert resumed(command, "-o", f"out.{form}") == 0
@@ -108,8 +108,8 @@ def one_group(table):
 @pytest.mark.parametrize("made", [odd_text, streamed, one_group])
 def test_odd_files_are_read_on(made, tmp_path):
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
-    command[2] = made(pa.Table.from_pylist(series(ROWS)))
-    expected = plain(command, "plain.csv")
+    command[2] = made(pa.Table.from_pylist(make_series(ROWS)))
+    expected = run_plain(command, "plain.csv")
     assert expected.count(b"\n") > ROWS - 10
     for commits in range(2, 12, 3):
         assert begun(command, "-o", "out.csv", commits=commits) == 70
@@ -118,7 +118,7 @@ def test_odd_files_are_read_on(made, tmp_path):
 
 
 def test_several_outputs_rejects_and_the_account_go_on_together(tmp_path):
-    command = prepare(Case(CHOSEN, {"d.csv": spoilt}), tmp_path, ROWS)
+    command = prepare(RunCase(CHOSEN, {"d.csv": make_corrupted}), tmp_path, ROWS)
     paths = ["--out", "mean=m.parquet", "--rejects", "r.csv", "--account", "a.json", "-o", "rest/"]
     assert run([*command, *paths, "--stream"]) == 0
     names = ["m.parquet", "rest/far.csv", "r.csv", "a.json"]
@@ -146,7 +146,7 @@ def test_a_run_that_is_done_is_resumed_as_often_as_one_likes(tmp_path, capfd):
 
 def test_resume_without_a_checkpoint_begins_and_says_so(tmp_path, capfd):
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
-    expected = plain(command, "plain.csv")
+    expected = run_plain(command, "plain.csv")
     command.remove("-q")
     assert resumed(command, "-o", "out.csv") == 0
     assert capfd.readouterr().err.startswith("ck: there is no checkpoint yet, the run begins\n")
@@ -155,7 +155,7 @@ def test_resume_without_a_checkpoint_begins_and_says_so(tmp_path, capfd):
 
 def test_without_resume_everything_begins_anew(tmp_path):
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
-    expected = plain(command, "plain.csv")
+    expected = run_plain(command, "plain.csv")
     assert begun(command, "-o", "out.csv", commits=5) == 70
     assert begun(command, "-o", "out.csv", commits=1) == 70
     assert resumed(command, "-o", "out.csv") == 0
@@ -166,7 +166,7 @@ def test_a_checkpoint_comes_after_so_many_rows_at_the_end_of_a_block(tmp_path):
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
     for commits, rows in ((1, 0), (2, 300), (3, 600), (4, 900), (5, 1000), (6, 1000)):
         assert begun(command, "-o", "out.csv", every="201", commits=commits) == 70
-        assert decode(Path("ck").read_bytes())[0]["rows"] == rows
+        assert decode_blob(Path("ck").read_bytes())[0]["rows"] == rows
 
 
 # ---- signals
@@ -177,20 +177,20 @@ def test_a_checkpoint_comes_after_so_many_rows_at_the_end_of_a_block(tmp_path):
 )
 def test_a_signal_ends_at_a_checkpoint(number, expected, tmp_path, monkeypatch, capfd):
     command = prepare(CASES["keyed"], tmp_path, ROWS)
-    whole = plain(command, "plain.csv")
-    commit = Store.commit
+    whole = run_plain(command, "plain.csv")
+    commit = CheckpointStore.commit
 
     def signalled(self, blob):
         commit(self, blob)
-        if decode(blob)[0]["rows"] == 100:
+        if decode_blob(blob)[0]["rows"] == 100:
             os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(Store, "commit", signalled)
+    monkeypatch.setattr(CheckpointStore, "commit", signalled)
     words = ["-o", "out.csv", "--checkpoint", "ck", "--every", "1"]
     assert run([*command[:-1], *words]) == expected
     assert "100 rows are done; --resume goes on behind them" in capfd.readouterr().err
-    assert decode(Path("ck").read_bytes())[0]["rows"] == 100
-    monkeypatch.setattr(Store, "commit", commit)
+    assert decode_blob(Path("ck").read_bytes())[0]["rows"] == 100
+    monkeypatch.setattr(CheckpointStore, "commit", commit)
     assert resumed(command, "-o", "out.csv") == 0
     assert Path("out.csv").read_bytes() == whole
 
@@ -238,7 +238,7 @@ def replaced(path, change):
 def test_a_file_of_input_is_the_one_that_was_read(name, tmp_path, capfd):
     form, change, message = INPUTS[name]
     command = prepare(CASES["unkeyed"], tmp_path, ROWS, form)
-    expected = plain(command, "plain.csv")
+    expected = run_plain(command, "plain.csv")
     assert begun(command, "-o", "out.csv", commits=6) == 70
     path = Path(f"d.{form}")
     data = replaced(path, change)
@@ -301,7 +301,7 @@ OUTPUTS = {
 def test_a_file_of_output_begins_with_what_was_written(name, form, tmp_path, capfd):
     change, message = OUTPUTS[name]
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
-    expected = plain(command, f"plain.{form}")
+    expected = run_plain(command, f"plain.{form}")
     assert begun(command, "-o", f"out.{form}", commits=6) == 70
     path = Path("out.csv" if form == "csv" else "out.parquet.rows")
     data = path.read_bytes()
@@ -338,7 +338,7 @@ RUNS = {
 def test_another_run_is_refused_with_the_difference(name, tmp_path, capfd):
     words, message = RUNS[name]
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
-    write("e.csv", series(ROWS))
+    write("e.csv", make_series(ROWS))
     assert begun(command, "-o", "out.csv") == 70
     capfd.readouterr()
     assert resumed(["run", "g.yaml", *words, "-q"]) == REFUSED
@@ -361,10 +361,10 @@ def test_another_graph_is_refused_with_what_changed(tmp_path, capfd):
 
 def test_damaged_and_foreign_checkpoints_are_refused(tmp_path, capfd):
     command = prepare(CASES["keyed"], tmp_path, ROWS)
-    expected = plain(command, "plain.csv")
+    expected = run_plain(command, "plain.csv")
     assert begun(command, "-o", "out.csv", commits=6) == 70
     blob, rows = Path("ck").read_bytes(), Path("out.csv").read_bytes()
-    header, arrays = decode(blob)
+    header, arrays = decode_blob(blob)
     flipped = [blob[:k] + bytes([blob[k] ^ 1]) + blob[k + 1 :] for k in range(0, len(blob), 997)]
     cut = [blob[:length] for length in range(0, len(blob), 1409)]
     foreign = [
@@ -372,12 +372,12 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path, capfd):
         b"PK\x03\x04" + blob,
         blob + blob,
         bytes(len(blob)),
-        encode({}, {}),
-        encode(header, {}),
-        encode({name: value for name, value in header.items() if name != "inputs"}, arrays),
-        encode(header | {"outputs": [["many", 3]]}, arrays),
-        encode(header | {"inputs": [{"marks": 7}]}, arrays),
-        encode(header | {"times": {}}, arrays),
+        encode_blob({}, {}),
+        encode_blob(header, {}),
+        encode_blob({name: value for name, value in header.items() if name != "inputs"}, arrays),
+        encode_blob(header | {"outputs": [["many", 3]]}, arrays),
+        encode_blob(header | {"inputs": [{"marks": 7}]}, arrays),
+        encode_blob(header | {"times": {}}, arrays),
     ]
     for data in [*flipped, *cut, *foreign]:
         Path("ck").write_bytes(data)
@@ -395,7 +395,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path, capfd):
 
 def test_two_runs_on_one_checkpoint(tmp_path, capfd):
     command = prepare(CASES["unkeyed"], tmp_path, ROWS)
-    first = Store(Files(), "ck")
+    first = CheckpointStore(Files(), "ck")
     first.open()
     for more in ([], ["--resume"]):
         assert run([*command, "-o", "out.csv", "--checkpoint", "ck", *more]) == REFUSED
@@ -415,7 +415,7 @@ def test_two_runs_on_one_file_of_output(tmp_path, capfd):
 
 
 def test_who_lost_its_lock_cannot_write_over_who_came_after():
-    first, second = Store(Files(), "ck"), Store(Files(), "ck")
+    first, second = CheckpointStore(Files(), "ck"), CheckpointStore(Files(), "ck")
     first.open()
     first.commit(b"1" * 40)
     Path("ck.lock").unlink()
@@ -466,7 +466,9 @@ def test_options_of_checkpoints_need_one(words, tmp_path, capfd):
 
 def test_rows_that_wait_for_too_long_are_a_limit(tmp_path, capfd):
     early = "inputs: {x: number}\noperators: {y: {type: TimeShift, in: x, shift: -90000}}\n"
-    command = prepare(Case(early + "outputs: {x: x, y: y}\n", {"d.csv": series}), tmp_path, 20_000)
+    command = prepare(
+        RunCase(early + "outputs: {x: x, y: y}\n", {"d.csv": make_series}), tmp_path, 20_000
+    )
     words = ["-o", "o.csv", "--memory", "1M"]
     assert run([*command, *words]) == 0
     assert run([*command, *words, "--checkpoint", "ck"]) == 6

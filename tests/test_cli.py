@@ -22,7 +22,7 @@ import pytest
 from rtbot.cli.main import run
 from rtbot.compiler import jit as modules
 from rtbot.core import notices
-from rtbot.io.sinks.outputs import Outlet
+from rtbot.io.sinks.outputs import OutputFiles
 
 ROOT = Path(__file__).parent.parent
 SUM = """\
@@ -663,8 +663,8 @@ def test_an_interrupt_that_foreign_code_drops_is_not_lost(call, monkeypatch, num
             signal.raise_signal(number)
         opens(*arguments)
 
-    opens = Outlet.open
-    monkeypatch.setattr(Outlet, "open", opened)
+    opens = OutputFiles.open
+    monkeypatch.setattr(OutputFiles, "open", opened)
     done = call("run", "g.yaml", "d.csv", "-o", "o.csv", g__yaml=ONE, d__csv="t,x\n1,2\n")
     assert done == (code, "", "interrupted\n")
     assert not Path("o.csv").exists()
@@ -697,12 +697,12 @@ def test_that_something_is_compiled_is_said_once_and_not_to_whom_wants_quiet(
 ):
     monkeypatch.setenv("RTBOT_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(notices, "_silenced", [])
-    with notices.hushed():
-        assert modules.compiled("def added(a):\n    return a + 1\n").added(1) == 2
+    with notices.suppress_notices():
+        assert modules.load_compiled("def added(a):\n    return a + 1\n").added(1) == 2
     assert capfd.readouterr().err == ""
     for number in (2, 3):
         text = f"def added(a):\n    return a + {number}\n"
-        assert modules.compiled(text).added(1) == 1 + number
+        assert modules.load_compiled(text).added(1) == 1 + number
     assert capfd.readouterr().err == "rtbot: compiling (once; the result is kept) ...\n"
 
 

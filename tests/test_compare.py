@@ -11,17 +11,17 @@ import pytest
 
 import rtbot
 from rtbot.api import Graph
-from rtbot.compare import Wish
-from rtbot.compare.canonical_outputs import shown
-from rtbot.compare.column_variants import FORMS, narrow
-from rtbot.compare.data import Data, Gathering
-from rtbot.compare.schedules import Habits, Row, interleaved, saved_between, schedule
-from rtbot.compare.shrink import parts_kept, simpler, smallest
-from rtbot.compare.variants import step_line
+from rtbot.compare import ComparisonOptions
+from rtbot.compare.canonical_outputs import format_row
+from rtbot.compare.column_variants import COLUMN_VARIANTS, narrow_column
+from rtbot.compare.data import Data, PushCollector
+from rtbot.compare.schedules import Row, ScheduleMix, insert_some_dumps, interleave_rows, schedule
+from rtbot.compare.shrink import list_kept_parts, shrink_case, simplify_steps
+from rtbot.compare.variants import format_step
 from rtbot.runtime.result import Result
 from rtbot.runtime.session import Session
-from rtbot.tables import Columns, Spec, columns
-from rtbot.tables.string_dictionary import Texts
+from rtbot.tables import Columns, TableSpec, to_columns
+from rtbot.tables.string_dictionary import StringDictionary
 from tests import comparisons
 
 PAIRED = {
@@ -115,13 +115,15 @@ def test_slow_ways_take_the_first_rows_and_say_so():
 
 
 def test_the_seed_decides_what_is_random():
-    data = Data.of({"a": columns({"t": range(20), "value": [1.0] * 20}, Spec("a", "number"))}, ())
-    from rtbot.compare.variants import ways
+    data = Data.of(
+        {"a": to_columns({"t": range(20), "value": [1.0] * 20}, TableSpec("a", "number"))}, ()
+    )
+    from rtbot.compare.variants import list_variants
 
     def steps(seed):
         return [
-            attempt.plain()
-            for way in ways(data, Wish(seed=seed, runs=2), interprets=True)
+            attempt.to_json()
+            for way in list_variants(data, ComparisonOptions(seed=seed, runs=2), interprets=True)
             for attempt in way.attempts
         ]
 
@@ -250,7 +252,7 @@ def test_a_difference_is_found_and_made_small(monkeypatch, owner, name, broken, 
 
 def test_a_difference_reads_so(monkeypatch):
     monkeypatch.setattr(Session, "push_one", one_bit_off)
-    monkeypatch.setattr("rtbot.compare.variants.QUIET", Habits(single=0, advance=0, dump=0))
+    monkeypatch.setattr("rtbot.compare.variants.QUIET", ScheduleMix(single=0, advance=0, dump=0))
     document = {"inputs": {"a": "number"}, "outputs": ["a"]}
     data = {"k": ["A", "A", "B"], "t": [1, 2, 1], "value": [0.1, 0.2, 0.5]}
     text = list(compared(document, {"a": data}, runs=1).found.lines())
@@ -313,7 +315,7 @@ def test_a_reference_that_is_out_of_order_is_a_difference(monkeypatch):
     ],
 )
 def test_rows_are_shown_so_that_they_differ(row, other, text):
-    assert shown(row, other) == text
+    assert format_row(row, other) == text
 
 
 # ---- shrinking and schedules
@@ -323,20 +325,20 @@ def test_the_smallest_is_found():
     def fails(numbers):
         return sum(number in numbers for number in (3, 17, 18, 40)) >= 3
 
-    moves = [lambda numbers: ([numbers[k] for k in kept] for kept in parts_kept(len(numbers)))]
-    found = smallest(list(range(64)), moves, fails)
+    moves = [lambda numbers: ([numbers[k] for k in kept] for kept in list_kept_parts(len(numbers)))]
+    found = shrink_case(list(range(64)), moves, fails)
     assert len(found) == 3
     assert fails(found)
 
 
 def test_steps_are_left_out_and_joined():
     steps = [("push", [0]), ("dump",), ("push", []), ("advance", 3, None), ("push", [1])]
-    found = list(simpler(steps))
+    found = list(simplify_steps(steps))
     assert found[0] == [("push", [0]), ("push", [1])]
     assert [("push", [0]), ("dump",), ("advance", 3, None), ("push", [1])] in found
     assert [("push", [0]), ("push", []), ("advance", 3, None), ("push", [1])] in found
-    assert list(simpler(found[0])) == [[("push", [0, 1])]]
-    assert list(simpler([("one", 0)])) == []
+    assert list(simplify_steps(found[0])) == [[("push", [0, 1])]]
+    assert list(simplify_steps([("one", 0)])) == []
 
 
 @pytest.mark.parametrize(
@@ -353,11 +355,11 @@ def test_steps_are_left_out_and_joined():
     ],
 )
 def test_a_step_in_words(step, line):
-    assert step_line(step) == line
+    assert format_step(step) == line
 
 
 ROWS = [Row(name, (key,), time, 0.0) for key in "xyz" for name in "ab" for time in range(9)]
-EAGER = Habits(dump=0.9, advance=0.9, close=0.9, eager=True)
+EAGER = ScheduleMix(dump=0.9, advance=0.9, close=0.9, eager=True)
 
 
 @pytest.mark.parametrize("style", ["random", "starved", "keys", "blocks", "ones"])
@@ -383,32 +385,32 @@ def test_a_schedule_feeds_every_row_once_and_in_its_order(style):
 
 
 def test_orders_of_arrival_are_many():
-    found = {tuple(interleaved(random.Random(seed), ROWS, "random")) for seed in range(50)}
+    found = {tuple(interleave_rows(random.Random(seed), ROWS, "random")) for seed in range(50)}
     assert len(found) == 50
 
 
 def test_dumps_are_as_many_as_is_said():
     steps = [("push", [number]) for number in range(100)]
-    found = saved_between(random.Random(1), steps, 20)
+    found = insert_some_dumps(random.Random(1), steps, 20)
     assert found.count(("dump",)) == 20
     assert [step for step in found if step != ("dump",)] == steps
-    assert saved_between(random.Random(1), steps[:2], 20)[1::2] == steps[:2]
+    assert insert_some_dumps(random.Random(1), steps[:2], 20)[1::2] == steps[:2]
 
 
 # ---- data
 
 
 def test_data_in_pieces_is_data_in_one():
-    spec = Spec("a", "text", nullable=True, key=("k", "n"))
+    spec = TableSpec("a", "text", nullable=True, key=("k", "n"))
     parts = [
         {"k": ["A", "B"], "n": [1, 2], "t": [1, 2], "value": ["x", None]},
         {"k": [None, None], "n": [None, 7], "t": [3, 4], "value": ["y", "x"]},
         {"k": [], "n": [], "t": [], "value": []},
         {"k": ["B"], "n": [9], "t": [5], "value": ["z"]},
     ]
-    gathering = Gathering(["a", "silent"], ("k", "n"))
+    gathering = PushCollector(["a", "silent"], ("k", "n"))
     for part in parts:
-        gathering.add({"a": columns(part, spec)})
+        gathering.add({"a": to_columns(part, spec)})
     data = gathering.data()
     assert data.rows == [
         Row("a", ("A", 1), 1, "x"),
@@ -417,11 +419,11 @@ def test_data_in_pieces_is_data_in_one():
         Row("a", (None, 7), 4, "x"),
         Row("a", ("B", 9), 5, "z"),
     ]
-    assert data.part([1, 4]).tables().keys() == {"a"}
-    assert data.part([1, 4]).rows == [data.rows[1], data.rows[4]]
+    assert data.select([1, 4]).tables().keys() == {"a"}
+    assert data.select([1, 4]).rows == [data.rows[1], data.rows[4]]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", COLUMN_VARIANTS)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
@@ -437,10 +439,10 @@ def test_data_in_pieces_is_data_in_one():
 )
 @pytest.mark.parametrize("unit", [None, "ms"])
 def test_other_columns_hold_the_same_values(form, kind, values, unit):
-    spec = Spec("a", kind, nullable=True, key=("k", "n"), unit=unit)
+    spec = TableSpec("a", kind, nullable=True, key=("k", "n"), unit=unit)
     given = {"k": ["A", None, "A"], "n": [1, None, -300], "t": [1, 2, 3], "value": values}
-    table = columns(given, spec)
-    other = columns(FORMS[form](table, unit or "", spec.key), spec)
+    table = to_columns(given, spec)
+    other = to_columns(COLUMN_VARIANTS[form](table, unit or "", spec.key), spec)
     assert list(map(repr, other.cells())) == list(map(repr, table.cells()))
 
 
@@ -457,11 +459,13 @@ def test_other_columns_hold_the_same_values(form, kind, values, unit):
     ],
 )
 def test_columns_are_as_narrow_as_they_can_be(column, dtype):
-    assert narrow(column).dtype == dtype
+    assert narrow_column(column).dtype == dtype
 
 
 def test_texts_of_several_tables_are_put_together():
-    assert Texts(["a"]).encode(columns({"t": [1], "value": ["a"]}, Spec("a", "text")).value) == [0]
+    assert StringDictionary(["a"]).encode(
+        to_columns({"t": [1], "value": ["a"]}, TableSpec("a", "text")).value
+    ) == [0]
 
 
 # ---- the command

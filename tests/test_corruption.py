@@ -4,7 +4,7 @@ import pytest
 
 from rtbot.core.errors import CheckpointError
 from rtbot.storage import container
-from tests.corruption import Decoded, check_chunk, foreign_pairs, pool, refused_unread
+from tests.corruption import DecodedError, check_chunk, decode_blindly, foreign_pairs, pool
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +27,13 @@ def test_dumps_of_other_graphs_are_refused():
 
 
 def test_bytes_that_are_decoded_are_a_failure():
-    with pytest.raises(Decoded):
-        refused_unread(pool("suite")[0][1])
+    with pytest.raises(DecodedError):
+        decode_blindly(pool("suite")[0][1])
 
 
 def test_a_digest_that_is_not_looked_at_is_a_failure(monkeypatch):
     lengths = container.LENGTHS
-    monkeypatch.setattr(container, "verified", lambda blob: lengths.unpack_from(blob, 11)[2])
+    monkeypatch.setattr(container, "verify_blob", lambda blob: lengths.unpack_from(blob, 11)[2])
     _, failures = check_chunk("suite", 0, 60, "damaged")
     assert failures
 
@@ -42,7 +42,7 @@ def test_another_exception_is_a_failure(monkeypatch):
     def refuse(_blob):
         raise KeyError("state")
 
-    monkeypatch.setattr("tests.corruption.refused_unread", refuse)
+    monkeypatch.setattr("tests.corruption.decode_blindly", refuse)
     _, failures = check_chunk("suite", 0, 20, "damaged")
     assert {what for _, what in failures} == {"KeyError: 'state'"}
     assert not isinstance(KeyError(), CheckpointError)

@@ -7,19 +7,19 @@ import pytest
 
 from rtbot.cli.main import run
 from tests import crashes, disks
-from tests.alone import alone
-from tests.lasting_runs import BLOCK_ROWS, CASES, on, prepare, small
+from tests.checkpointed_runs import BLOCK_ROWS, CASES, prepare, use_files, use_small_blocks
+from tests.subprocess_runs import alone
 
 
 @pytest.fixture(autouse=True)
 def _place(monkeypatch, own_folder):  # noqa: ARG001 (where a test is)
-    with small(monkeypatch):
+    with use_small_blocks(monkeypatch):
         yield
 
 
 @pytest.fixture
 def place(request):
-    return crashes.Place(*request.param, 5 * BLOCK_ROWS // 2)
+    return crashes.RunFolder(*request.param, 5 * BLOCK_ROWS // 2)
 
 
 one = pytest.mark.parametrize("place", [("keyed", "parquet")], ids=", ".join, indirect=True)
@@ -45,12 +45,12 @@ def test_power_lost_at_random(place):
 
 @pytest.mark.parametrize("place", [("unkeyed", "csv")], ids=", ".join, indirect=True)
 def test_a_force_onto_the_disk_that_is_left_out_is_seen(place):
-    first, *_ = crashes.loose(place.recorded().operations)
+    first, *_ = crashes.find_loose_syncs(place.record().operations)
     assert crashes.leave_out(place, first) is not None
 
 
 def test_the_disk_of_tests_forgets_what_was_not_forced(tmp_path):
-    files = disks.Recording(tmp_path)
+    files = disks.RecordingDisk(tmp_path)
     for name, synced in (("a", True), ("b", False)):
         with files.create(name) as file:
             file.write(b"12")
@@ -59,7 +59,7 @@ def test_the_disk_of_tests_forgets_what_was_not_forced(tmp_path):
                 files.sync(file)
     files.sync_folder("a")
     files.rename("b", "c")
-    found = [tuple(sorted(state.items())) for state in disks.states(files.operations, {})]
+    found = [tuple(sorted(state.items())) for state in disks.list_states(files.operations, {})]
     whole = (("a", b"1234"), ("c", b"1234"))
     assert found[0] == whole
     assert {dict(state)["a"] for state in found} == {b"1234"}
@@ -70,7 +70,7 @@ def test_the_disk_of_tests_forgets_what_was_not_forced(tmp_path):
 
 def test_an_error_of_the_disk_has_its_exit_code(tmp_path, capfd):
     command = prepare(CASES["unkeyed"], tmp_path, 300)
-    with on(disks.Failing(tmp_path, 20)):
+    with use_files(disks.FailingDisk(tmp_path, 20)):
         assert run([*command, "-o", "out.csv", "--checkpoint", "ck", "--every", "1"]) == 74
     assert "error: No space left on device" in capfd.readouterr().err
 

@@ -14,7 +14,7 @@ from tests.samples import DOCS, ROOT
 WRITTEN = samples.written_pages()
 ALONE = [page for page in WRITTEN if page != samples.ON_SPARK]
 EVERY = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
-MADE = pages.made_pages()
+MADE = pages.make_pages()
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)[^>]* (?:src|href)=\"([^\"]+)\"")
 ANCHOR = re.compile(r"<a id=\"([^\"]+)\">")
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
@@ -27,9 +27,9 @@ def each(paths) -> list[pytest.param]:
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
-@pytest.mark.parametrize("page", each(page for page in ALONE if samples.blocks_of(page)))
+@pytest.mark.parametrize("page", each(page for page in ALONE if samples.find_blocks(page)))
 def test_samples_show_what_they_say(page, tmp_path):
-    with samples.surroundings(tmp_path):
+    with samples.enter_folder(tmp_path):
         for block, line, expected, shown in samples.run_page(page):
             place = f"{block.page}:{block.line}"
             assert samples.matches(expected, shown), f"{place}: $ {line}\n{shown}"
@@ -58,7 +58,7 @@ def test_no_made_page_is_left_over():
 
 @pytest.mark.parametrize("page", each(WRITTEN))
 def test_commands_of_ours_are_run(page):
-    for block in samples.blocks_of(page):
+    for block in samples.find_blocks(page):
         if block.language == "console":
             assert block.text.startswith("$ rtbot "), f"{block.page}:{block.line}"
         elif block.language == "sh":
@@ -142,5 +142,5 @@ def test_dots_stand_for_any_text(expected, shown, same):
 
 
 def test_there_are_samples_of_every_language():
-    languages = {block.language for page in WRITTEN for block in samples.blocks_of(page)}
+    languages = {block.language for page in WRITTEN for block in samples.find_blocks(page)}
     assert {"python", "yaml", "console", "sh"} <= languages

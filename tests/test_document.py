@@ -7,16 +7,16 @@ import pytest
 
 import rtbot
 from rtbot.core.errors import GraphError
-from rtbot.graph.document import Mapping, Scalar, Sequence, from_mapping, load
-from rtbot.graph.document.parse import parse
-from rtbot.graph.document.text import decoded
+from rtbot.graph.document import MappingNode, ScalarNode, SequenceNode, from_mapping, load_document
+from rtbot.graph.document.parse import parse_yaml
+from rtbot.graph.document.text import decode_text
 
 
 def plain(node):
     """The nodes as Python values: every scalar as it is."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return node.value
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [plain(item) for item in node.items]
     return {key: plain(item) for key, item in node.items.items()}
 
@@ -24,13 +24,13 @@ def plain(node):
 def refusals(text):
     """(code, line, column, text) of every problem of a text that cannot be read."""
     with pytest.raises(GraphError) as caught:
-        parse(text)
+        parse_yaml(text)
     return [(p.code, p.mark.line, p.mark.column, str(p)) for p in caught.value.problems]
 
 
 def test_every_scalar_stays_text():
     text = "{a: no, b: 010, c: 12:30, d: 1e3, e: 2024-01-01, f: ~, g: 0x1F, h: .nan, i: '5', j: }"
-    assert plain(parse(text).root) == {
+    assert plain(parse_yaml(text).root) == {
         "a": "no",
         "b": "010",
         "c": "12:30",
@@ -45,12 +45,12 @@ def test_every_scalar_stays_text():
 
 
 def test_keys_that_yaml_would_convert_stay_text():
-    assert list(parse("on: 1\nno: 2\n1: 3\nnull: 4\n").root.items) == ["on", "no", "1", "null"]
+    assert list(parse_yaml("on: 1\nno: 2\n1: 3\nnull: 4\n").root.items) == ["on", "no", "1", "null"]
 
 
 def test_json_is_read_as_the_yaml_it_is():
     text = '{"version": 1, "inputs": {"a": "number"},\n\t"x": ["é\\n", true, null, -1.5e3]}'
-    assert plain(load(text).root) == {
+    assert plain(load_document(text).root) == {
         "version": "1",
         "inputs": {"a": "number"},
         "x": ["é\n", "true", "null", "-1.5e3"],
@@ -59,11 +59,11 @@ def test_json_is_read_as_the_yaml_it_is():
 
 def test_json_may_escape_a_character_as_two_halves():
     text = r'{"a": "\ud83d\ude00", "b": "\\\\ud83d", "c": "\u00e9"}'
-    assert plain(load(text).root) == {"a": "\U0001f600", "b": r"\\ud83d", "c": "\u00e9"}
+    assert plain(load_document(text).root) == {"a": "\U0001f600", "b": r"\\ud83d", "c": "\u00e9"}
 
 
 def test_values_and_keys_know_their_places():
-    root = parse("a: 1\nb:\n  - x\n  - {c: 'two words'}\n").root
+    root = parse_yaml("a: 1\nb:\n  - x\n  - {c: 'two words'}\n").root
     last = root.items["b"].items[1]
     assert (root.keys["b"].line, root.keys["b"].column) == (2, 1)
     assert (last.keys["c"].line, last.keys["c"].column) == (4, 6)
@@ -86,7 +86,7 @@ def test_values_and_keys_know_their_places():
     ],
 )
 def test_every_character_of_a_text_knows_its_place(text):
-    root = parse(text).root
+    root = parse_yaml(text).root
     scalar = root.items["e"] if "e" in root.items else root.items["x"].items[1].items["e"]
     lines = text.split("\n")
     for offset, character in enumerate(scalar.text):
@@ -144,7 +144,7 @@ def test_an_alias_bomb_is_refused_before_it_expands():
 
 
 def test_duplicate_keys_name_both_lines_and_do_not_stop_the_check():
-    document = parse("a: 1\nb: 2\na: 3\n")
+    document = parse_yaml("a: 1\nb: 2\na: 3\n")
     problem = document.problems.found[0]
     assert (problem.code, problem.mark.line, problem.mark.column) == ("RT106", 3, 1)
     assert "first on line 1" in problem.message
@@ -152,7 +152,7 @@ def test_duplicate_keys_name_both_lines_and_do_not_stop_the_check():
 
 
 def test_duplicate_keys_are_compared_after_normalisation():
-    assert len(parse("\u00e9: 1\ne\u0301: 2\n").problems.found) == 1
+    assert len(parse_yaml("\u00e9: 1\ne\u0301: 2\n").problems.found) == 1
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_duplicate_keys_are_compared_after_normalisation():
 )
 def test_bytes_that_are_no_text_of_a_graph(data, line, column, words):
     with pytest.raises(GraphError) as caught:
-        parse(decoded(data, "g.yaml", 1 << 20), "g.yaml")
+        parse_yaml(decode_text(data, "g.yaml", 1 << 20), "g.yaml")
     problem = caught.value.problems[0]
     assert (problem.mark.line, problem.mark.column) == (line, column)
     assert words in problem.message
@@ -175,7 +175,7 @@ def test_bytes_that_are_no_text_of_a_graph(data, line, column, words):
 def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path):
     path = tmp_path / "g.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: 1\r\nb:\r\n  c: 2\r\n")
-    document = load(path)
+    document = load_document(path)
     assert plain(document.root) == {"a": "1", "b": {"c": "2"}}
     assert document.root.items["b"].keys["c"].line == 3
 
@@ -183,18 +183,18 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path):
 def test_a_path_is_a_path_and_text_is_text(tmp_path):
     path = tmp_path / "g.yaml"
     path.write_text("a: 1\n")
-    assert load(str(path)).file == load(path).file == str(path)
-    assert load("a: 1\n").file == "<graph>"
-    assert plain(load("{a: 1}").root) == {"a": "1"}
+    assert load_document(str(path)).file == load_document(path).file == str(path)
+    assert load_document("a: 1\n").file == "<graph>"
+    assert plain(load_document("{a: 1}").root) == {"a": "1"}
     with pytest.raises(FileNotFoundError):
-        load("no such file.yaml")
+        load_document("no such file.yaml")
     with pytest.raises(TypeError, match="not int"):
-        load(3)
+        load_document(3)
 
 
 def test_a_mapping_keeps_its_values_and_names_the_keys_that_lead_to_them():
     source = {"a": {"b": [1, 2.5, True, None, "x"]}, "c": ("y",)}
-    document = load(source)
+    document = load_document(source)
     assert plain(document.root) == {"a": {"b": [1, 2.5, True, None, "x"]}, "c": ["y"]}
     assert document.root.items["a"].items["b"].items[2].mark.file == "<mapping> a.b[2]"
 
@@ -211,7 +211,7 @@ def test_a_mapping_keeps_its_values_and_names_the_keys_that_lead_to_them():
 )
 def test_what_a_mapping_cannot_hold(source, code, place):
     with pytest.raises(GraphError) as caught:
-        load(source)
+        load_document(source)
     assert [(p.code, p.mark.file) for p in caught.value.problems] == [(code, place)]
 
 
@@ -219,12 +219,12 @@ def test_a_mapping_that_holds_itself_is_refused():
     source = {}
     source["a"] = source
     with pytest.raises(GraphError, match="32 levels"):
-        load(source)
+        load_document(source)
 
 
 def test_a_problem_shows_its_line_and_a_caret():
     with pytest.raises(GraphError) as caught:
-        parse("first: 1\nsecond: !!int 3\n", "g.yaml")
+        parse_yaml("first: 1\nsecond: !!int 3\n", "g.yaml")
     assert str(caught.value).splitlines() == [
         "g.yaml:2:9: error[RT102]: a tag, !!int",
         "   2 | second: !!int 3",
@@ -234,7 +234,7 @@ def test_a_problem_shows_its_line_and_a_caret():
 
 def test_a_long_line_is_cut_around_the_caret():
     with pytest.raises(GraphError) as caught:
-        parse("a: [" + "1, " * 500 + "!!int 3]\n")
+        parse_yaml("a: [" + "1, " * 500 + "!!int 3]\n")
     shown = str(caught.value).splitlines()
     assert max(map(len, shown)) < 160
     assert shown[1][shown[2].index("^") :].startswith("!!int")
@@ -242,12 +242,12 @@ def test_a_long_line_is_cut_around_the_caret():
 
 def test_without_the_c_parser_the_nodes_are_the_same(monkeypatch):
     texts = ["a: [1, {b: c}]\nd: |\n  x\n  y\ne: 'f ''g'\n", '{"a": "\\u00e9 \\n"}', "a: b\n c\n"]
-    with_c = [parse(text).root for text in texts]
+    with_c = [parse_yaml(text).root for text in texts]
     monkeypatch.delattr("yaml.CSafeLoader", raising=False)
-    assert [parse(text).root for text in texts] == with_c
+    assert [parse_yaml(text).root for text in texts] == with_c
     for text in ("a: [1\n", "a: *b\n", "a: %\n", "a: \ud800\n", 'a: "\\UFFFFFFFF"\n'):
         with pytest.raises(GraphError):
-            parse(text)
+            parse_yaml(text)
 
 
 def test_no_text_makes_anything_but_nodes_or_a_graph_error():
@@ -275,7 +275,7 @@ def test_no_text_makes_anything_but_nodes_or_a_graph_error():
     for _ in range(3_000):
         text = "".join(rng.choices(alphabet, k=rng.randint(0, 30)))
         try:
-            assert isinstance(parse(text).root, Mapping)
+            assert isinstance(parse_yaml(text).root, MappingNode)
         except GraphError as error:
             assert error.problems
             assert str(error)

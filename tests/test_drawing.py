@@ -14,16 +14,24 @@ import pytest
 
 import rtbot
 from rtbot.cli.main import run
-from rtbot.viz.drawing import drawing
-from rtbot.viz.drawing.boxes import Box, Diagram, Port, Wire, diagram, duration_text, value_text
-from rtbot.viz.drawing.coordinates import BEND_GAP, BOX_GAP, placed
-from rtbot.viz.drawing.crossings import Ordering, order
-from rtbot.viz.drawing.faces import PADDING, PORT_SIZE, TEXT_SIZE, TITLE_SIZE, port_width
-from rtbot.viz.drawing.layers import Shape, layered
-from rtbot.viz.drawing.mermaid import mermaid
+from rtbot.viz.drawing import draw_graph
+from rtbot.viz.drawing.boxes import (
+    Box,
+    BoxPort,
+    Diagram,
+    Wire,
+    build_diagram,
+    format_duration,
+    format_value,
+)
+from rtbot.viz.drawing.coordinates import BEND_GAP, BOX_GAP, assign_coordinates
+from rtbot.viz.drawing.crossings import Ordering, reduce_crossings
+from rtbot.viz.drawing.faces import PADDING, PORT_SIZE, TEXT_SIZE, TITLE_SIZE, measure_port
+from rtbot.viz.drawing.layers import BoxShape, build_layers
+from rtbot.viz.drawing.mermaid import render_mermaid
 from rtbot.viz.drawing.placement import lay_out
-from rtbot.viz.drawing.svg import svg
-from rtbot.viz.svg_text import escaped, shortened, width, wrapped
+from rtbot.viz.drawing.svg import render_svg
+from rtbot.viz.svg_text import escape, measure_width, shorten, wrap_text
 
 ROOT = Path(__file__).parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
@@ -105,7 +113,7 @@ GRAPHS = {
     "60 operators": pipeline(60, 1),
     **{f"random {seed}": pipeline(seed + 2, seed, 1 + seed % 3) for seed in range(15)},
 }
-DIAGRAMS = {name: diagram(rtbot.load(graph).checked) for name, graph in GRAPHS.items()}
+DIAGRAMS = {name: build_diagram(rtbot.load(graph).checked) for name, graph in GRAPHS.items()}
 EVERY = [
     pytest.param(made, direction, id=f"{name} {direction}")
     for name, made in DIAGRAMS.items()
@@ -171,14 +179,16 @@ def test_texts_fit_into_their_boxes(made, direction):
     for box, spot in zip(made.boxes, layout.spots, strict=True):
         for line in spot.face.lines:
             size = sizes.get(line.style, TEXT_SIZE)
-            room = width(line.text, size, bold=line.style == "title", mono=line.style == "code")
+            room = measure_width(
+                line.text, size, bold=line.style == "title", mono=line.style == "code"
+            )
             for port in () if box.form == "operator" else (*box.ins, *box.outs):
-                room += 8 + width(port.type, PORT_SIZE)
+                room += 8 + measure_width(port.type, PORT_SIZE)
             assert room <= spot.width - PADDING
             assert line.baseline < spot.height
         if box.form == "operator" and direction == "right":
             for left, right in itertools.zip_longest(box.ins, box.outs):
-                taken = sum(port_width(port) for port in (left, right) if port)
+                taken = sum(measure_port(port) for port in (left, right) if port)
                 assert taken + 2 * PADDING < spot.width
         for x, y in (*spot.ins, *spot.outs):
             assert spot.x <= x <= spot.x + spot.width
@@ -187,10 +197,12 @@ def test_texts_fit_into_their_boxes(made, direction):
 
 @pytest.mark.parametrize("made", DIAGRAMS.values(), ids=DIAGRAMS)
 def test_long_wires_are_straight_where_they_pass_boxes(made):
-    shapes = [Shape(40.0, 100.0, (20.0,) * len(b.ins), (20.0,) * len(b.outs)) for b in made.boxes]
-    graph = layered(made.boxes, made.wires, shapes)
-    order(graph)
-    starts = placed(graph)
+    shapes = [
+        BoxShape(40.0, 100.0, (20.0,) * len(b.ins), (20.0,) * len(b.outs)) for b in made.boxes
+    ]
+    graph = build_layers(made.boxes, made.wires, shapes)
+    reduce_crossings(graph)
+    starts = assign_coordinates(graph)
     position = {place: k for layer in graph.layers for k, place in enumerate(layer)}
     inner = [k for k in graph.links if graph.is_bend(k.start) and graph.is_bend(k.end)]
     _, after = graph.neighbours()
@@ -239,16 +251,16 @@ def test_few_wires_cross(name, most):
 def test_the_order_is_near_the_best_there_is(seed):
     source = random.Random(seed)
     boxes = [
-        Box("operator", str(k), ins=(Port("", "", ""),), outs=(Port("", "", ""),))
+        Box("operator", str(k), ins=(BoxPort("", "", ""),), outs=(BoxPort("", "", ""),))
         for k in range(10)
     ]
     pairs = [(a, b) for a in range(4) for b in range(4, 7)]
     pairs += [(a, b) for a in range(4, 7) for b in range(7, 10)]
     wires = [Wire(a, 0, b, 0) for a, b in pairs if source.random() < 0.4]
-    made = layered(boxes, wires, [Shape(10.0, 10.0, (5.0,), (5.0,))] * 10)
+    made = build_layers(boxes, wires, [BoxShape(10.0, 10.0, (5.0,), (5.0,))] * 10)
     every = itertools.product(*(itertools.permutations(layer) for layer in made.layers))
     best = min(crossings_of(made, orders) for orders in every)
-    assert order(made) <= best + 1
+    assert reduce_crossings(made) <= best + 1
 
 
 def crossings_of(made, orders):
@@ -258,13 +270,13 @@ def crossings_of(made, orders):
 
 def test_wires_into_the_wrong_order_of_ports_cross():
     boxes = [
-        *(Box("input", name, outs=(Port("o1", "", ""),)) for name in "ab"),
-        Box("operator", "sum", ins=(Port("i1", "", ""), Port("i2", "", ""))),
+        *(Box("input", name, outs=(BoxPort("o1", "", ""),)) for name in "ab"),
+        Box("operator", "sum", ins=(BoxPort("i1", "", ""), BoxPort("i2", "", ""))),
     ]
-    shapes = [*[Shape(20.0, 9.0, (), (10.0,))] * 2, Shape(40.0, 9.0, (10.0, 30.0))]
-    made = layered(boxes, [Wire(0, 0, 2, 1), Wire(1, 0, 2, 0)], shapes)
+    shapes = [*[BoxShape(20.0, 9.0, (), (10.0,))] * 2, BoxShape(40.0, 9.0, (10.0, 30.0))]
+    made = build_layers(boxes, [Wire(0, 0, 2, 1), Wire(1, 0, 2, 0)], shapes)
     assert crossings_of(made, [[0, 1], [2]]) == 1
-    assert order(made) == 0
+    assert reduce_crossings(made) == 0
     assert made.layers == [[1, 0], [2]]
 
 
@@ -279,8 +291,8 @@ def test_wires_of_one_port_share_their_way():
 @pytest.mark.parametrize("form", ["svg", "mermaid"])
 def test_the_same_graph_is_the_same_picture_in_every_process(form):
     load = f"rtbot.load(pathlib.Path({str(GRAPHS['bollinger'])!r})).checked"
-    code = "import pathlib, rtbot, sys; from rtbot.viz.drawing import drawing; "
-    code += f"sys.stdout.write(drawing({load}, {form!r}))"
+    code = "import pathlib, rtbot, sys; from rtbot.viz.drawing import draw_graph; "
+    code += f"sys.stdout.write(draw_graph({load}, {form!r}))"
     found = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -291,7 +303,7 @@ def test_the_same_graph_is_the_same_picture_in_every_process(form):
         ).stdout
         for seed in ("1", "2")
     }
-    assert found == {drawing(rtbot.load(GRAPHS["bollinger"]).checked, form).encode()}
+    assert found == {draw_graph(rtbot.load(GRAPHS["bollinger"]).checked, form).encode()}
 
 
 # ---- what is shown
@@ -323,8 +335,8 @@ def test_wires_that_may_be_absent_are_dashed():
         (made.boxes[w.start].title, made.boxes[w.end].title) for w in made.wires if w.looked_up
     }
     assert dashed == {("oil", "pair")}
-    assert svg(made, lay_out(made)).count("looked-up") == 2, "one rule, one wire"
-    assert mermaid(made).count("-.->") == 1
+    assert render_svg(made, lay_out(made)).count("looked-up") == 2, "one rule, one wire"
+    assert render_mermaid(made).count("-.->") == 1
 
 
 def test_a_picture_tells_those_who_do_not_see_it():
@@ -362,7 +374,7 @@ def rules(picture):
 def test_many_parameters_are_cut_to_the_first():
     checked = rtbot.load(GRAPHS["bollinger"]).checked
     many = replace(checked.nodes["ma"], values={f"p{k}": k for k in range(8)} | {"none": None})
-    made = diagram(replace(checked, nodes=checked.nodes | {"ma": many}))
+    made = build_diagram(replace(checked, nodes=checked.nodes | {"ma": many}))
     (box,) = (box for box in made.boxes if box.title == "ma")
     assert box.details == (*(f"p{k} = {k}" for k in range(5)), "and 3 more")
 
@@ -379,7 +391,7 @@ def test_many_parameters_are_cut_to_the_first():
     ],
 )
 def test_durations_are_told_in_the_longest_unit(value, unit, text):
-    assert duration_text(value, unit) == text
+    assert format_duration(value, unit) == text
 
 
 @pytest.mark.parametrize(
@@ -394,14 +406,14 @@ def test_durations_are_told_in_the_longest_unit(value, unit, text):
     ],
 )
 def test_values_are_told_as_graph_files_have_them(value, text):
-    assert value_text(value) == text
+    assert format_value(value) == text
 
 
 # ---- texts of any kind
 
 
 def hostile(text):
-    port = Port(text, text, "number?")
+    port = BoxPort(text, text, "number?")
     return Diagram(
         text,
         text,
@@ -419,7 +431,7 @@ def hostile(text):
 @pytest.mark.parametrize("direction", ["right", "down"])
 def test_no_text_breaks_an_svg(text, direction):
     made = hostile(text)
-    picture = svg(made, lay_out(made, direction))
+    picture = render_svg(made, lay_out(made, direction))
     root = parsed(picture.encode())
     tags = {element.tag.removeprefix(SVG) for element in root.iter()}
     assert tags <= {
@@ -437,7 +449,7 @@ def test_no_text_breaks_an_svg(text, direction):
     }
     assert not any(name.startswith("on") for element in root.iter() for name in element.attrib)
     for element in root.iter(f"{SVG}text"):
-        assert width("".join(element.itertext()), 10) < float(root.get("width"))
+        assert measure_width("".join(element.itertext()), 10) < float(root.get("width"))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -446,14 +458,14 @@ def test_no_mix_of_characters_breaks_an_svg(seed):
     alphabet = [*"<>&\"'`#;[](){}|\\/\n\t\0\x7f", "\ud800", "\u202e", "\ufffe", "🚀", "é", " ", "a"]
     text = "".join(source.choices(alphabet, k=40))
     made = hostile(text)
-    assert parsed(svg(made, lay_out(made)).encode()).find(f"{SVG}title") is not None
-    check_mermaid(mermaid(made))
+    assert parsed(render_svg(made, lay_out(made)).encode()).find(f"{SVG}title") is not None
+    check_mermaid(render_mermaid(made))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_breaks_mermaid(text):
-    check_mermaid(mermaid(hostile(text)))
-    check_mermaid(mermaid(hostile(text), "down"))
+    check_mermaid(render_mermaid(hostile(text)))
+    check_mermaid(render_mermaid(hostile(text), "down"))
 
 
 LABEL = r'"(?:[^"`#<>;\[\]{}&\n]|#\d+;|<br/>)*"'
@@ -475,7 +487,7 @@ def check_mermaid(text):
 
 def test_mermaid_of_a_small_graph():
     graph = {"inputs": {"x": "number"}, "operators": {"end": "x > 1"}, "outputs": ["end"]}
-    assert drawing(rtbot.load(graph).checked, "mermaid").splitlines()[:6] == [
+    assert draw_graph(rtbot.load(graph).checked, "mermaid").splitlines()[:6] == [
         "flowchart LR",
         '  n0(["x: number"]):::input',
         '  n1["end<br/>x #62; 1"]:::operator',
@@ -489,17 +501,17 @@ def test_mermaid_of_a_small_graph():
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("room", [5, 40, 200])
 def test_texts_are_cut_to_their_room(text, room, mono):
-    cut = shortened(text, room, 11, mono=mono)
-    assert width(cut, 11, mono=mono) <= max(room, 11)
+    cut = shorten(text, room, 11, mono=mono)
+    assert measure_width(cut, 11, mono=mono) <= max(room, 11)
     assert cut == "".join(c if c.isprintable() else " " for c in text) or cut.endswith("…")
-    lines = wrapped(text, room, 11, 3, mono=mono)
+    lines = wrap_text(text, room, 11, 3, mono=mono)
     assert len(lines) <= 3
-    assert all(width(line, 11, mono=mono) <= max(room, 11) for line in lines)
+    assert all(measure_width(line, 11, mono=mono) <= max(room, 11) for line in lines)
 
 
 def test_escaped_text_comes_back():
     text = "a <b> & \"c\" 'd' é 🚀"
-    assert parsed(f'<x y="{escaped(text)}">{escaped(text)}</x>').attrib["y"] == text
+    assert parsed(f'<x y="{escape(text)}">{escape(text)}</x>').attrib["y"] == text
 
 
 # ---- how it is asked for

@@ -28,7 +28,7 @@ def compiled():
 @functools.lru_cache(maxsize=1)
 def interpreted():
     """The same as plain CPython."""
-    return windows_proof.Interpreted()
+    return windows_proof.InterpretedLoop()
 
 
 def both_modes(series, window):
@@ -128,7 +128,7 @@ def test_oracle_agrees_with_the_standard_library():
 
 @pytest.mark.parametrize("kind", ["price walk, 2 decimals", "normal", "offset 1e9", "plateaus"])
 def test_ordinary_rows_do_not_build_their_sums_again(kind):
-    counting = windows_proof.Interpreted()
+    counting = windows_proof.InterpretedLoop()
     series = KINDS[kind](random.Random(3), 1500)
     if kind == "plateaus":
         series = [101.37] * 700 + [0.1] * 800

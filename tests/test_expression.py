@@ -6,8 +6,14 @@ import pytest
 
 from rtbot.core.errors import GraphError, Problems
 from rtbot.core.source_span import Mark
-from rtbot.expression import Expression, parse, rendered, typed, without_place
-from rtbot.graph.document import Scalar
+from rtbot.expression import (
+    Expression,
+    format_expression,
+    infer_types,
+    parse_expression,
+    without_place,
+)
+from rtbot.graph.document import ScalarNode
 from rtbot.operator import Type
 
 PORTS = {
@@ -31,8 +37,8 @@ def scope(term):
 def tree_of(text, problems=None, *, internal=False):
     values = {name: value for name, (_, value) in VALUES.items()}
     problems = problems or Problems()
-    term = parse(text, without_place)
-    return typed(term, scope, problems, without_place, values, internal=internal), problems
+    term = parse_expression(text, without_place)
+    return infer_types(term, scope, problems, without_place, values, internal=internal), problems
 
 
 def bare(tree):
@@ -77,7 +83,7 @@ def test_trees(text, tree):
     typed_tree, problems = tree_of(text)
     assert problems.found == []
     assert bare(typed_tree) == tree
-    again, _ = tree_of(rendered(typed_tree).replace("a-b", "`a-b`"))
+    again, _ = tree_of(format_expression(typed_tree).replace("a-b", "`a-b`"))
     assert bare(again) == tree
 
 
@@ -198,7 +204,7 @@ def test_the_smallest_integer_can_be_written():
 )
 def test_what_cannot_be_read(text, code, column, words):
     with pytest.raises(GraphError) as caught:
-        parse(text, without_place)
+        parse_expression(text, without_place)
     problem = caught.value.problems[0]
     assert (problem.code, problem.mark.column) == (code, column)
     assert words in f"{problem.message} {problem.hint}"
@@ -252,9 +258,9 @@ def test_functions_of_declarations_are_closed_to_graph_files():
 
 
 def test_a_place_is_that_of_the_file():
-    scalar = Scalar("x + * y", Mark("g.yaml", 3, 10, 7))
+    scalar = ScalarNode("x + * y", Mark("g.yaml", 3, 10, 7))
     with pytest.raises(GraphError) as caught:
-        parse(scalar.text, scalar.place)
+        parse_expression(scalar.text, scalar.place)
     assert caught.value.problems[0].mark.column == 5
 
 
@@ -265,6 +271,6 @@ def test_no_text_makes_anything_but_a_term_or_a_graph_error():
     for _ in range(5_000):
         text = "".join(rng.choices(pieces, k=rng.randint(0, 12)))
         try:
-            parse(text, without_place)
+            parse_expression(text, without_place)
         except GraphError as error:
             assert {p.code for p in error.problems} <= {"RT130", "RT135"}

@@ -22,13 +22,13 @@ from rtbot.core import notices
 from rtbot.io import reader
 from rtbot.io.sinks import csv_kernels
 from rtbot.io.sinks import csv_writer as lines
-from rtbot.io.sinks.outputs import Outlet, Target
-from rtbot.io.sinks.writers import Clock
+from rtbot.io.sinks.outputs import OutputFiles, Target
+from rtbot.io.sinks.writers import TimeFormat
 from rtbot.io.sources import offsets
 from rtbot.storage import safe_paths
-from rtbot.storage.checkpoint_store import Store
+from rtbot.storage.checkpoint_store import CheckpointStore
 from rtbot.storage.files import Files
-from tests.lasting_runs import crashing_after
+from tests.checkpointed_runs import crash_after
 
 ROOT = Path(__file__).parent.parent
 TEXT = "def added(a):\n    return a + 1\n"
@@ -50,7 +50,7 @@ def kept(monkeypatch, tmp_path):
 
 def used(text=TEXT):
     """The folder that a generated module is kept in, by its name."""
-    path = jit.write(text)
+    path = jit.write_module(text)
     return None if path is None else path.parent.name.split("-")[0]
 
 
@@ -167,7 +167,7 @@ def test_machine_code_is_read_from_nowhere_else(kept, monkeypatch):
     other.chmod(0o777)
     monkeypatch.setattr(config, "CACHE_DIR", str(other))
     text = TEXT.replace("1", "977")  # no other test has compiled it
-    made = jit.compiled(text)
+    made = jit.load_compiled(text)
     assert made.added.stats.cache_path is None
     assert made.added(1) == 978
     assert not list(other.rglob("*.nbi"))
@@ -190,7 +190,7 @@ def test_where_there_is_no_folder_at_all_code_is_made_without(monkeypatch):
     monkeypatch.setenv("RTBOT_CACHE_DIR", "/proc/none")
     monkeypatch.setattr(code_cache, "tempfile", SimpleNamespace(gettempdir=none))
     assert used() is None
-    assert jit.interpreted(TEXT).added(1) == 2
+    assert jit.load_interpreted(TEXT).added(1) == 2
 
 
 # ---- outputs, locks and checkpoints in folders that others can write to
@@ -291,7 +291,7 @@ def test_a_link_whose_end_is_a_link_again_is_followed_to_its_file(own_folder):
 def test_names_of_parts_cannot_be_guessed():
     names = set()
     for _ in range(3):
-        with Files().replacing("o.csv") as file:
+        with Files().open_replacement("o.csv") as file:
             (name,) = Path().glob("o.csv.*")
             names.add(name)
             file.write(b"1")
@@ -302,7 +302,7 @@ def test_names_of_parts_cannot_be_guessed():
 def test_a_device_that_becomes_a_file_is_not_emptied(monkeypatch):
     Path("victim").write_text("precious")
     monkeypatch.setattr(Files, "is_regular", lambda *_: False)
-    with pytest.raises(FileExistsError), Files().replacing("victim"):
+    with pytest.raises(FileExistsError), Files().open_replacement("victim"):
         pass
     assert Path("victim").read_text() == "precious"
 
@@ -613,7 +613,7 @@ def test_an_input_that_was_edited_and_whose_time_was_set_back_is_another_one(cal
     rows = [f"{t},1\n" for t in range(9)]
     Path("d.csv").write_text("t,x\n" + "".join(rows))
     words = ("run", "g.yaml", "d.csv", "-o", "o.csv", "--checkpoint", "ck", "--every", "1", "-q")
-    with crashing_after(3):
+    with crash_after(3):
         assert call(*words, g__yaml=ONE)[0] == 70
     before = Path("d.csv").stat()
     with Path("d.csv").open("r+") as file:
@@ -627,7 +627,7 @@ def test_an_input_that_was_edited_and_whose_time_was_set_back_is_another_one(cal
 
 
 def test_a_checkpoint_that_is_replaced_under_a_held_lock_is_not_written_over():
-    store = Store(Files(), "ck")
+    store = CheckpointStore(Files(), "ck")
     store.open()
     store.commit(b"1" * 40)
     Path("ck").write_bytes(b"9" * 40)
@@ -640,9 +640,9 @@ def test_a_checkpoint_that_is_replaced_under_a_held_lock_is_not_written_over():
 @pytest.mark.parametrize("place", [0, offsets.ENDS_BYTES - 1, 1 << 19, -offsets.ENDS_BYTES, -1])
 def test_the_digest_of_pages_has_the_head_and_the_end_of_a_file(place):
     data = bytearray(1 << 20)
-    before = offsets.pages_digest(BytesIO(data), len(data))
+    before = offsets.digest_pages(BytesIO(data), len(data))
     data[place] = 1
-    assert offsets.pages_digest(BytesIO(data), len(data)) != before
+    assert offsets.digest_pages(BytesIO(data), len(data)) != before
 
 
 def test_a_parquet_file_with_another_end_is_another_one(call):
@@ -650,7 +650,7 @@ def test_a_parquet_file_with_another_end_is_another_one(call):
     table = pa.table({"t": range(60_000), "x": np.random.default_rng(1).random(60_000)})
     pq.write_table(table, "d.parquet", compression="none", use_dictionary=False)
     words = ("run", "g.yaml", "d.parquet", "-o", "o.csv", "--checkpoint", "ck", "-q")
-    with crashing_after(2):
+    with crash_after(2):
         assert call(*words, g__yaml=ONE)[0] == 70
     data = Path("d.parquet").read_bytes()
     assert data[-4:] == b"PAR1"
@@ -664,11 +664,15 @@ SPECIAL = ["plain", "a,b", 'say "x"', "two\nlines", "two\r\nlines", "old\rmac", 
 
 def test_many_rows_are_quoted_as_few_are(monkeypatch):
     """From 65,537 rows on another way writes CSV; here its loops are plain Python."""
-    made, powers = jit.interpreted(Path(csv_kernels.__file__).read_text("utf-8")), np.zeros(1, "u8")
-    monkeypatch.setattr(lines, "loops", lambda: (made, powers))
+    made, powers = (
+        jit.load_interpreted(Path(csv_kernels.__file__).read_text("utf-8")),
+        np.zeros(1, "u8"),
+    )
+    monkeypatch.setattr(lines, "load_csv_kernels", lambda: (made, powers))
     table = pa.table({"t": range(len(SPECIAL)), "y": pa.array(SPECIAL, pa.string())})
     few, many = (
-        b"".join(bytes(part) for part in lines.Lines(Clock(), rows).of(table)) for rows in (99, 0)
+        b"".join(bytes(part) for part in lines.CsvEncoder(TimeFormat(), rows).of(table))
+        for rows in (99, 0)
     )
     assert many == few
     assert [row[1] for row in csv.reader(StringIO(few.decode(), newline=""))] == [
@@ -690,7 +694,7 @@ def test_many_rows_are_quoted_as_few_are(monkeypatch):
     ids=" ".join,
 )
 def test_a_folder_that_is_not_there_is_reported_before_a_row_is_read(call, monkeypatch, words):
-    monkeypatch.setattr(reader.Intake, "turns", lambda _: pytest.fail("a row was read"))
+    monkeypatch.setattr(reader.FileReader, "read_in_turn", lambda _: pytest.fail("a row was read"))
     code, _, err = call("run", "g.yaml", "d.csv", *words, g__yaml=ONE, d__csv="t,x\n1,2\n")
     path = next(word for word in words if "none/" in word).removeprefix("y=")
     path += ".lock" * ("ck" in path)
@@ -731,8 +735,8 @@ def outputs_of(rows):
 def written(pushes, memory, layout="wide"):
     """The lines of a file, of which rows wait in so much memory."""
     files, target = Files(), Target("o.csv", "csv", ("a", "b", "c"), layout)
-    with Outlet(files, [target], ("k",), memory) as outlet:
-        outlet.open(Clock(), [True])
+    with OutputFiles(files, [target], ("k",), memory) as outlet:
+        outlet.open(TimeFormat(), [True])
         for push in pushes:
             outlet.add(outputs_of(push))
         outlet.finish()

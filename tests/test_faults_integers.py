@@ -7,7 +7,7 @@ import pytest
 
 import rtbot
 import tests.oracles.whole  # noqa: F401 (its oracles register)
-from rtbot.graph.check.declaration import problems
+from rtbot.graph.check.declaration import find_problems
 from rtbot.operator import (
     EMIT,
     EMIT_AGAIN,
@@ -182,7 +182,7 @@ class EchoesForTest(Operator):
     o1 = Out("integer", doc="sums")
     values = Ring("i1", size="window")
     given = Scalar("integer", 0)
-    own_time = True
+    sets_time = True
     step = echo
 
 
@@ -234,7 +234,7 @@ def test_a_name_that_a_step_takes_for_something_else_is_refused(parts, owner, wh
     parts = {"i1": In("number"), "o1": Out("number"), "formula": "i1"} | parts
     cls = type("TakenForTest", (Operator,), {"__doc__": "Wrong.", **parts})
     REGISTRY.pop("TakenForTest", None)
-    found = [p for p in problems(cls) if "is no free name" in p.message]
+    found = [p for p in find_problems(cls) if "is no free name" in p.message]
     assert [p.code for p in found] == ["RT170"]
     assert f"{owner} is no free name" in found[0].message
     assert why in found[0].message

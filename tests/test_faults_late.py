@@ -5,7 +5,7 @@ import random
 import pytest
 
 import rtbot
-from tests.oracles.streams import Stream
+from tests.oracles.streams import OracleStream
 from tests.oracles.whole import Evaluation
 
 MOST = 2**63 - 1
@@ -50,7 +50,7 @@ def oracle(written, events):
         rows = {name: [(t, v) for n, t, v in events[:count] if n == name] for name in "xy"}
         ends = {name: {"frontier": r[-1][0] if r else LEAST} for name, r in rows.items()}
         streams = {
-            name: Stream(r, "number", **(ends[name] if count <= len(events) else {}))
+            name: OracleStream(r, "number", **(ends[name] if count <= len(events) else {}))
             for name, r in rows.items()
         }
         found.append(Evaluation(written, streams).outputs["m"].rows)

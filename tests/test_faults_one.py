@@ -10,10 +10,10 @@ import rtbot
 from rtbot.compiler import jit
 from rtbot.graph import plugins
 from rtbot.operator import REGISTRY
-from rtbot.runtime.push_one import rows_of
-from rtbot.tables.string_dictionary import Texts
+from rtbot.runtime.push_one import to_rows
+from rtbot.tables.string_dictionary import StringDictionary
 from tests import chains, threads
-from tests.alone import alone
+from tests.subprocess_runs import alone
 
 LATEST = 2**63 - 1
 
@@ -121,10 +121,10 @@ def test_what_is_compiled_with_bounds_checked_has_a_name_of_its_own(monkeypatch)
     names = []
     for value in ("", "1"):
         monkeypatch.setenv("NUMBA_BOUNDSCHECK", value)
-        jit._versions.cache_clear()
+        jit._list_versions.cache_clear()
         names.append(jit.fingerprint("a = 1\n"))
     monkeypatch.undo()
-    jit._versions.cache_clear()
+    jit._list_versions.cache_clear()
     assert names[0] == jit.fingerprint("a = 1\n") != names[1]
 
 
@@ -132,10 +132,10 @@ def test_what_is_compiled_with_bounds_checked_has_a_name_of_its_own(monkeypatch)
 
 
 def test_refused_texts_give_back_the_codes_that_were_free():
-    texts = Texts(["a", None, "b", None])
+    texts = StringDictionary(["a", None, "b", None])
     mark = texts.mark()
     assert sorted(texts.code(text) for text in ("x", "y", "z")) == [1, 3, 4]
-    texts.back_to(mark)
+    texts.roll_back(mark)
     assert texts.values == ["a", None, "b", None]
     assert sorted(texts.code(text) for text in ("u", "v")) == [1, 3]
     assert [texts.text(texts.code(text)) for text in "auvb"] == list("auvb")
@@ -306,7 +306,7 @@ def test_a_step_that_fails_breaks_the_session_on_every_road(road):
             call(session)
     again = used.resume(blob)
     found = again.push_one("x", 7, 2.0, key="a").get("y", [])
-    found += rows_of(again.finish(), ["k"]).get("y", [])
+    found += to_rows(again.finish(), ["k"]).get("y", [])
     assert found[-1] == ("a", 7, 3.0)
 
 
@@ -315,7 +315,7 @@ def test_an_interrupt_in_push_one_breaks_the_session(name):
     session = summed().start() if name == "direct" else merged().start()
     name = next(iter(session.specs))
     session.push_one(name, 1, 1.0)
-    road = session.roads[name]
+    road = session.push_paths[name]
 
     def interrupted(*_):
         raise KeyboardInterrupt

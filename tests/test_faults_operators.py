@@ -136,7 +136,7 @@ def test_an_operator_with_times_of_its_own_reads_one_stream_or_is_refused_with_t
         i2 = In("number")
         o1 = Out("number")
         silent = True
-        own_time = True
+        sets_time = True
 
         @step
         def step(i1, i2, by, time):  # noqa: N805 (a step has no self)

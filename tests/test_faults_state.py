@@ -10,15 +10,15 @@ import pytest
 import rtbot
 from rtbot.compiler import pairing_layout
 from rtbot.operator import EMIT, REGISTRY, SILENT, In, Operator, Out, Scalar, step
-from rtbot.runtime.executor import Runner
-from rtbot.runtime.frontier import Progress
-from rtbot.runtime.input_port import Feed
-from rtbot.runtime.keys import Keys
-from rtbot.runtime.pairing_pool import Pool
-from rtbot.runtime.reorder import HeldFeed
-from rtbot.runtime.session import Session, kernels
-from rtbot.tables import Text
-from rtbot.tables.string_dictionary import Texts
+from rtbot.runtime.executor import Executor
+from rtbot.runtime.frontier import FrontierTracker
+from rtbot.runtime.input_port import InputPort
+from rtbot.runtime.keys import KeyTable
+from rtbot.runtime.pairing_pool import PairingPool
+from rtbot.runtime.reorder import ReorderBuffer
+from rtbot.runtime.session import Session, load_kernels
+from rtbot.tables import TextColumn
+from rtbot.tables.string_dictionary import StringDictionary
 
 DUMPS = Path(__file__).parent / "golden" / "dumps"
 
@@ -98,11 +98,11 @@ def test_a_push_refused_for_its_new_keys_leaves_no_room_for_them():
     sizes = [
         lambda: session.runner.capacity,
         lambda: len(session.runner.state),
-        lambda: len(session.feeds["x"].last),
+        lambda: len(session.input_ports["x"].last),
         lambda: len(session.keys.words),
         lambda: len(session.keys.table),
         lambda: len(session.keys.free),
-        lambda: len(session.intake.place),
+        lambda: len(session.ingest.place),
     ]
     before = [size() for size in sizes]
     many = {"k": np.arange(10, 5_000), "t": np.full(4_990, 7), "value": np.ones(4_990)}
@@ -110,18 +110,18 @@ def test_a_push_refused_for_its_new_keys_leaves_no_room_for_them():
         session.push({"x": {n: np.append(c, c[:1]) for n, c in many.items()}})
     assert [size() for size in sizes] == before
     session.push({"x": many})
-    assert session.keys.open_slots().tolist() == list(range(4_992))
+    assert session.keys.list_open_slots().tolist() == list(range(4_992))
 
 
 @pytest.mark.parametrize("kind", ["integer", "text", "both"])
 @pytest.mark.parametrize("seed", range(4))
 def test_keys_that_come_go_and_are_refused_are_those_of_a_dictionary(seed, kind):
     rng = random.Random(f"{seed}/{kind}")
-    keys = Keys(["k", "l"] if kind == "both" else ["k"], kernels())
+    keys = KeyTable(["k", "l"] if kind == "both" else ["k"], load_kernels())
     slots = {}
 
     def columns(numbers):
-        texts = Text(np.arange(len(numbers)), [f"n{n}" for n in numbers])
+        texts = TextColumn(np.arange(len(numbers)), [f"n{n}" for n in numbers])
         integers = np.array(numbers, np.int64)
         return {"integer": [integers], "text": [texts], "both": [texts, integers]}[kind]
 
@@ -134,13 +134,13 @@ def test_keys_that_come_go_and_are_refused_are_those_of_a_dictionary(seed, kind)
         if missing:
             keys.add(words.reshape(-1, keys.width)[found < 0].ravel())
         if rng.random() < 0.4:
-            keys.back_to(mark)
+            keys.roll_back(mark)
         else:
             slots |= dict(zip(numbers, keys.find(words)[0].tolist(), strict=True))
         for n in rng.sample(sorted(slots), min(len(slots), rng.randrange(6))):
             keys.drop([slots.pop(n)])
         label = int if kind == "integer" else lambda n: f"n{n}"
-        assert keys.open_slots().tolist() == [slots[n] for n in sorted(slots, key=label)]
+        assert keys.list_open_slots().tolist() == [slots[n] for n in sorted(slots, key=label)]
         assert len(set(slots.values())) == len(slots)
     assert keys.count <= 60
 
@@ -161,7 +161,7 @@ def test_a_table_that_grows_while_slots_are_used_again_forgets_the_keys_they_had
 def test_asking_for_the_frontier_of_a_key_makes_nothing_of_it():
     session = summed().start(key="k")
     before = session.dump()
-    assert session.frontiers([Text(np.zeros(1, np.int64), ["a"])]).tolist() == [2**63 - 1]
+    assert session.frontiers([TextColumn(np.zeros(1, np.int64), ["a"])]).tolist() == [2**63 - 1]
     assert session.dump() == before
     session.push({"x": keyed((1, 1, 1.0))})
 
@@ -293,7 +293,7 @@ def test_rows_that_waited_for_late_ones_leave_little_in_memory():
     session.push({"x": {"t": np.arange(50_000), "value": np.ones(50_000)}})
     session.advance(50_000)
     session.push({"x": {"t": [50_003, 50_002], "value": [1.0, 2.0]}})
-    assert len(session.feeds["x"].free) < 100
+    assert len(session.input_ports["x"].free) < 100
     assert rows(session.finish(), "s") == [(50_002, 2.0), (50_003, 1.0)]
 
 
@@ -309,7 +309,7 @@ def test_keys_that_come_and_go_do_not_fill_the_heap_that_wakes_them():
     for n in range(5_000, 5_300):
         session.push({"a": keyed((n, 1, 1.0))})
         session.close_key(n)
-    waking = [session.runner.pools[0].word(k, pairing_layout.WATCHED) for k in range(2)]
+    waking = [session.runner.pools[0].read_word(k, pairing_layout.WATCHED) for k in range(2)]
     assert max(waking) < 20
 
 
@@ -344,7 +344,7 @@ def test_a_dump_changes_nothing_and_the_same_session_has_the_same():
 def saved(session):
     """All arrays, numbers and tables of the session's parts."""
     parts = [session, session.runner, session.keys, session.texts, session.runner.progress]
-    parts += [*session.runner.pools, *session.feeds.values(), session.intake]
+    parts += [*session.runner.pools, *session.input_ports.values(), session.ingest]
     plain = (int, str, list, dict, set, tuple, np.ndarray)
     with np.printoptions(threshold=10**6):
         return [{n: repr(v) for n, v in vars(p).items() if isinstance(v, plain)} for p in parts]
@@ -401,7 +401,12 @@ def test_what_the_version_before_dumped_with_closed_keys_goes_on():
     }
     made = graph(inputs, operators, {"n": "j.o1", "text": "j.o2", "sum": "m"})
     session = made.resume((DUMPS / "1-closed.dump").read_bytes())
-    assert session.keys.columns(session.keys.open_slots())["k"].tolist() == ["B", "C", "D", None]
+    assert session.keys.columns(session.keys.list_open_slots())["k"].tolist() == [
+        "B",
+        "C",
+        "D",
+        None,
+    ]
     both = keyed(("A", 3, 1.0), ("Z", 3, 2.0), ("B", 3, 3.0), (None, 3, 4.0))
     assert rows(session.push({"a": both}), "sum", "k") == [("B", 3, 5.0), (None, 3, 9.0)]
     assert rows(session.push({"a": keyed(("A", 4, 1.0), ("Z", 4, 2.0))}), "sum", "k") == [
@@ -633,26 +638,26 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 DERIVED = {
     Session: "plan io key queue_limit kernels module keys feeds runner broken specs intake release"
     " known_slots roads texts busy",
-    Runner: "plan module kernels feeds wrap template width length pools grew ahead arranged"
+    Executor: "plan module kernels feeds wrap template width length pools grew ahead arranged"
     " progress capacity F I header",
-    Progress: "plan kernels feeds pools",
-    Pool: "call width held moved heaps",
-    Feed: "name type io kernels view pinned frontier",
-    HeldFeed: "name type io kernels view pinned lateness wakes places",
-    Keys: "names kernels table _taken texts",
-    Texts: "codes _free _given _limit _ranks _objects _decoded",
+    FrontierTracker: "plan kernels feeds pools",
+    PairingPool: "call width held moved heaps",
+    InputPort: "name type io kernels view pinned frontier",
+    ReorderBuffer: "name type io kernels view pinned lateness wakes places",
+    KeyTable: "names kernels table _taken texts",
+    StringDictionary: "codes _free _given _limit _ranks _objects _decoded",
 }
 """What another part saves, what follows from the graph or from what is saved, what is no state."""
 
 SAVED = {
     Session: "finished rows",
-    Runner: "state own_rows",
-    Progress: "frontiers pins known",
-    Pool: "header queue time value valid next watched",
-    Feed: "floor last begun counts lost",
-    HeldFeed: "floor last begun counts lost frontier roots pool pool_value free unused order",
-    Keys: "kinds nulls words count free ordered",
-    Texts: "values",
+    Executor: "state own_rows",
+    FrontierTracker: "frontiers pins known",
+    PairingPool: "header queue time value valid next watched",
+    InputPort: "floor last begun counts lost",
+    ReorderBuffer: "floor last begun counts lost frontier roots pool pool_value free unused order",
+    KeyTable: "kinds nulls words count free ordered",
+    StringDictionary: "values",
 }
 
 
@@ -661,7 +666,7 @@ def owners():
     held = summed(io={"lateness": 1}).start()
     runner = session.runner
     parts = [session, runner, runner.progress, runner.pools[0], session.keys, session.texts]
-    return [*parts, session.feeds["a"], held.feeds["x"]]
+    return [*parts, session.input_ports["a"], held.input_ports["x"]]
 
 
 @pytest.mark.parametrize("owner", owners(), ids=lambda owner: type(owner).__name__)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.storage.container import decode, encode
+from rtbot.storage.container import decode_blob, encode_blob
 
 ECHO = {"inputs": {"x": "number"}, "operators": {"m": "x"}, "outputs": {"m": "m"}}
 
@@ -105,10 +105,10 @@ def test_a_dump_that_lists_the_times_that_wait_is_read():
     graph = load(io={"lateness": 10})
     session = graph.start("k", compiled=False)
     session.push({"x": {"k": [1, 2, 1], "t": [5, 6, 3], "value": [1.0, 2.0, 3.0]}})
-    header, arrays = decode(session.dump())
+    header, arrays = decode_blob(session.dump())
     header["feeds"]["x"]["times"] = [[0, 3], [0, 5], [1, 6]]
     arrays["feed/x/watched"] = np.full(2, 2**63 - 1)
-    session = graph.resume(encode(header, arrays), compiled=False)
+    session = graph.resume(encode_blob(header, arrays), compiled=False)
     with pytest.raises(rtbot.DataError, match="a second message at t=3"):
         session.push_one("x", 3, 2.0, key=1)
     assert rows_of(session.advance(5)) == [(1, 3), (1, 5)]
@@ -126,7 +126,7 @@ def test_a_closed_key_waits_for_nothing_and_a_new_one_in_its_slot_does():
 
 def test_keys_woken_are_those_whose_rows_an_advance_lets_go():
     session = load(io={"lateness": 100}).start("k", compiled=False)
-    feed = session.feeds["x"]
+    feed = session.input_ports["x"]
     for key in range(300):
         session.push_one("x", 1000 + key, 1.0, key=key)
         session.push_one("x", 990 + key, 1.0, key=key)
@@ -140,7 +140,7 @@ def test_the_heap_of_keys_to_wake_does_not_grow_with_keys_that_are_closed():
     for key in range(1000):
         session.push_one("x", 1000 + key, 1.0, key=key)
         session.close_key(key)
-    assert len(session.feeds["x"].wakes.time) <= 128
+    assert len(session.input_ports["x"].wakes.time) <= 128
 
 
 # ---- names of columns

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pytest
 
 from rtbot.core.errors import DataError
-from rtbot.core.times import Style
+from rtbot.core.times import TimeStyle
 from rtbot.io.sinks import csv_writer
-from rtbot.io.sinks.csv_writer import Lines
-from rtbot.io.sinks.writers import Clock, CsvWriter
+from rtbot.io.sinks.csv_writer import CsvEncoder
+from rtbot.io.sinks.writers import CsvWriter, TimeFormat
 
 COUNT = int(os.environ.get("FLOAT_TEXTS", "200000"))
 BATCH = 1_000_000
@@ -25,7 +25,7 @@ ALWAYS, NEVER = 0, 1 << 60
 
 
 def written(table, few_rows, clock=None):
-    return b"".join(map(bytes, Lines(clock or Clock(), few_rows).of(table)))
+    return b"".join(map(bytes, CsvEncoder(clock or TimeFormat(), few_rows).encode(table)))
 
 
 def texts(floats):
@@ -211,19 +211,19 @@ def test_the_bytes_depend_neither_on_the_way_nor_on_the_cuts(cuts, monkeypatch):
     ends = [*cuts, table.num_rows]
     parts = [table.slice(a, b - a) for a, b in zip([0, *cuts], ends, strict=True)]
     for few_rows in (ALWAYS, 10_000, NEVER):
-        some = Lines(Clock(), few_rows)
-        assert b"".join(bytes(text) for part in parts for text in some.of(part)) == written(
+        some = CsvEncoder(TimeFormat(), few_rows)
+        assert b"".join(bytes(text) for part in parts for text in some.encode(part)) == written(
             table, NEVER
         )
 
 
 def test_a_file_changes_over_to_the_loops_without_a_seam(monkeypatch):
     used = []
-    loops = csv_writer.loops
-    monkeypatch.setattr(csv_writer, "loops", lambda: used.append(1) or loops())
+    loops = csv_writer.load_csv_kernels
+    monkeypatch.setattr(csv_writer, "load_csv_kernels", lambda: used.append(1) or loops())
     table = mixed(csv_writer.FEW_ROWS)
     stream = io.BytesIO()
-    writer = CsvWriter(stream, Clock())
+    writer = CsvWriter(stream, TimeFormat())
     writer.write(table)
     assert not used
     writer.write(table.slice(0, 10))
@@ -238,17 +238,17 @@ def test_a_file_changes_over_to_the_loops_without_a_seam(monkeypatch):
 
 DAYS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 STYLES = [
-    Style("", 0),
-    Style("T", 1),
-    Style(" ", 2),
-    Style("T", 2, 0, "Z"),
-    Style("T", 3),
-    Style(" ", 3, 0, "+02:00"),
-    Style("T", 3, 1, "Z"),
-    Style("T", 3, 3, "-0930"),
-    Style("T", 3, 6),
-    Style("T", 3, 9, "+14"),
-    Style("T", 3, 12),
+    TimeStyle("", 0),
+    TimeStyle("T", 1),
+    TimeStyle(" ", 2),
+    TimeStyle("T", 2, 0, "Z"),
+    TimeStyle("T", 3),
+    TimeStyle(" ", 3, 0, "+02:00"),
+    TimeStyle("T", 3, 1, "Z"),
+    TimeStyle("T", 3, 3, "-0930"),
+    TimeStyle("T", 3, 6),
+    TimeStyle("T", 3, 9, "+14"),
+    TimeStyle("T", 3, 12),
 ]
 
 
@@ -261,13 +261,13 @@ def test_times_are_written_as_arrow_writes_them(unit, style):
     counts += [counts[0] // step * step for step in (day, day // 24, day // 1440, day // 86_400)]
     counts += [np.arange(-800, 800) * day // 86_400, np.array([0, -1, 1, day - 1, day, -day])]
     table = pa.table({"t": pa.array(np.concatenate(counts)), "x": pa.nulls(11_606, pa.float64())})
-    clock = Clock(unit, style)
+    clock = TimeFormat(unit, style)
     assert written(table, ALWAYS, clock) == written(table, NEVER, clock)
 
 
 def test_every_day_of_a_cycle_of_the_calendar():
     table = pa.table({"t": pa.array(np.arange(-719_528, -719_528 + 146_097 + 366) * 86_400)})
-    clock = Clock("s", Style("", 0))
+    clock = TimeFormat("s", TimeStyle("", 0))
     found = written(table, ALWAYS, clock)
     assert found == written(table, NEVER, clock)
     assert found.startswith(b"0000-01-01\n0000-01-02\n")
@@ -277,4 +277,4 @@ def test_every_day_of_a_cycle_of_the_calendar():
 def test_a_time_beyond_the_calendar_cannot_be_written(few_rows):
     table = pa.table({"t": pa.array([0, 2**62])})
     with pytest.raises(DataError, match="0 to 9999"):
-        written(table, few_rows, Clock("s", Style()))
+        written(table, few_rows, TimeFormat("s", TimeStyle()))

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rtbot.core.arrow import of_list, of_numpy
-from rtbot.core.times import Style
+from rtbot.core.arrow import from_list, from_numpy
+from rtbot.core.times import TimeStyle
 from rtbot.io.sinks import writers
-from rtbot.io.sinks.writers import Behind, Clock, open_writer
-from rtbot.io.sources.columnar import ColumnFile
-from rtbot.tables.wide import wide
+from rtbot.io.sinks.writers import BackgroundWriter, TimeFormat, open_writer
+from rtbot.io.sources.columnar import ColumnarSource
+from rtbot.tables.wide import build_wide
 
 ROOT = Path(__file__).parent.parent
 GROUP_ROWS = 1_000
@@ -42,7 +42,7 @@ def table(rows):
 
 def written(form, parts, clock=None):
     stream = io.BytesIO()
-    writer = Behind(open_writer(stream, "", form, clock or Clock()))
+    writer = BackgroundWriter(open_writer(stream, "", form, clock or TimeFormat()))
     for part in parts:
         writer.write(part)
     writer.close()
@@ -89,7 +89,7 @@ def test_parquet_without_rows_has_the_schema():
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
 def test_parquet_has_timestamps_where_times_were_no_integers(unit, offset):
     found = pq.read_table(
-        io.BytesIO(written("parquet", [table(1_500)], Clock(unit, Style(offset=offset))))
+        io.BytesIO(written("parquet", [table(1_500)], TimeFormat(unit, TimeStyle(offset=offset))))
     )
     assert found.schema.field("t").type == pa.timestamp(unit, "UTC" if offset else None)
     assert found.column("t").cast(pa.int64()).to_pylist() == list(range(0, 90_000, 60))
@@ -122,9 +122,9 @@ def test_parquet_is_read_as_it_is_used(group_rows):
     data = io.BytesIO()
     pq.write_table(whole, data, row_group_size=group_rows, use_dictionary=False)
     stream = Watched(data.getvalue())
-    file = ColumnFile(stream, "f.parquet", "parquet")
+    file = ColumnarSource(stream, "f.parquet", "parquet")
     count, read = 0, []
-    for block in file.blocks({"t": "integer", "x": "number"}):
+    for block in file.read_blocks({"t": "integer", "x": "number"}):
         count += block.count
         read.append(sum(stream.sizes))
     assert count == rows
@@ -148,7 +148,7 @@ def test_parquet_is_read_as_it_is_used(group_rows):
     ],
 )
 def test_numpy_to_arrow(values, valid, expected):
-    found = of_numpy(values, valid)
+    found = from_numpy(values, valid)
     found.validate(full=True)
     # nan is no equal of itself
     assert str(found) == str(expected)
@@ -159,7 +159,7 @@ def test_numpy_to_arrow(values, valid, expected):
     "values", [["a", "", None, "äö"], [], [None], [3, None, -(2**63)], [2**63 - 1]], ids=str
 )
 def test_lists_to_arrow(values):
-    found = of_list(values)
+    found = from_list(values)
     found.validate(full=True)
     assert found.to_pylist() == values
     assert found.type == (pa.int64() if any(isinstance(v, int) for v in values) else pa.string())
@@ -178,7 +178,7 @@ def test_lists_to_arrow(values):
 def test_keys_sort_by_value_with_null_last(keys, expected):
     keys = np.array([*keys, None], object)[:-1]
     rows = {"k": keys, "t": np.arange(1, len(keys) + 1), "value": np.ones(len(keys))}
-    found = wide({"x": rows}, ["k"])
+    found = build_wide({"x": rows}, ["k"])
     pairs = zip(found.column("k").to_pylist(), found.column("t").to_pylist(), strict=True)
     assert list(pairs) == expected
 

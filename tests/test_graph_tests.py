@@ -12,9 +12,9 @@ import rtbot
 from rtbot import graph_tests
 from rtbot.cli.main import run
 from rtbot.core.errors import GraphError
-from rtbot.core.times import style_of
-from rtbot.graph_tests.compare_rows import equal, place
-from rtbot.graph_tests.edits import flow
+from rtbot.core.times import detect_style
+from rtbot.graph_tests.compare_rows import is_close, rank_row
+from rtbot.graph_tests.edits import format_flow
 from rtbot.graph_tests.notation import Notation
 
 pytest_plugins = ["pytester"]
@@ -47,7 +47,9 @@ def written(tests, graph=GRAPH, path="g.yaml"):
 
 def outcome_of(test, graph=GRAPH):
     """The outcome of a single test, written as one line of YAML or as a block."""
-    suite = graph_tests.load(written(test if test.startswith("  - ") else f"  - {test}\n", graph))
+    suite = graph_tests.load_suite(
+        written(test if test.startswith("  - ") else f"  - {test}\n", graph)
+    )
     (one,) = suite.tests
     return suite.run(one)
 
@@ -55,7 +57,7 @@ def outcome_of(test, graph=GRAPH):
 def refused(test, graph=GRAPH):
     """The code, place and text of the problem that a test makes of the graph."""
     with pytest.raises(GraphError) as caught:
-        graph_tests.load(written(f"  - {test}\n", graph))
+        graph_tests.load_suite(written(f"  - {test}\n", graph))
     (problem,) = caught.value.problems
     return problem.code, problem.mark.line, f"{problem.message}; {problem.hint}"
 
@@ -161,7 +163,7 @@ tests:
 
 def test_the_rows_of_inputs_go_in_by_time_and_each_as_written():
     given = "{price: [[2, 1], [5, 2], [4, 3]], other: [[1, 1], [2, 2], [9, 3]]}"
-    suite = graph_tests.load(written(f"  - {{given: {given}, error: RT202}}\n"))
+    suite = graph_tests.load_suite(written(f"  - {{given: {given}, error: RT202}}\n"))
     rows = graph_tests.run_tests.in_time_order(suite.tests[0].given)
     assert [(name, row) for name, _, row in rows] == [
         ("other", (1, 1)),
@@ -190,17 +192,17 @@ def test_parameters_without_a_value_come_from_the_tests():
   - {name: c, error: RT111}
   - {name: d, emits_nothing: [hot]}
 """
-    suite = graph_tests.load(written(tests, graph))
+    suite = graph_tests.load_suite(written(tests, graph))
     assert [suite.run(test).passed for test in suite.tests] == [True, True, True, False]
     with pytest.raises(GraphError, match="RT111"):
-        graph_tests.load(written("  - {name: a, error: RT111}\n", graph))
-    last = graph_tests.load(written(tests, graph), {"window": 1}).tests[3]
-    assert graph_tests.load("g.yaml", {"window": 1}).run(last).passed
+        graph_tests.load_suite(written("  - {name: a, error: RT111}\n", graph))
+    last = graph_tests.load_suite(written(tests, graph), {"window": 1}).tests[3]
+    assert graph_tests.load_suite("g.yaml", {"window": 1}).run(last).passed
 
 
 def test_compiled_code_gives_the_same():
     tests = "  - {given: {price: [[1, 0.1]]}, expect: {middle: [[1, 0.1]]}}\n"
-    suite = graph_tests.load(written(tests))
+    suite = graph_tests.load_suite(written(tests))
     assert all(suite.run(suite.tests[0], compiled=compiled).passed for compiled in (False, True))
 
 
@@ -288,7 +290,7 @@ def test_a_file_is_beside_the_graph_not_where_one_stands(monkeypatch, tmp_path):
     path = Path(written(f"  - {CSV}\n")).resolve()
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    suite = graph_tests.load(path)
+    suite = graph_tests.load_suite(path)
     assert suite.run(suite.tests[0]).passed
 
 
@@ -411,12 +413,12 @@ def test_an_unexpected_error_shows_the_line_of_its_row():
     ],
 )
 def test_equal_values(expected, emitted, tolerance, same):
-    assert equal(expected, emitted, tolerance) is same
+    assert is_close(expected, emitted, tolerance) is same
 
 
 def test_rows_are_in_the_order_of_keys_and_times():
     rows = [(None, 1, 0), ("b", 1, 0), ("a", 2, 0), (10, 1, 0), (9, 3, 0), ("a", 1, 0)]
-    assert [row[:2] for row in sorted(rows, key=place)] == [
+    assert [row[:2] for row in sorted(rows, key=rank_row)] == [
         *((9, 3), (10, 1)),
         *(("a", 1), ("a", 2), ("b", 1)),
         (None, 1),
@@ -467,7 +469,7 @@ def test_values_are_written_so_that_they_read_back(value, plain, in_json):
     ],
 )
 def test_times_are_written_as_they_are_in_the_test(style, unit, time, told):
-    assert Notation(unit, style and style_of(style)).time(time) == told
+    assert Notation(unit, style and detect_style(style)).time(time) == told
 
 
 # ---- update
@@ -477,9 +479,9 @@ def updated(tests, graph=GRAPH, encode=str.encode):
     """What --update makes of the tests; the file then passes, and a second time changes nothing."""
     path = Path(written(""))
     path.write_bytes(encode(graph + tests))
-    suite = graph_tests.load(path)
+    suite = graph_tests.load_suite(path)
     graph_tests.update(suite, [suite.run(test) for test in suite.tests])
-    again = graph_tests.load(path)
+    again = graph_tests.load_suite(path)
     outcomes = [again.run(test) for test in again.tests]
     assert all(outcome.passed for outcome in outcomes if not outcome.fault), outcomes
     assert graph_tests.update(again, outcomes) == []
@@ -547,21 +549,21 @@ JSON = """\
 def test_json_stays_json():
     path = Path("g.yaml")
     path.write_text(JSON)
-    suite = graph_tests.load(path)
+    suite = graph_tests.load_suite(path)
     assert graph_tests.update(suite, map(suite.run, suite.tests)) == ["g.yaml"]
     test = json.loads(path.read_text())["tests"][0]
     assert test["expect"] == {"middle": [["A", 1, 5], ["A", 2, "nan"]]}
     assert [outcome.passed for outcome in rtbot.load(path).test()] == [True]
     halves = JSON.replace('"name": "a"', '"name": "\\ud83d\\ude00"')
     path.write_text(halves)
-    suite = graph_tests.load(path)
+    suite = graph_tests.load_suite(path)
     with pytest.raises(GraphError, match="two halves"):
         graph_tests.update(suite, map(suite.run, suite.tests))
     assert path.read_text() == halves
 
 
 def test_a_file_that_has_changed_meanwhile_is_left_alone():
-    suite = graph_tests.load(written("  - {given: {price: [[1, 5]]}}\n"))
+    suite = graph_tests.load_suite(written("  - {given: {price: [[1, 5]]}}\n"))
     outcomes = [suite.run(test) for test in suite.tests]
     text = Path(written("  - {given: {price: [[1, 6]]}}\n")).read_text()
     with pytest.raises(GraphError, match="has changed"):
@@ -580,7 +582,7 @@ def test_update_goes_through_a_link():
 
 def filed(test, graph=GRAPH):
     """Update a test whose rows are in files; returns what was written."""
-    suite = graph_tests.load(written(f"  - {test}\n", graph))
+    suite = graph_tests.load_suite(written(f"  - {test}\n", graph))
     text = Path("g.yaml").read_text()
     done = graph_tests.update(suite, [suite.run(one) for one in suite.tests])
     assert Path("g.yaml").read_text() == text
@@ -612,7 +614,7 @@ def test_update_of_keyed_rows_in_a_file():
 
 def test_update_spares_a_file_that_has_more_in_it():
     data(in_csv="t,price\n1,2\n", out_csv="t,middle,note\n1,3,x\n")
-    suite = graph_tests.load(written(f"  - {CSV}\n"))
+    suite = graph_tests.load_suite(written(f"  - {CSV}\n"))
     with pytest.raises(GraphError, match=r"other columns: note"):
         graph_tests.update(suite, map(suite.run, suite.tests))
     assert Path("data/out.csv").read_text() == "t,middle,note\n1,3,x\n"
@@ -630,7 +632,7 @@ def test_update_spares_a_file_that_has_more_in_it():
     ],
 )
 def test_lists_are_wrapped(items, column, told):
-    assert flow(items, column, 0) == told
+    assert format_flow(items, column, 0) == told
 
 
 # ---- the verb

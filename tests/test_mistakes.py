@@ -8,9 +8,9 @@ import re
 import pytest
 
 import rtbot
-from rtbot.core.errors import nearest, nearest_of_ours
-from rtbot.core.hints import SYNONYMS, folded, synonym
-from rtbot.operator import REGISTRY, known_elsewhere, named_like
+from rtbot.core.errors import suggest_known_name, suggest_name
+from rtbot.core.hints import SYNONYMS, find_synonym, fold_word
+from rtbot.operator import REGISTRY, find_by_search_term, suggest_operator
 from tests.mistakes.cases import PAGE, SECTIONS, cases, command, first_message, row, told
 
 ALL = [(section, case) for section in SECTIONS for case in cases(section)]
@@ -91,27 +91,27 @@ def test_what_looks_like_a_mistake_and_is_none():
     ],
 )
 def test_an_operator_is_known_by_the_word_of_another_tool(word, operator):
-    assert known_elsewhere(word) == (operator, "")
-    assert named_like(word) == f"did you mean {operator!r}?"
+    assert find_by_search_term(word) == (operator, "")
+    assert suggest_operator(word) == f"did you mean {operator!r}?"
 
 
 def test_a_word_may_imply_parameters():
-    assert known_elsewhere("merge_asof") == ("Join", "how: asof")
-    assert named_like("rolling_max") == "did you mean 'WindowMinMax' with mode: max?"
+    assert find_by_search_term("merge_asof") == ("Join", "how: asof")
+    assert suggest_operator("rolling_max") == "did you mean 'WindowMinMax' with mode: max?"
 
 
 def test_a_word_means_one_operator_and_is_no_name_of_another():
     words = {}
     for operator in dict.fromkeys(REGISTRY.values()):
-        for entry in filter(None, operator.known_as.split(", ")):
-            word = folded(entry.partition(" ")[0])
+        for entry in filter(None, operator.search_terms.split(", ")):
+            word = fold_word(entry.partition(" ")[0])
             assert words.setdefault(word, operator) is operator, word
-            assert {folded(name) for name in REGISTRY} & {word} == set(), word
+            assert {fold_word(name) for name in REGISTRY} & {word} == set(), word
 
 
 def test_what_a_word_implies_are_parameters_of_the_operator():
     for operator in REGISTRY.values():
-        for entry in operator.known_as.split(", "):
+        for entry in operator.search_terms.split(", "):
             _, _, setting = entry.partition(" ")
             name, _, value = setting.partition(": ")
             assert not setting or value in operator.parameters[name].options
@@ -133,12 +133,12 @@ def test_what_a_word_implies_are_parameters_of_the_operator():
     ],
 )
 def test_a_word_stands_for_a_name_that_is_there(word, names, meant):
-    assert synonym(word, names) == meant
+    assert find_synonym(word, names) == meant
 
 
 def test_a_synonym_comes_before_a_name_that_looks_alike():
-    assert nearest_of_ours("n", ("in", "window")) == "did you mean 'window'?"
-    assert nearest_of_ours("windw", ("in", "window")) == "did you mean 'window'?"
+    assert suggest_known_name("n", ("in", "window")) == "did you mean 'window'?"
+    assert suggest_known_name("windw", ("in", "window")) == "did you mean 'window'?"
 
 
 @pytest.mark.parametrize(
@@ -153,4 +153,4 @@ def test_a_synonym_comes_before_a_name_that_looks_alike():
     ],
 )
 def test_short_names_are_not_like_every_other(name, candidates, hint):
-    assert nearest(name, candidates) == hint
+    assert suggest_name(name, candidates) == hint

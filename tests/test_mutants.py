@@ -1,4 +1,4 @@
-"""What no narrow test looked at: each of these fails with one broken line of `tests.sabotages`."""
+"""What no narrow test looked at: each of these fails with one broken line of `tests.mutants`."""
 
 import hashlib
 import operator
@@ -118,7 +118,9 @@ def test_a_digit_of_a_running_sum_that_has_grown_hands_on_what_it_has(sign):
 )
 def test_zeros_in_front_of_an_integer_are_no_digits_of_it(text, value):
     sign = "-" * text.startswith("-")
-    array, faults = cells.convert(pa.array([f"{sign}{30 * '0'}{text.lstrip('-')}"]), "integer", "x")
+    array, faults = cells.convert_cells(
+        pa.array([f"{sign}{30 * '0'}{text.lstrip('-')}"]), "integer", "x"
+    )
     assert (array.to_pylist(), faults) == ([value], [])
 
 
@@ -127,19 +129,19 @@ def test_zeros_in_front_of_an_integer_are_no_digits_of_it(text, value):
 
 def test_a_dump_whose_state_is_laid_out_otherwise_is_refused():
     graph = rtbot.load(BOTH)
-    header, arrays = container.decode(graph.start().dump())
+    header, arrays = container.decode_blob(graph.start().dump())
     with pytest.raises(rtbot.CheckpointError, match="laid out otherwise") as caught:
-        graph.resume(container.encode(header | {"state": header["state"][::-1]}, arrays))
+        graph.resume(container.encode_blob(header | {"state": header["state"][::-1]}, arrays))
     assert caught.value.code == "RT312"
 
 
 def test_bytes_behind_the_arrays_of_a_dump_are_no_dump():
-    blob = container.encode({}, {"a": np.arange(3)})[: -container.DIGEST] + bytes(8)
+    blob = container.encode_blob({}, {"a": np.arange(3)})[: -container.DIGEST] + bytes(8)
     start, end = len(container.MAGIC), container.START
     version, length, head = container.LENGTHS.unpack(blob[start:end])
     blob = blob[:start] + container.LENGTHS.pack(version, length + 8, head) + blob[end:]
     with pytest.raises(rtbot.CheckpointError, match="does not hold what a dump holds"):
-        container.decode(blob + hashlib.sha256(blob).digest())
+        container.decode_blob(blob + hashlib.sha256(blob).digest())
 
 
 @pytest.mark.parametrize("io", [{}, {"lateness": 3}])

@@ -109,9 +109,9 @@ class Key:
         while code == EMIT_AGAIN:
             given = {**known, **self.scalars}
             results = list(self.step(**{name: given[name] for name in wanted}))
-            coded = self.cls.silent or self.cls.faults or self.cls.own_time
+            coded = self.cls.silent or self.cls.faults or self.cls.sets_time
             code = results.pop(0) if coded else EMIT
-            at = results.pop(0) if self.cls.own_time else time
+            at = results.pop(0) if self.cls.sets_time else time
             result = results.pop(0)
             assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
             self.scalars = dict(zip(self.scalars, results, strict=True))

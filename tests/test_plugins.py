@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 import rtbot
-from rtbot.graph.check.declaration import problems
+from rtbot.graph.check.declaration import find_problems
 from rtbot.graph.plugins import PluginError, load_plugin
 from rtbot.operator import REGISTRY
 from tests.catalogue import catalogue
@@ -398,7 +398,7 @@ def test_a_class_that_was_never_checked_is_checked_by_the_graph_that_uses_it(tmp
 
 @pytest.mark.parametrize("name", catalogue())
 def test_our_own_declarations_have_no_problem(name):
-    assert problems(catalogue()[name]) == ()
+    assert find_problems(catalogue()[name]) == ()
 
 
 def test_a_formula_that_is_chosen_and_wrong_is_told_at_the_class(plugin):

@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtbot.cli.main import run
-from rtbot.cli.progress_bar import Progress, Watched
-from rtbot.cli.run_options import bytes_of
-from rtbot.io.sinks.sort import RUNS_MAX, Sorter
-from rtbot.io.sinks.writers import Clock
+from rtbot.cli.progress_bar import ProgressBar, TrackedFiles
+from rtbot.cli.run_options import parse_bytes
+from rtbot.io.sinks.sort import RUNS_MAX, ExternalSorter
+from rtbot.io.sinks.writers import TimeFormat
 from rtbot.io.text_table import TextTable
 from rtbot.tables.wide import PRESENT
 
@@ -273,7 +273,7 @@ def test_fast_and_strict_reading_agree(call, monkeypatch):
     for size, fast in ((1 << 22, True), (100, True), (1 << 22, False)):
         monkeypatch.setattr("rtbot.io.sources.csv_chunks.CHUNK_BYTES", size)
         if not fast:
-            monkeypatch.setattr("rtbot.io.sources.jsonl._quickly", lambda *_: None)
+            monkeypatch.setattr("rtbot.io.sources.jsonl._read_with_arrow", lambda *_: None)
         assert call(*arguments, g__yaml=ONE, d__jsonl=data)[0] == 0
         outs.append(Path("o.csv").read_text())
     assert set(outs) == {outs[0]}
@@ -455,7 +455,7 @@ def sorted_by(rows, per_run, block_bytes):
     """Rows (t, k, a, b) through a sorter, in runs of so many; also how many runs there were."""
     whole = pa.int64()
     schema = pa.schema([("t", whole), ("k", pa.string()), ("a", whole), ("b", whole)])
-    sorter = Sorter(io.BytesIO, ["k", "t"], block_bytes, unite=True)
+    sorter = ExternalSorter(io.BytesIO, ["k", "t"], block_bytes, unite=True)
     added = 0
     for start in range(0, len(rows), per_run):
         run_of = sorted(rows[start : start + per_run], key=by_key)
@@ -466,7 +466,7 @@ def sorted_by(rows, per_run, block_bytes):
         sorter.add(table)
         added += 1
     assert len(sorter) <= 3 * RUNS_MAX  # many of one size become one on the way
-    found = [tuple(row.values())[:4] for table in sorter.sorted() for row in table.to_pylist()]
+    found = [tuple(row.values())[:4] for table in sorter.read_sorted() for row in table.to_pylist()]
     sorter.close()
     return found, added
 
@@ -503,7 +503,7 @@ def test_rows_of_one_place_become_one_wherever_they_were():
 )
 def test_numbers_of_bytes(call, text, expected):
     if expected is not None:
-        assert bytes_of(text) == expected
+        assert parse_bytes(text) == expected
     else:
         code, _, err = call("d.csv", "--memory", text, g__yaml=ONE)
         assert code == 2
@@ -804,7 +804,7 @@ def test_of_a_long_table_the_middle_is_counted(call):
 
 
 def test_a_table_keeps_what_it_shows_and_no_more():
-    table = TextTable(io.BytesIO(), Clock())
+    table = TextTable(io.BytesIO(), TimeFormat())
     parts = [pa.table({"t": range(start, start + 5000)}) for start in range(0, 100_000, 5000)]
     for part in parts:
         table.write(part)
@@ -830,7 +830,7 @@ def test_a_terminal_gets_the_columns_that_fit(monkeypatch, width, header):
     for is_terminal in (True, False):
         stream = io.BytesIO()
         stream.isatty = lambda answer=is_terminal: answer
-        table = TextTable(stream, Clock())
+        table = TextTable(stream, TimeFormat())
         table.write(pa.table(COLUMNS))
         table.close()
         first, _, *rest = stream.getvalue().decode().splitlines()
@@ -908,7 +908,7 @@ def test_a_terminal_shows_how_far_a_run_is_and_then_no_more(terminal):
 def test_a_short_run_shows_nothing(terminal, monkeypatch):
     monkeypatch.setattr("rtbot.cli.progress_bar.DELAY_SECONDS", 0.5)
     seconds = iter([10.0, 10.25, 10.49, 10.5, 10.5])
-    progress = Progress(Watched([]), terminal, lambda: next(seconds))
+    progress = ProgressBar(TrackedFiles([]), terminal, lambda: next(seconds))
     with progress:
         progress.read(1_000)
         progress.wrote(1_000)

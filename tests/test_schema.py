@@ -16,7 +16,7 @@ import yaml
 import rtbot
 from rtbot.cli.main import run
 from rtbot.graph.check import KEYS, LATER
-from rtbot.graph.schema import schema, schema_text
+from rtbot.graph.schema import build_schema, format_schema
 from rtbot.operator import REGISTRY
 from tests.catalogue import catalogue
 from tests.data import policies
@@ -25,7 +25,7 @@ from tests.generate import Grower
 ROOT = Path(__file__).parent.parent
 GRAPHS = sorted((ROOT / "graphs").glob("*.yaml"))
 MALFORMED = sorted((ROOT / "tests" / "malformed" / "graphs").iterdir())
-VALIDATOR = jsonschema.Draft7Validator(schema())
+VALIDATOR = jsonschema.Draft7Validator(build_schema())
 
 
 # ---- a file as an editor reads it: the types of YAML 1.2
@@ -411,16 +411,16 @@ def test_every_operator_as_in_its_example_and_with_every_mistake(name):
 
 @pytest.mark.parametrize("name", sorted(catalogue()))
 def test_every_parameter_has_its_text_and_may_be_that_of_the_graph(name):
-    properties = schema()["definitions"][name]["properties"]
+    properties = build_schema()["definitions"][name]["properties"]
     for parameter in catalogue()[name].parameters.values():
         definition = properties[parameter.name]["$ref"].split("/")[-1]
-        assert parameter.doc in schema()["definitions"][definition]["description"]
+        assert parameter.doc in build_schema()["definitions"][definition]["description"]
         given = graph_of(catalogue()[name], **{parameter.name: "$x"})
         assert refusal(given.replace('"io"', '"params": {"x": 1}, "io"', 1)) == ""
 
 
 def test_snippets_are_operators():
-    snippets = schema()["definitions"]["operator"]["else"]["defaultSnippets"]
+    snippets = build_schema()["definitions"]["operator"]["else"]["defaultSnippets"]
     assert [snippet["label"] for snippet in snippets] == sorted(catalogue())
     for snippet in snippets:
         filled = re.sub(r'"\$\{\d+:([^}]*)\}"', r"\1", json.dumps(snippet["body"]))
@@ -433,25 +433,27 @@ def test_snippets_are_operators():
 
 
 def test_it_is_a_schema_of_draft_7_and_always_the_same():
-    jsonschema.Draft7Validator.check_schema(schema())
-    assert schema_text() == schema_text()
-    assert json.loads(schema_text()) == schema()
-    assert schema()["version"] == rtbot.__version__
+    jsonschema.Draft7Validator.check_schema(build_schema())
+    assert format_schema() == format_schema()
+    assert json.loads(format_schema()) == build_schema()
+    assert build_schema()["version"] == rtbot.__version__
 
 
 def test_it_knows_the_keys_that_this_version_has():
-    assert list(schema()["properties"]) == [key for key in KEYS if key not in LATER]
-    assert schema()["definitions"]["operator"]["properties"]["type"]["enum"] == sorted(REGISTRY)
+    assert list(build_schema()["properties"]) == [key for key in KEYS if key not in LATER]
+    assert build_schema()["definitions"]["operator"]["properties"]["type"]["enum"] == sorted(
+        REGISTRY
+    )
 
 
 def test_every_definition_is_used_and_every_reference_is_defined():
-    used = {place[key] for place, key in places(schema()) if key == "$ref"}
-    assert used == {f"#/definitions/{name}" for name in schema()["definitions"]}
+    used = {place[key] for place, key in places(build_schema()) if key == "$ref"}
+    assert used == {f"#/definitions/{name}" for name in build_schema()["definitions"]}
 
 
 def test_patterns_mean_the_same_to_javascript():
     """Only what both languages have, also with the flag `u`, under which editors run them."""
-    patterns = {place[key] for place, key in places(schema()) if key == "pattern"}
+    patterns = {place[key] for place, key in places(build_schema()) if key == "pattern"}
     assert len(patterns) > 20
     for pattern in patterns:
         assert not re.search(r"\\[^$.sS?*+()|\[\]{}/^\\]|\(\?[^:!=]", pattern), pattern
@@ -537,4 +539,4 @@ def test_operators_of_a_plugin_are_in_the_schema_that_the_verb_writes(tmp_path):
 
 def test_the_verb_prints_the_schema(capfd):
     assert run(["schema"]) == 0
-    assert capfd.readouterr() == (schema_text(), "")
+    assert capfd.readouterr() == (format_schema(), "")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rtbot
-from rtbot.tables import Text
+from rtbot.tables import TextColumn
 
 LATEST = 2**63 - 1
 
@@ -370,7 +370,7 @@ def test_a_refused_push_gives_back_the_codes_that_it_took(monkeypatch):
     monkeypatch.setattr("rtbot.tables.string_dictionary.ROOM", 8)
     _, session = looked_up()
     looked_up_rows(session, 1, 15)
-    session.intake.tidy()
+    session.ingest.tidy()
     before = session.dump()
     for t in range(20):
         with pytest.raises(rtbot.DataError):
@@ -465,7 +465,7 @@ outputs: {both: both.o2, early: early, peak: peak}
             keyed.push({name: table | {"k": [key] * len(given)}})
         alone.append(session.frontier())
     least = -(2**63)
-    names = Text(np.arange(4), [*rows, "unknown"])
+    names = TextColumn(np.arange(4), [*rows, "unknown"])
     expected = [least if time is None else time for time in alone]
     assert keyed.frontiers([names]).tolist() == [*expected, 2**63 - 1]
     assert expected[0] > least

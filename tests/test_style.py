@@ -95,7 +95,7 @@ def parameter_count(node: ast.FunctionDef) -> int:
 def is_compiled(node: ast.FunctionDef) -> bool:
     """Whether numba compiles it: a step, or a helper of steps."""
     names = {ast.unparse(d).split("(")[0].split(".")[-1] for d in node.decorator_list}
-    return bool(names & {"step", "rarely"})
+    return bool(names & {"step", "noinline"})
 
 
 def nesting(body: list[ast.stmt]) -> int:

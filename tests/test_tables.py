@@ -10,25 +10,25 @@ import pytest
 
 import rtbot
 from rtbot.core.errors import DataError
-from rtbot.runtime.result import Result, joined
-from rtbot.tables import Columns, Spec, Text, by_input, columns
+from rtbot.runtime.result import Result, merge_results
+from rtbot.tables import Columns, TableSpec, TextColumn, split_by_input, to_columns
 
 NAN = float("nan")
-PRICE = Spec("price", "number", key=("symbol",))
+PRICE = TableSpec("price", "number", key=("symbol",))
 
 
 def plain(found: Columns) -> dict:
     """Arrays as lists, text as str, null as None."""
     keys = []
     for part in found.keys:
-        if isinstance(part, Text):
-            keys.append(part.objects().tolist())
+        if isinstance(part, TextColumn):
+            keys.append(part.to_objects().tolist())
         elif isinstance(part, tuple):
             pairs = zip(part[0].tolist(), part[1], strict=True)
             keys.append([value if valid else None for value, valid in pairs])
         else:
             keys.append(part.tolist())
-    value = found.value.objects() if isinstance(found.value, Text) else found.value
+    value = found.value.to_objects() if isinstance(found.value, TextColumn) else found.value
     values = value.tolist()
     if found.valid is not None:
         values = [v if ok else None for v, ok in zip(values, found.valid, strict=True)]
@@ -95,7 +95,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_columns(form):
-    found = columns(FORMS[form], PRICE)
+    found = to_columns(FORMS[form], PRICE)
     assert found.time.dtype == np.int64
     assert found.value.dtype == np.float64
     told = plain(found)
@@ -122,7 +122,7 @@ def test_streams_of_arrow_batches_are_tables(form):
         "capsule": Capsule(table),
         "reader": pa.RecordBatchReader.from_batches(table.schema, batches),
     }[form]
-    assert plain(columns(stream, PRICE))["t"] == TIMES
+    assert plain(to_columns(stream, PRICE))["t"] == TIMES
 
 
 DAYS = pd.date_range("2024-01-01", periods=2, tz="Europe/Berlin")
@@ -141,7 +141,7 @@ MIDNIGHTS = [1_704_063_600, 1_704_150_000]
     ids=["unnamed", "named", "column first", "series", "polars"],
 )
 def test_an_index_of_times_is_the_column_of_times_if_there_is_no_other(table):
-    found = plain(columns(table, Spec("x", "number", unit="s")))
+    found = plain(to_columns(table, TableSpec("x", "number", unit="s")))
     assert (found["t"], found["value"]) == (MIDNIGHTS, [1.0, 2.0])
 
 
@@ -164,14 +164,14 @@ def test_an_index_of_times_is_the_column_of_times_if_there_is_no_other(table):
 )
 def test_what_is_no_table_says_what_to_give(table, message, hint):
     with pytest.raises(DataError) as caught:
-        columns(table, Spec("x", "number"))
+        to_columns(table, TableSpec("x", "number"))
     assert message in caught.value.message
     assert hint in caught.value.hint
 
 
 # ---- one table of several inputs
 
-SPECS = {"a": Spec("a", "number"), "b": Spec("b", "integer", nullable=True)}
+SPECS = {"a": TableSpec("a", "number"), "b": TableSpec("b", "integer", nullable=True)}
 WIDE = {"t": [1, 2, 3], "a": [1.5, None, 3.5], "b": [None, 2, 3]}
 LONG = {"input": ["a", "b", "a", "b"], "t": [1, 2, 3, 3], "value": [1.5, 2, 3.5, 3]}
 
@@ -191,8 +191,8 @@ LONG = {"input": ["a", "b", "a", "b"], "t": [1, 2, 3, 3], "value": [1.5, 2, 3.5,
     ids=["dict", "arrow", "polars", "pandas", "objects", "long", "long pandas", "apart"],
 )
 def test_one_table_of_all_inputs_is_taken_apart(table):
-    apart = by_input(table, SPECS)
-    found = {name: plain(columns(part, SPECS[name])) for name, part in apart.items()}
+    apart = split_by_input(table, SPECS)
+    found = {name: plain(to_columns(part, SPECS[name])) for name, part in apart.items()}
     told = {name: (part["t"], part["value"], part["nulls"]) for name, part in found.items()}
     assert told == {"a": ([1, 3], [1.5, 3.5], 0), "b": ([2, 3], [2, 3], 0)}
 
@@ -209,7 +209,7 @@ def test_one_table_of_all_inputs_is_taken_apart(table):
 )
 def test_one_table_that_is_not_of_all_inputs_is_refused(table, code, told):
     with pytest.raises(DataError) as caught:
-        by_input(table, SPECS)
+        split_by_input(table, SPECS)
     assert (caught.value.code, told in caught.value.message) == (code, True)
 
 
@@ -232,17 +232,17 @@ def test_graphs_run_on_one_frame_and_give_frames_back():
 
 def test_arrays_that_fit_are_not_copied():
     time, value = np.arange(4), np.ones(4)
-    found = columns({"t": time, "value": value}, Spec("x", "number"))
+    found = to_columns({"t": time, "value": value}, TableSpec("x", "number"))
     assert np.shares_memory(found.time, time)
     assert np.shares_memory(found.value, value)
     table = pa.table({"t": time, "value": value})
-    found = columns(table, Spec("x", "number"))
+    found = to_columns(table, TableSpec("x", "number"))
     assert found.value.ctypes.data == table.column("value").chunk(0).buffers()[1].address
 
 
 def test_strided_arrays_become_contiguous():
     wide = np.arange(12).reshape(4, 3)
-    found = columns({"t": wide[:, 0], "value": wide[:, 1]}, Spec("x", "integer"))
+    found = to_columns({"t": wide[:, 0], "value": wide[:, 1]}, TableSpec("x", "integer"))
     assert plain(found) == {"t": [0, 3, 6, 9], "value": [1, 4, 7, 10], "keys": [], "nulls": 0}
     assert found.time.flags.c_contiguous
     assert found.value.flags.c_contiguous
@@ -262,9 +262,9 @@ NULLS = {
 
 @pytest.mark.parametrize("form", NULLS)
 def test_a_null_is_a_message_only_where_the_port_takes_it(form):
-    found = plain(columns(NULLS[form], Spec("x", "integer", nullable=True)))
+    found = plain(to_columns(NULLS[form], TableSpec("x", "integer", nullable=True)))
     assert found == {"t": [1, 2, 3], "value": [1, None, 3], "keys": [], "nulls": 0}
-    found = columns(NULLS[form], Spec("x", "integer"))
+    found = to_columns(NULLS[form], TableSpec("x", "integer"))
     assert plain(found) == {"t": [1, 3], "value": [1, 3], "keys": [], "nulls": 1}
     assert found.rows.tolist() == [0, 2]
 
@@ -273,27 +273,29 @@ def test_a_null_is_a_message_only_where_the_port_takes_it(form):
 def test_the_value_of_a_null_is_always_the_same(kind, filler):
     given = {"number": 2.5, "integer": 7, "boolean": True}[kind]
     table = {"t": [1], "value": [given], "value_valid": [False]}
-    found = columns(table, Spec("x", kind, nullable=True))
+    found = to_columns(table, TableSpec("x", kind, nullable=True))
     assert np.array_equal(found.value, [filler], equal_nan=kind == "number")
 
 
 def test_nan_in_a_frame_is_a_value():
     frame = pd.DataFrame({"t": [1, 2], "value": [NAN, 1.0]})
-    found = columns(frame, Spec("x", "number", nullable=True))
+    found = to_columns(frame, TableSpec("x", "number", nullable=True))
     assert found.valid is None
     assert np.isnan(found.value[0])
 
 
 def test_text_keeps_null_apart_from_empty():
-    found = columns({"t": [1, 2, 3], "value": ["", None, "é"]}, Spec("x", "text", nullable=True))
+    found = to_columns(
+        {"t": [1, 2, 3], "value": ["", None, "é"]}, TableSpec("x", "text", nullable=True)
+    )
     assert plain(found)["value"] == ["", None, "é"]
 
 
 def test_keys_are_integers_or_text_and_may_be_null():
     table = {"a": [1, None], "b": [None, "x"], "t": [1, 2], "value": [True, False]}
-    found = plain(columns(table, Spec("x", "boolean", key=("a", "b"))))
+    found = plain(to_columns(table, TableSpec("x", "boolean", key=("a", "b"))))
     assert found["keys"] == [[1, None], [None, "x"]]
-    nested = columns([[("p", 4), 1, True]], Spec("x", "boolean", key=("a", "b")))
+    nested = to_columns([[("p", 4), 1, True]], TableSpec("x", "boolean", key=("a", "b")))
     assert plain(nested)["keys"] == [["p"], [4]]
 
 
@@ -312,7 +314,7 @@ def test_keys_are_integers_or_text_and_may_be_null():
 )
 def test_times_become_int64_in_the_unit(times, unit, counts):
     table = {"t": times, "value": [1.0] * len(counts)}
-    assert columns(table, Spec("x", "number", unit=unit)).time.tolist() == counts
+    assert to_columns(table, TableSpec("x", "number", unit=unit)).time.tolist() == counts
 
 
 @pytest.mark.parametrize(
@@ -354,7 +356,7 @@ def test_times_become_int64_in_the_unit(times, unit, counts):
 )
 def test_bad_tables_are_refused_with_input_and_row(table, kind, row, message):
     with pytest.raises(DataError) as caught:
-        columns(table, Spec("price", kind))
+        to_columns(table, TableSpec("price", kind))
     assert message in str(caught.value)
     assert caught.value.input == "price"
     assert caught.value.row == row
@@ -365,14 +367,14 @@ def test_bad_keys_are_refused(key):
     count = len(key)
     table = {"symbol": key, "t": [1] * count, "value": [1] * count}
     with pytest.raises(DataError) as caught:
-        columns(table, PRICE)
+        to_columns(table, PRICE)
     assert caught.value.column == "symbol"
 
 
 def test_rows_of_no_kind_are_zero_rows():
     for table in ([], {"t": [], "value": []}, pa.table({"t": pa.nulls(0), "value": pa.nulls(0)})):
         for kind in ("number", "integer", "boolean", "text"):
-            assert len(columns(table, Spec("x", kind))) == 0
+            assert len(to_columns(table, TableSpec("x", kind))) == 0
 
 
 # ---- the way out
@@ -419,7 +421,7 @@ def test_wide_of_nothing_has_its_columns():
 def test_keys_are_ordered_by_value_and_null_is_last():
     rows = [(key, 1, 1.0) for key in ["b", "é", None, "a", "B", "aa", "\U0001f600", "\uffff"]]
     for order in itertools.islice(itertools.permutations(rows), 0, 5000, 97):
-        merged = joined([Result({"a": table([row])}, ("k",)) for row in order])
+        merged = merge_results([Result({"a": table([row])}, ("k",)) for row in order])
         expected = ["B", "a", "aa", "b", "é", "\uffff", "\U0001f600", None]
         assert merged["a"]["k"].tolist() == expected
 
@@ -429,7 +431,7 @@ def test_joined_results_are_in_order():
         Result({"a": {"k": np.array([2, 1]), "t": np.array([1, 5]), "value": np.ones(2)}}, ("k",)),
         Result({"a": {"k": np.array([1, 2]), "t": np.array([4, 7]), "value": np.zeros(2)}}, ("k",)),
     ]
-    found = joined(parts)["a"]
+    found = merge_results(parts)["a"]
     assert list(zip(found["k"].tolist(), found["t"].tolist(), strict=True)) == [
         (1, 4),
         (1, 5),

@@ -8,7 +8,15 @@ import pyarrow as pa
 import pytest
 
 from rtbot.core.errors import DataError
-from rtbot.core.times import UNITS, Style, exact, parse, parse_one, render, style_of
+from rtbot.core.times import (
+    UNITS,
+    TimeStyle,
+    convert_datetimes,
+    detect_style,
+    format_times,
+    parse_time,
+    parse_times,
+)
 
 SECOND_2004 = 1073037600  # 2004-01-02T10:00:00Z
 
@@ -40,8 +48,8 @@ SECOND_2004 = 1073037600  # 2004-01-02T10:00:00Z
     ],
 )
 def test_times_are_read_exactly(text, unit, count):
-    assert parse_one(text, unit) == count
-    assert parse(pa.array([text]), unit)[0].tolist() == [count]
+    assert parse_time(text, unit) == count
+    assert parse_times(pa.array([text]), unit)[0].tolist() == [count]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +84,7 @@ def test_times_are_read_exactly(text, unit, count):
 )
 def test_bad_times_are_refused_with_their_row(texts, unit, row, message):
     with pytest.raises(DataError) as caught:
-        parse(pa.array(texts, pa.string()), unit)
+        parse_times(pa.array(texts, pa.string()), unit)
     assert caught.value.row == row
     assert message in str(caught.value)
 
@@ -84,56 +92,56 @@ def test_bad_times_are_refused_with_their_row(texts, unit, row, message):
 @pytest.mark.parametrize(
     ("text", "style"),
     [
-        ("2004-01-02", Style("", 0)),
-        ("2004-01-02 10:11", Style(" ", 2)),
-        ("2004-01-02T10", Style("T", 1)),
-        ("2004-01-02T10:11:12.25Z", Style("T", 3, 2, "Z")),
-        ("2004-01-02T10:11:12+02:00", Style("T", 3, 0, "+02:00")),
+        ("2004-01-02", TimeStyle("", 0)),
+        ("2004-01-02 10:11", TimeStyle(" ", 2)),
+        ("2004-01-02T10", TimeStyle("T", 1)),
+        ("2004-01-02T10:11:12.25Z", TimeStyle("T", 3, 2, "Z")),
+        ("2004-01-02T10:11:12+02:00", TimeStyle("T", 3, 0, "+02:00")),
     ],
 )
 def test_times_are_written_as_they_were_read(text, style):
-    assert style_of(text) == style
-    counts, found = parse(pa.array([text]), "us")
+    assert detect_style(text) == style
+    counts, found = parse_times(pa.array([text]), "us")
     assert found == style
-    assert render(counts, "us", style).to_pylist() == [text]
+    assert format_times(counts, "us", style).to_pylist() == [text]
 
 
 @pytest.mark.parametrize(
     ("style", "unit", "count", "text"),
     [
-        (Style("", 0), "us", 500_000, "1970-01-01T00:00:00.500000"),
-        (Style("", 0), "us", 36_000_000_000, "1970-01-01T10:00:00"),
-        (Style("", 0), "s", 1, "1970-01-01T00:00:01"),
-        (Style("T", 2, 0, "Z"), "ms", 61_000, "1970-01-01T00:01:01Z"),
-        (Style("T", 2, 0, "Z"), "ms", 1, "1970-01-01T00:00:00.001Z"),
-        (Style(" ", 3, 1), "us", 500_000, "1970-01-01 00:00:00.5"),
-        (Style(" ", 3, 1), "us", 510_000, "1970-01-01 00:00:00.510000"),
-        (Style(" ", 3, 9), "ms", 5, "1970-01-01 00:00:00.005"),
-        (Style("T", 3, 0, "+01:00"), "ns", -1, "1970-01-01T00:59:59.999999999+01:00"),
+        (TimeStyle("", 0), "us", 500_000, "1970-01-01T00:00:00.500000"),
+        (TimeStyle("", 0), "us", 36_000_000_000, "1970-01-01T10:00:00"),
+        (TimeStyle("", 0), "s", 1, "1970-01-01T00:00:01"),
+        (TimeStyle("T", 2, 0, "Z"), "ms", 61_000, "1970-01-01T00:01:01Z"),
+        (TimeStyle("T", 2, 0, "Z"), "ms", 1, "1970-01-01T00:00:00.001Z"),
+        (TimeStyle(" ", 3, 1), "us", 500_000, "1970-01-01 00:00:00.5"),
+        (TimeStyle(" ", 3, 1), "us", 510_000, "1970-01-01 00:00:00.510000"),
+        (TimeStyle(" ", 3, 9), "ms", 5, "1970-01-01 00:00:00.005"),
+        (TimeStyle("T", 3, 0, "+01:00"), "ns", -1, "1970-01-01T00:59:59.999999999+01:00"),
     ],
 )
 def test_a_time_that_its_style_cannot_tell_is_written_with_what_it_needs(style, unit, count, text):
-    assert render(np.array([count]), unit, style).to_pylist() == [text]
-    both = render(np.array([0, count]), unit, style)
+    assert format_times(np.array([count]), unit, style).to_pylist() == [text]
+    both = format_times(np.array([0, count]), unit, style)
     assert both[1].as_py() == text
 
 
 def test_how_a_time_is_written_does_not_depend_on_its_neighbours():
-    style = Style("", 0)
+    style = TimeStyle("", 0)
     counts = np.array([0, 1, 1_000_000, 86_400_000_000])
-    whole = render(counts, "us", style).to_pylist()
-    assert whole == [render(counts[k : k + 1], "us", style)[0].as_py() for k in range(4)]
+    whole = format_times(counts, "us", style).to_pylist()
+    assert whole == [format_times(counts[k : k + 1], "us", style)[0].as_py() for k in range(4)]
 
 
 STYLES = [
-    Style(),
-    Style(" "),
-    Style("", 0),
-    Style("T", 2),
-    Style("T", 1, 0, "Z"),
-    Style(" ", 3, 6, "+02:30"),
-    Style("T", 3, 1, "-0730"),
-    Style("T", 2, 0, "+05"),
+    TimeStyle(),
+    TimeStyle(" "),
+    TimeStyle("", 0),
+    TimeStyle("T", 2),
+    TimeStyle("T", 1, 0, "Z"),
+    TimeStyle(" ", 3, 6, "+02:30"),
+    TimeStyle("T", 3, 1, "-0730"),
+    TimeStyle("T", 2, 0, "+05"),
 ]
 
 
@@ -147,9 +155,9 @@ def test_writing_and_reading_are_inverse(unit, style):
         generator.randint(-years, years) * scale + generator.choice([0, generator.randrange(scale)])
         for _ in range(300)
     ]
-    texts = render(np.array(counts), unit, style)
-    assert parse(texts, unit, style)[0].tolist() == counts
-    assert [parse_one(text, unit) for text in texts.to_pylist()] == counts
+    texts = format_times(np.array(counts), unit, style)
+    assert parse_times(texts, unit, style)[0].tolist() == counts
+    assert [parse_time(text, unit) for text in texts.to_pylist()] == counts
 
 
 def test_reading_agrees_with_datetime():
@@ -158,13 +166,13 @@ def test_reading_agrees_with_datetime():
     for _ in range(300):
         when = start + timedelta(microseconds=generator.randrange(3 * 10**17))
         counted = (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-        assert parse_one(when.isoformat(), "us") == counted
+        assert parse_time(when.isoformat(), "us") == counted
 
 
 def test_times_beyond_the_calendar_cannot_be_written():
     for count in (253402300800, -62167219201):
         with pytest.raises(DataError, match="years 0 to 9999"):
-            render(np.array([count]), "s", Style())
+            format_times(np.array([count]), "s", TimeStyle())
 
 
 @pytest.mark.parametrize(
@@ -179,7 +187,7 @@ def test_times_beyond_the_calendar_cannot_be_written():
     ],
 )
 def test_datetime64_is_converted_exactly(stamps, unit, counts):
-    assert exact(stamps, unit).tolist() == counts
+    assert convert_datetimes(stamps, unit).tolist() == counts
 
 
 @pytest.mark.parametrize(
@@ -193,5 +201,5 @@ def test_datetime64_is_converted_exactly(stamps, unit, counts):
 )
 def test_datetime64_that_would_lose_something_is_refused(stamps, unit, message):
     with pytest.raises(DataError, match=message) as caught:
-        exact(stamps, unit)
+        convert_datetimes(stamps, unit)
     assert caught.value.row == 1

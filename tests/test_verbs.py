@@ -19,27 +19,27 @@ from click.shell_completion import ShellComplete
 
 import rtbot
 from rtbot.cli.main import VERBS, program
-from rtbot.cli.options import width
+from rtbot.cli.options import choose_width
 from rtbot.cli.shell_completion import VARIABLE
 from rtbot.core.error_codes import CODES
 from rtbot.explain import (
     describe,
     explain,
-    graph_lines,
-    groups,
-    operator_lines,
-    operator_page,
-    operators,
+    format_graph,
+    format_operator,
+    group_operators,
+    list_operators,
+    render_operator_page,
 )
-from rtbot.explain.examples import Sample
-from rtbot.graph_tests import load as load_tests
+from rtbot.explain.examples import ExampleGraph
+from rtbot.graph_tests import load_suite as load_tests
 from rtbot.operator import Boolean, Integer
-from rtbot.samples import SERIES, STARTERS, Wish, blocks, starter
+from rtbot.samples import SERIES, STARTERS, SampleOptions, generate_blocks, render_starter
 from rtbot.samples.generators import STEPS
 from tests import error_pages
 
 GRAPHS = sorted((Path(__file__).parent.parent / "graphs").glob("*.yaml"))
-BUILT_IN = [cls for cls in operators() if cls.__module__.startswith("rtbot.operators")]
+BUILT_IN = [cls for cls in list_operators() if cls.__module__.startswith("rtbot.operators")]
 
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -74,7 +74,7 @@ def shapes(kind):
 
 def firsts(cls, parameters):
     """For every shape of the data: how many rows it took to the first output, and how many came."""
-    sample = Sample(cls)
+    sample = ExampleGraph(cls)
     document = {
         "inputs": {name: sample._kind(port) for port, name in sample.inputs.items()},
         "operators": {"it": {"type": cls.__name__, **parameters, **wiring(sample)}},
@@ -185,7 +185,7 @@ def test_state_adds_up_to_what_the_plan_lays_out(path):
     graph = rtbot.load(path)
     found = explain(graph)
     session = graph.start(compiled=False)
-    row = session.plan.layout.template().nbytes
+    row = session.plan.layout.make_template().nbytes
     queues = sum(p.queue.nbytes + 8 * len(p.call.ports) for p in session.runner.pools)
     own = sum(item["state"]["bytes"] for item in found["operators"].values())
     windows = sum(window["bytes"] for window in found["state"]["windows"])
@@ -288,7 +288,7 @@ def test_explanation_as_json(call):
 @pytest.mark.parametrize("path", GRAPHS, ids=name_of)
 def test_explanations_keep_to_the_width(path, columns):
     graph = rtbot.load(path)
-    lines = list(graph_lines(explain(graph), columns))
+    lines = list(format_graph(explain(graph), columns))
     assert max(map(len, lines)) <= columns
     for name in [*graph.checked.inputs, *graph.checked.nodes]:
         assert name in lines
@@ -297,7 +297,7 @@ def test_explanations_keep_to_the_width(path, columns):
 @pytest.mark.parametrize(("terminal", "used"), [("20", 40), ("80", 80), ("200", 100)])
 def test_lines_are_as_wide_as_the_terminal_within_reason(monkeypatch, terminal, used):
     monkeypatch.setenv("COLUMNS", terminal)
-    assert width() == used
+    assert choose_width() == used
 
 
 def test_generated_code_is_still_there(call):
@@ -340,7 +340,7 @@ def test_every_code_has_a_page_with_an_example():
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_wrong_files_of_a_page_give_its_code_and_its_message(code):
     command, message = error_pages.command_of(code)
-    status, told = error_pages.told(command, error_pages.files(code, wrong=True))
+    status, told = error_pages.run_command_of_page(command, error_pages.files(code, wrong=True))
     assert set(re.findall(r"\[(RT\d+)\]", told)) == {code}
     assert status == (0 if "RT190" <= code < "RT2" else {"RT1": 3, "RT2": 4}[code[:3]])
     assert told == message
@@ -348,8 +348,8 @@ def test_the_wrong_files_of_a_page_give_its_code_and_its_message(code):
 
 @pytest.mark.parametrize("code", SHOWN)
 def test_the_mended_files_of_a_page_are_fine(code):
-    command = error_pages.mended_command(code)
-    status, told = error_pages.told(command, error_pages.files(code, wrong=False))
+    command = error_pages.find_mended_command(code)
+    status, told = error_pages.run_command_of_page(command, error_pages.files(code, wrong=False))
     assert (status, re.findall(r"\[(RT\d+)\]", told)) == (0, [])
 
 
@@ -415,7 +415,7 @@ def test_mistakes(call, arguments, code, told):
 
 
 def test_operators_by_subject(call):
-    assert sum(map(len, groups().values())) == len(operators())
+    assert sum(map(len, group_operators().values())) == len(list_operators())
     out = call("ops")[1]
     assert out.index("Arithmetic on one message") < out.index("\n  Addition ")
     assert "\n  Count, CountNumber, CountBoolean " in out
@@ -444,13 +444,13 @@ def test_the_example_of_an_operator_is_a_graph_that_passes_its_test(cls):
 
 @pytest.mark.parametrize("cls", BUILT_IN, ids=name_of)
 def test_the_page_of_an_operator_shows_all_that_is_declared(cls):
-    page = operator_page(cls)
+    page = render_operator_page(cls)
     assert page.startswith(f"# {cls.__name__}\n\n")
     for item in (*cls.inputs.values(), *cls.outputs.values(), *cls.parameters.values()):
         assert item.doc in page.replace("\\|", "|")
     for name in (*cls.aliases, *cls.parameters):
         assert f"`{name}`" in page
-    for line in operator_lines(describe(cls), 80):
+    for line in format_operator(describe(cls), 80):
         assert len(line) <= 80 or line.startswith("        "), line  # rows of a test do not wrap
 
 
@@ -513,7 +513,7 @@ def test_an_example_can_be_kept(call):
 
 @pytest.mark.parametrize("kind", STARTERS)
 def test_the_tests_of_a_starter_pass(kind):
-    Path("it.yaml").write_text(starter(kind, "mine"))
+    Path("it.yaml").write_text(render_starter(kind, "mine"))
     suite = load_tests("it.yaml")
     assert suite.checked.name == "mine"
     assert len(suite.tests) >= 1
@@ -557,7 +557,7 @@ def test_init_replaces_nothing_unless_told_to(call):
 
 @pytest.mark.parametrize("title", ["no", "12", "a: b", "it's", "#1", "- x"])
 def test_a_starter_takes_any_title(title):
-    assert rtbot.load(starter("sensors", title)).name == title
+    assert rtbot.load(render_starter("sensors", title)).name == title
 
 
 def test_the_advice_of_a_sample_and_its_starter_fit():
@@ -629,7 +629,7 @@ def test_late_rows_come_in_with_the_lateness_that_a_sample_tells(call):
     assert call("sample", *options, "clean.csv")[0] == 0
     err = call("sample", *options, "late.csv", "--late", 0.1)[2]
     assert "io: {lateness: 75s} puts the late rows in order\n" in err
-    graph = rtbot.load(starter("counter", "it"))
+    graph = rtbot.load(render_starter("counter", "it"))
     wanted = graph.run("clean.csv")["total"]["value"].tolist()
     assert graph.run("late.csv", lateness=75)["total"]["value"].tolist() == wanted
     with pytest.raises(rtbot.DataError, match="RT202"):
@@ -669,7 +669,7 @@ def test_sensors_without_a_reading_have_none_in_any_form(call):
 def test_what_samples_look_like():
     def values(name, rows):
         series = SERIES[name]
-        made = blocks(series, Wish(rows=rows, seed=3))
+        made = generate_blocks(series, SampleOptions(rows=rows, seed=3))
         columns = zip(*(block.values for block in made), strict=True)
         return [[v for part in parts for v in part.tolist()] for parts in columns]
 

@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 import rtbot
-from rtbot.graph.document import Mapping, Node, Scalar, Sequence, from_mapping, parse
-from rtbot.graph.document.writer import WIDTH, write
+from rtbot.graph.document import (
+    DocumentNode,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    from_mapping,
+    parse_yaml,
+)
+from rtbot.graph.document.writer import WIDTH, write_yaml
 from tests.catalogue import catalogue
 from tests.generate import case
 
@@ -297,24 +304,24 @@ FREE = some.recursive(
 def test_any_tree_survives(tree, levels):
     root = from_mapping(tree).root
     opened = dict.fromkeys(list(root.items)[::2], levels)
-    text = write(root, opened) if root.items else "{}\n"
-    again = parse(text).root
+    text = write_yaml(root, opened) if root.items else "{}\n"
+    again = parse_yaml(text).root
     assert shape(again) == shape(root), text
-    assert again.items == {} or write(again, opened) == text
+    assert again.items == {} or write_yaml(again, opened) == text
 
 
-def shape(node: Node):
+def shape(node: DocumentNode):
     """A tree as texts; one that a test might take for null or a number says if it is quoted."""
     match node:
-        case Mapping():
+        case MappingNode():
             return {key: shape(item) for key, item in node.items.items()}
-        case Sequence():
+        case SequenceNode():
             return [shape(item) for item in node.items]
-        case Scalar(value=str(text)) if re.fullmatch(r"null|~|[0-9]+|", text):
+        case ScalarNode(value=str(text)) if re.fullmatch(r"null|~|[0-9]+|", text):
             return node.quoted, text
-        case Scalar(value=str(text)):
+        case ScalarNode(value=str(text)):
             return text
-        case Scalar():
+        case ScalarNode():
             return (False, node.text) if re.fullmatch(r"[0-9]+", node.text) else node.text
     raise AssertionError(node)
 
@@ -326,7 +333,7 @@ def test_a_key_of_any_length_survives():
         graph = {"meta": {key: {key: [key]}}, "inputs": {"x": "number"}, "outputs": ["x"]}
         survives(rtbot.load(graph))
         root = from_mapping({key: {key: [key]}}).root
-        assert shape(parse(write(root, {key: 1})).root) == shape(root)
+        assert shape(parse_yaml(write_yaml(root, {key: 1})).root) == shape(root)
 
 
 def test_what_is_empty_is_left_out():

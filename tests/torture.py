@@ -15,8 +15,8 @@ from rtbot.core.text_columns import aligned
 from rtbot.expression.rules import ARGUMENTS
 from tests import families, generate
 from tests.catalogue import catalogue
-from tests.checks import Checked, port_kind
-from tests.mutation import limit_memory
+from tests.checks import CaseChecks, port_kind
+from tests.fuzz_files import limit_memory
 from tests.refusals import REFUSALS
 from tests.shrink import shrink
 from tests.trials import WRONGS, tried
@@ -92,10 +92,10 @@ OPERATOR_FLOOR = 0.01
 
 def run_case(name, *, compiled=False, coverage=None):
     """Check the case of a name such as "7/123"; raises Mismatch or what the engine raised."""
-    check(drawn(name, compiled=compiled), compiled=compiled, coverage=coverage)
+    check(draw_case(name, compiled=compiled), compiled=compiled, coverage=coverage)
 
 
-def drawn(name, *, compiled):
+def draw_case(name, *, compiled):
     """The case of a name; small graphs where they are compiled, which takes a second for each."""
     if families.family_of(name):
         return families.case(name)
@@ -104,7 +104,7 @@ def drawn(name, *, compiled):
 
 def check(case, *, compiled=False, coverage=None):
     """Check a case."""
-    checked = Checked(case, coverage)
+    checked = CaseChecks(case, coverage)
     checked.meet()
     checked.schedules(compiled=compiled)
     checked.limited(compiled=compiled)
@@ -135,7 +135,7 @@ def report(name, *, compiled):
             return type(error) is type(first)
         return False
 
-    case = drawn(name, compiled=compiled)
+    case = draw_case(name, compiled=compiled)
     try:
         check(case, compiled=compiled)
     except Exception as error:  # noqa: BLE001 (it is reported)
@@ -148,10 +148,10 @@ def report(name, *, compiled):
     except Exception as error:  # noqa: BLE001 (it is reported)
         last = error
     text = "".join(traceback.format_exception(last)[-4:])
-    return f"{_told(small)}\n{text}"
+    return f"{_describe_case(small)}\n{text}"
 
 
-def _told(case):
+def _describe_case(case):
     lines = [f"inputs {case.document['inputs']}  io {case.document.get('io', {})}"]
     lines += [f"  {name}: {spec}" for name, spec in case.document["operators"].items()]
     lines += [f"outputs {case.document['outputs']}  key columns {case.keys}"]
@@ -176,7 +176,7 @@ def with_families(seed, numbers):
             yield name
 
 
-def remembered():
+def list_remembered():
     """Names of cases that have failed once."""
     lines = REGRESSIONS.read_text().splitlines()
     return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
@@ -275,7 +275,7 @@ def main(given=None):
     started = time.monotonic()
     deadline = started + options.minutes * 60 if options.minutes else float("inf")
     cache = tempfile.TemporaryDirectory(prefix="rtbot-torture-")
-    old = [] if options.case else remembered()
+    old = [] if options.case else list_remembered()
     names = itertools.chain(old, names_of(options))
     coverage, done, failed = run_all(names, options, compiled=False, deadline=deadline)
     seconds = time.monotonic() - started

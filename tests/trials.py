@@ -6,7 +6,7 @@ import sys
 import threading
 
 import rtbot
-from rtbot.compare.schedules import interleaved
+from rtbot.compare.schedules import interleave_rows
 from tests.data import INT64_LEAST, INT64_MOST
 from tests.families import copies, unseen
 from tests.harness import Feeder, Mismatch, compare
@@ -66,7 +66,7 @@ def again(checked, rng, *, compiled):
 def _fed_and_closed(checked, feeder, rng, numbers):
     """Feed rows in a random order and close every key, some at once and some at the end."""
     rows = [feeder.case.rows[number] for number in numbers]
-    order = [numbers[place] for place in interleaved(rng, rows, rng.choice(["random", "keys"]))]
+    order = [numbers[place] for place in interleave_rows(rng, rows, rng.choice(["random", "keys"]))]
     left, open_keys, at_once = {}, [], rng.random()
     for row in rows:
         left[row.key] = left.get(row.key, 0) + 1

@@ -31,7 +31,8 @@ def compiled_module(modules=MODULES, extra="", inline=False):
 
     With `inline` the fast paths are inlined into their callers; the slow ones never are.
     """
-    lines = ["import math", "import numba", "rarely = numba.njit(error_model='numpy', cache=True)"]
+    lines = ["import math", "import numba"]
+    lines += ["noinline = numba.njit(error_model='numpy', cache=True)"]
     inlined = ", forceinline=True" if inline else ""
     lines.append(f"step = numba.njit(error_model='numpy', cache=True{inlined})")
     for module in modules:
@@ -295,7 +296,7 @@ def run_integer_sums(series, fits, sums):
 AGAIN = ("sum_again", "mean_again", "deviation_again")
 
 
-class Interpreted:
+class InterpretedLoop:
     """The loop as plain CPython on memoryviews; counts the rows that left the fast path."""
 
     def __init__(self):
@@ -362,7 +363,7 @@ def prove(rows=2400, seed=1):
     all_windows, all_wrong = 0, 0
     print(f"{'kind':26} {'windows':>8} {'wrong sum, mean, deviation':>28}  rebuilt, %")
     for kind, make in KINDS.items():
-        generator, interpreted = random.Random(f"{kind} {seed}"), Interpreted()
+        generator, interpreted = random.Random(f"{kind} {seed}"), InterpretedLoop()
         wrong, windows = [0, 0, 0], 0
         for window in WINDOWS:
             series = make(generator, rows)

@@ -15,6 +15,6 @@ line of the Python file. `graph.to_yaml()` is the file.
 """
 
 from rtbot.builder.builder import Builder
-from rtbot.builder.stream import About, Operand, Parameter, Stream, Streams
+from rtbot.builder.stream import About, Operand, ParameterRef, Stream, Streams
 
-__all__ = ["About", "Builder", "Operand", "Parameter", "Stream", "Streams"]
+__all__ = ["About", "Builder", "Operand", "ParameterRef", "Stream", "Streams"]

@@ -6,23 +6,23 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rtbot.builder.call_sites import Place, Source
-from rtbot.builder.expression_text import written
-from rtbot.compiler.step_signature import snake
-from rtbot.graph.check.wiring import arity_of, is_control
-from rtbot.graph.document import Mapping, Node, Scalar, Sequence
-from rtbot.graph.document.mapping import nodes_of
-from rtbot.graph.document.nodes import put
+from rtbot.builder.call_sites import BuiltDocument, CallSite
+from rtbot.builder.expression_text import write_expression
+from rtbot.compiler.step_signature import to_snake_case
+from rtbot.graph.check.wiring import count_arity, is_control
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.mapping import to_nodes
+from rtbot.graph.document.nodes import add_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbot.builder.builder import Builder, Entry, Made
+    from rtbot.builder.builder import Builder, BuiltNode, Entry
     from rtbot.builder.stream import Operand, Stream
     from rtbot.core.source_span import Mark
 
 
-def assembled(builder: Builder) -> Source:
+def assemble_document(builder: Builder) -> BuiltDocument:
     """Return the document of what a builder holds so far."""
     return _Assembly(builder).document()
 
@@ -32,18 +32,18 @@ class _Assembly:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
-        self.source = Source(Mapping({}, builder.place.mark), builder.place.mark.file)
+        self.source = BuiltDocument(MappingNode({}, builder.place.mark), builder.place.mark.file)
         self.made = list(builder.made)
-        self.operators: dict[int, Made] = {}
+        self.operators: dict[int, BuiltNode] = {}
         self.promote()
         self.made.sort(key=lambda made: made.number)
-        self.ids = self.named()
+        self.ids = self.assign_ids()
 
     # ---- which expressions are operators
 
     def promote(self) -> None:
         """Make operators of expressions that are used as one, or in several places."""
-        from rtbot.builder.builder import Made
+        from rtbot.builder.builder import BuiltNode
 
         roots = [made.expression for made in self.made if made.expression is not None]
         self.operators = {id(made.expression): made for made in self.made}
@@ -62,13 +62,13 @@ class _Assembly:
         wanted |= {key for key, part in seen.items() if part.args and part.reads and uses[key] > 1}
         for key in wanted - self.operators.keys():
             part = seen[key]
-            self.operators[key] = Made(part.place, part.number, expression=part)
+            self.operators[key] = BuiltNode(part.place, part.number, expression=part)
             self.made.append(self.operators[key])
 
     def outputs(self) -> list[Stream]:
         return [entry.value for entry in self.builder.outputs]
 
-    def of(self, part: Operand) -> tuple[Made, str] | None:
+    def of(self, part: Operand) -> tuple[BuiltNode, str] | None:
         """Return the operator and the port that a part names, if it names one."""
         if part.op == "stream":
             return part.value.made, part.value.port
@@ -84,7 +84,7 @@ class _Assembly:
         name = made.id or self.ids[id(made)]
         return f"{name}.{port}" if port else name
 
-    def named(self) -> dict[int, str]:
+    def assign_ids(self) -> dict[int, str]:
         """Return ids for what has none: that of its output, else one by its type."""
         taken = {entry.name for entry in self.builder.inputs} | {m.id for m in self.made if m.id}
         found: dict[int, str] = {}
@@ -96,7 +96,7 @@ class _Assembly:
                 taken.add(entry.name)
         for made in self.made:
             if not made.id and id(made) not in found:
-                stem = snake(made.kind) if made.kind else "value"
+                stem = to_snake_case(made.kind) if made.kind else "value"
                 name, number = stem, 2
                 while name in taken:
                     name, number = f"{stem}_{number}", number + 1
@@ -106,7 +106,7 @@ class _Assembly:
 
     # ---- the tree
 
-    def document(self) -> Source:
+    def document(self) -> BuiltDocument:
         builder, root = self.builder, self.source.root
         for key, value in builder.head.items():
             if value:
@@ -120,7 +120,7 @@ class _Assembly:
         self.section("io", builder.settings)
         if builder.tests:
             items = [self.nodes(entry.value, entry.place) for entry in builder.tests]
-            self.put(root, "tests", Sequence(items, builder.tests[0].place.mark))
+            self.put(root, "tests", SequenceNode(items, builder.tests[0].place.mark))
         root.items = {key: node for key, node in root.items.items() if not _is_empty(node)}
         return self.source
 
@@ -128,14 +128,16 @@ class _Assembly:
         """Put `outputs`: a list if every output is called what it shows."""
         section = self.section("outputs", ())
         for entry in self.builder.outputs:
-            node = Scalar(self.reference(entry.value), entry.place.value(entry.name), quoted=True)
+            node = ScalarNode(
+                self.reference(entry.value), entry.place.value(entry.name), quoted=True
+            )
             self.put(section, entry.name, node, entry.place.key(entry.name))
         shown = list(section.items.values())
-        if [node.text for node in shown if isinstance(node, Scalar)] == list(section.items):
-            self.source.root.items["outputs"] = Sequence(shown, section.mark)
+        if [node.text for node in shown if isinstance(node, ScalarNode)] == list(section.items):
+            self.source.root.items["outputs"] = SequenceNode(shown, section.mark)
 
-    def section(self, key: str, entries: Iterable[Entry]) -> Mapping:
-        section = Mapping({}, self.builder.place.mark)
+    def section(self, key: str, entries: Iterable[Entry]) -> MappingNode:
+        section = MappingNode({}, self.builder.place.mark)
         self.put(self.source.root, key, section)
         bare = {"params": "default", "inputs": "type"}.get(key)
         for entry in entries:
@@ -144,10 +146,12 @@ class _Assembly:
             self.put(section, entry.name, node, mark)
         return section
 
-    def put(self, parent: Mapping, key: str, node: Node, mark: Mark | None = None) -> None:
-        put(parent, Scalar(key, mark or node.mark), node, self.source.problems)
+    def put(
+        self, parent: MappingNode, key: str, node: DocumentNode, mark: Mark | None = None
+    ) -> None:
+        add_entry(parent, ScalarNode(key, mark or node.mark), node, self.source.problems)
 
-    def nodes(self, value: Any, place: Place, bare: str = "") -> Node:
+    def nodes(self, value: Any, place: CallSite, bare: str = "") -> DocumentNode:
         """Return a value as nodes that stand where its argument stands; `bare` is that of all."""
 
         def where(path: str) -> Mark:
@@ -156,43 +160,43 @@ class _Assembly:
             second = "1" if named in ("default", "type") else ""
             return place.values.get(named) or place.value(second)
 
-        return nodes_of(value, where, self.source.problems)
+        return to_nodes(value, where, self.source.problems)
 
-    def operator(self, made: Made) -> tuple[str, Node, Mark]:
+    def operator(self, made: BuiltNode) -> tuple[str, DocumentNode, Mark]:
         place = made.place
         id_ = made.id or self.ids[id(made)]
-        node = Mapping({}, place.mark)
+        node = MappingNode({}, place.mark)
         if made.expression is not None:
-            mark = place.values.get("id") or place.value("0")  # of `named`
-            return id_, written(made.expression, self.reference), mark
-        self.put(node, "type", Scalar(made.kind, place.mark, quoted=True))
+            mark = place.values.get("id") or place.value("0")  # of `assign_ids`
+            return id_, write_expression(made.expression, self.reference), mark
+        self.put(node, "type", ScalarNode(made.kind, place.mark, quoted=True))
         self.wire(node, made)
         for name, value in (made.values | made.about).items():
             self.put(node, name, self.nodes(value, place, name), place.key(name))
         return id_, node, place.value("id")
 
-    def wire(self, node: Mapping, made: Made) -> None:
+    def wire(self, node: MappingNode, made: BuiltNode) -> None:
         """Put `in` and `control`: one reference, a list by position, or by port."""
         assert made.operator is not None
-        order = made.operator.ports(arity_of(made.operator, made.feeds))
+        order = made.operator.ports(count_arity(made.operator, made.feeds))
         for key, control in (("in", False), ("control", True)):
-            refs: dict[str, Node] = {}
+            refs: dict[str, DocumentNode] = {}
             marks: dict[str, Mark] = {}
             for port, (argument, stream) in made.feeds.items():
                 if is_control(port) is control:
                     marks[port] = made.place.value(argument)
-                    refs[port] = Scalar(self.reference(stream), marks[port], quoted=True)
+                    refs[port] = ScalarNode(self.reference(stream), marks[port], quoted=True)
             if not refs:
                 continue
             group = [port for port in order if is_control(port) is control]
             known = [port for port in refs if port in group]
-            wiring: Node = Sequence(list(refs.values()), made.place.mark)
+            wiring: DocumentNode = SequenceNode(list(refs.values()), made.place.mark)
             if known != group[: len(known)]:
-                wiring = Mapping(refs, made.place.mark, marks)
+                wiring = MappingNode(refs, made.place.mark, marks)
             elif len(refs) == 1:
                 wiring = refs[known[0]]
             self.put(node, key, wiring, made.place.mark)
 
 
-def _is_empty(node: Node) -> bool:
-    return not isinstance(node, Scalar) and not node.items
+def _is_empty(node: DocumentNode) -> bool:
+    return not isinstance(node, ScalarNode) and not node.items

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
-from rtbot.builder.call_sites import Place, here, told
-from rtbot.builder.stream import Operand, Parameter, Stream
+from rtbot.builder.call_sites import CallSite, add_source_lines, find_call_site
+from rtbot.builder.stream import Operand, ParameterRef, Stream
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Test(TypedDict, total=False):
 
 
 @dataclass(eq=False)
-class Made:
+class BuiltNode:
     """An input, an operator or a named expression, as it was made."""
 
-    place: Place
+    place: CallSite
     number: int
     id: str = ""
     kind: str = ""
@@ -63,10 +63,10 @@ class Made:
     expression: Operand | None = None
 
 
-class Port(NamedTuple):
+class BuiltPort(NamedTuple):
     """An output of what was made; `name` is "" if it is the only one."""
 
-    made: Made
+    made: BuiltNode
     port: str = ""
 
     @property
@@ -80,7 +80,7 @@ class Entry(NamedTuple):
 
     name: str
     value: Any
-    place: Place
+    place: CallSite
 
 
 class Builder:
@@ -92,11 +92,11 @@ class Builder:
     def __init__(
         self, name: str, *, description: str = "", meta: Mapping[str, Any] | None = None
     ) -> None:
-        self.place = here()
+        self.place = find_call_site()
         self.head = {"name": name, "description": description, "meta": dict(meta or {})}
         self.parameters: list[Entry] = []
         self.inputs: list[Entry] = []
-        self.made: list[Made] = []
+        self.made: list[BuiltNode] = []
         self.outputs: list[Entry] = []
         self.settings: list[Entry] = []
         self.tests: list[Entry] = []
@@ -108,10 +108,10 @@ class Builder:
 
     def input(self, name: str, type: str = "number", *, doc: str = "") -> Stream:  # noqa: A002
         """Add an input: number, integer, boolean or text; with `?` it may be null."""
-        place = here()
+        place = find_call_site()
         self.inputs.append(Entry(name, {"type": type, "doc": doc} if doc else type, place))
-        made = Made(place, self.next_number(), id=name)
-        return Stream(self, "stream", (), Port(made), place)
+        made = BuiltNode(place, self.next_number(), id=name)
+        return Stream(self, "stream", (), BuiltPort(made), place)
 
     def parameter(
         self,
@@ -121,38 +121,40 @@ class Builder:
         type: str = "",  # noqa: A002 (the word of the file)
         doc: str = "",
         **limits: Unpack[Limits],
-    ) -> Parameter:
+    ) -> ParameterRef:
         """Add a parameter of the graph; the type is that of the default, if none is given.
 
         Types are number, integer, boolean, text, duration and numbers.
         """
-        place = here()
+        place = find_call_site()
         names = {"minimum": "min", "maximum": "max"}
-        given = {"type": type or None, "default": plain(default)}
-        given |= {names.get(key, key): plain(value) for key, value in limits.items()}
+        given = {"type": type or None, "default": to_argument(default)}
+        given |= {names.get(key, key): to_argument(value) for key, value in limits.items()}
         given["doc"] = doc or None
         declared = {key: value for key, value in given.items() if value is not None}
         short = set(declared) == {"default"}
         self.parameters.append(Entry(name, declared["default"] if short else declared, place))
-        return Parameter(self, "parameter", (), name, place)
+        return ParameterRef(self, "parameter", (), name, place)
 
     def output(self, **streams: Stream) -> None:
         """Make streams public under these names.
 
         An operator without an `id` gets the name of its output as its id.
         """
-        place = here()
+        place = find_call_site()
         for name, stream in streams.items():
-            self.outputs.append(Entry(name, one_stream(stream, self, f"the output {name}"), place))
+            self.outputs.append(
+                Entry(name, require_stream(stream, self, f"the output {name}"), place)
+            )
 
     def io(self, **settings: Unpack[Settings]) -> None:
         """Set keys of `io`: units, columns and what happens at the edge."""
-        place = here()
-        self.settings += [Entry(key, plain(value), place) for key, value in settings.items()]
+        place = find_call_site()
+        self.settings += [Entry(key, to_argument(value), place) for key, value in settings.items()]
 
     def test(self, name: str, **fields: Unpack[Test]) -> None:
         """Add a test: rows that are given, and rows that are expected of outputs or ids."""
-        self.tests.append(Entry(name, plain({"name": name, **fields}), here()))
+        self.tests.append(Entry(name, to_argument({"name": name, **fields}), find_call_site()))
 
     def graph(self, **params: Any) -> Graph:
         """Check what was built so far, with these values of its parameters.
@@ -160,30 +162,30 @@ class Builder:
         Raises GraphError with every problem; places are those of the Python file.
         """
         from rtbot.api import Graph
-        from rtbot.builder.assembly import assembled
+        from rtbot.builder.assembly import assemble_document
 
         try:
-            return Graph(assembled(self), params)
+            return Graph(assemble_document(self), params)
         except GraphError as error:
-            raise told(error) from None
+            raise add_source_lines(error) from None
 
     def next_number(self) -> int:
         """Count what is made, so that a file has it in the order of the program."""
         self.count += 1
         return self.count
 
-    def add(self, made: Made) -> None:
+    def add(self, made: BuiltNode) -> None:
         """Add an operator."""
         self.made.append(made)
 
     def add_expression(self, root: Stream, id_: str) -> Stream:
         """Make an operator of an expression."""
-        place = here()
-        self.made.append(Made(place, root.number, id_, expression=root))
-        return Stream(self, "stream", (), Port(self.made[-1]), place)
+        place = find_call_site()
+        self.made.append(BuiltNode(place, root.number, id_, expression=root))
+        return Stream(self, "stream", (), BuiltPort(self.made[-1]), place)
 
 
-def one_stream(given: Any, builder: Builder, what: str) -> Stream:
+def require_stream(given: Any, builder: Builder, what: str) -> Stream:
     """Return what feeds a port or is an output; raise TypeError if it is no stream."""
     if not isinstance(given, Stream):
         several = hasattr(given, "_ports")
@@ -194,16 +196,16 @@ def one_stream(given: Any, builder: Builder, what: str) -> Stream:
     return given
 
 
-def plain(value: Any) -> Any:
+def to_argument(value: Any) -> Any:
     """Return a value as a graph file has it: `$name` for a parameter, a text for a time span."""
-    if isinstance(value, Parameter):
+    if isinstance(value, ParameterRef):
         return f"${value.value}"
     if isinstance(value, timedelta):
         return f"{value // timedelta(microseconds=1)}us"
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: to_argument(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_argument(item) for item in value]
     return value

@@ -24,7 +24,7 @@ _OURS = str(Path(__file__).parent.parent)
 
 
 @dataclass(frozen=True)
-class Place:
+class CallSite:
     """An expression of a Python file; of a call, also its arguments.
 
     `values` and `keys` are the places of what is given, by keyword or by position ("0", "1", ...).
@@ -43,7 +43,7 @@ class Place:
         return self.keys.get(name, self.mark)
 
 
-def here() -> Place:
+def find_call_site() -> CallSite:
     """Return the place in the user's code that is being run."""
     frame = sys._getframe(1)  # noqa: SLF001 (there is no other way to ask)
     while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
@@ -52,12 +52,12 @@ def here() -> Place:
     found = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     line, last, start, end = found
     if line is None or last is None or start is None or end is None:
-        return Place(Mark(code.co_filename, frame.f_lineno, 1))
-    return _place(code.co_filename, line, last, start, end)
+        return CallSite(Mark(code.co_filename, frame.f_lineno, 1))
+    return _locate_code(code.co_filename, line, last, start, end)
 
 
 @lru_cache(maxsize=10_000)
-def _place(file: str, line: int, last: int, start: int, end: int) -> Place:
+def _locate_code(file: str, line: int, last: int, start: int, end: int) -> CallSite:
     lines = [linecache.getline(file, number).rstrip("\n") for number in range(line, last + 1)]
     encoded = [text.encode() for text in lines]
     encoded[-1] = encoded[-1][:end]
@@ -76,41 +76,41 @@ def _place(file: str, line: int, last: int, start: int, end: int) -> Place:
         return Mark(file, line + first - 1, column, max(length, 1))
 
     if call is None or not any(lines):
-        return Place(Mark(file, line, start + 1))
+        return CallSite(Mark(file, line, start + 1))
     whole = mark(call.lineno, call.col_offset, call.end_lineno or 1, call.end_col_offset or 1)
-    place = Place(whole)
+    place = CallSite(whole)
     if not isinstance(call, ast.Call):
         return place
     values, keys = {}, {}
     for number, argument in enumerate(call.args):
-        values[str(number)] = mark(*_span(argument))
+        values[str(number)] = mark(*_measure_span(argument))
     for keyword in call.keywords:
         if keyword.arg is not None:
-            values[keyword.arg] = mark(*_span(keyword.value))
-            key = mark(*_span(keyword))
+            values[keyword.arg] = mark(*_measure_span(keyword.value))
+            key = mark(*_measure_span(keyword))
             keys[keyword.arg] = replace(key, length=len(keyword.arg))
     return replace(place, values=values, keys=keys)
 
 
-def _span(node: ast.expr | ast.keyword) -> tuple[int, int, int, int]:
+def _measure_span(node: ast.expr | ast.keyword) -> tuple[int, int, int, int]:
     last, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset + 1
     return node.lineno, node.col_offset, last, end
 
 
 @dataclass
-class Source(Document):
+class BuiltDocument(Document):
     """A graph that was built in Python: its problems show lines of Python files."""
 
     def with_source(self, problem: Problem) -> Problem:
         """Return the problem with the line of the file that it is about."""
-        return _shown(problem)
+        return _add_source_line(problem)
 
 
-def told(error: GraphError) -> GraphError:
+def add_source_lines(error: GraphError) -> GraphError:
     """Return the error with the lines that its problems are about."""
-    return GraphError([_shown(problem) for problem in error.problems])
+    return GraphError([_add_source_line(problem) for problem in error.problems])
 
 
-def _shown(problem: Problem) -> Problem:
+def _add_source_line(problem: Problem) -> Problem:
     line = linecache.getline(problem.mark.file, problem.mark.line)
     return problem if problem.source else replace(problem, source=line.rstrip("\n"))

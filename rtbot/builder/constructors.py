@@ -12,12 +12,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import rtbot.operators  # noqa: F401 (registers the operators)
-from rtbot.builder.builder import Made, Port, one_stream, plain
-from rtbot.builder.call_sites import here
-from rtbot.builder.stream import Operand, Parameter, Stream, Streams, builder_of, operation
-from rtbot.core.errors import nearest
+from rtbot.builder.builder import BuiltNode, BuiltPort, require_stream, to_argument
+from rtbot.builder.call_sites import find_call_site
+from rtbot.builder.stream import (
+    Operand,
+    ParameterRef,
+    Stream,
+    Streams,
+    find_builder,
+    make_operation,
+)
+from rtbot.core.errors import suggest_name
 from rtbot.expression.rules import ARGUMENTS
-from rtbot.graph.check.wiring import arity_of, output_names
+from rtbot.graph.check.wiring import count_arity, map_output_names
 from rtbot.operator import (
     REGISTRY,
     Boolean,
@@ -26,7 +33,7 @@ from rtbot.operator import (
     Integer,
     Number,
     Numbers,
-    named_like,
+    suggest_operator,
 )
 
 if TYPE_CHECKING:
@@ -58,35 +65,35 @@ NAMED, SEVERAL, ONLY_NAMED = (
 )
 
 
-def constructor(name: str) -> Callable[..., Any]:
+def make_constructor(name: str) -> Callable[..., Any]:
     """Return the constructor of an operator, or a function of expressions."""
     if name in FUNCTIONS:
-        return _function(name)
+        return _make_function(name)
     if name not in REGISTRY:
-        hint = named_like(name) or nearest(name, FUNCTIONS) or "`rtbot ops` lists them"
+        hint = suggest_operator(name) or suggest_name(name, FUNCTIONS) or "`rtbot ops` lists them"
         raise AttributeError(f"there is no operator {name!r}; {hint}")
     declared: Any = REGISTRY[name]
-    return _constructor(declared, name)
+    return _make_operator(declared, name)
 
 
 @cache
-def _constructor(cls: type[Operator], name: str) -> Callable[..., Any]:
+def _make_operator(cls: type[Operator], name: str) -> Callable[..., Any]:
     def made(*streams: Any, **named: Any) -> Stream | Streams:
         return construct(cls, name, streams, named)
 
     made.__name__ = made.__qualname__ = name
     made.__module__ = "rtbot.ops"
-    made.__doc__ = documentation(cls)
-    made.__signature__ = signature(cls)  # type: ignore[attr-defined]
+    made.__doc__ = build_docstring(cls)
+    made.__signature__ = build_signature(cls)  # type: ignore[attr-defined]
     return made
 
 
 @cache
-def _function(name: str) -> Callable[..., Stream]:
+def _make_function(name: str) -> Callable[..., Stream]:
     def function(*parts: Any) -> Stream:
         if not any(isinstance(part, Operand) for part in parts):
             raise TypeError(f"ops.{name} takes streams; for plain numbers there is `math`")
-        return operation(FUNCTIONS[name], *parts)
+        return make_operation(FUNCTIONS[name], *parts)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "rtbot.ops"
@@ -98,10 +105,10 @@ def construct(
     cls: type[Operator], name: str, streams: tuple[Any, ...], named: dict[str, Any]
 ) -> Stream | Streams:
     """Add an operator to the graph of the streams that feed it; return its outputs."""
-    place = here()
+    place = find_call_site()
     about = {key: named[key] for key in ABOUT[1:] if named.get(key)}
-    given = [*_by_position(cls, streams), *_by_name(cls, named)]
-    builder = next(filter(None, (builder_of(stream) for *_, stream in given)), None)
+    given = [*_match_positions(cls, streams), *_match_names(cls, named)]
+    builder = next(filter(None, (find_builder(stream) for *_, stream in given)), None)
     if builder is None:
         first = next(iter(cls.inputs.values()))
         told = f", not {streams[0]!r}" if streams else ""
@@ -110,27 +117,29 @@ def construct(
     for port, argument, stream in given:
         if port in feeds:
             raise TypeError(f"{name}.{port} is given twice")
-        feeds[port] = argument, one_stream(stream, builder, f"{name}.{port}")
+        feeds[port] = argument, require_stream(stream, builder, f"{name}.{port}")
     used = {argument for argument, _ in feeds.values()} | {*ABOUT}
-    values = {k: plain(v) for k, v in named.items() if k not in used and v is not None}
-    values = {k: _escaped(v, named[k]) for k, v in values.items()}
-    made = Made(place, builder.next_number(), named.get("id", ""), name, cls, feeds, values, about)
+    values = {k: to_argument(v) for k, v in named.items() if k not in used and v is not None}
+    values = {k: _escape_dollar(v, named[k]) for k, v in values.items()}
+    made = BuiltNode(
+        place, builder.next_number(), named.get("id", ""), name, cls, feeds, values, about
+    )
     builder.add(made)
-    names = output_names(cls, arity_of(cls, feeds))
+    names = map_output_names(cls, count_arity(cls, feeds))
     ports = list(dict.fromkeys(names.values()))
     if len(ports) == 1:
-        return Stream(builder, "stream", (), Port(made), place)
-    outputs = {port: Stream(builder, "stream", (), Port(made, port), place) for port in ports}
+        return Stream(builder, "stream", (), BuiltPort(made), place)
+    outputs = {port: Stream(builder, "stream", (), BuiltPort(made, port), place) for port in ports}
     return Streams(name, names, outputs)
 
 
-def _escaped(value: Any, given: Any) -> Any:
-    """A text is a text: only a Parameter becomes `$name`."""
-    text = isinstance(value, str) and not isinstance(given, Parameter)
+def _escape_dollar(value: Any, given: Any) -> Any:
+    """A text is a text: only a ParameterRef becomes `$name`."""
+    text = isinstance(value, str) and not isinstance(given, ParameterRef)
     return value.replace("$", "$$", 1) if text and value.startswith("$") else value
 
 
-def _by_position(cls: type[Operator], streams: tuple[Any, ...]) -> list[tuple[str, str, Any]]:
+def _match_positions(cls: type[Operator], streams: tuple[Any, ...]) -> list[tuple[str, str, Any]]:
     """Return (port, argument, stream) of what is given by position."""
     left = [(str(place), stream) for place, stream in enumerate(streams)]
     found = []
@@ -139,24 +148,24 @@ def _by_position(cls: type[Operator], streams: tuple[Any, ...]) -> list[tuple[st
             found += [(f"{name}{k}", *pair) for k, pair in enumerate(left, start=1)]
             left = []
         elif port.variadic and left:
-            found += _several(name, *left.pop(0))
+            found += _number_streams(name, *left.pop(0))
         elif left:
             found.append((name, *left.pop(0)))
     return found + [(f"i{len(found) + k}", *pair) for k, pair in enumerate(left, start=1)]
 
 
-def _by_name(cls: type[Operator], named: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+def _match_names(cls: type[Operator], named: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
     found = []
     for name, port in cls.inputs.items():
         for argument in (name, port.alias):
             if argument in named and port.variadic:
-                found += _several(name, argument, named[argument])
+                found += _number_streams(name, argument, named[argument])
             elif argument in named:
                 found.append((name, argument, named[argument]))
     return found
 
 
-def _several(name: str, argument: str, streams: Any) -> list[tuple[str, str, Any]]:
+def _number_streams(name: str, argument: str, streams: Any) -> list[tuple[str, str, Any]]:
     if isinstance(streams, Operand) or not isinstance(streams, Sequence | Streams):
         raise TypeError(f"{argument} takes a list of streams, not {streams!r}")
     return [(f"{name}{k}", argument, stream) for k, stream in enumerate(streams, start=1)]
@@ -166,7 +175,7 @@ def _is_last(cls: type[Operator], port: In) -> bool:
     return port is list(cls.inputs.values())[-1]
 
 
-def signature(cls: type[Operator]) -> inspect.Signature:
+def build_signature(cls: type[Operator]) -> inspect.Signature:
     """Return the signature of an operator's constructor; annotations are texts."""
     wanted: list[tuple[str, Kind, str, Any]] = []
     for name, port in cls.inputs.items():
@@ -178,7 +187,7 @@ def signature(cls: type[Operator]) -> inspect.Signature:
             wanted.append((label, NAMED, type_, inspect.Parameter.empty))
     for name, parameter in cls.parameters.items():
         if name not in PORT_COUNTS:
-            wanted.append((name, ONLY_NAMED, *_typed(parameter)))
+            wanted.append((name, ONLY_NAMED, *_annotate(parameter)))
     outputs = list(cls.outputs.values())
     single = len(outputs) == 1 and not outputs[0].variadic
     return inspect.Signature(
@@ -193,20 +202,20 @@ def signature(cls: type[Operator]) -> inspect.Signature:
     )
 
 
-def _typed(parameter: Declared) -> tuple[str, Any]:
+def _annotate(parameter: Declared) -> tuple[str, Any]:
     """Return the type of a parameter in Python, and its default."""
     if isinstance(parameter, Choice):
         type_ = f"Literal[{', '.join(map(json.dumps, parameter.options))}]"
     else:
         type_ = next((text for kind, text in _TYPES.items() if isinstance(parameter, kind)), "Any")
-    type_ += " | Parameter"
+    type_ += " | ParameterRef"
     required = parameter.required and parameter.default is None
     if not required and parameter.default is None:
         type_ += " | None"
     return type_, inspect.Parameter.empty if required else parameter.default
 
 
-def documentation(cls: type[Operator]) -> str:
+def build_docstring(cls: type[Operator]) -> str:
     """Return the meaning of an operator, its ports and its parameters."""
     lines = inspect.cleandoc(cls.__doc__ or "").split("\n")
     inputs = [(p.alias or n, p.doc) for n, p in cls.inputs.items()]

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.builder.call_sites import told
-from rtbot.core.errors import refused
+from rtbot.builder.call_sites import add_source_lines
+from rtbot.core.errors import graph_error
 from rtbot.expression.tree import ATOM, POWERS
-from rtbot.graph.document import Scalar
+from rtbot.graph.document import ScalarNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ _WORDS = {"and", "or", "not", "true", "false"}
 
 
 @dataclass(slots=True)
-class Written(Scalar):
+class WrittenExpression(ScalarNode):
     """An expression whose parts know where in a Python file they were written."""
 
     starts: list[int] = field(default_factory=list)
@@ -37,22 +37,24 @@ class Written(Scalar):
         return self.places[max(bisect_right(self.starts, offset) - 1, 0)]
 
 
-def written(root: Operand, reference: Reference) -> Written:
+def write_expression(root: Operand, reference: Reference) -> WrittenExpression:
     """Return an expression as a scalar of a graph file."""
     text, starts, places = "", [], []
     for piece, mark in _Renderer(root, reference).part(root)[0]:
         starts.append(len(text))
         places.append(mark)
         text += piece
-    return Written(text, root.place.mark, starts=starts, places=places)
+    return WrittenExpression(text, root.place.mark, starts=starts, places=places)
 
 
-def text_of(root: Operand) -> str:
+def format_operand(root: Operand) -> str:
     """Return an expression as text, before its operators have names."""
-    return written(root, lambda part: part.value.name if part.op == "stream" else None).text
+    return write_expression(
+        root, lambda part: part.value.name if part.op == "stream" else None
+    ).text
 
 
-def bare(reference: str) -> str:
+def quote_reference(reference: str) -> str:
     """Return `id` or `id.port` as an expression has it: in backquotes if it is no plain name."""
     name, dot, port = reference.partition(".")
     return f"`{name}`{dot}{port}" if "-" in name or name.lower() in _WORDS else reference
@@ -68,13 +70,15 @@ class _Renderer:
         self.count += 1
         if self.count > PIECES_MAX:
             message = f"an expression of more than {PIECES_MAX} parts"
-            raise told(refused("RT135", self.root.place.mark, message, "give a part a name"))
+            raise add_source_lines(
+                graph_error("RT135", self.root.place.mark, message, "give a part a name")
+            )
         mark = part.place.mark
         name = self.reference(part) if part is not self.root else None
         if part.op == "stream":
             name = self.reference(part)
         if name is not None:
-            return [(bare(name), mark)], ATOM
+            return [(quote_reference(name), mark)], ATOM
         if part.op in ("constant", "parameter"):
             return self.leaf(part)
         args = [self.part(arg) for arg in part.args]
@@ -84,10 +88,10 @@ class _Renderer:
             return [(f"{part.op}(", mark), *inner, (")", mark)], ATOM
         if len(args) == 1:
             sign = "-" if part.op == "neg" else "not "
-            return [(sign, mark), *_enclosed(args[0], power, mark)], power
+            return [(sign, mark), *_parenthesise(args[0], power, mark)], power
         right = POWERS["neg"] if part.op == "**" else power + 1
         left = power + 1 if power in (POWERS["<"], POWERS["**"]) else power
-        sides = _enclosed(args[0], left, mark), _enclosed(args[1], right, mark)
+        sides = _parenthesise(args[0], left, mark), _parenthesise(args[1], right, mark)
         return [*sides[0], (f" {part.op} ", mark), *sides[1]], power
 
     def leaf(self, part: Operand) -> tuple[list[Piece], int]:
@@ -98,6 +102,6 @@ class _Renderer:
         return [(text, part.place.mark)], POWERS["neg"] if text.startswith("-") else ATOM
 
 
-def _enclosed(part: tuple[list[Piece], int], power: int, mark: Mark) -> Iterable[Piece]:
+def _parenthesise(part: tuple[list[Piece], int], power: int, mark: Mark) -> Iterable[Piece]:
     pieces, own = part
     return pieces if own >= power else [("(", mark), *pieces, (")", mark)]

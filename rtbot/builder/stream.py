@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypedDict
 
-from rtbot.builder.call_sites import Place, here, told
-from rtbot.core.errors import nearest, refused
+from rtbot.builder.call_sites import CallSite, add_source_lines, find_call_site
+from rtbot.core.errors import graph_error, suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,100 +40,102 @@ class Operand:
         op: str,
         args: tuple[Operand, ...] = (),
         value: Any = None,
-        place: Place | None = None,
+        place: CallSite | None = None,
     ) -> None:
         self.builder, self.op, self.args, self.value = builder, op, args, value
-        self.place = here() if place is None else place
+        self.place = find_call_site() if place is None else place
         self.number = builder.next_number()
         self.reads: bool = op == "stream" or any(part.reads for part in args)
         self.depth: int = 1 + max((part.depth for part in args), default=0)
         if self.depth > DEPTH_MAX:
             message = f"an expression of more than {DEPTH_MAX} levels"
-            raise told(refused("RT135", self.place.mark, message, "give a part a name: .named(id)"))
+            raise add_source_lines(
+                graph_error("RT135", self.place.mark, message, "give a part a name: .named(id)")
+            )
 
     def __add__(self, other: Other) -> Stream:
-        return operation("+", self, other)
+        return make_operation("+", self, other)
 
     def __radd__(self, other: Other) -> Stream:
-        return operation("+", other, self)
+        return make_operation("+", other, self)
 
     def __sub__(self, other: Other) -> Stream:
-        return operation("-", self, other)
+        return make_operation("-", self, other)
 
     def __rsub__(self, other: Other) -> Stream:
-        return operation("-", other, self)
+        return make_operation("-", other, self)
 
     def __mul__(self, other: Other) -> Stream:
-        return operation("*", self, other)
+        return make_operation("*", self, other)
 
     def __rmul__(self, other: Other) -> Stream:
-        return operation("*", other, self)
+        return make_operation("*", other, self)
 
     def __truediv__(self, other: Other) -> Stream:
-        return operation("/", self, other)
+        return make_operation("/", self, other)
 
     def __rtruediv__(self, other: Other) -> Stream:
-        return operation("/", other, self)
+        return make_operation("/", other, self)
 
     def __mod__(self, other: Other) -> Stream:
-        return operation("%", self, other)
+        return make_operation("%", self, other)
 
     def __rmod__(self, other: Other) -> Stream:
-        return operation("%", other, self)
+        return make_operation("%", other, self)
 
     def __pow__(self, other: Other) -> Stream:
-        return operation("**", self, other)
+        return make_operation("**", self, other)
 
     def __rpow__(self, other: Other) -> Stream:
-        return operation("**", other, self)
+        return make_operation("**", other, self)
 
     def __lt__(self, other: Other) -> Stream:
-        return operation("<", self, other)
+        return make_operation("<", self, other)
 
     def __le__(self, other: Other) -> Stream:
-        return operation("<=", self, other)
+        return make_operation("<=", self, other)
 
     def __gt__(self, other: Other) -> Stream:
-        return operation(">", self, other)
+        return make_operation(">", self, other)
 
     def __ge__(self, other: Other) -> Stream:
-        return operation(">=", self, other)
+        return make_operation(">=", self, other)
 
     def __eq__(self, other: Other) -> Stream:  # type: ignore[override]
-        return operation("==", self, other)
+        return make_operation("==", self, other)
 
     def __ne__(self, other: Other) -> Stream:  # type: ignore[override]
-        return operation("!=", self, other)
+        return make_operation("!=", self, other)
 
     def __and__(self, other: Other) -> Stream:
-        return operation("and", self, other)
+        return make_operation("and", self, other)
 
     def __rand__(self, other: Other) -> Stream:
-        return operation("and", other, self)
+        return make_operation("and", other, self)
 
     def __or__(self, other: Other) -> Stream:
-        return operation("or", self, other)
+        return make_operation("or", self, other)
 
     def __ror__(self, other: Other) -> Stream:
-        return operation("or", other, self)
+        return make_operation("or", other, self)
 
     def __invert__(self) -> Stream:
-        return operation("not", self)
+        return make_operation("not", self)
 
     def __neg__(self) -> Stream:
-        return operation("neg", self)
+        return make_operation("neg", self)
 
     def __abs__(self) -> Stream:
-        return operation("abs", self)
+        return make_operation("abs", self)
 
     def __round__(self) -> Stream:
-        return operation("round", self)
+        return make_operation("round", self)
 
     def __floor__(self) -> Stream:
-        return operation("floor", self)
+        return make_operation("floor", self)
 
     def __ceil__(self) -> Stream:
-        return operation("ceil", self)
+        return make_operation("ceil", self)
 
     __hash__ = object.__hash__
     __array_ufunc__ = None
@@ -150,12 +152,12 @@ class Operand:
         raise TypeError(f"{self!r} is one stream: there is nothing to unpack")
 
     def __repr__(self) -> str:
-        from rtbot.builder.expression_text import text_of
+        from rtbot.builder.expression_text import format_operand
 
-        return f"<{type(self).__name__} {text_of(self)}>"
+        return f"<{type(self).__name__} {format_operand(self)}>"
 
 
-class Parameter(Operand):
+class ParameterRef(Operand):
     """A parameter of the graph, `$name`: for parameters of operators, and in expressions."""
 
 
@@ -182,7 +184,7 @@ class Streams:
 
     def __getattr__(self, name: str) -> Stream:
         if name.startswith("_") or name not in self._names:
-            hint = nearest(name, self._names) or f"there are {', '.join(self._names)}"
+            hint = suggest_name(name, self._names) or f"there are {', '.join(self._names)}"
             raise AttributeError(f"{self._type} has no output {name!r}; {hint}")
         return self._ports[self._names[name]]
 
@@ -202,22 +204,22 @@ class Streams:
         return f"<Streams of {self._type}: {', '.join(self._ports)}>"
 
 
-def builder_of(given: Any) -> Builder | None:
+def find_builder(given: Any) -> Builder | None:
     """Return the builder that something belongs to."""
     if isinstance(given, Streams):
         given = given[0]
     return given.builder if isinstance(given, Operand) else None
 
 
-def operation(op: str, *given: Any) -> Stream:
+def make_operation(op: str, *given: Any) -> Stream:
     """Return an expression; numbers and booleans stand for themselves."""
-    builder = next(filter(None, map(builder_of, given)))
-    place = here()
-    args = tuple(operand(item, builder, place) for item in given)
+    builder = next(filter(None, map(find_builder, given)))
+    place = find_call_site()
+    args = tuple(make_operand(item, builder, place) for item in given)
     return Stream(builder, op, args, place=place)
 
 
-def operand(given: Any, builder: Builder, place: Place) -> Operand:
+def make_operand(given: Any, builder: Builder, place: CallSite) -> Operand:
     """Return a part of an expression of this builder."""
     if isinstance(given, Operand):
         if given.builder is not builder:

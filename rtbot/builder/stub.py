@@ -10,7 +10,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rtbot.builder.constructors import FUNCTIONS, constructor, documentation, signature
+from rtbot.builder.constructors import FUNCTIONS, build_docstring, build_signature, make_constructor
 from rtbot.expression.rules import ARGUMENTS
 from rtbot.operator import REGISTRY
 
@@ -30,7 +30,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 
-from rtbot.builder import About, Operand, Parameter, Stream, Streams
+from rtbot.builder import About, Operand, ParameterRef, Stream, Streams
 from rtbot.operator import Operator
 
 def of(operator: type[Operator]) -> Callable[..., Any]:
@@ -38,24 +38,26 @@ def of(operator: type[Operator]) -> Callable[..., Any]:
 '''
 
 
-def stub() -> str:
+def render_stub() -> str:
     """Return the text of the stub."""
     ours = {n: c for n, c in REGISTRY.items() if c.__module__.startswith("rtbot.operators.")}
     parts = [HEAD]
-    parts += [_function(name) for name in sorted(FUNCTIONS)]
+    parts += [_render_function(name) for name in sorted(FUNCTIONS)]
     for name, cls in sorted(ours.items()):
-        parts.append(_operator(cls) if name == cls.__name__ else f"{name} = {cls.__name__}\n")
+        parts.append(
+            _render_operator(cls) if name == cls.__name__ else f"{name} = {cls.__name__}\n"
+        )
     return "\n".join(parts)
 
 
-def _operator(cls: type[Operator]) -> str:
-    shown = signature(cls)
+def _render_operator(cls: type[Operator]) -> str:
+    shown = build_signature(cls)
     head, tail = f"def {cls.__name__}(", f") -> {shown.return_annotation}:\n"
-    parameters = list(_parameters(shown))
+    parameters = list(_render_parameters(shown))
     line = head + ", ".join(parameters) + tail.rstrip("\n")
     if len(line) > WIDTH:
         line = head + "".join(f"\n    {text}," for text in parameters) + "\n" + tail.rstrip("\n")
-    lines = documentation(cls).split("\n")
+    lines = build_docstring(cls).split("\n")
     body = [f"    {text}".rstrip() for text in [f'"""{lines[0]}', *lines[1:]]]
     if len(lines) > 1:
         body.append('    """')
@@ -64,7 +66,7 @@ def _operator(cls: type[Operator]) -> str:
     return "\n".join([line, *body]) + "\n"
 
 
-def _parameters(shown: inspect.Signature) -> Iterator[str]:
+def _render_parameters(shown: inspect.Signature) -> Iterator[str]:
     several = False
     for parameter in shown.parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -75,24 +77,24 @@ def _parameters(shown: inspect.Signature) -> Iterator[str]:
         text = str(parameter.replace(annotation=inspect.Parameter.empty)).split("=")[0]
         text += f": {parameter.annotation}"
         if parameter.default is not inspect.Parameter.empty:
-            text += f" = {_default(parameter.default)}"
+            text += f" = {_render_default(parameter.default)}"
         yield text
 
 
-def _default(value: Any) -> str:
+def _render_default(value: Any) -> str:
     """Return a default as a stub has it: one that is long is left to the docstring."""
     text = json.dumps(value) if isinstance(value, str) else repr(value)
     return text if len(text) <= LONG else "..."
 
 
-def _function(name: str) -> str:
+def _render_function(name: str) -> str:
     low, high = ARGUMENTS[FUNCTIONS[name]]
     names = [("x",), ("a", "b"), ("condition", "a", "b")][low - 1]
     parts = [f"{part}: Operand | float" for part in names]
     parts.append("*more: Operand | float" if high > low else "/")
-    doc = f'    """{constructor(name).__doc__}"""'
+    doc = f'    """{make_constructor(name).__doc__}"""'
     return f"def {name}({', '.join(parts)}) -> Stream:\n{doc}\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(stub())
+    sys.stdout.write(render_stub())

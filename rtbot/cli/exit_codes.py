@@ -38,7 +38,7 @@ CODES: dict[type[BaseException], int] = {
 CODES[Terminated] = TERMINATED
 
 
-def exit_code(error: BaseException, *, debug: bool = False) -> int:
+def report_error(error: BaseException, *, debug: bool = False) -> int:
     """Tell what went wrong, never as a traceback unless `debug`, and return the code."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
@@ -48,23 +48,23 @@ def exit_code(error: BaseException, *, debug: bool = False) -> int:
     if debug and not isinstance(error, click.ClickException):
         traceback.print_exception(error)
     known = [CODES[kind] for kind in type(error).__mro__ if kind in CODES]
-    _tell(error, internal=not known)
+    _print_error(error, internal=not known)
     if isinstance(error, OSError):
-        _give_up_stdout()
+        _abandon_stdout()
     return known[0] if known else INTERNAL
 
 
-def _tell(error: BaseException, *, internal: bool) -> None:
+def _print_error(error: BaseException, *, internal: bool) -> None:
     if isinstance(error, click.ClickException):
         shown = io.StringIO()
         error.show(shown)
         _print(shown.getvalue().removesuffix("\n"))
-        _tell_parameters(error)
+        _print_parameter_hint(error)
     elif isinstance(error, errors.RtbotError):
         _print(str(error))
     elif isinstance(error, OSError):
         file = f"{error.filename}: " if error.filename else ""
-        _print(f"{file}error: {error.strerror or error}{_near(error)}")
+        _print(f"{file}error: {error.strerror or error}{_suggest_path(error)}")
     elif isinstance(error, MemoryError):
         _print("error: out of memory")
     elif internal:
@@ -74,7 +74,7 @@ def _tell(error: BaseException, *, internal: bool) -> None:
         _print("interrupted")
 
 
-def _tell_parameters(error: click.ClickException) -> None:
+def _print_parameter_hint(error: click.ClickException) -> None:
     """Say how parameters of the graph are given, if one was taken for an option."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return
@@ -83,7 +83,7 @@ def _tell_parameters(error: click.ClickException) -> None:
         _print(f"A parameter of the graph is given as -p {name}=VALUE.")
 
 
-def _near(error: OSError) -> str:
+def _suggest_path(error: OSError) -> str:
     """Return what a file that is not there may have meant: another name, or a folder to make."""
     if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
         return ""
@@ -96,7 +96,7 @@ def _near(error: OSError) -> str:
         there = os.listdir(folder or ".")  # noqa: PTH208
     except OSError:  # one may open files in it and not list them
         return ""
-    hint = errors.nearest(name, there[: errors.HINTS_NAMES])
+    hint = errors.suggest_name(name, there[: errors.HINTS_NAMES])
     return f"; {hint}" if hint else ""
 
 
@@ -105,7 +105,7 @@ def _print(text: str) -> None:
         print(printable(text), file=sys.stderr)  # noqa: T201 (this is where the program talks)
 
 
-def _give_up_stdout() -> None:
+def _abandon_stdout() -> None:
     """If stdout takes no more, let Python not try once more and fail when it exits."""
     try:
         sys.stdout.flush()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rtbot import __version__
-from rtbot.cli.exit_codes import exit_code
+from rtbot.cli.exit_codes import report_error
 from rtbot.cli.shell_completion import VARIABLE
-from rtbot.io.signals import stopping
-from rtbot.storage.files import STANDARD, naming
+from rtbot.io.signals import catch_signals
+from rtbot.storage.files import STANDARD, name_path_in_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +58,9 @@ class Verbs(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the verb, or hint at the nearest one."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
-            from rtbot.core.errors import nearest_of_ours
+            from rtbot.core.errors import suggest_known_name
 
-            hint = nearest_of_ours(args[0], VERBS) or f"the verbs are {', '.join(VERBS)}"
+            hint = suggest_known_name(args[0], VERBS) or f"the verbs are {', '.join(VERBS)}"
             if "." in args[0]:
                 hint = f"a verb comes first, as in rtbot run {args[0]}"
             if args[0] == "help":
@@ -106,13 +106,13 @@ def run_and_exit(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run the program; returns the exit code."""
     debug = "--debug" in arguments
-    with stopping(at_once=True) as stop:
+    with catch_signals(at_once=True) as stop:
         try:
             with program.make_context("rtbot", arguments) as context:
                 code = program.invoke(context) or 0
-            with naming(STANDARD):
+            with name_path_in_errors(STANDARD):
                 sys.stdout.flush()
             stop.check()
         except BaseException as error:  # noqa: BLE001 (this is the one place where errors end)
-            return exit_code(stop.cause(error), debug=debug)
+            return report_error(stop.cause(error), debug=debug)
     return int(code)

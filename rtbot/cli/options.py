@@ -33,7 +33,7 @@ PLUGIN_OPTION = click.option(
 DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
 
 
-def data_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a verb that reads data: --in, --time, --key and --input-format."""
     for option in (
         click.option(
@@ -50,14 +50,14 @@ def data_options(function: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="NAME=FILE[:COLUMN]",
             help="A file for one input.",
-            shell_complete=shell_completion.inputs,
+            shell_complete=shell_completion.complete_inputs,
         ),
     ):
         function = option(function)
     return function
 
 
-def graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add -p, --plugin and --debug to a verb."""
     for option in (
         DEBUG_OPTION,
@@ -67,7 +67,7 @@ def graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "parameters",
             multiple=True,
             metavar="NAME=VALUE",
-            shell_complete=shell_completion.parameters,
+            shell_complete=shell_completion.complete_parameters,
             help="Give a parameter of the graph a value.",
         ),
     ):
@@ -75,12 +75,12 @@ def graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def plugin_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def add_plugin_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add --plugin and --debug to a verb that takes no graph."""
     return PLUGIN_OPTION(DEBUG_OPTION(function))
 
 
-def width() -> int:
+def choose_width() -> int:
     """How long lines of text may be: as the terminal is wide, within reason."""
     return min(max(shutil.get_terminal_size((WIDTH_MAX, 24)).columns, 40), WIDTH_MAX)
 
@@ -90,13 +90,13 @@ def load_graph(path: str, parameters: Iterable[str], plugins: Iterable[str]) -> 
     import rtbot
 
     load_plugins(plugins)
-    graph = rtbot.load(Path(path), **dict(map(parameter, parameters)))
+    graph = rtbot.load(Path(path), **dict(map(parse_parameter, parameters)))
     for warning in graph.warnings:
         echo(str(warning), err=True)
     return graph
 
 
-def parameter(text: str) -> tuple[str, Any]:
+def parse_parameter(text: str) -> tuple[str, Any]:
     """Split NAME=VALUE; the graph converts the text, `[1, 2]` is a list."""
     name, equals, value = text.partition("=")
     if not equals or not name:

@@ -17,7 +17,7 @@ DELAY_SECONDS = 0.5
 """A run that is shorter shows nothing, and does not load what draws."""
 
 
-class Watched(Files):
+class TrackedFiles(Files):
     """Files whose reading can be followed."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -33,30 +33,30 @@ class Watched(Files):
 
     def total(self) -> int | None:
         """Return the bytes of all files to read; None if one is a pipe or not to be found."""
-        paths = [path for pattern in self._patterns for path in self.matching(pattern)]
+        paths = [path for pattern in self._patterns for path in self.list_matching(pattern)]
         sizes = [self.size(path) for path in paths]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def done(self) -> int:
         """Return the bytes read so far."""
-        return sum(_position(stream, size) for stream, size in self._opened)
+        return sum(_find_position(stream, size) for stream, size in self._opened)
 
 
-def _position(stream: BinaryIO, size: int) -> int:
+def _find_position(stream: BinaryIO, size: int) -> int:
     """Return how far a file was read, without touching what reads it in another thread."""
     with suppress(OSError, ValueError):
         return os.lseek(stream.fileno(), 0, os.SEEK_CUR)
     return size
 
 
-class Progress:
+class ProgressBar:
     """A line at the end of a terminal: part of the files read, rows, rows per second, time left.
 
     `clock` tells seconds, from any moment on.
     """
 
     def __init__(
-        self, files: Watched, stream: TextIO, clock: Callable[[], float] = time.monotonic
+        self, files: TrackedFiles, stream: TextIO, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.files, self._stream, self._clock = files, stream, clock
         self._start = clock()
@@ -75,7 +75,7 @@ class Progress:
         """Tell how many rows have been read."""
         if self._is_due():
             rate = rows / max(self._clock() - self._start, 1e-9)
-            text = f"{rows:,} rows  {_rate(rate)}"
+            text = f"{rows:,} rows  {_format_rate(rate)}"
             self._shown.update(self._task, completed=self.files.done(), text=text)
 
     def wrote(self, rows: int) -> None:
@@ -106,5 +106,5 @@ class Progress:
         self._shown.start()
 
 
-def _rate(rows: float) -> str:
+def _format_rate(rows: float) -> str:
     return f"{rows / 1e6:.1f} M rows/s" if rows >= 1e6 else f"{rows / 1e3:.0f} k rows/s"

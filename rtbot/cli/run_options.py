@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.core.duplicate_names import repeated
-from rtbot.core.errors import nearest
-from rtbot.io.bindings import Request
-from rtbot.io.opening import form_of, known_suffixes
-from rtbot.io.run import EVERY, Job
+from rtbot.core.errors import suggest_name
+from rtbot.io.bindings import InputSpec
+from rtbot.io.run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
+from rtbot.io.source_opener import detect_format, list_suffixes
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -26,24 +26,26 @@ if TYPE_CHECKING:
 POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
-def job(graph: Graph, options: Mapping[str, Any]) -> Job:
+def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     """Make of the options what is to be read and written."""
-    request = request_of(graph, options)
-    taps = _taps(graph, options["taps"])
+    request = build_request(graph, options)
+    taps = _match_taps(graph, options["taps"])
     outputs = tuple(graph.plan(taps).outputs)
     _check_columns(["t", *request.key, *outputs])
     rejects = options["rejects"]
     found = Job(
         request,
-        tuple(_targets(outputs, options)),
-        None if rejects is None else Target(rejects, _form("--rejects", rejects), (), "long"),
+        tuple(_build_targets(outputs, options)),
+        None
+        if rejects is None
+        else Target(rejects, _detect_form("--rejects", rejects), (), "long"),
         options["account_file"],
         taps,
         options["memory"],
         options["queue"],
         options["plot"],
         options["checkpoint"],
-        options["every"] or EVERY,
+        options["every"] or CHECKPOINT_ROWS,
         options["resume"],
     )
     if found.plot not in (None, STANDARD) and not str(found.plot).lower().endswith(".svg"):
@@ -52,39 +54,39 @@ def job(graph: Graph, options: Mapping[str, Any]) -> Job:
     if options["every"] is not None or found.resume:
         _need_checkpoint(found, "--resume" if found.resume else "--every")
     if found.checkpoint is not None:
-        _check_lasting(found)
+        _check_resumable(found)
     return found
 
 
-def request_of(graph: Graph, options: Mapping[str, Any]) -> Request:
+def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:
     """Make of the options what is to be read."""
     io = graph.checked.io
-    key = io.key if options["key"] is None else _names(options["key"])
+    key = io.key if options["key"] is None else _split_names(options["key"])
     file = options["file"]
     if file is None and not options["inputs"]:
         name = next(iter(graph.checked.inputs))
         raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
-    found = Request(
+    found = InputSpec(
         file,
-        _inputs(graph, options["inputs"]),
+        _parse_inputs(graph, options["inputs"]),
         options["time"] or io.time,
         key,
         options["input_form"],
         live=not key and io.bad == "error" and options["checkpoint"] is None,
         marking=options["checkpoint"] is not None,
     )
-    if read_patterns(found).count(STANDARD) > 1:
+    if list_patterns(found).count(STANDARD) > 1:
         raise click.UsageError("stdin can be read once: give a FILE for all inputs")
     return found
 
 
-def read_patterns(request: Request) -> list[str]:
+def list_patterns(request: InputSpec) -> list[str]:
     """Return what is to be read: paths and patterns of paths."""
     files = [request.file] if request.file is not None else []
     return files + [path for path, _ in request.inputs.values()]
 
 
-def bytes_of(text: str) -> int:
+def parse_bytes(text: str) -> int:
     """Read a number of bytes such as 64M; raises ValueError if it is none."""
     found = re.fullmatch(r"([0-9]{1,18})([kmgt]?)(i?b)?", text.strip().lower())
     if found is None:
@@ -92,18 +94,18 @@ def bytes_of(text: str) -> int:
     return int(found[1]) << POWERS[found[2]]
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
+def _match_taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
     """Return the operators that the patterns name, in the order of the graph."""
     names = list(graph.checked.nodes)
     chosen: set[str] = set()
     for glob in globs:
         found = matching(names, glob)
         if not found:
-            hint = nearest(glob, names) or f"there are {', '.join(names)}"
+            hint = suggest_name(glob, names) or f"there are {', '.join(names)}"
             raise click.UsageError(f"--tap {glob}: there is no such operator; {hint}")
         chosen.update(found)
     return tuple(name for name in names if name in chosen)
@@ -115,11 +117,11 @@ def _check_columns(names: Sequence[str]) -> None:
         raise click.UsageError(f"two columns of the result would be named {twice!r}")
 
 
-def _inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
     """Split every NAME=FILE[:COLUMN]; what exists as a file has no column."""
     found: dict[str, tuple[str, str | None]] = {}
     for text in given:
-        name, path = _assigned(text, "--in", graph.checked.inputs)
+        name, path = _split_assignment(text, "--in", graph.checked.inputs)
         if name in found:
             raise click.UsageError(f"--in {name} is given twice")
         column = None
@@ -129,21 +131,21 @@ def _inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | No
     return found
 
 
-def _assigned(text: str, option: str, known: Collection[str]) -> tuple[str, str]:
+def _split_assignment(text: str, option: str, known: Collection[str]) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals or not path:
         raise click.UsageError(f"{option} takes NAME=FILE, not {text!r}")
     if name not in known:
-        hint = nearest(name, known) or f"there are {', '.join(known)}"
+        hint = suggest_name(name, known) or f"there are {', '.join(known)}"
         raise click.UsageError(f"{option} {text}: the graph has no {name!r}; {hint}")
     return name, path
 
 
-def _targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Target]:
+def _build_targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Target]:
     """Say which outputs go where: --out, the rest to -o; without either all go to stdout."""
     places: dict[str, str] = {}
     for text in options["outputs"]:
-        name, path = _assigned(text, "--out", outputs)
+        name, path = _split_assignment(text, "--out", outputs)
         if name in places:
             raise click.UsageError(f"--out {name} is given twice")
         places[name] = path
@@ -159,37 +161,37 @@ def _targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Tar
     grouped: dict[object, list[str]] = {}
     for name, path in paths.items():
         if path is not None:
-            grouped.setdefault(_identity(path), []).append(name)
+            grouped.setdefault(_identify_file(path), []).append(name)
     for names in grouped.values():
         path = str(paths[names[0]])
-        form_here = form or _form("-o" if path == target else "--out", path)
+        form_here = form or _detect_form("-o" if path == target else "--out", path)
         stream = (options["stream"] or path == STANDARD) and form_here != "table"
         stream = stream or options["checkpoint"] is not None
         yield Target(path, form_here, tuple(names), options["layout"], stream)
 
 
-def _form(option: str, path: str) -> str:
-    form = form_of(path)
+def _detect_form(option: str, path: str) -> str:
+    form = detect_format(path)
     if form is None:
-        message = f"{option} {path}: the name does not tell a format; known are {known_suffixes()}"
+        message = f"{option} {path}: the name does not tell a format; known are {list_suffixes()}"
         raise click.UsageError(message + ("; or say --format" if option != "--rejects" else ""))
     return form
 
 
 def _check_files(found: Job, others: Sequence[str]) -> None:
     """Refuse to write what is read, or to write a file twice."""
-    patterns = read_patterns(found.request)
-    read = {_identity(path): path for path in others if path != STANDARD}
+    patterns = list_patterns(found.request)
+    read = {_identify_file(path): path for path in others if path != STANDARD}
     for pattern in patterns:
         if pattern != STANDARD:
-            read |= {_identity(path): path for path in Files().matching(pattern)}
+            read |= {_identify_file(path): path for path in Files().list_matching(pattern)}
     written: set[object] = set()
     targets = [target.path for target in found.targets]
     rejects = None if found.rejects is None else found.rejects.path
     for path in (*targets, rejects, found.account, found.plot, found.checkpoint):
         if path is None or (path != STANDARD and not Files().is_regular(path)):
             continue
-        one = _identity(path)
+        one = _identify_file(path)
         if one in read:
             raise click.UsageError(f"{path} would be overwritten, but it is read")
         if one in written and path == STANDARD:
@@ -204,11 +206,11 @@ def _need_checkpoint(found: Job, option: str) -> None:
         raise click.UsageError(f"{option} goes with --checkpoint FILE")
 
 
-def _check_lasting(found: Job) -> None:
+def _check_resumable(found: Job) -> None:
     """Refuse what a run cannot be resumed with."""
     files = Files()
-    for pattern in read_patterns(found.request):
-        for path in [pattern] if pattern == STANDARD else files.matching(pattern):
+    for pattern in list_patterns(found.request):
+        for path in [pattern] if pattern == STANDARD else files.list_matching(pattern):
             if not files.is_regular(path):
                 name = "stdin" if path == STANDARD else path
                 raise click.UsageError(f"--checkpoint: {name} cannot be read again: give a file")
@@ -221,7 +223,7 @@ def _check_lasting(found: Job) -> None:
         raise click.UsageError("--plot does not go with --checkpoint: draw when the run is done")
 
 
-def _identity(path: str) -> object:
+def _identify_file(path: str) -> object:
     """Return what is equal for two paths of one file, there or not."""
     try:
         found = Path(path).stat() if path != STANDARD else None

@@ -22,7 +22,7 @@ VARIABLE = "_RTBOT_COMPLETE"
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
-def graph_files(
+def complete_graph_files(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return graph files; where there are none, the shell looks for folders."""
@@ -38,59 +38,59 @@ def graph_files(
     return found or [CompletionItem(incomplete, type="dir")]
 
 
-def explained(
+def complete_explain(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return error codes, or graph files."""
     from rtbot.core.error_codes import CODES
 
-    codes = _items(CODES, incomplete.upper() or "-")
-    return codes or graph_files(context, parameter, incomplete)
+    codes = _make_items(CODES, incomplete.upper() or "-")
+    return codes or complete_graph_files(context, parameter, incomplete)
 
 
-def operators(
+def complete_operators(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return names of operators, those of plugins on the line too; capitals do not matter."""
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.explain import summary
+    from rtbot.explain import read_summary
     from rtbot.operator import REGISTRY
 
-    if not _plugins_loaded(context):
+    if not _try_load_plugins(context):
         return []
     low = incomplete.lower()
     fitting = sorted(name for name in REGISTRY if name.lower().startswith(low))
-    return _items({name: summary(REGISTRY[name]) for name in fitting}, "")
+    return _make_items({name: read_summary(REGISTRY[name]) for name in fitting}, "")
 
 
-def parameters(
+def complete_parameters(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return `name=` for every parameter of the graph that stands earlier on the line."""
-    return _names(context, "params", incomplete)
+    return _complete_names(context, "params", incomplete)
 
 
-def inputs(
+def complete_inputs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return `name=` for every input of the graph that stands earlier on the line."""
-    return _names(context, "inputs", incomplete)
+    return _complete_names(context, "inputs", incomplete)
 
 
-def outputs(
+def complete_outputs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return `name=` for every output of the graph that stands earlier on the line."""
-    return _names(context, "outputs", incomplete)
+    return _complete_names(context, "outputs", incomplete)
 
 
-def _names(context: click.Context, part: str, incomplete: str) -> list[CompletionItem]:
-    graph = _graph(context)
+def _complete_names(context: click.Context, part: str, incomplete: str) -> list[CompletionItem]:
+    graph = _load_graph(context)
     known = {} if graph is None else getattr(graph.checked, part)
-    return _items({f"{name}=": "" for name in known}, incomplete)
+    return _make_items({f"{name}=": "" for name in known}, incomplete)
 
 
-def _items(known: dict[str, str], incomplete: str) -> list[CompletionItem]:
+def _make_items(known: dict[str, str], incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
     return [
@@ -100,13 +100,13 @@ def _items(known: dict[str, str], incomplete: str) -> list[CompletionItem]:
     ]
 
 
-def _graph(context: click.Context) -> rtbot.Graph | None:
+def _load_graph(context: click.Context) -> rtbot.Graph | None:
     """Return the graph that stands earlier on the line, if it can be loaded."""
     import rtbot
     from rtbot.core.errors import RtbotError
 
-    path = next(filter(Path.is_file, map(Path, _words(context))), None)
-    if path is None or not _plugins_loaded(context):
+    path = next(filter(Path.is_file, map(Path, _list_words(context))), None)
+    if path is None or not _try_load_plugins(context):
         return None
     try:
         return rtbot.load(path)
@@ -114,7 +114,7 @@ def _graph(context: click.Context) -> rtbot.Graph | None:
         return None
 
 
-def _words(context: click.Context) -> Iterator[str]:
+def _list_words(context: click.Context) -> Iterator[str]:
     """Yield the words of the line that may be a graph file, also of a line that is not whole."""
     given: Iterable[Any] = (context.params.get(name) for name in ("graph", "graphs", "what"))
     for word in (*given, context.args):
@@ -122,7 +122,7 @@ def _words(context: click.Context) -> Iterator[str]:
         yield from (text for text in words if text.endswith(SUFFIXES))
 
 
-def _plugins_loaded(context: click.Context) -> bool:
+def _try_load_plugins(context: click.Context) -> bool:
     """Load the plugins that stand earlier on the line; False if one cannot be."""
     import click
 

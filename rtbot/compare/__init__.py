@@ -1,6 +1,6 @@
 """One graph and one data set run in many ways, whose outputs must be the same bits.
 
-    agreement = compare(graph, "prices.csv", key=("symbol",), wish=Wish(runs=10))
+    agreement = compare(graph, "prices.csv", key=("symbol",), ComparisonOptions(runs=10))
     print(agreement)
 
 `rtbot compare` and `Graph.compare` are made of these.
@@ -9,8 +9,16 @@
 from __future__ import annotations
 
 from rtbot.compare.read import compare
-from rtbot.compare.report import Agreement, Found, Outcome
+from rtbot.compare.report import ComparisonReport, MinimalDifference, VariantOutcome
 from rtbot.compare.save import replay, save
-from rtbot.compare.variants import Wish
+from rtbot.compare.variants import ComparisonOptions
 
-__all__ = ["Agreement", "Found", "Outcome", "Wish", "compare", "replay", "save"]
+__all__ = [
+    "ComparisonOptions",
+    "ComparisonReport",
+    "MinimalDifference",
+    "VariantOutcome",
+    "compare",
+    "replay",
+    "save",
+]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.storage.differences import differ
-from rtbot.tables.digests import digest
+from rtbot.storage.differences import describe_differences
+from rtbot.tables.digests import digest_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Difference:
+class OutputDifference:
     """The first place where two runs differ.
 
     `output` has another row at place `row`, counted from 0 in the order of (key, t): `expected`
@@ -52,9 +52,9 @@ class Outputs:
 
     def digests(self) -> dict[str, str]:
         """The digest of every output."""
-        return {name: digest(table, self.key) for name, table in self.tables.items()}
+        return {name: digest_table(table, self.key) for name, table in self.tables.items()}
 
-    def without_nulls(self) -> Outputs:
+    def drop_nulls(self) -> Outputs:
         """Return the same without null messages, and without what was counted."""
         tables: dict[str, Table] = {}
         for name, table in self.tables.items():
@@ -64,22 +64,22 @@ class Outputs:
         return Outputs(tables, self.key)
 
 
-def by_key(table: Table, key: Sequence[str]) -> Table:
+def sort_by_key(table: Table, key: Sequence[str]) -> Table:
     """Return the rows by key; those of a key stay in their order."""
     if not key:
         return table
-    order = np.lexsort([_codes(table[name]) for name in reversed(key)])
+    order = np.lexsort([_rank_values(table[name]) for name in reversed(key)])
     return {name: column[order] for name, column in table.items()}
 
 
 def is_ordered(table: Table, key: Sequence[str]) -> bool:
     """Whether the rows are in the order of (key, t), as those of every result have to be."""
-    heads = [table["t"], *(_codes(table[name]) for name in reversed(key))]
+    heads = [table["t"], *(_rank_values(table[name]) for name in reversed(key))]
     order = np.lexsort(heads)
     return bool((order[1:] > order[:-1]).all())
 
 
-def _codes(column: np.ndarray) -> np.ndarray:
+def _rank_values(column: np.ndarray) -> np.ndarray:
     """Return numbers in the order of the values: integers, text by code point, null last."""
     if column.dtype != object:
         return column
@@ -88,28 +88,30 @@ def _codes(column: np.ndarray) -> np.ndarray:
     return np.fromiter((ranks[cell] for cell in cells), np.int64, len(cells))
 
 
-def difference(right: Outputs, other: Outputs) -> Difference | None:
+def find_difference(right: Outputs, other: Outputs) -> OutputDifference | None:
     """Return where another run differs from the right one; None if it does not."""
     if right.fault or other.fault:
-        return Difference(told=other.fault or f"one push: {right.fault}")
+        return OutputDifference(told=other.fault or f"one push: {right.fault}")
     for name, table in right.tables.items():
-        found = _first(table, other.tables[name], right.key)
+        found = _find_first(table, other.tables[name], right.key)
         if found is not None:
-            expected = _row(table, right.key, found)
-            return Difference(name, found, expected, _row(other.tables[name], right.key, found))
+            expected = _read_row(table, right.key, found)
+            return OutputDifference(
+                name, found, expected, _read_row(other.tables[name], right.key, found)
+            )
     if right.account is not None and other.account is not None:
-        told = differ(right.account, other.account)
-        return Difference(told=f"the account differs: {told}") if told else None
+        told = describe_differences(right.account, other.account)
+        return OutputDifference(told=f"the account differs: {told}") if told else None
     return None
 
 
-def _first(left: Table, right: Table, key: Sequence[str]) -> int | None:
+def _find_first(left: Table, right: Table, key: Sequence[str]) -> int | None:
     """Return the first row in which two tables differ by a bit."""
     count = min(len(left["t"]), len(right["t"]))
     differs = np.zeros(count, np.bool_)
     for name in (*key, "t"):
         differs |= np.asarray(left[name][:count] != right[name][:count], np.bool_)
-    cells = [_bits(table["value"][:count]) for table in (left, right)]
+    cells = [_to_bits(table["value"][:count]) for table in (left, right)]
     unlike = np.asarray(cells[0] != cells[1], np.bool_)
     if "value_valid" in left:
         valid = [table["value_valid"][:count] for table in (left, right)]
@@ -120,11 +122,11 @@ def _first(left: Table, right: Table, key: Sequence[str]) -> int | None:
     return None if len(left["t"]) == len(right["t"]) else count
 
 
-def _bits(column: np.ndarray) -> np.ndarray:
+def _to_bits(column: np.ndarray) -> np.ndarray:
     return column.view(np.int64) if column.dtype == np.float64 else column
 
 
-def _row(table: Table, key: Sequence[str], place: int) -> tuple[Any, ...] | None:
+def _read_row(table: Table, key: Sequence[str], place: int) -> tuple[Any, ...] | None:
     if place >= len(table["t"]):
         return None
     cells = [table[name][place : place + 1].tolist()[0] for name in (*key, "t", "value")]
@@ -133,7 +135,7 @@ def _row(table: Table, key: Sequence[str], place: int) -> tuple[Any, ...] | None
     return tuple(cells)
 
 
-def shown(row: Sequence[Any] | None, other: Sequence[Any] | None = None) -> str:
+def format_row(row: Sequence[Any] | None, other: Sequence[Any] | None = None) -> str:
     """A row as text; where the other one would read the same, with the bits of its number."""
     if row is None:
         return "no row"

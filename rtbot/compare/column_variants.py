@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.times import INT64_MIN
-from rtbot.tables import Text
+from rtbot.tables import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,46 +22,49 @@ CHUNK = 7
 """Rows of a chunk of an Arrow column."""
 
 
-def of_lists(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, list[Any]]:
+def to_lists(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, list[Any]]:
     """Lists of Python's own types."""
     del unit
     cells = [list(column) for column in zip(*table.cells(), strict=True)]
     return dict(zip((*key, "t", "value"), cells, strict=True))
 
 
-def of_numpy(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, Any]:
+def to_narrow_arrays(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, Any]:
     """The narrowest arrays that hold the values, every second cell of a longer one."""
-    return _columns(table, unit, key, _masked)
+    return _convert_columns(table, unit, key, _make_masked)
 
 
-def of_arrow(table: Columns, unit: str, key: tuple[str, ...]) -> Any:
+def to_arrow_table(table: Columns, unit: str, key: tuple[str, ...]) -> Any:
     """A table of Arrow in chunks: narrow types, text as a dictionary, times as timestamps."""
     import pyarrow as pa
 
-    return pa.table(_columns(table, unit, key, _chunked))
+    return pa.table(_convert_columns(table, unit, key, _make_chunked))
 
 
-FORMS = {"lists": of_lists, "narrow arrays": of_numpy, "Arrow": of_arrow}
+COLUMN_VARIANTS = {"lists": to_lists, "narrow arrays": to_narrow_arrays, "Arrow": to_arrow_table}
 
 
-def _columns(table: Columns, unit: str, key: tuple[str, ...], make: Make) -> dict[str, Any]:
+def _convert_columns(table: Columns, unit: str, key: tuple[str, ...], make: Make) -> dict[str, Any]:
     parts = [(part if isinstance(part, tuple) else (part, None)) for part in table.keys]
-    found = {name: make(*_plain(*part)) for name, part in zip(key, parts, strict=True)}
-    times = narrow(table.time)
+    found = {name: make(*_unwrap_column(*part)) for name, part in zip(key, parts, strict=True)}
+    times = narrow_column(table.time)
     if unit and not (table.time == INT64_MIN).any():
         times = table.time.view(f"datetime64[{unit}]")
-    return found | {"t": make(times, None), "value": make(*_plain(table.value, table.valid))}
+    return found | {
+        "t": make(times, None),
+        "value": make(*_unwrap_column(table.value, table.valid)),
+    }
 
 
-def _plain(
-    column: np.ndarray | Text, valid: np.ndarray | None
+def _unwrap_column(
+    column: np.ndarray | TextColumn, valid: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    if isinstance(column, Text):
-        return column.objects(), None
-    return narrow(column), valid
+    if isinstance(column, TextColumn):
+        return column.to_objects(), None
+    return narrow_column(column), valid
 
 
-def narrow(column: np.ndarray) -> np.ndarray:
+def narrow_column(column: np.ndarray) -> np.ndarray:
     """Return the column in the first of the narrow types that holds every bit of it."""
     for dtype in NARROW[column.dtype.kind]:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -71,14 +74,14 @@ def narrow(column: np.ndarray) -> np.ndarray:
     return column
 
 
-def _masked(column: np.ndarray, valid: np.ndarray | None) -> Any:
+def _make_masked(column: np.ndarray, valid: np.ndarray | None) -> Any:
     if column.dtype == object:
         return column
     apart = np.repeat(column, 2)[::2]
     return apart if valid is None else np.ma.MaskedArray(apart, ~valid)
 
 
-def _chunked(column: np.ndarray, valid: np.ndarray | None) -> Any:
+def _make_chunked(column: np.ndarray, valid: np.ndarray | None) -> Any:
     import pyarrow as pa
 
     if column.dtype == object:

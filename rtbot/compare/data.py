@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.schedules import Row
-from rtbot.tables import Columns, Text
-from rtbot.tables.string_dictionary import Texts
+from rtbot.tables import Columns, TextColumn
+from rtbot.tables.string_dictionary import StringDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ class Data:
     def __len__(self) -> int:
         return len(self.sources)
 
-    def part(self, numbers: Sequence[int] | np.ndarray) -> Data:
+    def select(self, numbers: Sequence[int] | np.ndarray) -> Data:
         """Keep these rows, whose numbers ascend."""
         chosen = np.asarray(numbers, np.int64)
         return Data(self.whole, self.key, self.sources[chosen], self.places[chosen])
@@ -58,12 +58,12 @@ class Data:
         chosen = slice(None) if numbers is None else np.asarray(numbers, np.int64)
         sources, places = self.sources[chosen], self.places[chosen]
         found = {
-            name: rows_of(table, places[sources == source])
+            name: take_rows(table, places[sources == source])
             for source, (name, table) in enumerate(self.whole.items())
         }
         return {name: table for name, table in found.items() if len(table)}
 
-    def without_key(self) -> Data:
+    def drop_key(self) -> Data:
         """Return the rows of a single key as those of a run without keys."""
         tables = {name: replace(table, keys=()) for name, table in self.whole.items()}
         return Data(tables, (), self.sources, self.places)
@@ -88,7 +88,7 @@ class Data:
         return found
 
 
-def rows_of(table: Columns, rows: np.ndarray) -> Columns:
+def take_rows(table: Columns, rows: np.ndarray) -> Columns:
     """Return these rows of a table."""
     keys = tuple(
         (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
@@ -98,7 +98,7 @@ def rows_of(table: Columns, rows: np.ndarray) -> Columns:
     return Columns(table.time[rows], table.value[rows], valid, keys)
 
 
-class Gathering:
+class PushCollector:
     """Tables as they are pushed, to be put together; what no input takes (nulls) is left out."""
 
     def __init__(self, inputs: Iterable[str], key: tuple[str, ...]) -> None:
@@ -116,11 +116,11 @@ class Gathering:
         """Return all that came."""
         width = len(self.key)
         return Data.of(
-            {name: _joined(parts, width) for name, parts in self.parts.items()}, self.key
+            {name: _concat_tables(parts, width) for name, parts in self.parts.items()}, self.key
         )
 
 
-def _joined(parts: Sequence[Columns], width: int) -> Columns:
+def _concat_tables(parts: Sequence[Columns], width: int) -> Columns:
     """Put tables of one input together; without any, the table is empty."""
     parts = [part for part in parts if len(part)]
     if len(parts) == 1:
@@ -132,33 +132,35 @@ def _joined(parts: Sequence[Columns], width: int) -> Columns:
     if any(part.valid is not None for part in parts):
         known = [np.ones(len(p), np.bool_) if p.valid is None else p.valid for p in parts]
         valid = np.concatenate(known)
-    keys = tuple(_joined_key([part.keys[place] for part in parts]) for place in range(width))
+    keys = tuple(_concat_keys([part.keys[place] for part in parts]) for place in range(width))
     time = np.concatenate([part.time for part in parts])
-    return Columns(time, _joined_values([part.value for part in parts]), valid, keys)
+    return Columns(time, _concat_values([part.value for part in parts]), valid, keys)
 
 
-def _joined_values(parts: Sequence[Any]) -> np.ndarray | Text:
-    if not isinstance(parts[0], Text):
+def _concat_values(parts: Sequence[Any]) -> np.ndarray | TextColumn:
+    if not isinstance(parts[0], TextColumn):
         return np.concatenate(parts)
-    texts = Texts()
+    texts = StringDictionary()
     codes = np.concatenate([texts.encode(part) for part in parts])
-    return Text(codes, [text for text in texts.values if text is not None])
+    return TextColumn(codes, [text for text in texts.values if text is not None])
 
 
-def _joined_key(parts: Sequence[Key]) -> Key:
+def _concat_keys(parts: Sequence[Key]) -> Key:
     """Put parts of a key column together; one of nulls alone goes with any other."""
-    if any(isinstance(part, Text) and part.values for part in parts):
-        nulls = (Text(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts)
-        return _joined_values(list(nulls))
+    if any(isinstance(part, TextColumn) and part.values for part in parts):
+        nulls = (
+            TextColumn(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts
+        )
+        return _concat_values(list(nulls))
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)  # type: ignore[arg-type]
-    pairs = [_with_mask(part) for part in parts]
+    pairs = [_split_mask(part) for part in parts]
     return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
 
 
-def _with_mask(part: Key) -> tuple[np.ndarray, np.ndarray]:
+def _split_mask(part: Key) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(part, tuple):
         return part
-    if isinstance(part, Text):
+    if isinstance(part, TextColumn):
         return np.zeros(len(part), np.int64), np.zeros(len(part), np.bool_)
     return part, np.ones(len(part), np.bool_)

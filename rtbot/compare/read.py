@@ -6,23 +6,23 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compare.canonical_outputs import Outputs
-from rtbot.compare.data import Gathering
-from rtbot.compare.run_variants import Comparison
-from rtbot.compare.sessions import ENDLESS, Released
+from rtbot.compare.data import PushCollector
+from rtbot.compare.run_variants import VariantComparison
+from rtbot.compare.sessions import ENDLESS, ReleasedRows
 from rtbot.core.errors import RtbotError
-from rtbot.io.pushes import push_all, push_request
-from rtbot.tables import by_input, columns
+from rtbot.io.pushes import push_all, push_inputs
+from rtbot.tables import split_by_input, to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rtbot.api import Graph
-    from rtbot.compare.report import Agreement
+    from rtbot.compare.report import ComparisonReport
     from rtbot.compare.run_variants import Tell
-    from rtbot.compare.variants import Wish
+    from rtbot.compare.variants import ComparisonOptions
 
 
-class Reader:
+class RecordingReader:
     """A session that keeps what it is given.
 
     Raises what is wrong with the data; what is wrong with the session is the fault of its outputs.
@@ -30,15 +30,15 @@ class Reader:
 
     def __init__(self, graph: Graph, key: Sequence[str] | str | None) -> None:
         self.session = graph.start(key, queue_limit=ENDLESS)
-        self.released = Released(self.session)
-        self.gathering = Gathering(graph.checked.inputs, self.session.key)
+        self.released = ReleasedRows(self.session)
+        self.gathering = PushCollector(graph.checked.inputs, self.session.key)
         self._fault = ""
 
     def push(self, data: Any) -> None:
         """Push {input: table}, or one table of all inputs."""
         specs = self.session.specs
-        given = by_input(data, specs)
-        known = {n: columns(t, specs[n]) for n, t in given.items() if n in specs}
+        given = split_by_input(data, specs)
+        known = {n: to_columns(t, specs[n]) for n, t in given.items() if n in specs}
         if len(known) < len(given):
             self.session.push(given)  # which refuses it
         tables = self.gathering.add(known)
@@ -71,22 +71,22 @@ def compare(
     graph: Graph,
     data: Any,
     key: Sequence[str] | str | None,
-    wish: Wish,
+    wish: ComparisonOptions,
     tell: Tell | None = None,
-) -> Agreement:
-    """Compare over data as `Graph.run` takes it, or over the files of a `Request`.
+) -> ComparisonReport:
+    """Compare over data as `Graph.run` takes it, or over the files of a `InputSpec`.
 
     Raises DataError if the data is wrong, with its place. `tell` is told what goes on.
     """
-    from rtbot.io.bindings import Request
+    from rtbot.io.bindings import InputSpec
 
     begun = time.perf_counter()
-    reader = Reader(graph, key)
+    reader = RecordingReader(graph, key)
     inputs, session = graph.checked.inputs, reader.session
-    if isinstance(data, Request):
-        push_request(reader, data, inputs, session.io)
+    if isinstance(data, InputSpec):
+        push_inputs(reader, data, inputs, session.io)
     else:
         push_all(reader, data, inputs, session.io, session.key)
     read = reader.finish()
     seconds = time.perf_counter() - begun
-    return Comparison(graph, reader.gathering.data(), wish, tell).run(read, seconds)
+    return VariantComparison(graph, reader.gathering.data(), wish, tell).run(read, seconds)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.compare.canonical_outputs import shown
+from rtbot.compare.canonical_outputs import format_row
 from rtbot.core.text_columns import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rtbot.compare.canonical_outputs import Difference
+    from rtbot.compare.canonical_outputs import OutputDifference
     from rtbot.compare.data import Data
     from rtbot.compare.schedules import Row
     from rtbot.compare.variants import Attempt
@@ -24,7 +24,7 @@ REFERENCE = "one push"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class VariantOutcome:
     """A way that was run: how often, over how many rows, and whether the outputs were the same.
 
     It was run until it differed. `note` says which rows, if not all.
@@ -39,7 +39,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Found:
+class MinimalDifference:
     """A difference, and the smallest data and run that still show one.
 
     `settled` says that nothing smaller was left to try.
@@ -47,7 +47,7 @@ class Found:
 
     way: str
     run: int
-    difference: Difference
+    difference: OutputDifference
     data: Data
     attempt: Attempt
     settled: bool = True
@@ -56,16 +56,16 @@ class Found:
         """Yield what a reader needs to see of it."""
         rows = self.data.rows
         what = "the smallest input" if self.settled else "the smallest input in the time allowed"
-        yield f"DIFFERENT: {self.way}, run {self.run}; {what}: {_counted(len(rows), 'row')}"
-        yield from (f"  {line}" for line in row_lines(rows[:ROWS_SHOWN], self.data.key))
-        yield from _and_more(len(rows))
+        yield f"DIFFERENT: {self.way}, run {self.run}; {what}: {_format_count(len(rows), 'row')}"
+        yield from (f"  {line}" for line in format_rows(rows[:ROWS_SHOWN], self.data.key))
+        yield from _format_rest(len(rows))
         yield "the way it was run:"
-        told = list(self.attempt.told(self.data))
+        told = list(self.attempt.describe_steps(self.data))
         yield from (f"  {line}" for line in told[:ROWS_SHOWN])
-        yield from _and_more(len(told))
-        yield from self._rows()
+        yield from _format_rest(len(told))
+        yield from self._format_rows()
 
-    def _rows(self) -> Iterator[str]:
+    def _format_rows(self) -> Iterator[str]:
         found = self.difference
         if found.told:
             yield found.told
@@ -73,12 +73,12 @@ class Found:
         heads = ", ".join([*self.data.key, "t", "value"])
         yield f"output {found.output}, row {found.row + 1} ({heads}):"
         pairs = ((REFERENCE, found.expected, found.found), (self.way, found.found, found.expected))
-        cells = [[name, shown(row, other)] for name, row, other in pairs]
+        cells = [[name, format_row(row, other)] for name, row, other in pairs]
         yield from (f"  {line}" for line in aligned(cells, [False, False]))
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ComparisonReport:
     """Whether all ways to run a graph over some data gave the same bits.
 
     `outputs` has rows and digest of every output, `left_out` what was not compared, and why.
@@ -87,10 +87,10 @@ class Agreement:
     graph: str
     rows: int
     seed: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[VariantOutcome, ...]
     outputs: Mapping[str, tuple[int, str]]
     left_out: tuple[str, ...] = ()
-    found: Found | None = field(default=None, repr=False)
+    found: MinimalDifference | None = field(default=None, repr=False)
 
     @property
     def same(self) -> bool:
@@ -105,26 +105,29 @@ class Agreement:
         """The result in a sentence."""
         runs = sum(outcome.runs for outcome in self.outcomes)
         if self.same:
-            return f"the same bits in all {_counted(runs, 'run')}"
+            return f"the same bits in all {_format_count(runs, 'run')}"
         names = ", ".join(outcome.way for outcome in self.outcomes if not outcome.same)
         return f"not the same: {names}"
 
     def lines(self) -> Iterator[str]:
         """Yield the tables, and the difference if there is one."""
-        yield f"{self.graph}: {_counted(self.rows, 'row')}, compared with {REFERENCE}"
+        yield f"{self.graph}: {_format_count(self.rows, 'row')}, compared with {REFERENCE}"
         yield ""
         header = ["way", "runs", "rows", "same", "time", ""]
-        cells = [header, *map(_cells, self.outcomes)]
+        cells = [header, *map(_format_outcome, self.outcomes)]
         yield from aligned(cells, [False, True, True, False, True, False])
         yield from (f"not compared: {text}" for text in self.left_out)
         yield ""
-        counts = [[name, f"{rows:,}", brief(hexed)] for name, (rows, hexed) in self.outputs.items()]
+        counts = [
+            [name, f"{rows:,}", shorten_digest(hexed)]
+            for name, (rows, hexed) in self.outputs.items()
+        ]
         yield from aligned([["output", "rows", "digest"], *counts], [False, True, False])
         yield ""
         if self.found is not None:
             yield from self.found.lines()
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         return {
             "graph": self.graph,
@@ -147,62 +150,62 @@ class Agreement:
                 {"output": name, "rows": rows, "digest": hexed}
                 for name, (rows, hexed) in self.outputs.items()
             ],
-            "difference": None if self.found is None else _plain(self.found),
+            "difference": None if self.found is None else _difference_to_json(self.found),
         }
 
 
-def brief(digest: str) -> str:
+def shorten_digest(digest: str) -> str:
     """The beginning of a digest, for eyes."""
     return " ".join(digest[place : place + 4] for place in range(0, 16, 4))
 
 
-def row_lines(rows: list[Row], key: tuple[str, ...]) -> Iterator[str]:
+def format_rows(rows: list[Row], key: tuple[str, ...]) -> Iterator[str]:
     """Yield rows of inputs as a table, numbered from 1."""
     cells = [["row", "input", *key, "t", "value"]]
     for number, row in enumerate(rows, 1):
-        cells.append([str(number), row.input, *map(_cell, (*row.key, row.time, row.value))])
+        cells.append([str(number), row.input, *map(_format_cell, (*row.key, row.time, row.value))])
     yield from aligned(cells, [True, False, *(False for _ in key), True, True])
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     return "null" if value is None else repr(value)
 
 
-def _cells(outcome: Outcome) -> list[str]:
+def _format_outcome(outcome: VariantOutcome) -> list[str]:
     same = "yes" if outcome.same else "NO"
     time = f"{outcome.seconds:.2f} s"
     return [outcome.way, str(outcome.runs), f"{outcome.rows:,}", same, time, outcome.note]
 
 
-def _counted(count: int, what: str) -> str:
+def _format_count(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _and_more(count: int) -> Iterator[str]:
+def _format_rest(count: int) -> Iterator[str]:
     if count > ROWS_SHOWN:
         yield f"  and {count - ROWS_SHOWN:,} more"
 
 
-def _plain(found: Found) -> dict[str, Any]:
+def _difference_to_json(found: MinimalDifference) -> dict[str, Any]:
     first = found.difference
     return {
         "way": found.way,
         "run": found.run,
         "output": first.output,
         "row": first.row,
-        "expected": None if first.expected is None else list(map(_plain_cell, first.expected)),
-        "found": None if first.found is None else list(map(_plain_cell, first.found)),
+        "expected": None if first.expected is None else list(map(_cell_to_json, first.expected)),
+        "found": None if first.found is None else list(map(_cell_to_json, first.found)),
         "told": first.told,
         "smallest": found.settled,
         "input": [
-            [row.input, *map(_plain_cell, (*row.key, row.time, row.value))]
+            [row.input, *map(_cell_to_json, (*row.key, row.time, row.value))]
             for row in found.data.rows
         ],
-        "steps": list(found.attempt.told(found.data)),
+        "steps": list(found.attempt.describe_steps(found.data)),
     }
 
 
-def _plain_cell(value: Any) -> Any:
+def _cell_to_json(value: Any) -> Any:
     """A value as JSON has it: `nan`, `inf` and `-inf` are text."""
     finite = not isinstance(value, float) or value - value == 0
     return value if finite else repr(value)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.data import Data
-from rtbot.compare.report import Agreement, Found, Outcome
-from rtbot.compare.run_variants import Comparison, Trial
+from rtbot.compare.report import ComparisonReport, MinimalDifference, VariantOutcome
+from rtbot.compare.run_variants import Trial, VariantComparison
 from rtbot.compare.schedules import Row
-from rtbot.compare.variants import Alone, Attempt, Steps, Wish
+from rtbot.compare.variants import AloneAttempt, Attempt, ComparisonOptions, StepsAttempt
 from rtbot.core.errors import DataError
 from rtbot.storage.files import Files
-from rtbot.tables import columns
+from rtbot.tables import to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ LARGEST = 64 << 20
 """Bytes of a saved difference that are read."""
 
 
-def save(found: Found, graph: Graph, folder: str) -> tuple[str, str]:
+def save(found: MinimalDifference, graph: Graph, folder: str) -> tuple[str, str]:
     """Write the graph and the difference into a folder; returns both paths. Raises OSError."""
     files = Files()
     files.make_folder(folder)
@@ -41,37 +41,40 @@ def save(found: Found, graph: Graph, folder: str) -> tuple[str, str]:
         "way": found.way,
         "run": found.run,
         "key": list(found.data.key),
-        "rows": [[row.input, list(row.key), row.time, _told(row.value)] for row in found.data.rows],
-        "attempt": found.attempt.plain(),
+        "rows": [
+            [row.input, list(row.key), row.time, _encode_value(row.value)]
+            for row in found.data.rows
+        ],
+        "attempt": found.attempt.to_json(),
     }
     files.write(paths[0], graph.to_yaml().encode())
     files.write(paths[1], (json.dumps(content, indent=1) + "\n").encode())
     return paths
 
 
-def replay(graph: Graph, path: str) -> Agreement:
+def replay(graph: Graph, path: str) -> ComparisonReport:
     """Run a saved difference again. Raises DataError if the file is none, or of another graph."""
     begun = time.perf_counter()
-    content = _read(path)
+    content = _read_file(path)
     try:
         rows = [
-            Row(name, tuple(key), moment, _heard(value))
+            Row(name, tuple(key), moment, _decode_value(value))
             for name, key, moment, value in content["rows"]
         ]
-        data = _data(graph, rows, tuple(content["key"]))
-        way, run, attempt = content["way"], content["run"], attempt_of(content["attempt"])
+        data = _build_data(graph, rows, tuple(content["key"]))
+        way, run, attempt = content["way"], content["run"], parse_attempt(content["attempt"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = "this is no difference that rtbot compare saved, or one of another graph"
         raise DataError(message, code="RT208", file=path) from error
-    comparison = Comparison(graph, data, Wish())
-    first = comparison.difference(Trial(data, attempt))
-    found = None if first is None else Found(way, run, first, data, attempt)
+    comparison = VariantComparison(graph, data, ComparisonOptions())
+    first = comparison.find_difference(Trial(data, attempt))
+    found = None if first is None else MinimalDifference(way, run, first, data, attempt)
     seconds = time.perf_counter() - begun
-    outcome = Outcome(way, 1, len(data), first is None, seconds, f"run {run} again")
-    return comparison.agreement((outcome,), found)
+    outcome = VariantOutcome(way, 1, len(data), first is None, seconds, f"run {run} again")
+    return comparison.make_report((outcome,), found)
 
 
-def attempt_of(plain: Mapping[str, Any]) -> Attempt:
+def parse_attempt(plain: Mapping[str, Any]) -> Attempt:
     """Return the run that `Attempt.plain` described."""
     match plain["kind"]:
         case "steps":
@@ -79,17 +82,19 @@ def attempt_of(plain: Mapping[str, Any]) -> Attempt:
                 ("close", tuple(args[0])) if kind == "close" else (kind, *args)
                 for kind, *args in plain["steps"]
             ]
-            return Steps(steps, plain["compiled"], plain["form"])
+            return StepsAttempt(steps, plain["compiled"], plain["form"])
         case "alone":
-            return Alone()
+            return AloneAttempt()
         case "spark":
-            from rtbot.compare.spark import Cluster, OnSpark
+            from rtbot.compare.spark import SparkAttempt, SparkCluster
 
-            return OnSpark(Cluster(), plain["strategy"], plain["partitions"], plain["seed"])
+            return SparkAttempt(
+                SparkCluster(), plain["strategy"], plain["partitions"], plain["seed"]
+            )
     raise ValueError(plain["kind"])
 
 
-def _read(path: str) -> dict[str, Any]:
+def _read_file(path: str) -> dict[str, Any]:
     with Files().open(path) as stream:
         text = stream.read(LARGEST + 1)
     try:
@@ -101,7 +106,7 @@ def _read(path: str) -> dict[str, Any]:
     return content
 
 
-def _data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
+def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
     """Put rows into tables, and keep their order."""
     specs = graph.start(key, compiled=False).specs
     own: dict[str, list[Row]] = {name: [] for name in specs}
@@ -111,20 +116,20 @@ def _data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
         places.append(len(own[row.input]))
         own[row.input].append(row)
     tables = {
-        name: columns([[*row.key, row.time, row.value] for row in own[name]], spec)
+        name: to_columns([[*row.key, row.time, row.value] for row in own[name]], spec)
         for name, spec in specs.items()
     }
     return Data(tables, key, np.array(sources, np.int64), np.array(places, np.int64))
 
 
-def _told(value: Any) -> Any:
+def _encode_value(value: Any) -> Any:
     """A value as JSON has it; a number that JSON has not, as `nan` with its bits, or infinite."""
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return {"bits": struct.pack(">d", value).hex()}
 
 
-def _heard(value: Any) -> Any:
+def _decode_value(value: Any) -> Any:
     if isinstance(value, dict):
         return struct.unpack(">d", bytes.fromhex(value["bits"]))[0]
     return value

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Habits:
+class ScheduleMix:
     """How rows are fed.
 
     `sizes` are those of batches, `single` the chance that a batch of one comes by `push_one`,
@@ -47,12 +47,12 @@ class Habits:
     eager: bool = False
 
 
-def whole(rows: Sequence[Row]) -> list[Step]:
+def schedule_whole(rows: Sequence[Row]) -> list[Step]:
     """Everything in one push."""
     return [("push", list(range(len(rows))))]
 
 
-def interleaved(rng: Random, rows: Sequence[Row], style: str) -> list[int]:
+def interleave_rows(rng: Random, rows: Sequence[Row], style: str) -> list[int]:
     """Row numbers in a random order that keeps the order within each input and key.
 
     Style `starved` has one input last, `keys` key after key, `blocks` every input and key in one
@@ -80,7 +80,7 @@ def interleaved(rng: Random, rows: Sequence[Row], style: str) -> list[int]:
     return order
 
 
-class Remaining:
+class RemainingRows:
     """The rows of an order from a place on; the place moves forward."""
 
     def __init__(self, rows: Sequence[Row], order: list[int]) -> None:
@@ -89,14 +89,14 @@ class Remaining:
         self._least: dict[str | None, list[int]] = {}
         self.place = 0
 
-    def least(self, name: str | None) -> int | None:
+    def find_earliest(self, name: str | None) -> int | None:
         """The earliest time that is still to come at an input, or at any; None if none is."""
         if name not in self._least:
-            self._least[name] = self._suffixes(name)
+            self._least[name] = self._find_earliest_suffixes(name)
         found = self._least[name][self.place]
         return None if found > INT64_MAX else found
 
-    def _suffixes(self, name: str | None) -> list[int]:
+    def _find_earliest_suffixes(self, name: str | None) -> list[int]:
         least = [INT64_MAX + 1] * (len(self._order) + 1)
         for place in range(len(self._order) - 1, -1, -1):
             row = self._rows[self._order[place]]
@@ -109,16 +109,17 @@ def schedule(
     rng: Random,
     rows: Sequence[Row],
     style: str,
-    habits: Habits | None = None,
+    habits: ScheduleMix | None = None,
     extra: Extra | None = None,
 ) -> list[Step]:
     """Steps that feed every row in the style, with interruptions between.
 
-    Styles are `random`, `starved`, `keys`, `blocks` (see `interleaved`), `ones` (every row alone).
+    Styles are `random`, `starved`, `keys`, `blocks` (see `interleave_rows`), `ones` (every row
+    alone).
     """
-    habits = habits or Habits(eager=style == "eager")
-    order = interleaved(rng, rows, style)
-    remaining = Remaining(rows, order)
+    habits = habits or ScheduleMix(eager=style == "eager")
+    order = interleave_rows(rng, rows, style)
+    remaining = RemainingRows(rows, order)
     left: dict[tuple[Any, ...], int] = defaultdict(int)
     for row in rows:
         left[row.key] += 1
@@ -136,34 +137,34 @@ def schedule(
             if key and not left[key] and rng.random() < habits.close:
                 steps.append(("close", key))
         if habits.eager:
-            steps += _every_advance(rng, remaining)
-        steps += _interruptions(rng, remaining, habits, restless)
+            steps += _advance_inputs(rng, remaining)
+        steps += _interrupt(rng, remaining, habits, restless)
         if extra is not None:
             steps += extra(order, remaining.place, restless)
     return steps
 
 
-def _every_advance(rng: Random, remaining: Remaining) -> Iterator[Step]:
+def _advance_inputs(rng: Random, remaining: RemainingRows) -> Iterator[Step]:
     """For some inputs, as far as their remaining rows allow."""
     for name in remaining.inputs:
-        least = remaining.least(name)
+        least = remaining.find_earliest(name)
         if least is not None and least > INT64_MIN and rng.random() < 0.6:
             yield ("advance", least - 1, name)
 
 
-def _interruptions(
-    rng: Random, remaining: Remaining, habits: Habits, restless: float
+def _interrupt(
+    rng: Random, remaining: RemainingRows, habits: ScheduleMix, restless: float
 ) -> Iterator[Step]:
     if rng.random() < restless * habits.dump:
         yield ("dump",)
     if rng.random() < restless * habits.advance:
         name = rng.choice([None, *remaining.inputs])
-        limit = _legal_advance(rng, remaining.least(name))
+        limit = _choose_advance(rng, remaining.find_earliest(name))
         if limit is not None:
             yield ("advance", limit, name)
 
 
-def _legal_advance(rng: Random, least: int | None) -> int | None:
+def _choose_advance(rng: Random, least: int | None) -> int | None:
     """A time that no remaining row of the input would be late for; None if there is none."""
     if least is None:
         return rng.choice([0, INT64_MAX])
@@ -171,15 +172,15 @@ def _legal_advance(rng: Random, least: int | None) -> int | None:
     return limit if limit >= INT64_MIN else None
 
 
-def saved_everywhere(steps: Sequence[Step]) -> list[Step]:
+def insert_dumps(steps: Sequence[Step]) -> list[Step]:
     """The same steps with a dump and a resume behind each."""
     return [("dump",), *(both for step in steps for both in (step, ("dump",)))]
 
 
-def saved_between(rng: Random, steps: Sequence[Step], most: int) -> list[Step]:
+def insert_some_dumps(rng: Random, steps: Sequence[Step], most: int) -> list[Step]:
     """The same steps with a dump and a resume behind at most so many, one behind the first."""
     if len(steps) < most:
-        return saved_everywhere(steps)
+        return insert_dumps(steps)
     chosen = {0, *rng.sample(range(len(steps)), most - 1)}
     return [
         both

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compare.canonical_outputs import Outputs, by_key, is_ordered
+from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ class DisorderError(Exception):
     """What was released at once is not in order."""
 
 
-class Released:
+class ReleasedRows:
     """What a session releases, from batches and from single messages, in its order."""
 
     def __init__(self, session: Session) -> None:
@@ -44,7 +44,7 @@ class Released:
 
     def add(self, result: Mapping[str, Table]) -> None:
         """Take what a push released."""
-        self._gather()
+        self._flush_single()
         for name, table in result.items():
             if not is_ordered(table, self.key):
                 raise DisorderError(f"a result of {name} is not in the order of key and time")
@@ -56,13 +56,13 @@ class Released:
         for name, rows in released.items():
             self._single[name] += rows
 
-    def _gather(self) -> None:
+    def _flush_single(self) -> None:
         for name, rows in self._single.items():
             if rows:
-                self._parts[name].append(self._table(name, rows))
+                self._parts[name].append(self._make_table(name, rows))
                 self._single[name] = []
 
-    def _table(self, name: str, rows: Sequence[Any]) -> Table:
+    def _make_table(self, name: str, rows: Sequence[Any]) -> Table:
         *keys, times, values = zip(*rows, strict=True)
         table: dict[str, np.ndarray] = {}
         columns = list(zip(*keys[0], strict=True)) if len(self.key) > 1 else keys
@@ -84,11 +84,11 @@ class Released:
         for name, parts in self._parts.items():
             given = parts or [last[name]]
             whole = {column: np.concatenate([p[column] for p in given]) for column in given[0]}
-            tables[name] = by_key(whole, self.key)
+            tables[name] = sort_by_key(whole, self.key)
         return Outputs(tables, self.key, account)
 
 
-class Feeder:
+class StepRunner:
     """A session that is fed data by steps."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Feeder:
     ) -> None:
         self.graph, self.data, self.compiled, self.form = graph, data, compiled, form
         self.session = graph.start(data.key, queue_limit=ENDLESS, compiled=compiled)
-        self.released = Released(self.session)
+        self.released = ReleasedRows(self.session)
 
     def run(self, steps: Sequence[Step]) -> Outputs:
         """Do the steps, then finish; raises whatever the session does."""
@@ -114,25 +114,25 @@ class Feeder:
 
     def _one(self, number: int) -> None:
         row = self.data.rows[number]
-        key = {"key": bare(row.key)} if self.data.key else {}
+        key = {"key": unwrap_key(row.key)} if self.data.key else {}
         self.released.add_rows(self.session.push_one(row.input, row.time, row.value, **key))
 
     def _advance(self, time: int, name: str | None) -> None:
         self.released.add(self.session.advance(time, name))
 
     def _close(self, key: tuple[Any, ...]) -> None:
-        self.released.add(self.session.close_key(bare(key)))
+        self.released.add(self.session.close_key(unwrap_key(key)))
 
     def _dump(self) -> None:
         self.session = self.graph.resume(self.session.dump(), compiled=self.compiled)
 
 
-def bare(key: tuple[Any, ...]) -> Any:
+def unwrap_key(key: tuple[Any, ...]) -> Any:
     """A key as sessions take it: of one column without a tuple."""
     return key[0] if len(key) == 1 else key
 
 
-def fed(
+def run_steps(
     graph: Graph,
     data: Data,
     steps: Sequence[Step],
@@ -141,21 +141,21 @@ def fed(
 ) -> Outputs:
     """Run the steps; what goes wrong is the fault of the outputs."""
     try:
-        return Feeder(graph, data, compiled, form).run(steps)
+        return StepRunner(graph, data, compiled, form).run(steps)
     except Exception as error:  # noqa: BLE001 (another way of running raised nothing)
         return Outputs(fault=f"{type(error).__name__}: {error}")
 
 
-def every_key_alone(graph: Graph, data: Data) -> Outputs:
+def run_keys_alone(graph: Graph, data: Data) -> Outputs:
     """Run every key in a session of its own, without key columns, and put the key beside it."""
     parts: dict[str, list[Table]] = {}
     for key, numbers in data.keys.items():
-        alone = fed(graph, data.part(numbers).without_key(), [("push", range(len(numbers)))])
+        alone = run_steps(graph, data.select(numbers).drop_key(), [("push", range(len(numbers)))])
         if alone.fault:
             return alone
         for name, table in alone.tables.items():
             heads = {
-                column: _repeated(cell, len(table["t"]))
+                column: _repeat_cell(cell, len(table["t"]))
                 for column, cell in zip(data.key, key, strict=True)
             }
             parts.setdefault(name, []).append({**heads, **table})
@@ -163,8 +163,8 @@ def every_key_alone(graph: Graph, data: Data) -> Outputs:
         name: {column: np.concatenate([part[column] for part in given]) for column in given[0]}
         for name, given in parts.items()
     }
-    return Outputs({name: by_key(table, data.key) for name, table in tables.items()}, data.key)
+    return Outputs({name: sort_by_key(table, data.key) for name, table in tables.items()}, data.key)
 
 
-def _repeated(cell: Any, count: int) -> np.ndarray:
+def _repeat_cell(cell: Any, count: int) -> np.ndarray:
     return np.full(count, cell, np.int64 if isinstance(cell, int) else object)

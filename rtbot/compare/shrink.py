@@ -16,7 +16,7 @@ FEEDING = ("push", "one")
 """Steps that feed rows."""
 
 
-def smallest(
+def shrink_case(
     case: T,
     moves: Sequence[Callable[[T], Iterable[T]]],
     fails: Callable[[T], bool],
@@ -43,7 +43,7 @@ def smallest(
     return case
 
 
-def parts_kept(count: int) -> Iterator[list[int]]:
+def list_kept_parts(count: int) -> Iterator[list[int]]:
     """Numbers below `count` without a part of them: halves first, then ever smaller parts."""
     size = count // 2
     while size >= 1:
@@ -52,7 +52,7 @@ def parts_kept(count: int) -> Iterator[list[int]]:
         size //= 2
 
 
-def restricted(
+def restrict_steps(
     steps: Iterable[Step], chosen: Iterable[int], keys: Collection[Any] | None
 ) -> list[Step]:
     """The steps with the chosen rows only, renumbered; `keys` are those that still have rows."""
@@ -69,14 +69,14 @@ def restricted(
     return kept
 
 
-def simpler(steps: list[Step]) -> Iterator[list[Step]]:
+def simplify_steps(steps: list[Step]) -> Iterator[list[Step]]:
     """Yield the steps without some that feed nothing, ever fewer; and with two pushes in one."""
     idle = [
         place
         for place, step in enumerate(steps)
         if step[0] not in FEEDING or (step[0] == "push" and not step[1])
     ]
-    for kept in ([], *parts_kept(len(idle))):
+    for kept in ([], *list_kept_parts(len(idle))):
         dropped = {*idle} - {idle[number] for number in kept}
         if dropped:
             yield [step for place, step in enumerate(steps) if place not in dropped]

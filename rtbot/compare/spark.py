@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rtbot.compare.canonical_outputs import Outputs, by_key
-from rtbot.compare.variants import Attempt, Way, first_rows
+from rtbot.compare.canonical_outputs import Outputs, sort_by_key
+from rtbot.compare.variants import Attempt, Variant, take_first_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbot.api import Graph
     from rtbot.compare.data import Data
-    from rtbot.compare.variants import Wish
+    from rtbot.compare.variants import ComparisonOptions
 
 PARTITIONS = (1, 3, 8)
 STRATEGIES = ("partitions", "groups")
@@ -37,7 +37,7 @@ SETTINGS = {
 KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text": "string"}
 
 
-def lacking() -> str:
+def describe_missing() -> str:
     """What Spark lacks here, and how to install it; "" if nothing."""
     for module in ("pyspark", "pandas", "spark_adapter"):
         if importlib.util.find_spec(module) is None:
@@ -48,7 +48,7 @@ def lacking() -> str:
     return ""
 
 
-def unfit(graph: Graph, right: Outputs) -> str:
+def explain_unfit(graph: Graph, right: Outputs) -> str:
     """Why a run cannot be the same on Spark, which has no order of arrival; "" if it can."""
     io = graph.checked.io
     if io.duplicates in ("first", "last"):
@@ -58,7 +58,7 @@ def unfit(graph: Graph, right: Outputs) -> str:
     return f"{late:,} rows are late here, and there are put in order" if late else ""
 
 
-class Cluster:
+class SparkCluster:
     """A Spark session: the active one, or one of our own, which ends with this."""
 
     def __init__(self) -> None:
@@ -88,10 +88,10 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class OnSpark(Attempt):
+class SparkAttempt(Attempt):
     """One batch job."""
 
-    cluster: Cluster
+    cluster: SparkCluster
     strategy: str
     partitions: int
     seed: int
@@ -110,7 +110,8 @@ class OnSpark(Attempt):
         session = self.cluster.session()
         rng = Random(f"{self.seed}/spark/{self.partitions}")  # noqa: S311 (it is to come again)
         frames = {
-            name: session.createDataFrame(table) for name, table in _shuffled(graph, data, rng)
+            name: session.createDataFrame(table)
+            for name, table in _shuffle_tables(graph, data, rng)
         }
         found = run_graph(
             frames,
@@ -122,34 +123,36 @@ class OnSpark(Attempt):
             partitions=self.partitions,
         ).toArrow()
         names = list(graph.checked.outputs)
-        return Outputs({name: _table(found, name, data.key) for name in names}, data.key)
+        return Outputs({name: _extract_output(found, name, data.key) for name in names}, data.key)
 
-    def right(self, outputs: Outputs) -> Outputs:
+    def adapt_reference(self, outputs: Outputs) -> Outputs:
         """Return all but null messages: a wide row does not tell them from none."""
-        return outputs.without_nulls()
+        return outputs.drop_nulls()
 
-    def told(self, data: Data) -> Iterator[str]:
+    def describe_steps(self, data: Data) -> Iterator[str]:
         """Yield the call."""
         yield f"{len(data.rows)} shuffled rows, run_graph(..., key={data.key!r},"
         yield f"strategy={self.strategy!r}, partitions={self.partitions})"
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return what the call takes."""
         call = {"strategy": self.strategy, "partitions": self.partitions, "seed": self.seed}
         return {"kind": "spark", **call}
 
 
-def spark_way(cluster: Cluster, data: Data, wish: Wish) -> Way:
+def make_spark_variant(cluster: SparkCluster, data: Data, wish: ComparisonOptions) -> Variant:
     """Return the way: every number of partitions, by both strategies."""
-    few, note = first_rows(data, wish.rows)
+    few, note = take_first_rows(data, wish.rows)
     counts = PARTITIONS if data.key else PARTITIONS[:1]
     attempts = (
-        OnSpark(cluster, strategy, count, wish.seed) for count in counts for strategy in STRATEGIES
+        SparkAttempt(cluster, strategy, count, wish.seed)
+        for count in counts
+        for strategy in STRATEGIES
     )
-    return Way("Spark", few, attempts, note)
+    return Variant("Spark", few, attempts, note)
 
 
-def _shuffled(graph: Graph, data: Data, rng: Random) -> Iterator[tuple[str, Any]]:
+def _shuffle_tables(graph: Graph, data: Data, rng: Random) -> Iterator[tuple[str, Any]]:
     """Yield the rows of every input as an Arrow table, in any order."""
     import pyarrow as pa
 
@@ -165,16 +168,16 @@ def _shuffled(graph: Graph, data: Data, rng: Random) -> Iterator[tuple[str, Any]
         yield name, pa.table(arrays, names=[*data.key, "t", "value"])
 
 
-def _table(found: Any, output: str, key: tuple[str, ...]) -> dict[str, np.ndarray]:
+def _extract_output(found: Any, output: str, key: tuple[str, ...]) -> dict[str, np.ndarray]:
     """The rows of one output in the wide table that Spark gave."""
     import pyarrow.compute as pc
 
     rows = found.filter(pc.is_valid(found.column(output)))
-    table = {name: _cells(rows.column(name)) for name in (*key, "t")}
-    return dict(by_key(table | {"value": _cells(rows.column(output))}, key))
+    table = {name: _to_array(rows.column(name)) for name in (*key, "t")}
+    return dict(sort_by_key(table | {"value": _to_array(rows.column(output))}, key))
 
 
-def _cells(column: Any) -> np.ndarray:
+def _to_array(column: Any) -> np.ndarray:
     if column.null_count or str(column.type) in ("string", "large_string"):
         return np.array(column.to_pylist(), object)
     return np.ascontiguousarray(column.to_numpy())

@@ -25,7 +25,7 @@ class SegmentCall:
 
 
 @dataclass
-class OwnCall:
+class RetimeCall:
     """Runs an operator with its own times; `columns` of the source stream go in.
 
     It brings the frontiers `settles` up to date.
@@ -57,14 +57,14 @@ class PairCall:
     name: str
     key: int
     sources: list[tuple[int, int]]
-    ports: list[pairing_layout.Port]
+    ports: list[pairing_layout.PairingPort]
     target: int
     progress: int
     tolerance: int
 
 
 @dataclass
-class Port:
+class PortCounters:
     """How the account of one port is found: indices into the header, or a pairing's port.
 
     `answers` says that the port is looked up, and gives null to rows that find nothing there.

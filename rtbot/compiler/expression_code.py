@@ -17,7 +17,7 @@ from rtbot.numeric import expression_functions, ieee
 if TYPE_CHECKING:
     from rtbot.expression import Expression
 
-Functions = dict[str, Callable[..., Any]]
+FunctionsByName = dict[str, Callable[..., Any]]
 
 CHECKED: Mapping[str, Callable[..., Any]] = {
     "+": ieee.add_checked,
@@ -51,7 +51,7 @@ INTEGER: Mapping[str, Callable[..., Any]] = {
     "min": expression_functions.minimum_integer,
     "max": expression_functions.maximum_integer,
 }
-APART: Mapping[tuple[str, str], Callable[..., Any]] = {
+TOLERANCE_FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("close_to", "number"): expression_functions.close_to,
     ("close_to", "integer"): expression_functions.close_to_integer,
     ("far_from", "number"): expression_functions.far_from,
@@ -87,7 +87,7 @@ WHOLE = {"floor", "ceil", "round"}
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ExpressionCode:
     """Texts of a value and of its flags; a flag that is always true is None."""
 
     value: str
@@ -95,43 +95,47 @@ class Code:
     fine: str | None = None
 
 
-def both(*flags: str | None) -> str | None:
+def join_flags(*flags: str | None) -> str | None:
     """The conjunction of flags."""
     named = list(dict.fromkeys(f for f in flags if f is not None))
     return " and ".join(named) if named else None
 
 
-class Writer:
+class ExpressionWriter:
     """Writes one expression after another; `lines` are the statements to put before its use."""
 
-    def __init__(self, names: Mapping[str, Code], prefix: str) -> None:
+    def __init__(self, names: Mapping[str, ExpressionCode], prefix: str) -> None:
         self.names = names
         self.prefix = prefix
         self.lines: list[str] = []
-        self.functions: Functions = {}
+        self.functions: FunctionsByName = {}
         self.temporaries = 0
 
-    def write(self, tree: Expression) -> Code:
+    def write(self, tree: Expression) -> ExpressionCode:
         """The texts of the tree; helper functions used are noted in `functions`."""
         special = getattr(self, f"_{tree.op}", None)
         if special is not None:
             return special(tree)  # type: ignore[no-any-return]
         args = [self.write(a) for a in tree.args]
-        valid, fine = both(*(a.valid for a in args)), both(*(a.fine for a in args))
+        valid, fine = join_flags(*(a.valid for a in args)), join_flags(*(a.fine for a in args))
         texts = [a.value for a in args]
         kinds = " ".join(dict.fromkeys(a.type.kind for a in tree.args[:2]))
-        if (tree.op, kinds) in APART:
-            return Code(self._call(APART[tree.op, kinds], *texts), valid, fine)
+        if (tree.op, kinds) in TOLERANCE_FUNCTIONS:
+            return ExpressionCode(
+                self._write_call(TOLERANCE_FUNCTIONS[tree.op, kinds], *texts), valid, fine
+            )
         if tree.op in MIXED and kinds == "integer number":
-            return Code(self._call(MIXED[tree.op], *texts), valid, fine)
+            return ExpressionCode(self._write_call(MIXED[tree.op], *texts), valid, fine)
         if tree.op in MIXED and kinds == "number integer":
-            return Code(self._call(MIXED[MIRRORED[tree.op]], *reversed(texts)), valid, fine)
+            return ExpressionCode(
+                self._write_call(MIXED[MIRRORED[tree.op]], *reversed(texts)), valid, fine
+            )
         integer = bool(tree.args) and tree.type.kind == "integer" == tree.args[0].type.kind
         if integer and tree.op in CHECKED:
-            return self._checked(tree.op, texts, valid, fine)
-        return Code(self._plain(tree.op, texts, integer=integer), valid, fine)
+            return self._write_checked(tree.op, texts, valid, fine)
+        return ExpressionCode(self._write_operation(tree.op, texts, integer=integer), valid, fine)
 
-    def _plain(self, op: str, texts: list[str], *, integer: bool) -> str:
+    def _write_operation(self, op: str, texts: list[str], *, integer: bool) -> str:
         if op in INFIX:
             return f"({texts[0]} {op} {texts[1]})"
         if op in PREFIX:
@@ -141,69 +145,73 @@ class Writer:
         function = (INTEGER if integer else NUMBER)[op]
         text = texts[0]
         if len(texts) == 1:
-            return self._call(function, text)
+            return self._write_call(function, text)
         for other in texts[1:]:
-            text = self._call(function, text, other)
+            text = self._write_call(function, text, other)
         return text
 
-    def _call(self, function: Callable[..., Any], *texts: str) -> str:
+    def _write_call(self, function: Callable[..., Any], *texts: str) -> str:
         self.functions[function.__name__] = function
         return f"{function.__name__}({', '.join(texts)})"
 
-    def _checked(self, op: str, texts: list[str], valid: str | None, fine: str | None) -> Code:
-        value, ok = self._temporary(), self._temporary()
-        self.lines.append(f"{ok}, {value} = {self._call(CHECKED[op], *texts)}")
-        return Code(value, valid, both(fine, ok))
+    def _write_checked(
+        self, op: str, texts: list[str], valid: str | None, fine: str | None
+    ) -> ExpressionCode:
+        value, ok = self._make_temporary(), self._make_temporary()
+        self.lines.append(f"{ok}, {value} = {self._write_call(CHECKED[op], *texts)}")
+        return ExpressionCode(value, valid, join_flags(fine, ok))
 
-    def _temporary(self) -> str:
+    def _make_temporary(self) -> str:
         self.temporaries += 1
         return f"{self.prefix}_{self.temporaries}"
 
-    def _constant(self, tree: Expression) -> Code:
+    def _constant(self, tree: Expression) -> ExpressionCode:
         value = tree.value
         if tree.type.kind == "number":
             value = float(value)
             if not math.isfinite(value):
                 infinity = f"math.copysign(math.inf, {value > 0:d} - 0.5)"
-                return Code("math.nan" if value != value else infinity)
-        return Code(f"({value!r})" if not isinstance(value, bool) and value < 0 else repr(value))
+                return ExpressionCode("math.nan" if value != value else infinity)
+        return ExpressionCode(
+            f"({value!r})" if not isinstance(value, bool) and value < 0 else repr(value)
+        )
 
-    def _port(self, tree: Expression) -> Code:
+    def _port(self, tree: Expression) -> ExpressionCode:
         return self.names[tree.value]
 
-    def _value(self, tree: Expression) -> Code:
+    def _value(self, tree: Expression) -> ExpressionCode:
         return self.names[tree.value]
 
-    def _if(self, tree: Expression) -> Code:
+    def _if(self, tree: Expression) -> ExpressionCode:
         choice, yes, no = (self.write(a) for a in tree.args)
         condition = f"({choice.value})"
-        fine = self._chosen(condition, yes.fine, no.fine)
-        valid = self._chosen(condition, yes.valid, no.valid)
-        return Code(
+        fine = self._select_flag(condition, yes.fine, no.fine)
+        valid = self._select_flag(condition, yes.valid, no.valid)
+        return ExpressionCode(
             f"({yes.value} if {condition} else {no.value})",
-            both(choice.valid, valid),
-            both(choice.fine, fine),
+            join_flags(choice.valid, valid),
+            join_flags(choice.fine, fine),
         )
 
     @staticmethod
-    def _chosen(condition: str, yes: str | None, no: str | None) -> str | None:
+    def _select_flag(condition: str, yes: str | None, no: str | None) -> str | None:
         if yes is None and no is None:
             return None
         return f"(({yes or 'True'}) if {condition} else ({no or 'True'}))"
 
-    def _coalesce(self, tree: Expression) -> Code:
+    def _coalesce(self, tree: Expression) -> ExpressionCode:
         *firsts, last = (self.write(a) for a in tree.args)
         result = last
         for code in reversed(firsts):
             if code.valid is None:
                 result = code
                 continue
-            fine = self._chosen(code.valid, code.fine, result.fine)
+            fine = self._select_flag(code.valid, code.fine, result.fine)
             valid = None if result.valid is None else f"(({code.valid}) or ({result.valid}))"
             value = f"({code.value} if ({code.valid}) else {result.value})"
-            result = Code(value, valid, fine)
+            result = ExpressionCode(value, valid, fine)
         return result
 
-    def _present(self, tree: Expression) -> Code:
+    def _present(self, tree: Expression) -> ExpressionCode:
         code = self.write(tree.args[0])
-        return Code("True" if code.valid is None else f"({code.valid})", None, None)
+        return ExpressionCode("True" if code.valid is None else f"({code.valid})", None, None)

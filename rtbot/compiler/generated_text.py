@@ -6,29 +6,29 @@ Conditions = frozenset[str]
 """Names of flags that must all hold; none means always."""
 
 
-def block(lines: list[str], depth: int) -> list[str]:
+def indent_lines(lines: list[str], depth: int) -> list[str]:
     """The lines, `depth` levels in."""
     return ["    " * depth + line for line in lines]
 
 
-def test(conditions: Conditions) -> str:
+def format_condition(conditions: Conditions) -> str:
     """Text of a conjunction."""
     return " and ".join(sorted(conditions)) or "True"
 
 
-def under(conditions: Conditions, lines: list[str]) -> list[str]:
+def guard_lines(conditions: Conditions, lines: list[str]) -> list[str]:
     """The lines, under an `if` where there are conditions."""
-    return [f"if {test(conditions)}:", *block(lines, 1)] if conditions else lines
+    return [f"if {format_condition(conditions)}:", *indent_lines(lines, 1)] if conditions else lines
 
 
-def word(kind: str, place: str) -> str:
+def format_load(kind: str, place: str) -> str:
     """Text that reads a word of the state."""
     if kind == "number":
         return f"F[{place}]"
     return f"(I[{place}] != 0)" if kind == "boolean" else f"I[{place}]"
 
 
-def assign(kind: str, place: str, text: str) -> str:
+def format_store(kind: str, place: str, text: str) -> str:
     """Text that writes a word of the state; booleans are stored as 0 and 1."""
     if kind == "number":
         return f"F[{place}] = {text}"

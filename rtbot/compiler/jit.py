@@ -36,7 +36,7 @@ HEADER = (
 
 
 @functools.cache
-def _versions() -> tuple[str, ...]:
+def _list_versions() -> tuple[str, ...]:
     from importlib.metadata import version
 
     versions = sys.version, version("numba"), version("llvmlite"), version("numpy")
@@ -46,10 +46,10 @@ def _versions() -> tuple[str, ...]:
 
 def fingerprint(text: str) -> str:
     """SHA-256 over the text and the versions of everything that turns it into machine code."""
-    return hashlib.sha256("\0".join([text, *_versions()]).encode()).hexdigest()
+    return hashlib.sha256("\0".join([text, *_list_versions()]).encode()).hexdigest()
 
 
-def write(text: str) -> Path | None:
+def write_module(text: str) -> Path | None:
     """The file of this text, written on first use; None where no folder may be used.
 
     A file whose text is not ours (a torn write, an edit) is not used.
@@ -84,9 +84,9 @@ class _TextLoader(InspectLoader):
         return self.text
 
 
-def load(text: str, name: str) -> types.ModuleType:
+def load_module(text: str, name: str) -> types.ModuleType:
     """A module of this text under this name in `sys.modules`, its functions plain Python."""
-    path = write(text)
+    path = write_module(text)
     name = f"{name}_{fingerprint(text)[:40]}"
     if path is None:
         spec = importlib.util.spec_from_loader(name, _TextLoader(text))
@@ -116,38 +116,38 @@ def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], t
 
 
 @one_by_one
-def interpreted(text: str) -> types.ModuleType:
+def load_interpreted(text: str) -> types.ModuleType:
     """The module of this text as plain Python."""
-    module = load(text, "rtbot_interpreted")
+    module = load_module(text, "rtbot_interpreted")
     module.INTERPRETED = True  # type: ignore[attr-defined]
     return module
 
 
 @one_by_one
-def compiled(text: str) -> types.ModuleType:
+def load_compiled(text: str) -> types.ModuleType:
     """The module of this text with every function handed to numba; compiled on first call.
 
     Functions that others of the module call get no entry from Python: that halves the time.
     """
-    announce()
-    module = load(text, COMPILED)
+    announce_once()
+    module = load_module(text, COMPILED)
     sys.modules[module.__name__] = module  # where numba looks for it when it reads its cache
     functions = {n: f for n, f in vars(module).items() if inspect.isfunction(f)}
     called = {name for f in functions.values() for name in f.__code__.co_names}
     apart = getattr(module, "RARELY_CALLED", ())
-    parts = part_texts(text)
+    parts = split_module(text)
     for name, function in functions.items():
         if name not in called:
-            setattr(module, name, jit(function, entry=True))
+            setattr(module, name, jit_compile(function, entry=True))
             continue
-        key = (name in apart, *(parts[n] for n in reachable(name, functions, parts)))
-        if key not in _shared:
-            _shared[key] = jit(function, inline=name not in apart)
-        setattr(module, name, _shared[key])
+        key = (name in apart, *(parts[n] for n in find_reachable(name, functions, parts)))
+        if key not in _compiled_helpers:
+            _compiled_helpers[key] = jit_compile(function, inline=name not in apart)
+        setattr(module, name, _compiled_helpers[key])
     return module
 
 
-class _Names(MetaPathFinder):
+class _EmptyModuleFinder(MetaPathFinder):
     """Finds an empty module for the name of any compiled one.
 
     What numba reads from its cache names the modules of all functions in it, also of helpers that
@@ -161,13 +161,13 @@ class _Names(MetaPathFinder):
         return importlib.util.spec_from_loader(name, _TextLoader(""))
 
 
-sys.meta_path.append(_Names())
+sys.meta_path.append(_EmptyModuleFinder())
 
-_shared: dict[tuple[Any, ...], Any] = {}
+_compiled_helpers: dict[tuple[Any, ...], Any] = {}
 """Compiled helpers by all the text they depend on, so that the graphs of a process share them."""
 
 
-def part_texts(text: str) -> dict[str, str]:
+def split_module(text: str) -> dict[str, str]:
     """The text of every function and constant of a module, by name."""
     lines = text.splitlines()
     parts: dict[str, str] = {}
@@ -182,7 +182,7 @@ def part_texts(text: str) -> dict[str, str]:
     return parts
 
 
-def reachable(
+def find_reachable(
     name: str, functions: Mapping[str, Callable[..., Any]], parts: dict[str, str]
 ) -> list[str]:
     """Names of all functions and constants that the function uses, itself included, sorted."""
@@ -196,7 +196,7 @@ def reachable(
     return sorted(found)
 
 
-def jit(function: Callable[..., Any], *, entry: bool = False, inline: bool = False) -> Any:
+def jit_compile(function: Callable[..., Any], *, entry: bool = False, inline: bool = False) -> Any:
     """numba's dispatcher of the function; entries are cached on disk where a folder is writable.
 
     Nothing here makes arrays, so that reference counting (four atomic operations a row) is left
@@ -219,14 +219,14 @@ def jit(function: Callable[..., Any], *, entry: bool = False, inline: bool = Fal
 
 
 @functools.cache
-def announce() -> None:
+def announce_once() -> None:
     """Say on stderr, once, that something is being compiled; what is found on disk is not."""
     from numba.core import event
 
     class Listener(event.Listener):
         def on_start(self, happening: Any) -> None:
             if happening.data["dispatcher"].py_func.__module__.startswith(COMPILED):
-                notices.compiling()
+                notices.announce_compilation()
 
         def on_end(self, happening: Any) -> None:
             pass

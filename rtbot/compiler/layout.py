@@ -20,7 +20,7 @@ LINE = 8
 
 
 @dataclass
-class Share:
+class StateAllocation:
     """Words of each key's row that belong together, and the ids of the nodes that use them.
 
     `window` says what a ring holds: the ref of its rows, "value" or "time", and how many.
@@ -31,7 +31,7 @@ class Share:
     words: int = 0
 
 
-class Layout:
+class StateLayout:
     """Hands out places; `finish` fixes the offsets of arrays, which depend on parameters."""
 
     def __init__(self) -> None:
@@ -40,37 +40,37 @@ class Layout:
         self.scalars: list[tuple[str, float | int]] = []
         self.arrays: list[tuple[int, int, str, float | int]] = []
         self.scratches: dict[int, int] = {}
-        self.shares: list[Share] = []
+        self.shares: list[StateAllocation] = []
 
     def put(self, kind: str, value: float) -> int:
         """A word of the header with this value; its index."""
         self.header.append((kind, value))
         return len(self.header) - 1
 
-    def counter(self) -> int:
+    def add_counter(self) -> int:
         """A counter in the header; its index."""
         self.counters.append(self.put("integer", 0))
         return self.counters[-1]
 
-    def scratch(self, size: int) -> int:
+    def allocate_scratch(self, size: int) -> int:
         """The first of `size` header words that any call may use; the same ones for all."""
         if size not in self.scratches:
             self.scratches[size] = len(self.header)
             self.header += [("integer", 0)] * size
         return self.scratches[size]
 
-    def share(self, user: str, window: tuple[str, str, int] | None = None) -> Share:
+    def allocate(self, user: str, window: tuple[str, str, int] | None = None) -> StateAllocation:
         """A new share, to be passed with what belongs to it."""
-        self.shares.append(Share([user], window))
+        self.shares.append(StateAllocation([user], window))
         return self.shares[-1]
 
-    def scalar(self, share: Share, kind: str, start: float) -> int:
+    def add_scalar(self, share: StateAllocation, kind: str, start: float) -> int:
         """A word of each key's row; its offset."""
         share.words += 1
         self.scalars.append((kind, start))
         return len(self.scalars) - 1
 
-    def array(self, share: Share, kind: str, size: int, start: float = 0) -> int:
+    def add_array(self, share: StateAllocation, kind: str, size: int, start: float = 0) -> int:
         """`size` words of each key's row; the index of the header word that holds their offset."""
         share.words += size
         place = self.put("integer", 0)
@@ -97,20 +97,20 @@ class Layout:
             found += range(offset, offset + size) if kind in kinds else ()
         return found
 
-    def first_header(self) -> np.ndarray[Any, Any]:
+    def make_header(self) -> np.ndarray[Any, Any]:
         """The header of a new session, float64 words."""
-        return _words(self.header, self.length)
+        return _pack_words(self.header, self.length)
 
-    def template(self) -> np.ndarray[Any, Any]:
+    def make_template(self) -> np.ndarray[Any, Any]:
         """The row of a new key, float64 words."""
-        row = _words(self.scalars, self.width)
+        row = _pack_words(self.scalars, self.width)
         for offset, size, kind, start in self.template_parts:
             part = row[offset : offset + size]
             (part if kind == "number" else part.view("int64"))[:] = start
         return row
 
 
-def _words(items: list[tuple[str, float | int]], length: int) -> np.ndarray[Any, Any]:
+def _pack_words(items: list[tuple[str, float | int]], length: int) -> np.ndarray[Any, Any]:
     import numpy as np
 
     words = np.zeros(length)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import block, under
+from rtbot.compiler.generated_text import guard_lines, indent_lines
 from rtbot.compiler.step_calls import StepCall
-from rtbot.compiler.variables import ZERO, Group, Variable, canonical
+from rtbot.compiler.variables import ZERO, LoopVariable, OutputGroup, canonicalise_value
 from rtbot.operator import Scalar
 
 if TYPE_CHECKING:
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 SETUP = ["H = I[0]", "W = I[1]"]
 
 
-def batch(segment: Segment, groups: list[Group]) -> str:
+def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> str:
     """The loop over the runs of a batch: rows in, per group starts and times, then columns out."""
-    columns = flat(segment.columns)
+    columns = flatten_names(segment.columns)
     parameters = ["runs", "slots", "starts", "time", *(f"{c}_column" for c in columns), "F", "I"]
     opening: list[str] = []
     closing: list[str] = []
     body = ["t = time[row]", *(f"{c} = {c}_column[row]" for c in columns), *segment.body]
     for number, group in enumerate(groups):
-        names = group_names(segment.name, number, group)
+        names = list_group_names(segment.name, number, group)
         parameters += names
         if group.conditions:
             opening += [f"m{number} = 0", f"{names[0]}[0] = 0"]
             closing.append(f"{names[0]}[run + 1] = m{number}")
-        body += stores(number, group, names)
+        body += write_stores(number, group, names)
     lines = [
         *SETUP,
         *segment.head,
@@ -38,20 +38,20 @@ def batch(segment: Segment, groups: list[Group]) -> str:
         "    first = starts[run]",
         "    last = starts[run + 1]",
         "    if first < last:",
-        *block(["base = H + slots[run] * W", *segment.load], 2),
+        *indent_lines(["base = H + slots[run] * W", *segment.load], 2),
         "        for row in range(first, last):",
-        *block(body, 3),
-        *block(segment.store, 2),
-        *block(closing, 1),
+        *indent_lines(body, 3),
+        *indent_lines(segment.store, 2),
+        *indent_lines(closing, 1),
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    return function(segment.name, parameters, lines)
+    return format_function(segment.name, parameters, lines)
 
 
-def function(name: str, parameters: list[str], lines: list[str]) -> str:
+def format_function(name: str, parameters: list[str], lines: list[str]) -> str:
     """The text of a function."""
-    return "\n".join([f"def {name}({', '.join(parameters)}):", *block(lines, 1)]) + "\n"
+    return "\n".join([f"def {name}({', '.join(parameters)}):", *indent_lines(lines, 1)]) + "\n"
 
 
 def count_rows(segment: Segment, rows: str) -> list[str]:
@@ -59,7 +59,7 @@ def count_rows(segment: Segment, rows: str) -> list[str]:
     return [] if segment.rows is None else [f"I[{segment.rows}] += {rows}"]
 
 
-def group_names(prefix: str, number: int, group: Group) -> list[str]:
+def list_group_names(prefix: str, number: int, group: OutputGroup) -> list[str]:
     """Parameters of a group: starts and times unless it has every row, then its columns."""
     names = [] if not group.conditions else [f"starts_{number}", f"time_{number}"]
     for position, column in enumerate(group.columns):
@@ -69,26 +69,26 @@ def group_names(prefix: str, number: int, group: Group) -> list[str]:
     return names
 
 
-def flat(columns: list[tuple[str, str | None]]) -> list[str]:
+def flatten_names(columns: list[tuple[str, str | None]]) -> list[str]:
     """Names of the value and valid columns, in order."""
     return [name for pair in columns for name in pair if name is not None]
 
 
-def stores(number: int, group: Group, names: list[str]) -> list[str]:
+def write_stores(number: int, group: OutputGroup, names: list[str]) -> list[str]:
     """Lines that append the group's columns to its output."""
     place = f"m{number}" if group.conditions else "row"
     columns = iter(names[2:] if group.conditions else names)
     lines = [f"time_{number}[m{number}] = t"] if group.conditions else []
     for column in group.columns:
-        lines.append(f"{next(columns)}[{place}] = {canonical(column)}")
+        lines.append(f"{next(columns)}[{place}] = {canonicalise_value(column)}")
         if column.valid:
             lines.append(f"{next(columns)}[{place}] = {column.valid}")
     if group.conditions:
         lines.append(f"m{number} += 1")
-    return under(group.conditions, lines)
+    return guard_lines(group.conditions, lines)
 
 
-def one(segment: Segment, groups: list[Group]) -> str:
+def write_row_function(segment: Segment, groups: list[OutputGroup]) -> str:
     """The one-row twin: takes a row by value, returns per group a flag and the values."""
     results: list[str] = []
     before: list[str] = []
@@ -100,13 +100,13 @@ def one(segment: Segment, groups: list[Group]) -> str:
         for position, column in enumerate(group.columns):
             name = f"o{number}_{position}"
             before.append(f"{name} = {ZERO[column.type.kind]}")
-            lines.append(f"{name} = {canonical(column)}")
+            lines.append(f"{name} = {canonicalise_value(column)}")
             results.append(name)
             if column.valid:
                 before.append(f"{name}_valid = False")
                 lines.append(f"{name}_valid = {column.valid}")
                 results.append(f"{name}_valid")
-        after += under(group.conditions, lines)
+        after += guard_lines(group.conditions, lines)
     lines = [
         *SETUP,
         *segment.head,
@@ -120,10 +120,12 @@ def one(segment: Segment, groups: list[Group]) -> str:
         *after,
         f"return {', '.join(results)}{',' if len(results) == 1 else ''}",
     ]
-    return function(f"{segment.name}_one", ["slot", "t", *flat(segment.columns), "F", "I"], lines)
+    return format_function(
+        f"{segment.name}_one", ["slot", "t", *flatten_names(segment.columns), "F", "I"], lines
+    )
 
 
-def own(segment: Segment, node: Node) -> str:
+def write_retime_loop(segment: Segment, node: Node) -> str:
     """The loop of an operator with its own times. It stops where `room` is used up.
 
     Returns the row to go on with (the number of rows when done) and how many rows it wrote; it is
@@ -131,23 +133,23 @@ def own(segment: Segment, node: Node) -> str:
     time up to which nothing more can come, where the operator keeps that itself.
     """
     call = StepCall(segment, node, {p: segment.variables[r] for p, r in node.inputs.items()})
-    outputs = own_outputs(segment, node)
-    frontier = [t for t, s in zip(call.targets, scalars(node), strict=True) if s == "frontier"]
+    outputs = name_retimed_outputs(segment, node)
+    frontier = [t for t, s in zip(call.targets, list_scalars(node), strict=True) if s == "frontier"]
     progress = [f"progress[slots[run]] = {frontier[0]}"] if frontier else []
-    reads = [f"{c} = {c}_column[row]" for c in flat(segment.columns)]
+    reads = [f"{c} = {c}_column[row]" for c in flatten_names(segment.columns)]
     row = [
         *["if m == room:", "    full = True", "    break", "t = time[row]"],
-        *[*reads, *call.lines, *own_row(segment, node, call, outputs)],
+        *[*reads, *call.lines, *write_retimed_row(segment, node, call, outputs)],
     ]
     lines = [
         *[*SETUP, *segment.head, "m = 0", "row = from_row", "run = from_run", "full = False"],
         "while run < runs and not full:",
         "    last = starts[run + 1]",
         "    if row < last:",
-        *block(["base = H + slots[run] * W", *segment.load], 2),
+        *indent_lines(["base = H + slots[run] * W", *segment.load], 2),
         "        while row < last:",
-        *block(row, 3),
-        *block([*segment.store, *progress], 2),
+        *indent_lines(row, 3),
+        *indent_lines([*segment.store, *progress], 2),
         "    if not full:",
         "        run += 1",
         "        out_starts[run] = out_base + m",
@@ -155,25 +157,27 @@ def own(segment: Segment, node: Node) -> str:
         "return run, row, m",
     ]
     parameters = ["runs", "slots", "starts", "time"]
-    parameters += [f"{c}_column" for c in flat(segment.columns)]
+    parameters += [f"{c}_column" for c in flatten_names(segment.columns)]
     parameters += ["F", "I", "progress", "from_run", "from_row", "room", "out_base"]
     parameters += ["out_starts", "out_time", *(f"{name}_column" for name in outputs)]
-    return function(segment.name, parameters, lines)
+    return format_function(segment.name, parameters, lines)
 
 
-def own_outputs(segment: Segment, node: Node) -> dict[str, str]:
+def name_retimed_outputs(segment: Segment, node: Node) -> dict[str, str]:
     """Locals that take the node's outputs, and each one's text as it is stored."""
     outputs = {}
     for port in node.outputs:
-        name = segment.unique(f"{node.id}_{port}")
-        valid = segment.unique(f"{name}_valid") if node.types[port].nullable else None
-        outputs[name] = canonical(Variable(name, valid, node.types[port], frozenset()))
+        name = segment.make_name(f"{node.id}_{port}")
+        valid = segment.make_name(f"{name}_valid") if node.types[port].nullable else None
+        outputs[name] = canonicalise_value(LoopVariable(name, valid, node.types[port], frozenset()))
         if valid:
             outputs[valid] = valid
     return outputs
 
 
-def own_row(segment: Segment, node: Node, call: StepCall, outputs: dict[str, str]) -> list[str]:
+def write_retimed_row(
+    segment: Segment, node: Node, call: StepCall, outputs: dict[str, str]
+) -> list[str]:
     """One row: the step again and again while it has more to give and there is room.
 
     Where there is no room the row is begun anew, so it leaves the rings.
@@ -185,17 +189,17 @@ def own_row(segment: Segment, node: Node, call: StepCall, outputs: dict[str, str
         "while code == 3 and m < room:",
         f"    {results} = {call.text}",
         "    if code == 1 or code == 3:",
-        *block(["out_time[m] = own_time", *keep, "m += 1"], 2),
+        *indent_lines(["out_time[m] = own_time", *keep, "m += 1"], 2),
         "    elif code == 2:",
         f"        {segment.count_loss(node, '')} += 1",
         "if code == 3:",
-        *block(call.undo, 1),
+        *indent_lines(call.undo, 1),
         "    full = True",
         "    break",
         "row += 1",
     ]
 
 
-def scalars(node: Node) -> list[str]:
+def list_scalars(node: Node) -> list[str]:
     """Names of the node's scalars, in the order in which a step returns them."""
     return [n for n, s in node.operator.state.items() if isinstance(s, Scalar)]

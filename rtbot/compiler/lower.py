@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.expression_code import Code, Writer
-from rtbot.compiler.generated_text import block, under
+from rtbot.compiler.expression_code import ExpressionCode, ExpressionWriter
+from rtbot.compiler.generated_text import guard_lines, indent_lines
 from rtbot.compiler.step_calls import StepCall
-from rtbot.compiler.step_signature import argument, used_values
-from rtbot.compiler.variables import Variable
+from rtbot.compiler.step_signature import format_argument, list_used_parameters
+from rtbot.compiler.variables import LoopVariable
 from rtbot.graph.model import Ref
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ DOMAIN = "domain "
 
 
 @dataclass
-class Computed:
+class LoweredNode:
     """Lines that compute a node, (value, valid) of each output, and the flag that it emits."""
 
     lines: list[str]
@@ -30,85 +30,87 @@ class Computed:
     flag: str | None = None
 
 
-def add(segment: Segment, node: Node) -> None:
+def lower_node(segment: Segment, node: Node) -> None:
     """Compute a node whose inputs are all variables of this loop."""
     sources = {port: segment.variables[ref] for port, ref in node.inputs.items()}
-    active = segment.together(v.conditions for v in sources.values())
+    active = segment.join_conditions(v.conditions for v in sources.values())
     segment.count(active)
     if node.formulas:
-        computed = by_formulas(segment, node, sources)
+        computed = lower_formulas(segment, node, sources)
     else:
-        computed = by_step(segment, node, StepCall(segment, node, sources, active))
+        computed = lower_step(segment, node, StepCall(segment, node, sources, active))
     emitting = active
     if computed.flag is not None:
         segment.body.append(f"{computed.flag} = False")
-        segment.implied[computed.flag] = active | segment.implied_by(active)
+        segment.implied[computed.flag] = active | segment.find_implied(active)
         emitting = frozenset({computed.flag})
-    segment.body += under(active, computed.lines)
+    segment.body += guard_lines(active, computed.lines)
     for port, (value, valid) in computed.outputs.items():
-        variable = Variable(value, valid, node.types[port], emitting)
+        variable = LoopVariable(value, valid, node.types[port], emitting)
         segment.variables[Ref(node.id, port)] = variable
 
 
-def output_name(node: Node, port: str) -> str:
+def name_output(node: Node, port: str) -> str:
     """What an output is called in generated text, unless the name is taken."""
     return node.id if len(node.outputs) == 1 else f"{node.id}_{port}"
 
 
-def by_step(segment: Segment, node: Node, call: StepCall) -> Computed:
+def lower_step(segment: Segment, node: Node, call: StepCall) -> LoweredNode:
     """The call of the node's step, and what its emission code says."""
     operator = node.operator
     results: list[str] = []
     outputs = {}
     for port in node.outputs:
-        name = segment.unique(output_name(node, port))
-        valid = segment.unique(f"{name}_valid") if node.types[port].nullable else None
+        name = segment.make_name(name_output(node, port))
+        valid = segment.make_name(f"{name}_valid") if node.types[port].nullable else None
         results += [name, valid] if valid else [name]
         outputs[port] = (name, valid)
     results += call.targets
     if not (operator.silent or operator.faults):
-        return Computed([*call.lines, f"{', '.join(results)} = {call.text}"], outputs)
-    flag = segment.unique(f"{node.id}_on")
+        return LoweredNode([*call.lines, f"{', '.join(results)} = {call.text}"], outputs)
+    flag = segment.make_name(f"{node.id}_on")
     lines = [*call.lines, f"{', '.join(['code', *results])} = {call.text}", f"{flag} = code == 1"]
     if operator.faults:
-        lines += ["if code == 2:", *block(_faults(segment, node, call.sources), 1)]
-    return Computed(lines, outputs, flag)
+        lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
+    return LoweredNode(lines, outputs, flag)
 
 
-def by_formulas(segment: Segment, node: Node, sources: dict[str, Variable]) -> Computed:
+def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> LoweredNode:
     """The statements of the node's formulas: what it keeps, where it faults, its outputs."""
-    names = {port: Code(argument(node, port, s), s.valid) for port, s in sources.items()}
-    for name in used_values(node):
-        names[name] = Code(segment.parameter(node, name))
-    writer = Writer(names, segment.unique(f"{node.id}_part"))
+    names = {
+        port: ExpressionCode(format_argument(node, port, s), s.valid) for port, s in sources.items()
+    }
+    for name in list_used_parameters(node):
+        names[name] = ExpressionCode(segment.add_parameter(node, name))
+    writer = ExpressionWriter(names, segment.make_name(f"{node.id}_part"))
     kept = [writer.write(node.formulas[n]) for n in ("keep",) if n in node.formulas]
     faulty = [writer.write(node.formulas[n]) for n in ("fault",) if n in node.formulas]
     codes = {p: writer.write(node.formulas[p]) for p in node.outputs}
-    outputs = {p: _named(segment, node, p, codes[p], writer.lines) for p in codes}
+    outputs = {p: _assign_output(segment, node, p, codes[p], writer.lines) for p in codes}
     segment.functions += writer.functions.items()
     passing = " and ".join(f"({t})" for c in kept for t in (c.valid, c.value) if t)
-    fine = [f"({c.fine}{_or_null(c)})" for c in codes.values() if c.fine is not None]
-    fine += [f"not {_true(c)}" for c in faulty]
+    fine = [f"({c.fine}{_format_or_null(c)})" for c in codes.values() if c.fine is not None]
+    fine += [f"not {_format_true(c)}" for c in faulty]
     fine += [f"({c.fine})" for c in kept if c.fine is not None]
-    lines = [*writer.lines, *_losses(segment, node, writer)]
-    flag = _emission(segment, node, sources, lines, passing, " and ".join(fine))
-    return Computed(lines, outputs, flag)
+    lines = [*writer.lines, *_count_losses(segment, node, writer)]
+    flag = _write_emission(segment, node, sources, lines, passing, " and ".join(fine))
+    return LoweredNode(lines, outputs, flag)
 
 
-def _named(
-    segment: Segment, node: Node, port: str, code: Code, lines: list[str]
+def _assign_output(
+    segment: Segment, node: Node, port: str, code: ExpressionCode, lines: list[str]
 ) -> tuple[str, str | None]:
     """The names that an output's value and valid flag get in new lines."""
-    name = segment.unique(output_name(node, port))
+    name = segment.make_name(name_output(node, port))
     lines.append(f"{name} = {code.value}")
     if not node.types[port].nullable:
         return name, None
-    valid = segment.unique(f"{name}_valid")
+    valid = segment.make_name(f"{name}_valid")
     lines.append(f"{valid} = {code.valid or 'True'}")
     return name, valid
 
 
-def _losses(segment: Segment, node: Node, writer: Writer) -> list[str]:
+def _count_losses(segment: Segment, node: Node, writer: ExpressionWriter) -> list[str]:
     """Lines that count messages which are paired and then left out, by port."""
     lines: list[str] = []
     for name, tree in node.formulas.items():
@@ -118,11 +120,11 @@ def _losses(segment: Segment, node: Node, writer: Writer) -> list[str]:
         code = writer.write(tree)
         assert len(writer.lines) == before, "a loss condition has no checked arithmetic"
         counter = segment.count_loss(node, name.removeprefix("lost "))
-        lines += [f"if {_true(code)}:", f"    {counter} += 1"]
+        lines += [f"if {_format_true(code)}:", f"    {counter} += 1"]
     return lines
 
 
-def _faults(segment: Segment, node: Node, sources: dict[str, Variable]) -> list[str]:
+def _faults(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> list[str]:
     """Lines that count a row outside of the domain: at the ports that have a message in it.
 
     A port that only looks back has none of its own there.
@@ -137,10 +139,10 @@ def _faults(segment: Segment, node: Node, sources: dict[str, Variable]) -> list[
     return lines
 
 
-def _emission(
+def _write_emission(
     segment: Segment,
     node: Node,
-    sources: dict[str, Variable],
+    sources: dict[str, LoopVariable],
     lines: list[str],
     passing: str,
     fine: str,
@@ -148,17 +150,17 @@ def _emission(
     """The flag that the node emits, set in new lines; None where it always does."""
     if not passing and not fine:
         return None
-    flag = segment.unique(f"{node.id}_on")
+    flag = segment.make_name(f"{node.id}_on")
     if fine:
         wanted = f"{passing} and " if passing else ""
-        lines += [f"if {wanted}not ({fine}):", *block(_faults(segment, node, sources), 1)]
+        lines += [f"if {wanted}not ({fine}):", *indent_lines(_faults(segment, node, sources), 1)]
     lines.append(f"{flag} = {' and '.join(t for t in (passing, fine) if t)}")
     return flag
 
 
-def _true(code: Code) -> str:
+def _format_true(code: ExpressionCode) -> str:
     return f"(({code.valid}) and {code.value})" if code.valid else f"({code.value})"
 
 
-def _or_null(code: Code) -> str:
+def _format_or_null(code: ExpressionCode) -> str:
     return f" or not ({code.valid})" if code.valid else ""

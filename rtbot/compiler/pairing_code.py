@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import block
+from rtbot.compiler.generated_text import indent_lines
 from rtbot.compiler.pairing_layout import (
     ENDING,
     FIRST,
@@ -20,32 +20,32 @@ from rtbot.compiler.pairing_layout import (
     QUEUE,
     SHIFT,
     WATCHED,
-    header_place,
-    tolerance_place,
-    width,
+    count_key_words,
+    locate_tolerance,
+    locate_word,
 )
-from rtbot.compiler.pairing_rows import Latest, Rows
+from rtbot.compiler.pairing_rows import LatestRowCode, RowQueueCode
 
 if TYPE_CHECKING:
-    from rtbot.compiler.pairing_layout import Port
+    from rtbot.compiler.pairing_layout import PairingPort
 
 
-class PairText:
+class PairingWriter:
     """Writes the function of one pairing."""
 
-    def __init__(self, name: str, ports: list[Port]) -> None:
+    def __init__(self, name: str, ports: list[PairingPort]) -> None:
         self.name = name
         self.ports = ports
         self.every = list(range(len(ports)))
         self.must = [k for k, p in enumerate(ports) if p.role == "must"]
         self.others = [k for k, p in enumerate(ports) if p.role != "must"]
-        self.rows = [Rows(k, p) for k, p in enumerate(ports)]
+        self.rows = [RowQueueCode(k, p) for k, p in enumerate(ports)]
         last = [k for k, p in enumerate(ports) if p.role == "last"]
         offsets = [QUEUE * len(ports) + LATEST * number for number in range(len(last))]
-        self.latest = [Latest(k, ports[k], o) for k, o in zip(last, offsets, strict=True)]
-        self.parts: list[Rows | Latest] = [*self.rows, *self.latest]
+        self.latest = [LatestRowCode(k, ports[k], o) for k, o in zip(last, offsets, strict=True)]
+        self.parts: list[RowQueueCode | LatestRowCode] = [*self.rows, *self.latest]
 
-    def parameters(self) -> list[str]:
+    def list_parameters(self) -> list[str]:
         """Names of the function's parameters, in the order in which the runtime hands them over."""
         names = ["runs", "slots"]
         for k, port in enumerate(self.ports):
@@ -60,51 +60,55 @@ class PairText:
             names += [f"out{k}"] + ([f"out_valid{k}"] if port.out.nullable else [])
         return names
 
-    def text(self) -> str:
+    def write_function(self) -> str:
         """The function."""
         lines = [
-            *self._opening(),
+            *self._write_opening(),
             "for run in range(runs):",
-            *block(self._run(), 1),
-            *self._closing(),
+            *indent_lines(self._write_run(), 1),
+            *self._write_closing(),
             "return m",
         ]
-        head = f"def {self.name}({', '.join(self.parameters())}):"
-        return "\n".join([head, *block(lines, 1)]) + "\n"
+        head = f"def {self.name}({', '.join(self.list_parameters())}):"
+        return "\n".join([head, *indent_lines(lines, 1)]) + "\n"
 
-    def _opening(self) -> list[str]:
-        lines = ["m = 0", "out_starts[0] = 0", f"width = {width(self.ports)}"]
+    def _write_opening(self) -> list[str]:
+        lines = ["m = 0", "out_starts[0] = 0", f"width = {count_key_words(self.ports)}"]
         lines += [f"ending = header[{ENDING}] != 0"]
         for k in self.every:
-            lines += [f"floor{k} = header[{header_place(k, FLOOR)}]"]
-            lines += [f"shift{k} = header[{header_place(k, SHIFT)}]"]
+            lines += [f"floor{k} = header[{locate_word(k, FLOOR)}]"]
+            lines += [f"shift{k} = header[{locate_word(k, SHIFT)}]"]
             lines += [f"lost{k} = 0", f"held{k} = 0"]
         if self.latest:
-            lines.append(f"tolerance = header[{tolerance_place(len(self.ports))}]")
+            lines.append(f"tolerance = header[{locate_tolerance(len(self.ports))}]")
         return lines
 
-    def _closing(self) -> list[str]:
+    def _write_closing(self) -> list[str]:
         lines = []
         for k in self.every:
-            lines += [f"header[{header_place(k, LOST)}] += lost{k}"]
-            lines += [f"header[{header_place(k, HELD)}] += held{k}"]
+            lines += [f"header[{locate_word(k, LOST)}] += lost{k}"]
+            lines += [f"header[{locate_word(k, HELD)}] += held{k}"]
         return lines
 
-    def _run(self) -> list[str]:
+    def _write_run(self) -> list[str]:
         """All rows of one key."""
         lines = ["slot = slots[run]", "q = slot * width"]
         for part in self.parts:
             lines += part.load()
         if len(self.must) == len(self.ports) == 2:
-            lines += self._two_must()
-        lines += ["while True:", *block(self._decide(), 1), "out_starts[run + 1] = m"]
+            lines += self._write_two_must()
+        lines += [
+            "while True:",
+            *indent_lines(self._write_decision(), 1),
+            "out_starts[run + 1] = m",
+        ]
         for part in self.parts:
             lines += part.keep()
-        return lines + self._progress()
+        return lines + self._write_frontier()
 
     # ---- what is decided
 
-    def _two_must(self) -> list[str]:
+    def _write_two_must(self) -> list[str]:
         """The plain case, two columns side by side with nothing waiting, without the machinery."""
         a, b = self.ports
         emit = ["out_time[m] = time0[r0]", "out0[m] = column0[r0]", "out1[m] = column1[r1]"]
@@ -114,31 +118,31 @@ class PairText:
             "if left0 == 0 and left1 == 0:",
             "    while r0 < e0 and r1 < e1:",
             "        if time0[r0] == time1[r1]:",
-            *block([*emit, "m += 1", "r0 += 1", "r1 += 1"], 3),
+            *indent_lines([*emit, "m += 1", "r0 += 1", "r1 += 1"], 3),
             "        else:",
             "            before = time0[r0] < time1[r1]",
             "            lost0 += before",
             "            r0 += before",
             "            lost1 += not before",
             "            r1 += not before",
-            *block(self.rows[0].front() + self.rows[1].front(), 1),
+            *indent_lines(self.rows[0].front() + self.rows[1].front(), 1),
         ]
 
-    def _decide(self) -> list[str]:
+    def _write_decision(self) -> list[str]:
         """One time: find it, wait for who may still have a row at it, emit."""
-        lines = self._candidate() if self.must else self._earliest()
+        lines = self._write_candidate() if self.must else self._write_earliest()
         for k in self.others:
             lines += [
                 f"if f{k} < t or (f{k} == {FIRST} and not has{k}):",
-                *block(self._watch(k, "t"), 1),
+                *indent_lines(self._write_timer(k, "t"), 1),
                 "    break",
             ]
         lines += ["out_time[m] = t"]
         for k in self.every:
-            lines += self._emit(k)
+            lines += self._write_emit(k)
         return [*lines, "m += 1"]
 
-    def _candidate(self) -> list[str]:
+    def _write_candidate(self) -> list[str]:
         """The earliest time that all must ports may still share; earlier rows match nothing."""
         lines = [f"t = {FIRST}", "over = False", "waits = -1", "ready = True"]
         for k in self.must:
@@ -153,45 +157,45 @@ class PairText:
         lines += ["moved = False"]
         for k in self.must:
             drop = [f"lost{k} += 1", "moved = True", *self.rows[k].pop()]
-            lines += [f"while has{k} and (over or t{k} < t):", *block(drop, 1)]
+            lines += [f"while has{k} and (over or t{k} < t):", *indent_lines(drop, 1)]
             lines += [f"if not has{k}:", "    ready = False", f"    waits = {k}"]
         lines += ["if moved and not over:", "    continue"]
         for k in self.others:
-            lines += self._pass_by(k)
-        lines += ["if over:", "    break", "if not ready:", *block(self._wait_for_must(), 1)]
+            lines += self._write_pass_by(k)
+        lines += ["if over:", "    break", "if not ready:", *indent_lines(self._write_wait(), 1)]
         return [*lines, "    break"]
 
-    def _pass_by(self, k: int) -> list[str]:
+    def _write_pass_by(self, k: int) -> list[str]:
         """Rows of a may or last port that lie before the candidate."""
         if self.ports[k].role == "may":
             drop = [f"lost{k} += 1", *self.rows[k].pop()]
-            return [f"while has{k} and (over or t{k} < t):", *block(drop, 1)]
+            return [f"while has{k} and (over or t{k} < t):", *indent_lines(drop, 1)]
         take = [f"known{k} = True", f"known_time{k} = t{k}", f"known_valid{k} = True"]
         take += self.rows[k].value(f"known_value{k}", f"known_valid{k}")
         take += self.rows[k].pop()
-        return [f"while has{k} and (over or t{k} <= t):", *block(take, 1)]
+        return [f"while has{k} and (over or t{k} <= t):", *indent_lines(take, 1)]
 
-    def _wait_for_must(self) -> list[str]:
+    def _write_wait(self) -> list[str]:
         """Wake up when the port that lacks a row has passed the earliest row that waits for it."""
         lines = [f"wake = {LAST}"]
         for k in self.every:
             lines += [f"if has{k} and t{k} < wake:", f"    wake = t{k}"]
         for k in self.must:
-            lines += [f"if waits == {k}:", *block(self._watch(k, "wake"), 1)]
+            lines += [f"if waits == {k}:", *indent_lines(self._write_timer(k, "wake"), 1)]
         return lines
 
-    def _earliest(self) -> list[str]:
+    def _write_earliest(self) -> list[str]:
         lines = ["any_row = False", "t = 0"]
         for k in self.every:
             lines += [f"if has{k} and (not any_row or t{k} < t):"]
             lines += [f"    t = t{k}", "    any_row = True"]
         return [*lines, "if not any_row:", "    break"]
 
-    def _watch(self, k: int, t: str) -> list[str]:
-        place = header_place(k, WATCHED)
+    def _write_timer(self, k: int, t: str) -> list[str]:
+        place = locate_word(k, WATCHED)
         return [f"watch(heap_time{k}, heap_slot{k}, watch{k}, header, {place}, slot, {t})"]
 
-    def _emit(self, k: int) -> list[str]:
+    def _write_emit(self, k: int) -> list[str]:
         port = self.ports[k]
         valid = f"out_valid{k}[m]" if port.out.nullable else None
         take = [*self.rows[k].value(f"out{k}[m]", valid), *self.rows[k].pop()]
@@ -200,7 +204,7 @@ class PairText:
         zero = {"number": "math.nan", "boolean": "False"}.get(port.type.kind, "0")
         none = [f"    out{k}[m] = {zero}", f"    out_valid{k}[m] = False"]
         if port.role == "may":
-            return [f"if has{k} and t{k} == t:", *block(take, 1), "else:", *none]
+            return [f"if has{k} and t{k} == t:", *indent_lines(take, 1), "else:", *none]
         return [
             f"matched = known{k} and near(t, known_time{k}, tolerance)",
             f"lost{k} += not matched",
@@ -213,7 +217,7 @@ class PairText:
 
     # ---- the frontier of what comes out: just before the earliest time that may be decided next
 
-    def _progress(self) -> list[str]:
+    def _write_frontier(self) -> list[str]:
         """With must ports the latest of their next times, else the earliest of all ports."""
         decisive, start = (self.must, FIRST) if self.must else (self.every, LAST)
         choose, further = ("max", ">") if self.must else ("min", "<")

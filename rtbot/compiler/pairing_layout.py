@@ -32,7 +32,7 @@ times at which the port had no row to give.
 
 
 @dataclass(frozen=True)
-class Port:
+class PairingPort:
     """A port of a pairing: what comes in, and its role; `tolerance` is a word of the header."""
 
     name: str
@@ -45,17 +45,17 @@ class Port:
         return self.type if self.role == "must" else self.type.or_null()
 
 
-def header_place(port: int, word: int) -> int:
+def locate_word(port: int, word: int) -> int:
     """Index of a port's word in the header."""
     return 3 + port * PORT_WORDS + word
 
 
-def tolerance_place(ports: int) -> int:
+def locate_tolerance(ports: int) -> int:
     """Index of the tolerance in the header."""
     return 3 + ports * PORT_WORDS
 
 
-def width(ports: list[Port]) -> int:
+def count_key_words(ports: list[PairingPort]) -> int:
     """Words per key."""
     return QUEUE * len(ports) + LATEST * sum(p.role == "last" for p in ports)
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import block
+from rtbot.compiler.generated_text import indent_lines
 from rtbot.compiler.pairing_layout import BLOCK, FREE, QUEUE
 
 if TYPE_CHECKING:
-    from rtbot.compiler.pairing_layout import Port
+    from rtbot.compiler.pairing_layout import PairingPort
 
 
-class Rows:
+class RowQueueCode:
     """The rows of a port at one key: those that wait in blocks of the pool, then the batch's own.
 
     In the text `hasK` says whether there is one, and `tK` is the time of the first; `leftK` wait,
     the first of them at place `atK` of `blockK`; those of the batch are `rK` to `eK`.
     """
 
-    def __init__(self, number: int, port: Port) -> None:
+    def __init__(self, number: int, port: PairingPort) -> None:
         self.number = number
         self.port = port
 
@@ -82,7 +82,7 @@ class Rows:
         if valid is not None:
             old.append(f"{valid} = {f'pool_valid[{place}]' if nullable else 'True'}")
             new.append(f"{valid} = {f'valid{k}[r{k}]' if nullable else 'True'}")
-        return [f"if left{k} > 0:", *block(old, 1), "else:", *block(new, 1)]
+        return [f"if left{k} > 0:", *indent_lines(old, 1), "else:", *indent_lines(new, 1)]
 
     def keep(self) -> list[str]:
         """End with a key: what is left of the batch goes into blocks."""
@@ -94,7 +94,7 @@ class Rows:
             f"    tail = Q[{place} + 2] if left{k} > 0 else -1",
             f"    used = Q[{place} + 3] if left{k} > 0 else {BLOCK}",
             f"    while r{k} < e{k}:",
-            *block(self._keep_one(), 2),
+            *indent_lines(self._keep_one(), 2),
             f"    Q[{place} + 2] = tail",
             f"    Q[{place} + 3] = used",
             f"Q[{place}] = block{k}",
@@ -129,10 +129,10 @@ class Rows:
         ]
 
 
-class Latest:
+class LatestRowCode:
     """The latest row of a `last` port at one key; `offset` is where it lies in the key's words."""
 
-    def __init__(self, number: int, port: Port, offset: int) -> None:
+    def __init__(self, number: int, port: PairingPort, offset: int) -> None:
         self.number = number
         self.place = f"q + {offset}"
         self.kind = port.type.kind

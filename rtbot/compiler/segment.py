@@ -13,15 +13,15 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rtbot.compiler.generated_text import Conditions, under, word
-from rtbot.compiler.step_signature import parameter_value
-from rtbot.compiler.variables import Variable, guarded
+from rtbot.compiler.generated_text import Conditions, format_load, guard_lines
+from rtbot.compiler.step_signature import encode_parameter
+from rtbot.compiler.variables import LoopVariable, guard_variable
 from rtbot.operator import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbot.compiler.layout import Layout, Share
+    from rtbot.compiler.layout import StateAllocation, StateLayout
     from rtbot.graph.model import Node, Ref
 
 RESERVED = {
@@ -30,7 +30,7 @@ RESERVED = {
     *("abs", "float", "int", "min", "max", "range", "len", "bool"),
 }
 
-Functions = list[tuple[str, Callable[..., Any]]]
+NamedFunctions = list[tuple[str, Callable[..., Any]]]
 
 
 class Segment:
@@ -40,20 +40,22 @@ class Segment:
     of a run, whose text is `body`.
     """
 
-    def __init__(self, name: str, layout: Layout, taken: set[str]) -> None:
+    def __init__(self, name: str, layout: StateLayout, taken: set[str]) -> None:
         self.name = name
         self.layout = layout
         self.taken = taken
-        self.variables: dict[Ref, Variable] = {}
+        self.variables: dict[Ref, LoopVariable] = {}
         self.columns: list[tuple[str, str | None]] = []
         self.implied: dict[str, Conditions] = {}
-        self.functions: Functions = []
+        self.functions: NamedFunctions = []
         self.head: list[str] = []
         self.load: list[str] = []
         self.body: list[str] = []
         self.store: list[str] = []
         self.tail: list[str] = []
-        self.rings: dict[tuple[str, str, int, Conditions], tuple[Share, dict[str, str]]] = {}
+        self.rings: dict[
+            tuple[str, str, int, Conditions], tuple[StateAllocation, dict[str, str]]
+        ] = {}
         self.losses: dict[tuple[str, str], int] = {}
         self.rows: int | None = None
         self.counted: dict[Conditions, int] = {}
@@ -61,7 +63,7 @@ class Segment:
 
     # ---- names, conditions and the header
 
-    def unique(self, name: str) -> str:
+    def make_name(self, name: str) -> str:
         """A name for generated text that nothing else has."""
         name = re.sub(r"\W", "_", name)
         if keyword.iskeyword(name) or name in RESERVED or not name:
@@ -72,85 +74,85 @@ class Segment:
         self.taken.add(candidate)
         return candidate
 
-    def together(self, many: Iterable[Conditions]) -> Conditions:
+    def join_conditions(self, many: Iterable[Conditions]) -> Conditions:
         """The conjunction, without flags that others imply."""
         flags = frozenset().union(*many)
-        return flags - self.implied_by(flags)
+        return flags - self.find_implied(flags)
 
-    def implied_by(self, flags: Conditions) -> Conditions:
+    def find_implied(self, flags: Conditions) -> Conditions:
         """Flags that hold wherever one of these does."""
         return frozenset().union(*(self.implied.get(f, frozenset()) for f in flags))
 
     def count(self, conditions: Conditions) -> int:
         """Index of the header word that counts the rows in which the conditions hold."""
         if conditions not in self.counted:
-            index = self.counted[conditions] = self.layout.counter()
+            index = self.counted[conditions] = self.layout.add_counter()
             if not conditions:
                 self.rows = index
             else:
-                self.body += under(conditions, [f"{self.counter(index)} += 1"])
+                self.body += guard_lines(conditions, [f"{self.add_counter(index)} += 1"])
         return self.counted[conditions]
 
-    def counter(self, index: int) -> str:
+    def add_counter(self, index: int) -> str:
         """A local that is added to the header word at the end."""
-        name = self.unique(f"count_{index}")
+        name = self.make_name(f"count_{index}")
         self.head.append(f"{name} = 0")
         self.tail.append(f"I[{index}] += {name}")
         return name
 
     def count_loss(self, node: Node, what: str) -> str:
         """A local that counts messages lost at port `what` of the node, or (empty) to `domain`."""
-        index = self.layout.counter()
+        index = self.layout.add_counter()
         self.losses[node.id, what] = index
-        return self.counter(index)
+        return self.add_counter(index)
 
-    def local(self, kind: str, index: int, name: str) -> str:
+    def add_local(self, kind: str, index: int, name: str) -> str:
         """A local that holds a header word."""
         if index not in self.loaded:
-            self.loaded[index] = self.unique(name)
-            self.head.append(f"{self.loaded[index]} = {word(kind, str(index))}")
+            self.loaded[index] = self.make_name(name)
+            self.head.append(f"{self.loaded[index]} = {format_load(kind, str(index))}")
         return self.loaded[index]
 
-    def parameter(self, node: Node, name: str) -> str:
+    def add_parameter(self, node: Node, name: str) -> str:
         """Text of a parameter, of an element of a list parameter, or of a `$p`."""
-        kind, value = parameter_value(node, name)
+        kind, value = encode_parameter(node, name)
         stored = "number" if kind == "number" else "integer"
-        local = self.local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
+        local = self.add_local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
         return f"({local} != 0)" if kind == "boolean" else local
 
     # ---- what comes in and what goes on
 
-    def column(self, ref: Ref, kind: Type, name: str) -> None:
+    def add_column(self, ref: Ref, kind: Type, name: str) -> None:
         """A column of the stream that the loop reads."""
-        text = self.unique(name)
-        valid = self.unique(f"{name}_valid") if kind.nullable else None
+        text = self.make_name(name)
+        valid = self.make_name(f"{name}_valid") if kind.nullable else None
         self.columns.append((text, valid))
-        self.variables[ref] = Variable(text, valid, kind, frozenset())
+        self.variables[ref] = LoopVariable(text, valid, kind, frozenset())
 
-    def carry_out(self, refs: list[Ref]) -> list[Variable]:
+    def carry_out(self, refs: list[Ref]) -> list[LoopVariable]:
         """Columns handed row by row to the next part of a long segment: values, then flags."""
         flags: dict[str, None] = {}
         columns = []
         for ref in refs:
             known = self.variables[ref]
             flags.update(dict.fromkeys(sorted(known.conditions)))
-            columns.append(guarded(known))
-        return columns + [Variable(f, None, Type("boolean"), frozenset()) for f in flags]
+            columns.append(guard_variable(known))
+        return columns + [LoopVariable(f, None, Type("boolean"), frozenset()) for f in flags]
 
     def carry_in(self, previous: Segment, refs: list[Ref]) -> None:
         """The other end of `carry_out`."""
         flags: dict[str, str] = {}
         for ref in refs:
-            self.column(ref, previous.variables[ref].type, f"{ref.id}_{ref.port}")
+            self.add_column(ref, previous.variables[ref].type, f"{ref.id}_{ref.port}")
         for ref in refs:
             for flag in sorted(previous.variables[ref].conditions):
                 if flag not in flags:
-                    flags[flag] = self.unique(flag)
+                    flags[flag] = self.make_name(flag)
                     self.columns.append((flags[flag], None))
         for ref in refs:
             known = self.variables[ref]
             conditions = frozenset(flags[f] for f in previous.variables[ref].conditions)
-            self.variables[ref] = Variable(known.text, known.valid, known.type, conditions)
+            self.variables[ref] = LoopVariable(known.text, known.valid, known.type, conditions)
         for old, new in flags.items():
             implied = previous.implied.get(old, frozenset())
             self.implied[new] = frozenset(flags[f] for f in implied if f in flags)

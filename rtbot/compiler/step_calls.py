@@ -6,14 +6,20 @@ import inspect
 import re
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import Conditions, assign, word
-from rtbot.compiler.step_signature import argument, seen_kind, state_kind, step_name, step_of
+from rtbot.compiler.generated_text import Conditions, format_load, format_store
+from rtbot.compiler.step_signature import (
+    find_port_kind,
+    find_state_kind,
+    find_step,
+    format_argument,
+    name_step,
+)
 from rtbot.operator import Cells, Ring, Scalar, Scratch
 
 if TYPE_CHECKING:
-    from rtbot.compiler.layout import Share
+    from rtbot.compiler.layout import StateAllocation
     from rtbot.compiler.segment import Segment
-    from rtbot.compiler.variables import Variable
+    from rtbot.compiler.variables import LoopVariable
     from rtbot.graph.model import Node
 
 
@@ -29,7 +35,7 @@ class StepCall:
         self,
         segment: Segment,
         node: Node,
-        sources: dict[str, Variable],
+        sources: dict[str, LoopVariable],
         active: Conditions = frozenset(),
     ) -> None:
         self.segment = segment
@@ -39,21 +45,21 @@ class StepCall:
         self.lines: list[str] = []
         self.targets: list[str] = []
         self.undo: list[str] = []
-        self.share = segment.layout.share(node.id)
-        function, name = step_of(node), step_name(node)
+        self.share = segment.layout.allocate(node.id)
+        function, name = find_step(node), name_step(node)
         segment.functions.append((name, function))
         wanted = list(inspect.signature(function).parameters)
-        known = {"time": "t"} | self._ports()
-        known |= self._state(wanted)
+        known = {"time": "t"} | self._bind_ports()
+        known |= self._bind_state(wanted)
         for parameter in wanted:
             if parameter not in known:
-                known[parameter] = segment.parameter(node, parameter)
+                known[parameter] = segment.add_parameter(node, parameter)
         self.text = f"{name}({', '.join(known[w] for w in wanted)})"
 
-    def _ports(self) -> dict[str, str]:
+    def _bind_ports(self) -> dict[str, str]:
         known = {}
         for port, source in self.sources.items():
-            known[port] = argument(self.node, port, source)
+            known[port] = format_argument(self.node, port, source)
             known[f"{port}_valid"] = source.valid or "True"
         for name, declared in self.node.operator.inputs.items():
             if declared.variadic:
@@ -62,81 +68,83 @@ class StepCall:
                 known[f"{name}_valid"] = f"({', '.join(known[f'{p}_valid'] for p in ports)},)"
         return known
 
-    def _state(self, wanted: list[str]) -> dict[str, str]:
+    def _bind_state(self, wanted: list[str]) -> dict[str, str]:
         known = {}
         for name, item in self.node.operator.state.items():
             if isinstance(item, Scalar):
-                known[name] = self._scalar(item)
+                known[name] = self._bind_scalar(item)
                 self.targets.append(known[name])
             elif isinstance(item, Ring) and any(w.startswith(name) for w in wanted):
-                known |= self._ring(item)
+                known |= self._bind_ring(item)
             elif isinstance(item, Cells):
-                known |= self._cells(item)
+                known |= self._bind_cells(item)
             elif isinstance(item, Scratch):
-                place = self.segment.layout.scratch(item.size)
+                place = self.segment.layout.allocate_scratch(item.size)
                 known |= {name: "I", f"{name}_first": str(place)}
         return known
 
-    def _scalar(self, item: Scalar) -> str:
-        kind = state_kind(self.node, item.kind)
-        text = self.segment.unique(f"{self.node.id}_{item.name}")
-        place = f"base + {self.segment.layout.scalar(self.share, kind, item.start)}"
-        self.segment.load.append(f"{text} = {word(kind, place)}")
-        self.segment.store.append(assign(kind, place, text))
+    def _bind_scalar(self, item: Scalar) -> str:
+        kind = find_state_kind(self.node, item.kind)
+        text = self.segment.make_name(f"{self.node.id}_{item.name}")
+        place = f"base + {self.segment.layout.add_scalar(self.share, kind, item.start)}"
+        self.segment.load.append(f"{text} = {format_load(kind, place)}")
+        self.segment.store.append(format_store(kind, place, text))
         return text
 
-    def _cells(self, item: Cells) -> dict[str, str]:
-        kind = state_kind(self.node, item.kind)
+    def _bind_cells(self, item: Cells) -> dict[str, str]:
+        kind = find_state_kind(self.node, item.kind)
         size = item.places(self.node.values)
-        place = self.segment.layout.array(self.share, kind, size, item.start)
-        offset = self.segment.local("integer", place, f"{self.node.id}_{item.name}_offset")
+        place = self.segment.layout.add_array(self.share, kind, size, item.start)
+        offset = self.segment.add_local("integer", place, f"{self.node.id}_{item.name}_offset")
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
 
-    def _ring(self, item: Ring) -> dict[str, str]:
+    def _bind_ring(self, item: Ring) -> dict[str, str]:
         size = int(self.node.values[item.size]) + item.extra
         if item.of == "time":
             entering, kind = "t", "integer"
         else:
-            entering = argument(self.node, item.port, self.sources[item.port])
-            kind = seen_kind(self.node, item.port)
+            entering = format_argument(self.node, item.port, self.sources[item.port])
+            kind = find_port_kind(self.node, item.port)
         key = (entering, kind, size, self.active)
         if key not in self.segment.rings:
             window = (str(self.node.inputs[item.port]), item.of, size)
-            share = self.segment.layout.share(self.node.id, window)
-            self.segment.rings[key] = share, self._new_ring(share, kind, entering)
+            share = self.segment.layout.allocate(self.node.id, window)
+            self.segment.rings[key] = share, self._add_ring(share, kind, entering)
         share, ring = self.segment.rings[key]
         share.users += [] if self.node.id in share.users else [self.node.id]
         names = {f"{item.name}_{part}": text for part, text in ring.items() if part != "array"}
         return names | {item.name: ring["array"]}
 
-    def _new_ring(self, share: Share, kind: str, entering: str) -> dict[str, str]:
+    def _add_ring(self, share: StateAllocation, kind: str, entering: str) -> dict[str, str]:
         segment, layout = self.segment, self.segment.layout
         assert share.window is not None, "the share of a ring"
         size = share.window[2]
         name = re.sub(r"\W+", "_", f"{entering}_{size}".replace("float(", ""))
-        prefix = segment.unique(f"window_{name}")
-        limit = segment.local("integer", layout.put("integer", size), f"{prefix}_size")
-        offset = segment.local("integer", layout.array(share, kind, size), f"{prefix}_offset")
+        prefix = segment.make_name(f"window_{name}")
+        limit = segment.add_local("integer", layout.put("integer", size), f"{prefix}_size")
+        offset = segment.add_local(
+            "integer", layout.add_array(share, kind, size), f"{prefix}_offset"
+        )
         for part in ("place", "count"):
-            place = f"base + {layout.scalar(share, 'integer', 0)}"
-            segment.load.append(f"{prefix}_{part} = {word('integer', place)}")
-            segment.store.append(assign("integer", place, f"{prefix}_{part}"))
+            place = f"base + {layout.add_scalar(share, 'integer', 0)}"
+            segment.load.append(f"{prefix}_{part} = {format_load('integer', place)}")
+            segment.store.append(format_store("integer", place, f"{prefix}_{part}"))
         at = f"base + {offset} + {prefix}_position"
         self.lines += [
             f"{prefix}_position = {prefix}_place",
             f"{prefix}_evicts = {prefix}_count == {limit}",
-            f"{prefix}_leaving = {word(kind, at)}",
+            f"{prefix}_leaving = {format_load(kind, at)}",
             f"if not {prefix}_evicts:",
             f"    {prefix}_count += 1",
-            assign(kind, at, entering),
+            format_store(kind, at, entering),
             f"{prefix}_place += 1",
             f"if {prefix}_place == {limit}:",
             f"    {prefix}_place = 0",
         ]
         self.undo += [
             f"{prefix}_place = {prefix}_position",
-            assign(kind, at, f"{prefix}_leaving"),
+            format_store(kind, at, f"{prefix}_leaving"),
             f"if not {prefix}_evicts:",
             f"    {prefix}_count -= 1",
         ]

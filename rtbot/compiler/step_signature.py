@@ -6,34 +6,36 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.operator import Boolean, Choice, Number, Numbers
-from rtbot.operator.step_source import APART, is_foreign
+from rtbot.operator.step_source import SEPARATOR, is_user_defined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbot.compiler.variables import Variable
+    from rtbot.compiler.variables import LoopVariable
     from rtbot.graph.model import Node
 
 
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     """MovingAverage to moving_average."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def step_name(node: Node) -> str:
+def name_step(node: Node) -> str:
     """The name of the node's step in a generated module."""
-    function = step_of(node)
-    if is_foreign(function):
-        return f"{node.operator.__name__}{APART}{function.__name__}"
-    return snake(node.operator.__name__) if function.__name__ == "step" else function.__name__
+    function = find_step(node)
+    if is_user_defined(function):
+        return f"{node.operator.__name__}{SEPARATOR}{function.__name__}"
+    return (
+        to_snake_case(node.operator.__name__) if function.__name__ == "step" else function.__name__
+    )
 
 
-def step_of(node: Node) -> Callable[..., Any]:
+def find_step(node: Node) -> Callable[..., Any]:
     """The step of the node for the kinds it carries."""
     return node.operator.step_for(node.values, {p: node.types[p] for p in node.inputs})
 
 
-def seen_kind(node: Node, port: str) -> str:
+def find_port_kind(node: Node, port: str) -> str:
     """The kind in which the step or formula sees a port; an integer may be widened to it."""
     declared = node.operator.port(port).kind
     if declared == "N" and not node.formulas and not node.operator.integer_step:
@@ -41,21 +43,23 @@ def seen_kind(node: Node, port: str) -> str:
     return declared if declared not in ("T", "N") else node.types[port].kind
 
 
-def state_kind(node: Node, kind: str) -> str:
+def find_state_kind(node: Node, kind: str) -> str:
     """The kind of a piece of state; "T" and "N" stand for what the node's generic port carries."""
     if kind not in ("T", "N"):
         return kind
-    return next(seen_kind(node, p) for p in node.inputs if node.operator.port(p).kind in ("T", "N"))
+    return next(
+        find_port_kind(node, p) for p in node.inputs if node.operator.port(p).kind in ("T", "N")
+    )
 
 
-def argument(node: Node, port: str, source: Variable) -> str:
+def format_argument(node: Node, port: str, source: LoopVariable) -> str:
     """Text of a port's value in the kind in which the step or formula sees it."""
-    if source.type.kind == "integer" and seen_kind(node, port) == "number":
+    if source.type.kind == "integer" and find_port_kind(node, port) == "number":
         return f"float({source.text})"
     return source.text
 
 
-def parameter_value(node: Node, name: str) -> tuple[str, float | int]:
+def encode_parameter(node: Node, name: str) -> tuple[str, float | int]:
     """(kind, word) of a parameter as a step sees it."""
     declared = node.operator.parameters.get(name)
     if declared is None and name not in node.values:
@@ -74,7 +78,7 @@ def parameter_value(node: Node, name: str) -> tuple[str, float | int]:
     return "integer", -1 if value is None else int(value)
 
 
-def used_values(node: Node) -> list[str]:
+def list_used_parameters(node: Node) -> list[str]:
     """Names of the parameters that the node's formulas read, in order."""
     names: dict[str, None] = {}
     trees = list(node.formulas.values())

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import pairing_layout
-from rtbot.compiler.calls import Port
+from rtbot.compiler.calls import PortCounters
 from rtbot.graph.model import Ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbot.graph.model import Checked, Node
+    from rtbot.graph.model import CheckedGraph, Node
     from rtbot.operator import Type
 
 
 @dataclass
-class Stream:
+class RowStream:
     """Rows with columns; `progress` is the index of its frontier and what is added to it.
 
     `origin` is the same before the sum of shifts was made to fit int64.
@@ -40,12 +40,12 @@ class Pairing:
 
     number: int
     wanted: list[tuple[Ref, str]]
-    ports: list[pairing_layout.Port]
+    ports: list[pairing_layout.PairingPort]
     tolerance: int | None
 
 
 @dataclass
-class Clock:
+class Timeline:
     """A set of rows; `stream` is where they come from and `columns` which ref is which column.
 
     They come from an `input`, from a `pairing`, or from an operator with its `own` times, which
@@ -53,7 +53,7 @@ class Clock:
     """
 
     name: str
-    stream: Stream
+    stream: RowStream
     columns: dict[Ref, int]
     input: str | None = None
     pairing: Pairing | None = None
@@ -65,45 +65,45 @@ class Clock:
     counts: dict[Ref, int] = field(default_factory=dict)
 
 
-class Clocks:
+class Timelines:
     """The clocks of a checked graph in dependency order, and everything that follows from them."""
 
-    def __init__(self, checked: Checked, outputs: Iterable[Ref]) -> None:
+    def __init__(self, checked: CheckedGraph, outputs: Iterable[Ref]) -> None:
         self.checked = checked
-        self.streams: list[Stream] = []
+        self.streams: list[RowStream] = []
         self.progress: list[tuple[str, Any]] = []
-        self.all: list[Clock] = []
-        self.of: dict[Ref, Clock] = {}
-        self.ports: dict[tuple[str, str], Port] = {}
-        self._pairs: dict[Any, Clock] = {}
+        self.all: list[Timeline] = []
+        self.of: dict[Ref, Timeline] = {}
+        self.ports: dict[tuple[str, str], PortCounters] = {}
+        self._pairs: dict[Any, Timeline] = {}
         for name, declared in checked.inputs.items():
-            stream = self.stream([declared.type], (self._frontier("input", name), 0))
-            self._add(Clock(name, stream, {Ref(name): 0}, input=name))
+            stream = self.add_stream([declared.type], (self._add_frontier("input", name), 0))
+            self._add(Timeline(name, stream, {Ref(name): 0}, input=name))
         for node in checked.nodes.values():
             self._assign(node)
         for ref in outputs:
             self.of[ref].exports[ref] = None
 
-    def type_of(self, ref: Ref) -> Type:
+    def lookup_type(self, ref: Ref) -> Type:
         """What the ref carries."""
         if ref.id in self.checked.inputs:
             return self.checked.inputs[ref.id].type
         return self.checked.nodes[ref.id].types[ref.port]
 
-    def place(self, ref: Ref) -> tuple[int, int]:
+    def locate(self, ref: Ref) -> tuple[int, int]:
         """(stream, column) in which the ref is found after a run."""
         clock = self.of[ref]
         if ref in clock.places:
             return clock.places[ref]
         return clock.stream.index, clock.columns[ref]
 
-    def stream(self, types: list[Type], progress: tuple[int, int]) -> Stream:
+    def add_stream(self, types: list[Type], progress: tuple[int, int]) -> RowStream:
         """A new stream."""
-        stream = Stream(len(self.streams), types, self._fitting(progress), progress)
+        stream = RowStream(len(self.streams), types, self._fitting(progress), progress)
         self.streams.append(stream)
         return self.streams[-1]
 
-    def _frontier(self, kind: str, of: Any) -> int:
+    def _add_frontier(self, kind: str, of: Any) -> int:
         self.progress.append((kind, of))
         return len(self.progress) - 1
 
@@ -118,22 +118,22 @@ class Clocks:
         if most == shift:
             return progress
         rest = min(max(shift - most, -pairing_layout.LAST), pairing_layout.LAST)
-        return self._frontier("own", (index, most)), rest
+        return self._add_frontier("own", (index, most)), rest
 
-    def _add(self, clock: Clock) -> None:
+    def _add(self, clock: Timeline) -> None:
         self.all.append(clock)
         self.of.update(dict.fromkeys(clock.columns, clock))
 
     def _assign(self, node: Node) -> None:
-        clock = self._home(node)
-        if node.operator.own_time:
-            self._add(self._own_clock(node, clock))
+        clock = self._find_timeline(node)
+        if node.operator.sets_time:
+            self._add(self._make_retimed_timeline(node, clock))
             return
         clock.nodes.append(node)
         for port in node.outputs:
             self.of[Ref(node.id, port)] = clock
 
-    def _home(self, node: Node) -> Clock:
+    def _find_timeline(self, node: Node) -> Timeline:
         """The clock in which the node is computed: its inputs' own, or that of a pairing."""
         roles = node.operator.roles(node.values, list(node.inputs))
         clocks = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
@@ -143,7 +143,7 @@ class Clocks:
         tolerance = node.values.get("tolerance") if "last" in roles.values() else None
         key = (tuple(wanted), tolerance)
         if key not in self._pairs:
-            self._pairs[key] = self._pair_clock(wanted, tolerance)
+            self._pairs[key] = self._make_pair_timeline(wanted, tolerance)
             self.all.append(self._pairs[key])
         clock = self._pairs[key]
         assert clock.pairing is not None, "made as the clock of a pairing"
@@ -152,23 +152,26 @@ class Clocks:
             number = wanted.index((ref, roles[port]))
             pairing = (clock.pairing.number, number)
             answers = gives_null and roles[port] == "last"
-            self.ports[node.id, port] = Port(ref, pairing=pairing, answers=answers)
+            self.ports[node.id, port] = PortCounters(ref, pairing=pairing, answers=answers)
         return clock
 
-    def _pair_clock(self, wanted: list[tuple[Ref, str]], tolerance: int | None) -> Clock:
+    def _make_pair_timeline(self, wanted: list[tuple[Ref, str]], tolerance: int | None) -> Timeline:
         for ref, _ in wanted:
             self.of[ref].exports[ref] = None
-        ports = [pairing_layout.Port(str(ref), self.type_of(ref), role) for ref, role in wanted]
+        ports = [
+            pairing_layout.PairingPort(str(ref), self.lookup_type(ref), role)
+            for ref, role in wanted
+        ]
         number = sum(kind == "pair" for kind, _ in self.progress)
-        stream = self.stream([p.out for p in ports], (self._frontier("pair", number), 0))
+        stream = self.add_stream([p.out for p in ports], (self._add_frontier("pair", number), 0))
         columns: dict[Ref, int] = {}
         # A ref may come in twice with two roles: nodes read the column of the first.
         for column, (ref, _) in enumerate(wanted):
             columns.setdefault(ref, column)
         pairing = Pairing(number, wanted, ports, tolerance)
-        return Clock(f"pair_{number}", stream, columns, pairing=pairing)
+        return Timeline(f"pair_{number}", stream, columns, pairing=pairing)
 
-    def _own_clock(self, node: Node, source: Clock) -> Clock:
+    def _make_retimed_timeline(self, node: Node, source: Timeline) -> Timeline:
         for ref in node.inputs.values():
             source.exports[ref] = None
         outputs = {Ref(node.id, port): k for k, port in enumerate(node.outputs)}
@@ -179,7 +182,7 @@ class Clocks:
             shift += int(node.values["shift"])
         elif node.operator.frontier == "state":
             behind = self._fitting((index, shift - node.operator.reach(node.values)))
-            index, shift = self._frontier("own", behind), 0
-        stream = self.stream(types, (index, shift))
+            index, shift = self._add_frontier("own", behind), 0
+        stream = self.add_stream(types, (index, shift))
         keeps = list(range(before, len(self.progress)))
-        return Clock(node.id, stream, outputs, own=node, keeps=keeps)
+        return Timeline(node.id, stream, outputs, own=node, keeps=keeps)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, Problem, RtbotError
 from rtbot.core.source_span import Mark
-from rtbot.operator.step_source import APART, shown
+from rtbot.operator.step_source import SEPARATOR, shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,24 +32,26 @@ _MEANINGS = {
 """What a text of numba or Python means here, if it is not plain, and what to try."""
 
 
-def blamed(error: Exception, plan: Plan) -> GraphError | None:
+def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
     """Return the error of the user's step behind an error of generated code, None if none is."""
     if isinstance(error, RtbotError) or not plan.origins:
         return None
     compiling = type(error).__module__.startswith("numba.")
-    places = _compiled_lines(error, plan) if compiling else _run_lines(error, plan)
+    places = _find_compiled_lines(error, plan) if compiling else _find_run_lines(error, plan)
     for name, offset in places:
         file, first = plan.origins[name]
-        return _told(error, name, Mark(shown(file), first + offset, 1), compiling=compiling)
+        return _make_step_error(
+            error, name, Mark(shorten_path(file), first + offset, 1), compiling=compiling
+        )
     return None
 
 
-def _told(error: Exception, name: str, mark: Mark, *, compiling: bool) -> GraphError:
+def _make_step_error(error: Exception, name: str, mark: Mark, *, compiling: bool) -> GraphError:
     text = _NOISE.sub("", str(error)).strip()
     first = text.split("\n", maxsplit=1)[0].split(" at /", maxsplit=1)[0].split(", defined")[0]
     known = (told for part, told in _MEANINGS.items() if part in text)
     meaning, hint = next(known, ("", ""))
-    owner, _, function = name.partition(APART)
+    owner, _, function = name.partition(SEPARATOR)
     verb = "cannot be compiled" if compiling else f"raised {type(error).__name__}"
     message = f"{owner}.{function} {verb}: {meaning or first}"
     line = linecache.getline(mark.file, mark.line).rstrip("\n")
@@ -59,24 +61,24 @@ def _told(error: Exception, name: str, mark: Mark, *, compiling: bool) -> GraphE
     return GraphError([Problem(code, mark, message, hint, operator=owner, source=line)])
 
 
-def _compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+def _find_compiled_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
     """Yield users' functions that an error of the compiler names, with the line in each."""
     lines = plan.text.split("\n")
     for found in _LINE.finditer(str(error)):
-        yield from _in_text(lines, int(found[1]), plan)
+        yield from _find_in_text(lines, int(found[1]), plan)
 
 
-def _run_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
+def _find_run_lines(error: Exception, plan: Plan) -> Iterator[tuple[str, int]]:
     """Yield users' functions in which an error was raised, the innermost first."""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     for code, line in reversed(frames):
         if code.co_name in plan.origins:
             yield code.co_name, line - code.co_firstlineno
         elif re.search(r"g[0-9a-f]{40}\.py$|^<string>$", code.co_filename):
-            yield from _in_text(plan.text.split("\n"), line, plan)
+            yield from _find_in_text(plan.text.split("\n"), line, plan)
 
 
-def _in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[str, int]]:
+def _find_in_text(lines: list[str], number: int, plan: Plan) -> Iterator[tuple[str, int]]:
     """Yield the user's function that holds a line of the generated text, or is called on it."""
     if number > len(lines):
         return

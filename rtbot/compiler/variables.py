@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import Conditions, test
+from rtbot.compiler.generated_text import Conditions, format_condition
 
 if TYPE_CHECKING:
     from rtbot.operator import Type
@@ -15,7 +15,7 @@ ZERO = {"number": "0.0", "integer": "0", "boolean": "False", "text": "0"}
 
 
 @dataclass(frozen=True)
-class Variable:
+class LoopVariable:
     """A value in the row loop: the texts of it, its type, and the flags under which it exists."""
 
     text: str
@@ -25,24 +25,24 @@ class Variable:
 
 
 @dataclass
-class Group:
+class OutputGroup:
     """Outputs that appear together; `conditions` empty means in every row."""
 
     conditions: Conditions
-    columns: list[Variable] = field(default_factory=list)
+    columns: list[LoopVariable] = field(default_factory=list)
 
 
-def guarded(variable: Variable) -> Variable:
+def guard_variable(variable: LoopVariable) -> LoopVariable:
     """The variable where it exists, and a harmless value elsewhere."""
     if not variable.conditions:
         return variable
-    condition = test(variable.conditions)
+    condition = format_condition(variable.conditions)
     text = f"({variable.text} if {condition} else {ZERO[variable.type.kind]})"
     valid = f"({variable.valid} if {condition} else False)" if variable.valid else None
-    return Variable(text, valid, variable.type, frozenset())
+    return LoopVariable(text, valid, variable.type, frozenset())
 
 
-def canonical(variable: Variable) -> str:
+def canonicalise_value(variable: LoopVariable) -> str:
     """The value as it is stored: one NaN, and one value where there is none."""
     text, kind = variable.text, variable.type.kind
     if kind == "number":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rtbot.operator import Type
 
 
-def grown(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
+def grow_array(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
     """A copy with so many places: new ones hold `fill`, those beyond are left out."""
     if capacity == len(array):
         return array
@@ -37,14 +37,14 @@ def distinct(words: np.ndarray) -> np.ndarray:
     return found
 
 
-def aligned(words: int) -> np.ndarray:
+def allocate_aligned(words: int) -> np.ndarray:
     """Zeroed float64 words that begin at a multiple of 64 bytes."""
     buffer = np.zeros(words + 8)
     offset = (-buffer.ctypes.data % 64) // 8
     return buffer[offset : offset + words]
 
 
-def room(types: Iterable[Type], rows: int) -> list[Column]:
+def allocate_columns(types: Iterable[Type], rows: int) -> list[Column]:
     """Uninitialised columns."""
     return [
         Column(np.empty(rows, DTYPES[t.kind]), np.empty(rows, bool) if t.nullable else None)
@@ -52,34 +52,35 @@ def room(types: Iterable[Type], rows: int) -> list[Column]:
     ]
 
 
-def flat(columns: Iterable[Column]) -> list[np.ndarray]:
+def flatten_columns(columns: Iterable[Column]) -> list[np.ndarray]:
     """Value and valid arrays in the order of parameters of generated functions."""
     return [a for c in columns for a in (c.value, c.valid) if a is not None]
 
 
-def empty(starts: np.ndarray, types: Iterable[Type]) -> Batch:
+def make_empty_batch(starts: np.ndarray, types: Iterable[Type]) -> Batch:
     """A batch without rows."""
-    return Batch(starts, np.empty(0, np.int64), room(types, 0))
+    return Batch(starts, np.empty(0, np.int64), allocate_columns(types, 0))
 
 
-def cut(array: np.ndarray, count: int) -> np.ndarray:
+def trim_array(array: np.ndarray, count: int) -> np.ndarray:
     """The first rows; a copy where a view would keep much more alive."""
     return array[:count].copy() if count * 4 < len(array) else array[:count]
 
 
-def cut_column(column: Column, count: int) -> Column:
-    """`cut` for a column."""
+def trim_column(column: Column, count: int) -> Column:
+    """`trim_array` for a column."""
     return Column(
-        cut(column.value, count), None if column.valid is None else cut(column.valid, count)
+        trim_array(column.value, count),
+        None if column.valid is None else trim_array(column.valid, count),
     )
 
 
-def joined(
+def concat_batches(
     starts: np.ndarray, parts: list[tuple[np.ndarray, list[Column]]], types: list[Type]
 ) -> Batch:
     """One batch of the parts that a stopped and resumed loop wrote."""
     if not parts:
-        return empty(starts, types)
+        return make_empty_batch(starts, types)
     if len(parts) == 1:
         return Batch(starts, *parts[0])
     columns = []

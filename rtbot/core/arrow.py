@@ -9,7 +9,7 @@ import numpy as np
 FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
-def as_numpy(column: Any) -> np.ndarray:
+def to_numpy(column: Any) -> np.ndarray:
     """Return the values of an array of numbers or booleans; shares memory if it can.
 
     What stands where the array has a null is undefined.
@@ -23,7 +23,7 @@ def as_numpy(column: Any) -> np.ndarray:
                 pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
             )
     if pa.types.is_boolean(column.type):
-        return as_numpy(column.cast(pa.uint8())).view(np.bool_)
+        return to_numpy(column.cast(pa.uint8())).view(np.bool_)
     dtype = np.dtype(FLOATS.get(str(column.type), str(column.type)))
     start = column.offset * dtype.itemsize
     data = column.buffers()[1]
@@ -32,7 +32,7 @@ def as_numpy(column: Any) -> np.ndarray:
     return np.frombuffer(data, dtype, len(column), start)
 
 
-def of_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> Any:
+def from_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> Any:
     """Return an array of numbers or booleans, null where not `valid`; shares memory if it can."""
     import pyarrow as pa
 
@@ -42,13 +42,13 @@ def of_numpy(values: np.ndarray, valid: np.ndarray | None = None) -> Any:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
-def of_list(values: list[Any]) -> Any:
+def from_list(values: list[Any]) -> Any:
     """Return an array of text or of integers, null where the list has None."""
     import pyarrow as pa
 
     valid = np.array([value is not None for value in values], np.bool_)
     if any(isinstance(value, int) for value in values):
-        return of_numpy(np.array([value or 0 for value in values], np.int64), valid)
+        return from_numpy(np.array([value or 0 for value in values], np.int64), valid)
     texts = [b"" if value is None else value.encode() for value in values]
     ends = np.cumsum([0, *map(len, texts)]).astype(np.int32)
     mask = pa.py_buffer(np.packbits(valid, bitorder="little"))
@@ -56,11 +56,11 @@ def of_list(values: list[Any]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(values), buffers)
 
 
-def filled(column: Any, filler: float) -> tuple[np.ndarray, np.ndarray | None]:
+def fill_nulls(column: Any, filler: float) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the values, `filler` in place of nulls, and the mask of what is not null, or None."""
     if not column.null_count:
-        return as_numpy(column), None
-    valid = as_numpy(column.is_valid())
-    values = as_numpy(column).copy()
+        return to_numpy(column), None
+    valid = to_numpy(column.is_valid())
+    values = to_numpy(column).copy()
     values[~valid] = filler
     return values, valid

@@ -81,12 +81,12 @@ class RtbotError(Exception):
         self.message, self.code, self.hint = message, code, hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self.args, self.__dict__)
+        return _restore_error, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
-        return self._told()
+        return self._format_message()
 
-    def _told(self, place: str = "", details: str = "") -> str:
+    def _format_message(self, place: str = "", details: str = "") -> str:
         hint = f"\n     {self.hint}" if self.hint else ""
         place = f"{place}: " if place else ""
         details = f" ({details})" if details else ""
@@ -141,14 +141,14 @@ class DataError(RtbotError):
 
     def at(self, **where: Any) -> DataError:
         """Return the same error with these fields of its place, in place of those it has."""
-        return self._again(self.form, self.times, self.where | where)
+        return self._copy_with(self.form, self.times, self.where | where)
 
     def with_times(self, shown: Callable[[int], str], **where: Any) -> DataError:
         """Return the same error with the times of its message as text, and these fields."""
         message = self.form.format(*map(shown, self.times)) if self.times else self.message
-        return self._again(message, (), self.where | where)
+        return self._copy_with(message, (), self.where | where)
 
-    def _again(self, form: str, times: Sequence[int], where: dict[str, Any]) -> DataError:
+    def _copy_with(self, form: str, times: Sequence[int], where: dict[str, Any]) -> DataError:
         error = DataError(form, code=self.code, hint=self.hint, times=times, **where)
         error.output = self.output
         return error
@@ -160,10 +160,10 @@ class DataError(RtbotError):
             place += f":{given.pop('row')}"
         if given.get("key") == (None,):
             given["key"] = "null"
-            parts = [f"{n} {v if n == 'key' else _quoted(v)}" for n, v in given.items()]
+            parts = [f"{n} {v if n == 'key' else _quote(v)}" for n, v in given.items()]
         else:
-            parts = [f"{name} {_quoted(value)}" for name, value in given.items()]
-        return self._told(place, ", ".join(parts))
+            parts = [f"{name} {_quote(value)}" for name, value in given.items()]
+        return self._format_message(place, ", ".join(parts))
 
 
 class StateError(RtbotError):
@@ -216,28 +216,28 @@ class Problems:
         """Note problems that were raised, as problems of the operator."""
         self.found += [replace(p, operator=p.operator or operator) for p in problems]
 
-    def nearest(self, name: str, candidates: Iterable[str]) -> str:
-        """Return a hint as `nearest` does, for the first problems only: it costs time."""
-        return self.hinted(nearest, name, islice(candidates, HINTS_NAMES))
+    def suggest_name(self, name: str, candidates: Iterable[str]) -> str:
+        """Return a hint as `suggest_name` does, for the first problems only: it costs time."""
+        return self.make_hint(suggest_name, name, islice(candidates, HINTS_NAMES))
 
-    def hinted(self, make: Callable[..., str], *arguments: Any) -> str:
+    def make_hint(self, make: Callable[..., str], *arguments: Any) -> str:
         """Return the hint that is made, for the first problems only."""
         self.hints += 1
         return make(*arguments) if self.hints <= HINTS else ""
 
-    def ordered(self, severity: str) -> list[Problem]:
+    def list_problems(self, severity: str) -> list[Problem]:
         """The distinct problems of a severity, in the order of the file."""
         chosen = dict.fromkeys(p for p in self.found if p.severity == severity)
         return sorted(chosen, key=lambda p: (p.mark.line, p.mark.column))
 
 
-def refused(code: str, mark: Mark, message: str, hint: str = "") -> GraphError:
+def graph_error(code: str, mark: Mark, message: str, hint: str = "") -> GraphError:
     """Make the error of a single problem, to be raised."""
     assert code in CODES, f"unknown code {code}"
     return GraphError([Problem(code, mark, message, hint)])
 
 
-def nearest(name: str, candidates: Iterable[str]) -> str:
+def suggest_name(name: str, candidates: Iterable[str]) -> str:
     """Return a hint that names the candidate most like `name`, or ""."""
     import difflib
 
@@ -246,7 +246,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     found = difflib.get_close_matches(lower, lowered, n=1, cutoff=0.6)
     if found and len(name) <= SHORT and not _is_part(*sorted((lower, found[0]), key=len)):
         found = difflib.get_close_matches(lower, lowered, n=1, cutoff=0.75)
-    return f"did you mean {_quoted(lowered[found[0]])}?" if found else ""
+    return f"did you mean {_quote(lowered[found[0]])}?" if found else ""
 
 
 def _is_part(short: str, long: str) -> bool:
@@ -254,16 +254,16 @@ def _is_part(short: str, long: str) -> bool:
     return short in long or sorted(short) == sorted(long)
 
 
-def nearest_of_ours(name: str, candidates: Iterable[str]) -> str:
-    """Return a hint as `nearest` does for names of a closed set, which may have synonyms."""
-    from rtbot.core.hints import synonym
+def suggest_known_name(name: str, candidates: Iterable[str]) -> str:
+    """Return a hint as `suggest_name` does for names of a closed set, which may have synonyms."""
+    from rtbot.core.hints import find_synonym
 
     candidates = list(candidates)
-    found = synonym(name, candidates)
-    return f"did you mean {_quoted(found)}?" if found else nearest(name, candidates)
+    found = find_synonym(name, candidates)
+    return f"did you mean {_quote(found)}?" if found else suggest_name(name, candidates)
 
 
-def foreign_character(text: str) -> str:
+def describe_non_ascii(text: str) -> str:
     """Return a hint that names the first character that is not ASCII, or ""."""
     import unicodedata
 
@@ -272,14 +272,16 @@ def foreign_character(text: str) -> str:
     return f"it holds U+{ord(found):04X} ({name or 'no name'})" if found else ""
 
 
-def _restored(kind: type[RtbotError], args: tuple[Any, ...], fields: dict[str, Any]) -> RtbotError:
+def _restore_error(
+    kind: type[RtbotError], args: tuple[Any, ...], fields: dict[str, Any]
+) -> RtbotError:
     """Make an error from its parts again, as pickle and copy do."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(fields)
     return error
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -1,7 +1,7 @@
 """What other tools call the names of closed sets: keys, parameters, types, policies and verbs.
 
 Hints are made of them and nothing else: none of these words is accepted. Operators declare theirs
-themselves (`known_as`).
+themselves (`search_terms`).
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ SYNONYMS = {
 """The words that are meant by a name of ours, in lower case."""
 
 
-def folded(word: str) -> str:
+def fold_word(word: str) -> str:
     """Return a word without what only style decides: case, and the signs between its parts."""
     return "".join(character for character in word.lower() if character not in "_- .")
 
 
-def synonym(word: str, names: Iterable[str]) -> str:
+def find_synonym(word: str, names: Iterable[str]) -> str:
     """Return the first of the names that the word is another word for, or ""."""
-    wanted = folded(word)
+    wanted = fold_word(word)
     for name in names:
-        if wanted in map(folded, SYNONYMS.get(name, "").split()):
+        if wanted in map(fold_word, SYNONYMS.get(name, "").split()):
             return name
     return ""

@@ -16,7 +16,7 @@ _warned: set[str] = set()
 
 
 @contextlib.contextmanager
-def hushed() -> Iterator[None]:
+def suppress_notices() -> Iterator[None]:
     """Say nothing meanwhile."""
     _silenced.append("hushed")
     try:
@@ -42,7 +42,7 @@ def warn_once(text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 (to the user)
 
 
-def compiling() -> None:
+def announce_compilation() -> None:
     """Say that something is being compiled; once in a process."""
     if not _silenced:
         _silenced.append("told")

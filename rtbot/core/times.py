@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.arrow import as_numpy
+from rtbot.core.arrow import to_numpy
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ DATE_WIDTH, SECONDS_WIDTH = len("2004-01-02"), len("2004-01-02T10:00:00")
 DAYS_BEFORE_1970 = 719163
 CYCLE_YEARS, CYCLE_DAYS = 400, 146097
 
-FORM = re.compile(
+TIME_PATTERN = re.compile(
     r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
     r"(?:(?P<separator>[T ])(?P<hour>[0-9]{2})(?::(?P<minute>[0-9]{2})"
     r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,30}))?)?)?"
@@ -38,7 +38,7 @@ FORM = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class TimeStyle:
     """How times are written, which changes no instant.
 
     `separator` is "T", " " or "" (dates alone); `parts` counts hour, minute and second; `digits`
@@ -53,26 +53,28 @@ class Style:
     @property
     def offset_seconds(self) -> int:
         """What the local clock is ahead of UTC."""
-        return _offset_seconds(self.offset)
+        return _parse_offset(self.offset)
 
 
-BARE = Style("", 0, 0, "integer")
+BARE = TimeStyle("", 0, 0, "integer")
 """The style of times that are no text but integers in the unit."""
 
 
-def style_of(text: str) -> Style | None:
+def detect_style(text: str) -> TimeStyle | None:
     """Return how this time is written; None if it is no time."""
-    found = FORM.fullmatch(text)
+    found = TIME_PATTERN.fullmatch(text)
     if found is None:
         return None
     parts = sum(found[name] is not None for name in ("hour", "minute", "second"))
     separator, fraction, offset = (
         found[name] or "" for name in ("separator", "fraction", "offset")
     )
-    return Style(separator, parts, len(fraction), offset)
+    return TimeStyle(separator, parts, len(fraction), offset)
 
 
-def parse(texts: Any, unit: str, style: Style | None = None) -> tuple[np.ndarray, Style]:
+def parse_times(
+    texts: Any, unit: str, style: TimeStyle | None = None
+) -> tuple[np.ndarray, TimeStyle]:
     """Read an Arrow array of text as int64 in the unit; also how its times are written.
 
     `style` is that of the rows before: the first row of all decides how times are written, and
@@ -87,16 +89,16 @@ def parse(texts: Any, unit: str, style: Style | None = None) -> tuple[np.ndarray
         row = pc.index(pc.is_null(texts), True).as_py()
         raise DataError("a row without a time", code="RT211", row=row)
     if style is None:
-        style = (style_of(texts[0].as_py()) if len(texts) else None) or Style()
+        style = (detect_style(texts[0].as_py()) if len(texts) else None) or TimeStyle()
     wanted = pa.timestamp(unit, tz="UTC" if style.offset else None)
     try:
         stamps = pc.cast(texts, wanted)
     except pa.ArrowInvalid:
         return _parse_each(texts.to_pylist(), unit, style), style
-    return as_numpy(stamps.cast(pa.int64())), style
+    return to_numpy(stamps.cast(pa.int64())), style
 
 
-def _mended(text: str) -> str:
+def _suggest_time(text: str) -> str:
     """Return what to write for a text that is no time, or ""."""
     hints = {
         r"\d+": "times are all integers, or all ISO 8601 text",
@@ -110,16 +112,16 @@ def _mended(text: str) -> str:
     return next((hint for form, hint in hints.items() if re.fullmatch(form, text)), "")
 
 
-def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:
+def parse_time(text: str, unit: str, *, offset: bool | None = None) -> int:
     """Read one time. `offset` says whether there must be one, None that either will do.
 
     >>> parse_one("1970-01-01T00:00:01.5+00:01", "ms")
     -58500
     """
-    found = FORM.fullmatch(text)
+    found = TIME_PATTERN.fullmatch(text)
     if found is None:
         message = "no ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
-        raise DataError(message, code="RT205", hint=_mended(text), value=text)
+        raise DataError(message, code="RT205", hint=_suggest_time(text), value=text)
     if offset is not None and bool(found["offset"]) != offset:
         has = "an" if found["offset"] else "no"
         message = f"times with and without offset mixed: this one has {has} offset"
@@ -130,7 +132,7 @@ def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:
         hint = "set a finer io.unit (s, ms, us, ns)"
         message = f"the time has digits finer than the unit {unit}"
         raise DataError(message, code="RT217", hint=hint, value=text)
-    seconds: int = _days(found, text) * DAY_SECONDS + _seconds(found, text)
+    seconds: int = _count_days(found, text) * DAY_SECONDS + _count_seconds(found, text)
     count: int = seconds * int(10**digits) + int(fraction[:digits] or "0")
     if not INT64_MIN <= count <= INT64_MAX:
         message = f"the time is outside what int64 holds in {unit}"
@@ -138,7 +140,7 @@ def parse_one(text: str, unit: str, *, offset: bool | None = None) -> int:
     return count
 
 
-def render(times: np.ndarray, unit: str, style: Style) -> Any:
+def format_times(times: np.ndarray, unit: str, style: TimeStyle) -> Any:
     """Write int64 times as an Arrow array of text in the style.
 
     A time that the style cannot tell (half a second where no fraction was read, noon where dates
@@ -149,30 +151,30 @@ def render(times: np.ndarray, unit: str, style: Style) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    scale, width, step = written(times, unit, style)
+    scale, width, step = measure_style(times, unit, style)
     local = times + style.offset_seconds * scale if style.offset_seconds else times
     told = local % step == 0
-    text = _shown(local, unit, width, style)
+    text = _format_truncated(local, unit, width, style)
     if bool(np.all(told)):
         return text
-    full = _shown(local, unit, SECONDS_WIDTH + 1 + UNITS[unit], style)
+    full = _format_truncated(local, unit, SECONDS_WIDTH + 1 + UNITS[unit], style)
     if width < SECONDS_WIDTH:
-        seconds = _shown(local, unit, SECONDS_WIDTH, style)
+        seconds = _format_truncated(local, unit, SECONDS_WIDTH, style)
         full = pc.if_else(pa.array(local % scale == 0), seconds, full)
     return pc.if_else(pa.array(told), text, full)
 
 
-def written(times: np.ndarray, unit: str, style: Style) -> tuple[int, int, int]:
+def measure_style(times: np.ndarray, unit: str, style: TimeStyle) -> tuple[int, int, int]:
     """Return units per second, the characters of a time in the style, and what steps they tell.
 
     Raises DataError for times outside the years 0 to 9999.
     """
     scale = 10 ** UNITS[unit]
     _check_writable(times, scale, style)
-    return (scale, *_width(style, unit))
+    return (scale, *_measure_width(style, unit))
 
 
-def _shown(local: np.ndarray, unit: str, width: int, style: Style) -> Any:
+def _format_truncated(local: np.ndarray, unit: str, width: int, style: TimeStyle) -> Any:
     """Write times with so many characters, cutting off what these do not tell."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -191,7 +193,7 @@ def _shown(local: np.ndarray, unit: str, width: int, style: Style) -> Any:
     return pc.binary_join_element_wise(text, style.offset, "") if style.offset else text
 
 
-def exact(stamps: np.ndarray, unit: str) -> np.ndarray:
+def convert_datetimes(stamps: np.ndarray, unit: str) -> np.ndarray:
     """Convert datetime64 to int64 counts of the unit.
 
     Raises DataError with `row` and `value` on NaT, on digits that would be lost, and out of range.
@@ -213,35 +215,35 @@ def exact(stamps: np.ndarray, unit: str) -> np.ndarray:
     shift = UNITS[unit] - UNITS[source]
     factor = multiple * 10 ** max(shift, 0)
     too_large = (counts > INT64_MAX // factor) | (counts < -(-INT64_MIN // factor))
-    _first_bad(too_large, stamps, f"the time is out of range in {unit}")
+    _raise_first_bad(too_large, stamps, f"the time is out of range in {unit}")
     counts = counts * factor if factor != 1 else counts
     if shift < 0:
         divisor = 10**-shift
         lost = counts % divisor != 0
-        _first_bad(lost, stamps, f"the time has digits finer than the unit {unit}")
+        _raise_first_bad(lost, stamps, f"the time has digits finer than the unit {unit}")
         counts = counts // divisor
     return counts
 
 
-def _first_bad(bad: np.ndarray, stamps: np.ndarray, message: str) -> None:
+def _raise_first_bad(bad: np.ndarray, stamps: np.ndarray, message: str) -> None:
     if bad.any():
         row = int(bad.argmax())
         raise DataError(message, code="RT217", row=row, value=str(stamps[row]))
 
 
-def _parse_each(texts: list[str], unit: str, style: Style) -> np.ndarray:
+def _parse_each(texts: list[str], unit: str, style: TimeStyle) -> np.ndarray:
     import numpy as np
 
     counts = np.empty(len(texts), np.int64)
     for row, text in enumerate(texts):
         try:
-            counts[row] = parse_one(text, unit, offset=bool(style.offset))
+            counts[row] = parse_time(text, unit, offset=bool(style.offset))
         except DataError as error:
             raise error.at(row=row) from None
     return counts
 
 
-def _days(found: re.Match[str], text: str) -> int:
+def _count_days(found: re.Match[str], text: str) -> int:
     """Days since 1970; the year 0 is told by the calendar of 400 years later."""
     year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
     try:
@@ -252,7 +254,7 @@ def _days(found: re.Match[str], text: str) -> int:
     return later - DAYS_BEFORE_1970 + (year // CYCLE_YEARS - 1) * CYCLE_DAYS
 
 
-def _seconds(found: re.Match[str], text: str) -> int:
+def _count_seconds(found: re.Match[str], text: str) -> int:
     """Seconds since midnight UTC, negative or beyond a day where the offset says so."""
     hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
@@ -261,17 +263,17 @@ def _seconds(found: re.Match[str], text: str) -> int:
     offset = found["offset"] or ""
     if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):
         raise DataError("there is no such offset from UTC", code="RT205", value=text)
-    return hour * 3600 + minute * 60 + second - _offset_seconds(offset)
+    return hour * 3600 + minute * 60 + second - _parse_offset(offset)
 
 
-def _offset_seconds(offset: str) -> int:
+def _parse_offset(offset: str) -> int:
     if offset in ("", "Z"):
         return 0
     minutes = int(offset[1:3]) * 60 + int(offset[3:].strip(":") or 0)
     return minutes * 60 * (-1 if offset[0] == "-" else 1)
 
 
-def _width(style: Style, unit: str) -> tuple[int, int]:
+def _measure_width(style: TimeStyle, unit: str) -> tuple[int, int]:
     """Characters that the style shows of a full time, and the step of times it tells."""
     digits = min(style.digits, UNITS[unit])
     if digits:
@@ -280,7 +282,7 @@ def _width(style: Style, unit: str) -> tuple[int, int]:
     return (DATE_WIDTH, 13, 16, SECONDS_WIDTH)[style.parts], int(seconds * 10 ** UNITS[unit])
 
 
-def _check_writable(times: np.ndarray, scale: int, style: Style) -> None:
+def _check_writable(times: np.ndarray, scale: int, style: TimeStyle) -> None:
     import numpy as np
 
     first = (-719528 * DAY_SECONDS - style.offset_seconds) * scale

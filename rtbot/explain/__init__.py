@@ -1,24 +1,31 @@
 """What a user may ask about graphs, operators and error codes, as data and as text."""
 
-from rtbot.explain.error_pages import describe_error, error_lines, error_page
-from rtbot.explain.explain_graph import explain, graph_lines
-from rtbot.explain.explain_operator import describe, groups, names, operators, signature, summary
-from rtbot.explain.operator_page import operator_lines, operator_page
-from rtbot.explain.phrases import hung
+from rtbot.explain.error_pages import describe_error, format_error_page, render_error_page
+from rtbot.explain.explain_graph import explain, format_graph
+from rtbot.explain.explain_operator import (
+    describe,
+    format_signature,
+    group_operators,
+    list_names,
+    list_operators,
+    read_summary,
+)
+from rtbot.explain.operator_page import format_operator, render_operator_page
+from rtbot.explain.phrases import format_hanging
 
 __all__ = [
     "describe",
     "describe_error",
-    "error_lines",
-    "error_page",
     "explain",
-    "graph_lines",
-    "groups",
-    "hung",
-    "names",
-    "operator_lines",
-    "operator_page",
-    "operators",
-    "signature",
-    "summary",
+    "format_error_page",
+    "format_graph",
+    "format_hanging",
+    "format_operator",
+    "format_signature",
+    "group_operators",
+    "list_names",
+    "list_operators",
+    "read_summary",
+    "render_error_page",
+    "render_operator_page",
 ]

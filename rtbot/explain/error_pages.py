@@ -24,7 +24,7 @@ FILES = {"yaml": "graph.yaml", "csv": "data.csv"}
 
 
 @dataclass(frozen=True)
-class Block:
+class PageBlock:
     """A fenced block of a page."""
 
     language: str
@@ -48,35 +48,35 @@ class Block:
         return self.text.encode("latin-1" if "latin-1" in self.words else "utf-8")
 
 
-def body(code: str) -> str:
+def read_body(code: str) -> str:
     """Return the text of the page, without its title."""
     return files("rtbot").joinpath("pages", f"{code}.md").read_text("utf-8")
 
 
-def title(code: str) -> str:
+def read_title(code: str) -> str:
     """Return the title of the page."""
     return f"{code}: {CODES[code]}"
 
 
-def parts(text: str) -> Iterator[str | Block]:
+def split_page(text: str) -> Iterator[str | PageBlock]:
     """Yield paragraphs and blocks in their order."""
     end = 0
     for found in FENCE.finditer(text):
-        yield from _paragraphs(text[end : found.start()])
-        yield Block(found[1], tuple(found[2].split()), found[3])
+        yield from _split_paragraphs(text[end : found.start()])
+        yield PageBlock(found[1], tuple(found[2].split()), found[3])
         end = found.end()
-    yield from _paragraphs(text[end:])
+    yield from _split_paragraphs(text[end:])
 
 
-def error_page(code: str) -> str:
+def render_error_page(code: str) -> str:
     """Return the page of a code as Markdown."""
-    return f"# {title(code)}\n\n{body(code)}"
+    return f"# {read_title(code)}\n\n{read_body(code)}"
 
 
-def error_lines(code: str, width: int, bold: Callable[[str], str] = str) -> Iterator[str]:
+def format_error_page(code: str, width: int, bold: Callable[[str], str] = str) -> Iterator[str]:
     """Yield the lines of a page for a terminal; what is quoted is not wrapped."""
-    yield bold(title(code))
-    for part in parts(body(code)):
+    yield bold(read_title(code))
+    for part in split_page(read_body(code)):
         yield ""
         if isinstance(part, str):
             yield from textwrap.wrap(part, width, break_on_hyphens=False)
@@ -91,7 +91,7 @@ def describe_error(code: str) -> dict[str, Any]:
     """Return the page as data; made of what JSON has."""
     found: dict[str, Any] = {"code": code, "title": CODES[code], "text": []}
     found |= {"wrong": {}, "message": "", "right": {}, "python": []}
-    for part in parts(body(code)):
+    for part in split_page(read_body(code)):
         if isinstance(part, str):
             found["text"].append(part)
         elif part.language == "text":
@@ -103,7 +103,7 @@ def describe_error(code: str) -> dict[str, Any]:
     return found
 
 
-def _paragraphs(text: str) -> Iterator[str]:
+def _split_paragraphs(text: str) -> Iterator[str]:
     for paragraph in text.split("\n\n"):
         if paragraph.strip():
             yield " ".join(paragraph.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.explain_graph import explain
-from rtbot.explain.phrases import told
+from rtbot.explain.phrases import format_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ID = "result"
 
 
-class Sample:
+class ExampleGraph:
     """A graph of one operator."""
 
     def __init__(self, operator: type[Operator]) -> None:
@@ -35,9 +35,11 @@ class Sample:
         for key, control in (("in", False), ("control", True)):
             wired = [name for port, name in self.inputs.items() if (port[0] == "c") is control]
             if wired:
-                lines.append(f"    {key}: {wired[0] if len(wired) == 1 else told(wired)}")
-        lines += [f"    {name}: {told(value)}" for name, value in self.example.parameters.items()]
-        lines.append(f"outputs: {told(list(self.outputs.values()))}")
+                lines.append(f"    {key}: {wired[0] if len(wired) == 1 else format_plain(wired)}")
+        lines += [
+            f"    {name}: {format_plain(value)}" for name, value in self.example.parameters.items()
+        ]
+        lines.append(f"outputs: {format_plain(list(self.outputs.values()))}")
         lines += ["tests:", "  - name: example", "    given:"]
         lines += [f"      {name}: {_rows(rows[port])}" for port, name in self.inputs.items()]
         lines.append("    expect:")
@@ -66,7 +68,7 @@ class Sample:
         columns |= {ref: dict(self.example.outputs[p]) for p, ref in self.outputs.items()}
         times = sorted({time for cells in columns.values() for time in cells})
         body = [
-            [str(time), *(told(c[time]) if time in c else "" for c in columns.values())]
+            [str(time), *(format_plain(c[time]) if time in c else "" for c in columns.values())]
             for time in times
         ]
         return [["t", *columns], *body]
@@ -89,4 +91,4 @@ def _names(ports: Mapping[str, Any]) -> list[str]:
 
 
 def _rows(rows: Sequence[tuple[int, Any]]) -> str:
-    return told([list(row) for row in rows])
+    return format_plain([list(row) for row in rows])

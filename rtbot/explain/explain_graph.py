@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.explain import state as states
-from rtbot.explain.frontier_rules import Progresses
-from rtbot.explain.phrases import hung, listed, named, span, told
-from rtbot.explain.warm_up import WarmUps
+from rtbot.explain.frontier_rules import FrontierRules
+from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
+from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref
 from rtbot.operator import Duration
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbot.api import Graph
-    from rtbot.graph.model import Checked, Node
+    from rtbot.graph.model import CheckedGraph, Node
     from rtbot.operator import Parameter
 
 MARGIN = 14
@@ -25,38 +25,38 @@ LABEL = 2
 def explain(graph: Graph) -> dict[str, Any]:
     """Return everything that is known of a graph before it runs; made of what JSON has."""
     checked, plan = graph.checked, graph.plan()
-    warm_ups, progresses = WarmUps(checked), Progresses(plan)
-    found = states.state(plan)
-    readers = _readers(checked)
+    warm_ups, progresses = WarmUpTable(checked), FrontierRules(plan)
+    found = states.measure_state(plan)
+    readers = _find_readers(checked)
     return {
         "name": checked.name,
         "description": checked.description,
         "unit": checked.io.unit,
         "key": list(checked.io.key),
-        "parameters": {name: told(value) for name, value in checked.params.items()},
+        "parameters": {name: format_plain(value) for name, value in checked.params.items()},
         "inputs": {
             name: {"type": str(item.type), "doc": item.doc, "read_by": readers[Ref(name)]}
             for name, item in checked.inputs.items()
         },
         "operators": {
-            name: _operator(checked, node, readers)
+            name: _explain_node(checked, node, readers)
             | {
                 "warm_up": warm_ups.of[name],
                 "state": {
                     "bytes": found["operators"][name],
-                    "text": states.of_operator(found, name),
+                    "text": states.format_state(found, name),
                 },
                 "progress": progresses.of(node),
             }
             for name, node in checked.nodes.items()
         },
-        "outputs": {name: named(checked, ref) for name, ref in checked.outputs.items()},
+        "outputs": {name: format_ref(checked, ref) for name, ref in checked.outputs.items()},
         "state": {name: part for name, part in found.items() if name != "operators"}
-        | {"text": states.total_text(found)},
+        | {"text": states.format_total(found)},
     }
 
 
-def _readers(checked: Checked) -> dict[Ref, list[str]]:
+def _find_readers(checked: CheckedGraph) -> dict[Ref, list[str]]:
     """Who reads every ref: operators, and outputs of the graph."""
     readers: dict[Ref, list[str]] = {Ref(name): [] for name in checked.inputs}
     for node in checked.nodes.values():
@@ -69,18 +69,20 @@ def _readers(checked: Checked) -> dict[Ref, list[str]]:
     return readers
 
 
-def _operator(checked: Checked, node: Node, readers: dict[Ref, list[str]]) -> dict[str, Any]:
+def _explain_node(
+    checked: CheckedGraph, node: Node, readers: dict[Ref, list[str]]
+) -> dict[str, Any]:
     return {
         "type": None if node.text else node.operator.__name__,
         "expression": node.text or None,
         "doc": node.doc,
         "parameters": {
-            name: _value(declared, node.values[name], checked.io.unit)
+            name: _format_value(declared, node.values[name], checked.io.unit)
             for name, declared in node.operator.parameters.items()
             if node.values.get(name) != declared.default
         },
         "inputs": {
-            port: {"type": str(node.types[port]), "from": named(checked, ref)}
+            port: {"type": str(node.types[port]), "from": format_ref(checked, ref)}
             for port, ref in node.inputs.items()
         },
         "outputs": {
@@ -90,39 +92,39 @@ def _operator(checked: Checked, node: Node, readers: dict[Ref, list[str]]) -> di
     }
 
 
-def _value(declared: Parameter, value: Any, unit: str | None) -> str:
-    return span(value, unit) if isinstance(declared, Duration) else told(value)
+def _format_value(declared: Parameter, value: Any, unit: str | None) -> str:
+    return format_span(value, unit) if isinstance(declared, Duration) else format_plain(value)
 
 
-def graph_lines(
+def format_graph(
     found: dict[str, Any], width: int, bold: Callable[[str], str] = str
 ) -> Iterator[str]:
     """Yield the lines of an explanation, at most `width` long; `bold` makes ids stand out."""
     yield bold(found["name"])
-    yield from _facts(_head(found), width)
+    yield from _format_facts(_list_head(found), width)
     for name, item in found["inputs"].items():
         yield ""
         yield bold(name)
-        readers = listed(item["read_by"]) if item["read_by"] else "nothing"
+        readers = join_words(item["read_by"]) if item["read_by"] else "nothing"
         text = f"input: {item['type']} to {readers}"
-        yield from _facts([("", item["doc"]), ("gives", text)], width)
+        yield from _format_facts([("", item["doc"]), ("gives", text)], width)
     for name, item in found["operators"].items():
         yield ""
         yield bold(name)
-        yield from _facts(_rows(item), width)
+        yield from _format_facts(_list_rows(item), width)
     yield ""
     outputs = [name if name == of else f"{name} ({of})" for name, of in found["outputs"].items()]
-    yield from hung("outputs", listed(outputs), width, MARGIN)
-    yield from hung("state", found["state"]["text"], width, MARGIN)
+    yield from format_hanging("outputs", join_words(outputs), width, MARGIN)
+    yield from format_hanging("state", found["state"]["text"], width, MARGIN)
 
 
-def _facts(rows: list[tuple[str, str]], width: int) -> Iterator[str]:
+def _format_facts(rows: list[tuple[str, str]], width: int) -> Iterator[str]:
     for label, text in rows:
         if text:
-            yield from hung(" " * LABEL + label, text, width, MARGIN)
+            yield from format_hanging(" " * LABEL + label, text, width, MARGIN)
 
 
-def _head(found: dict[str, Any]) -> list[tuple[str, str]]:
+def _list_head(found: dict[str, Any]) -> list[tuple[str, str]]:
     given = ", ".join(f"{name} = {value}" for name, value in found["parameters"].items())
     return [
         ("", found["description"]),
@@ -131,11 +133,11 @@ def _head(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _rows(item: dict[str, Any]) -> list[tuple[str, str]]:
+def _list_rows(item: dict[str, Any]) -> list[tuple[str, str]]:
     values = ", ".join(f"{name} {value}" for name, value in item["parameters"].items())
     kind = item["expression"] or ", ".join(part for part in (item["type"], values) if part)
     reads = [f"{port}: {of['type']} from {of['from']}" for port, of in item["inputs"].items()]
-    gives = [_given(port, of) for port, of in item["outputs"].items()]
+    gives = [_format_feed(port, of) for port, of in item["outputs"].items()]
     return [
         ("is", kind),
         ("", item["doc"]),
@@ -147,6 +149,6 @@ def _rows(item: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _given(port: str, of: dict[str, Any]) -> str:
-    readers = listed(of["read_by"]) if of["read_by"] else "nothing"
+def _format_feed(port: str, of: dict[str, Any]) -> str:
+    readers = join_words(of["read_by"]) if of["read_by"] else "nothing"
     return f"{port}: {of['type']} to {readers}"

@@ -6,8 +6,8 @@ import inspect
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rtbot.explain.examples import Sample
-from rtbot.explain.phrases import told
+from rtbot.explain.examples import ExampleGraph
+from rtbot.explain.phrases import format_plain
 from rtbot.operator import REGISTRY
 
 if TYPE_CHECKING:
@@ -16,49 +16,49 @@ if TYPE_CHECKING:
     from rtbot.operator import In, Operator, Out, Parameter
 
 KINDS = {"T": "any", "N": "number or integer"}
-UNTOLD = -(2**63)
+UNKNOWN_FRONTIER = -(2**63)
 """A default that stands for the absence of a value."""
 ROLES = {"may": "may lack a message", "last": "the latest message counts"}
 
 
-def operators() -> list[type[Operator]]:
+def list_operators() -> list[type[Operator]]:
     """Return every registered operator once, by module and name."""
     return sorted(set(REGISTRY.values()), key=lambda cls: (cls.__module__, cls.__name__))
 
 
-def groups(pattern: str = "") -> dict[str, list[type[Operator]]]:
+def group_operators(pattern: str = "") -> dict[str, list[type[Operator]]]:
     """Return the operators by the subject of their module; only those that hold the pattern."""
     found: dict[str, list[type[Operator]]] = {}
-    for operator in operators():
-        text = f"{' '.join(names(operator))} {summary(operator)} {operator.known_as}"
+    for operator in list_operators():
+        text = f"{' '.join(list_names(operator))} {read_summary(operator)} {operator.search_terms}"
         if pattern.lower() in text.lower():
-            found.setdefault(subject(operator), []).append(operator)
+            found.setdefault(find_subject(operator), []).append(operator)
     return found
 
 
-def names(operator: type[Operator]) -> tuple[str, ...]:
+def list_names(operator: type[Operator]) -> tuple[str, ...]:
     """Return its name and its aliases."""
     return operator.__name__, *operator.aliases
 
 
-def summary(operator: type[Operator]) -> str:
+def read_summary(operator: type[Operator]) -> str:
     """Return the first line of what it says of itself."""
     return inspect.cleandoc(operator.__doc__ or "").partition("\n")[0]
 
 
-def subject(operator: type[Operator]) -> str:
+def find_subject(operator: type[Operator]) -> str:
     """Return what the operators of its module have in common, or the module's name."""
     text = inspect.cleandoc(sys.modules[operator.__module__].__doc__ or "")
     return text.partition("\n")[0].removesuffix(".") or operator.__module__
 
 
-def signature(operator: type[Operator]) -> str:
+def format_signature(operator: type[Operator]) -> str:
     """Return the kinds that go in and come out, such as "number, number -> boolean"."""
     sides = (operator.inputs.values(), operator.outputs.values())
-    return " -> ".join(", ".join(map(short, ports)) for ports in sides)
+    return " -> ".join(", ".join(map(abbreviate_kind, ports)) for ports in sides)
 
 
-def short(port: In | Out) -> str:
+def abbreviate_kind(port: In | Out) -> str:
     """Return the kind of a port in a few letters."""
     kind = {"T": "any", "N": "numeric"}.get(port.kind, port.kind)
     return kind + ("?" if port.nullable else "") + (", ..." if port.variadic else "")
@@ -70,18 +70,20 @@ def describe(operator: type[Operator]) -> dict[str, Any]:
     found = {
         "name": operator.__name__,
         "aliases": list(operator.aliases),
-        "subject": subject(operator),
-        "summary": summary(operator),
+        "subject": find_subject(operator),
+        "summary": read_summary(operator),
         "text": text,
-        "signature": signature(operator),
-        "inputs": [_port(port) for port in operator.inputs.values()],
-        "outputs": [_port(port) for port in operator.outputs.values()],
-        "parameters": [_parameter(parameter) for parameter in operator.parameters.values()],
+        "signature": format_signature(operator),
+        "inputs": [_describe_port(port) for port in operator.inputs.values()],
+        "outputs": [_describe_port(port) for port in operator.outputs.values()],
+        "parameters": [
+            _describe_parameter(parameter) for parameter in operator.parameters.values()
+        ],
     }
-    return found | (Sample(operator).describe() if operator.example is not None else {})
+    return found | (ExampleGraph(operator).describe() if operator.example is not None else {})
 
 
-def _port(port: In | Out) -> dict[str, Any]:
+def _describe_port(port: In | Out) -> dict[str, Any]:
     kind = KINDS.get(port.kind, port.kind)
     role = ROLES.get(getattr(port, "role", ""), "")
     return {
@@ -93,27 +95,29 @@ def _port(port: In | Out) -> dict[str, Any]:
     }
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
     options = getattr(parameter, "options", ())
     return {
         "name": parameter.name,
         "aliases": list(parameter.aliases),
         "type": parameter.type_name,
         "options": list(options),
-        "range": ", ".join(_range(parameter)),
+        "range": ", ".join(_list_limits(parameter)),
         "required": parameter.required,
-        "default": None if parameter.default in (None, UNTOLD) else told(parameter.default),
+        "default": None
+        if parameter.default in (None, UNKNOWN_FRONTIER)
+        else format_plain(parameter.default),
         "doc": parameter.doc,
     }
 
 
-def _range(parameter: Parameter) -> Iterator[str]:
+def _list_limits(parameter: Parameter) -> Iterator[str]:
     """Yield what a value has to keep to."""
     bounds = {"minimum": "at least", "above": "above", "maximum": "at most"}
     for name, words in bounds.items():
         bound = getattr(parameter, name, None)
         if bound is not None:
-            yield f"{words} {told(bound)}"
+            yield f"{words} {format_plain(bound)}"
     if getattr(parameter, "odd", False):
         yield "odd"
     shortest = getattr(parameter, "shortest", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.explain.phrases import listed, named, span
+from rtbot.explain.phrases import format_ref, format_span, join_words
 from rtbot.graph.model import Ref
 from rtbot.operator import ROLES
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rtbot.graph.model import Node
 
 
-class Progresses:
+class FrontierRules:
     """The progress of every node of a plan."""
 
     def __init__(self, plan: Plan) -> None:
@@ -21,48 +21,48 @@ class Progresses:
         self.checked = plan.checked
         self._makers = {
             clock.stream.origin[0]: clock
-            for clock in plan.clocks
+            for clock in plan.timelines
             if not clock.own or clock.own.operator.frontier == "state"
         }
 
     def of(self, node: Node) -> dict[str, Any]:
         """Return whom it follows, by how much it is shifted, and what its ports wait for."""
-        clock = self.plan.clock_of[Ref(node.id, node.outputs[0])]
+        clock = self.plan.timeline_of[Ref(node.id, node.outputs[0])]
         index, shift = clock.stream.origin
-        waits = self._waits(node)
-        own = node.operator.own_time and node.operator.frontier == "state"
+        waits = self._list_waits(node)
+        own = node.operator.sets_time and node.operator.frontier == "state"
         found = {
-            "follows": [] if own else self._followed(index),
+            "follows": [] if own else self._list_followed(index),
             "shift": shift,
-            "own_time": node.operator.own_time,
+            "own_time": node.operator.sets_time,
             "reach": node.operator.reach(node.values) if own else 0,
             "waits": waits,
         }
-        return found | {"text": self._told(node, found)}
+        return found | {"text": self._format_rule(node, found)}
 
-    def _followed(self, index: int) -> list[str]:
+    def _list_followed(self, index: int) -> list[str]:
         """Return the names of what makes the rows behind this progress."""
         clock = self._makers[index]
         if clock.pairing is None:
             return [clock.input or clock.name]
-        return [named(self.checked, ref) for ref, _ in clock.pairing.wanted]
+        return [format_ref(self.checked, ref) for ref, _ in clock.pairing.wanted]
 
-    def _waits(self, node: Node) -> list[dict[str, Any]]:
+    def _list_waits(self, node: Node) -> list[dict[str, Any]]:
         roles = node.operator.roles(node.values, list(node.inputs))
         waits = []
         for port, ref in node.inputs.items():
             account = self.plan.ports.get((node.id, port))
             if account is not None and account.pairing is not None:
-                name = named(self.checked, ref)
+                name = format_ref(self.checked, ref)
                 waits.append({"port": port, "for": name, "role": roles[port]})
         return waits
 
-    def _told(self, node: Node, found: dict[str, Any]) -> str:
+    def _format_rule(self, node: Node, found: dict[str, Any]) -> str:
         if found["waits"]:
             return self._pairing_text(node, found["waits"])
         if found["own_time"] and not found["follows"]:
             return self._own_text(node, found["reach"])
-        whom = _together(found["follows"])
+        whom = _join_streams(found["follows"])
         return f"as {whom}{self._shift_text(found['shift'])}"
 
     def _shift_text(self, shift: int) -> str:
@@ -71,10 +71,10 @@ class Progresses:
         return f", {self._span(abs(shift))} {'later' if shift > 0 else 'earlier'}"
 
     def _span(self, time: int) -> str:
-        return span(time, self.checked.io.unit)
+        return format_span(time, self.checked.io.unit)
 
     def _own_text(self, node: Node, reach: int) -> str:
-        source = named(self.checked, next(iter(node.inputs.values())))
+        source = format_ref(self.checked, next(iter(node.inputs.values())))
         less = f", less {self._span(reach)}," if reach else ""
         return (
             "of its own, as it emits at times of its own: up to the next one at which it may still "
@@ -89,22 +89,25 @@ class Progresses:
         )
         parts = ["takes any message"]
         if must:
-            several = f"needs a message of {listed(must)} at one time"
+            several = f"needs a message of {join_words(must)} at one time"
             parts = [several if len(must) > 1 else f"answers every message of {must[0]}"]
         if may:
             none = f", null where {'it has' if len(may) == 1 else 'they have'} none" if must else ""
-            parts.append(f"once {_have(may)} passed its time{none}")
+            parts.append(f"once {_join_with_have(may)} passed its time{none}")
         if last:
             tolerance = node.values.get("tolerance")
             age = "" if tolerance is None else f" that is at most {self._span(tolerance)} old"
-            parts.append(f"with the latest of {listed(last)}{age}, once {_have(last)} passed it")
+            parts.append(
+                f"with the latest of {join_words(last)}{age}, "
+                f"once {_join_with_have(last)} passed it"
+            )
         return " ".join(parts)
 
 
-def _have(names: list[str]) -> str:
-    return f"{listed(names)} {'has' if len(names) == 1 else 'have'}"
+def _join_with_have(names: list[str]) -> str:
+    return f"{join_words(names)} {'has' if len(names) == 1 else 'have'}"
 
 
-def _together(names: list[str]) -> str:
+def _join_streams(names: list[str]) -> str:
     """Return the name of a stream, or of what several make together."""
-    return names[0] if len(names) == 1 else f"{listed(names)} together"
+    return names[0] if len(names) == 1 else f"{join_words(names)} together"

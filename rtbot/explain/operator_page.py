@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.explain_operator import describe
-from rtbot.explain.phrases import hung
+from rtbot.explain.phrases import format_hanging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ TITLES = ("inputs", "outputs", "parameters")
 FACTS = {"warm_up": "warm-up", "state": "state", "progress": "progress"}
 
 
-def operator_page(operator: type[Operator]) -> str:
+def render_operator_page(operator: type[Operator]) -> str:
     """Return the page of an operator as Markdown."""
     found = describe(operator)
     lines = [f"# {found['name']}", "", found["text"]]
@@ -26,17 +26,22 @@ def operator_page(operator: type[Operator]) -> str:
         lines += ["", f"Also called {', '.join(f'`{name}`' for name in found['aliases'])}."]
     for title in TITLES:
         if found[title]:
-            table = _parameters if title == "parameters" else _ports
-            lines += ["", f"## {title.capitalize()}", "", *_markdown_table(table(found[title]))]
+            table = _list_parameters if title == "parameters" else _list_ports
+            lines += [
+                "",
+                f"## {title.capitalize()}",
+                "",
+                *_format_markdown_table(table(found[title])),
+            ]
     if "example" in found:
         example = found["example"]
         lines += ["", "## Example", "", "```yaml", example["graph"].rstrip(), "```"]
-        lines += ["", *_markdown_table(example["rows"]), "", "In this graph:", ""]
+        lines += ["", *_format_markdown_table(example["rows"]), "", "In this graph:", ""]
         lines += [f"- **{label}**: {found[name]}" for name, label in FACTS.items()]
     return "\n".join(lines) + "\n"
 
 
-def operator_lines(
+def format_operator(
     found: dict[str, Any], width: int, bold: Callable[[str], str] = str
 ) -> Iterator[str]:
     """Yield the lines of a description, at most `width` long if they can be wrapped."""
@@ -46,54 +51,54 @@ def operator_lines(
     if found["aliases"]:
         yield f"also called {', '.join(found['aliases'])}"
     yield ""
-    yield from _paragraphs(found["text"], width)
+    yield from _wrap_paragraphs(found["text"], width)
     for title in TITLES:
         if found[title]:
             yield from ["", bold(title)]
         for item in found[title]:
-            yield from _item(item, width)
+            yield from _format_item(item, width)
     if "example" in found:
-        yield from ["", bold("example"), *_indented(found["example"]["graph"].splitlines()), ""]
+        yield from ["", bold("example"), *_indent(found["example"]["graph"].splitlines()), ""]
         rows = found["example"]["rows"]
-        yield from _indented(aligned(rows, [True] * len(rows[0])))
+        yield from _indent(aligned(rows, [True] * len(rows[0])))
         yield ""
         for name, label in FACTS.items():
-            yield from hung(f"  {label}", found[name], width, MARGIN)
+            yield from format_hanging(f"  {label}", found[name], width, MARGIN)
 
 
-def _paragraphs(text: str, width: int) -> Iterator[str]:
+def _wrap_paragraphs(text: str, width: int) -> Iterator[str]:
     """Yield the text wrapped anew; an empty line parts paragraphs."""
     for number, paragraph in enumerate(text.split("\n\n")):
         yield from [""] * (number > 0)
         yield from textwrap.wrap(" ".join(paragraph.split()), width)
 
 
-def _item(item: dict[str, Any], width: int) -> Iterator[str]:
+def _format_item(item: dict[str, Any], width: int) -> Iterator[str]:
     """Yield the lines of a port or a parameter: its name, then all that is known of it."""
-    words = _parameter_words(item) if "required" in item else _port_words(item)
+    words = _list_parameter_words(item) if "required" in item else _list_port_words(item)
     label = f"  {item['name']}"
     margin = max(MARGIN, len(label) + 2)
-    yield from hung(label, f"{item['doc']} ({'; '.join(words)})", width, margin)
+    yield from format_hanging(label, f"{item['doc']} ({'; '.join(words)})", width, margin)
 
 
-def _port_words(item: dict[str, Any]) -> list[str]:
+def _list_port_words(item: dict[str, Any]) -> list[str]:
     alias = f"or {item['alias']}" if item["alias"] else ""
     return [word for word in (alias, item["kind"], item["role"]) if word]
 
 
-def _parameter_words(item: dict[str, Any]) -> list[str]:
+def _list_parameter_words(item: dict[str, Any]) -> list[str]:
     alias = f"or {', '.join(item['aliases'])}" if item["aliases"] else ""
     kind = " | ".join(item["options"]) if item["options"] else item["type"]
-    return [word for word in (alias, kind, item["range"], _need(item)) if word]
+    return [word for word in (alias, kind, item["range"], _format_need(item)) if word]
 
 
-def _need(item: dict[str, Any]) -> str:
+def _format_need(item: dict[str, Any]) -> str:
     if item["required"]:
         return "required"
     return "optional" if item["default"] is None else f"default {item['default']}"
 
 
-def _ports(items: list[dict[str, Any]]) -> list[list[str]]:
+def _list_ports(items: list[dict[str, Any]]) -> list[list[str]]:
     rows = [["port", "carries", "meaning"]]
     for item in items:
         alias = f" or `{item['alias']}`" if item["alias"] else ""
@@ -102,22 +107,22 @@ def _ports(items: list[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def _parameters(items: list[dict[str, Any]]) -> list[list[str]]:
+def _list_parameters(items: list[dict[str, Any]]) -> list[list[str]]:
     rows = [["parameter", "value", "default", "meaning"]]
     for item in items:
         names = " or ".join(f"`{name}`" for name in (item["name"], *item["aliases"]))
         kind = ", ".join(f"`{option}`" for option in item["options"]) or item["type"]
         value = f"{kind}, {item['range']}" if item["range"] else kind
-        need = _need(item).removeprefix("default ")
+        need = _format_need(item).removeprefix("default ")
         rows.append([names, value, need, item["doc"]])
     return rows
 
 
-def _markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
+def _format_markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     head, *body = [f"| {' | '.join(row)} |" for row in escaped]
     return [head, f"|{'---|' * len(rows[0])}", *body]
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
+def _indent(lines: Sequence[str]) -> list[str]:
     return [f"  {line}".rstrip() for line in lines]

@@ -10,32 +10,32 @@ from rtbot.graph.check.typed_values import UNITS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbot.graph.model import Checked, Ref
+    from rtbot.graph.model import CheckedGraph, Ref
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return "1 message", "20 messages"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def listed(names: Iterable[str], last: str = "and") -> str:
+def join_words(names: Iterable[str], last: str = "and") -> str:
     """Return "a, b and c"."""
     *before, end = names
     return f"{', '.join(before)} {last} {end}" if before else end
 
 
-def told(value: Any) -> str:
+def format_plain(value: Any) -> str:
     """Return a value as a graph file has it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple | list):
-        return f"[{', '.join(map(told, value))}]"
+        return f"[{', '.join(map(format_plain, value))}]"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return "null" if value is None else str(value)
 
 
-def span(time: int, unit: str | None) -> str:
+def format_span(time: int, unit: str | None) -> str:
     """Return a length of time, which is in `unit`, as a graph file has it: "7d"."""
     if unit is None:
         return f"{time:,}"
@@ -44,13 +44,13 @@ def span(time: int, unit: str | None) -> str:
     return f"{exact // UNITS[best]}{best if exact else unit}"
 
 
-def named(checked: Checked, ref: Ref) -> str:
+def format_ref(checked: CheckedGraph, ref: Ref) -> str:
     """Return the ref as short as a graph file may have it."""
     node = checked.nodes.get(ref.id)
     return ref.id if node is None or len(node.outputs) == 1 else str(ref)
 
 
-def hung(label: str, text: str, width: int, margin: int) -> list[str]:
+def format_hanging(label: str, text: str, width: int, margin: int) -> list[str]:
     """Return lines of a label and its text, which is wrapped at `margin`."""
     lead = f"{label:<{margin - 1}} "
     rest = " " * margin

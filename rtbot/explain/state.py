@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.explain.phrases import counted, listed
+from rtbot.explain.phrases import format_count, join_words
 
 if TYPE_CHECKING:
     from rtbot.compiler.calls import PairCall
-    from rtbot.compiler.layout import Share
+    from rtbot.compiler.layout import StateAllocation
     from rtbot.compiler.plan import Plan
 
 WORD = 8
 
 
-def state(plan: Plan) -> dict[str, Any]:
+def measure_state(plan: Plan) -> dict[str, Any]:
     """Return the bytes of a key: by operator, by shared window, by pairing, and in total."""
     layout = plan.layout
     own = dict.fromkeys(plan.checked.nodes, 0)
@@ -23,9 +23,9 @@ def state(plan: Plan) -> dict[str, Any]:
         if share.window is None:
             own[share.users[0]] += share.words * WORD
         else:
-            windows.append(_window(share))
+            windows.append(_describe_window(share))
     used = sum(share.words for share in layout.shares)
-    pairings = [_pairing(plan, call) for call in plan.pairings]
+    pairings = [_describe_pairing(plan, call) for call in plan.pairings]
     row = layout.width * WORD if used else 0
     return {
         "operators": own,
@@ -36,7 +36,7 @@ def state(plan: Plan) -> dict[str, Any]:
     }
 
 
-def of_operator(found: dict[str, Any], name: str) -> str:
+def format_state(found: dict[str, Any], name: str) -> str:
     """Return what one operator remembers, in words."""
     parts = []
     if found["operators"][name]:
@@ -44,12 +44,12 @@ def of_operator(found: dict[str, Any], name: str) -> str:
     for window in found["windows"]:
         if name in window["used_by"]:
             others = [user for user in window["used_by"] if user != name]
-            shared = f", shared with {listed(others)}" if others else ""
-            parts.append(f"{window_text(window)} ({window['bytes']:,} bytes{shared})")
+            shared = f", shared with {join_words(others)}" if others else ""
+            parts.append(f"{format_window(window)} ({window['bytes']:,} bytes{shared})")
     for pairing in found["pairings"]:
         if name in pairing["used_by"]:
             others = [user for user in pairing["used_by"] if user != name]
-            shared = f" (shared with {listed(others)})" if others else ""
+            shared = f" (shared with {join_words(others)})" if others else ""
             parts.append(
                 f"{pairing['bytes']:,} bytes for rows that wait{shared}, and "
                 f"{pairing['bytes_per_waiting_row']} per row that does: how many, the data decide"
@@ -57,7 +57,7 @@ def of_operator(found: dict[str, Any], name: str) -> str:
     return "; ".join(parts) or "none"
 
 
-def window_text(window: dict[str, Any]) -> str:
+def format_window(window: dict[str, Any]) -> str:
     """Return what a window holds, in words."""
     what = "times" if window["holds"] == "time" else "values"
     size = window["size"]
@@ -65,13 +65,13 @@ def window_text(window: dict[str, Any]) -> str:
     return f"{last} of {window['of']}"
 
 
-def total_text(found: dict[str, Any]) -> str:
+def format_total(found: dict[str, Any]) -> str:
     """Return the sum, in words."""
     own = sum(found["operators"].values())
     parts = [f"{own:,} of operators"] if own else []
     windows = sum(window["bytes"] for window in found["windows"])
     if windows:
-        parts.append(f"{windows:,} in {counted(len(found['windows']), 'window')}")
+        parts.append(f"{windows:,} in {format_count(len(found['windows']), 'window')}")
     pairings = sum(pairing["bytes"] for pairing in found["pairings"])
     if pairings:
         parts.append(f"{pairings:,} where streams meet")
@@ -81,7 +81,7 @@ def total_text(found: dict[str, Any]) -> str:
     return f"{total}: {', '.join(parts)}" if len(parts) > 1 else total
 
 
-def _window(share: Share) -> dict[str, Any]:
+def _describe_window(share: StateAllocation) -> dict[str, Any]:
     assert share.window is not None, "the share of a ring"
     ref, holds, size = share.window
     of = ref.removesuffix(".o1")
@@ -89,15 +89,15 @@ def _window(share: Share) -> dict[str, Any]:
     return {"of": of, "holds": holds, "size": size, "bytes": bytes_, "used_by": share.users}
 
 
-def _pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
+def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
     """What a pairing keeps for a key that waits for nothing, and for every row that waits."""
-    from rtbot.runtime.pairing_pool import Pool
+    from rtbot.runtime.pairing_pool import PairingPool
 
-    pool = Pool(call, 1)
+    pool = PairingPool(call, 1)
     fixed = pool.queue.nbytes + sum(watched.nbytes for watched in pool.watched)
     pool.reserve(1, 1)
     row = sum(array.nbytes for array in (pool.time, pool.value, pool.valid, pool.next))
-    users = {node for (node, _), port in plan.ports.items() if _waits_in(port.pairing, call)}
+    users = {node for (node, _), port in plan.ports.items() if _can_wait(port.pairing, call)}
     return {
         "of": [port.name.removesuffix(".o1") for port in call.ports],
         "bytes": fixed,
@@ -106,5 +106,5 @@ def _pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
     }
 
 
-def _waits_in(pairing: tuple[int, int] | None, call: PairCall) -> bool:
+def _can_wait(pairing: tuple[int, int] | None, call: PairCall) -> bool:
     return pairing is not None and pairing[0] == call.key

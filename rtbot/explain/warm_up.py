@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rtbot.explain.phrases import counted, listed, named
+from rtbot.explain.phrases import format_count, format_ref, join_words
 from rtbot.graph.model import Ref
 
 if TYPE_CHECKING:
-    from rtbot.graph.model import Checked, Node
+    from rtbot.graph.model import CheckedGraph, Node
 
 
-class First(NamedTuple):
+class FirstMessage(NamedTuple):
     """The first message comes at row number `row` of `of`.
 
     `kind` says what `of` is: a `stream` (one name); the times that all of them `share`; or those at
@@ -31,53 +31,55 @@ class First(NamedTuple):
         if self.kind == "stream":
             return f"message {self.row:,} of {self.of[0]}"
         if self.kind == "any":
-            return f"message {self.row:,} of {listed(self.of, 'or')}"
-        return f"common time {self.row:,} of {listed(self.of)}"
+            return f"message {self.row:,} of {join_words(self.of, 'or')}"
+        return f"common time {self.row:,} of {join_words(self.of)}"
 
 
-class WarmUps:
+class WarmUpTable:
     """The warm-up of every node, in dependency order: its own, and from where rows are counted."""
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedGraph) -> None:
         self.checked = checked
-        self._firsts = {Ref(name): First("stream", (name,), 1) for name in checked.inputs}
+        self._firsts = {Ref(name): FirstMessage("stream", (name,), 1) for name in checked.inputs}
         self.of = {node.id: self._add(node) for node in checked.nodes.values()}
 
     def _add(self, node: Node) -> dict[str, Any]:
         rows, certain = node.operator.warm_up(node.values)
         start = self._start(node)
         first = start._replace(row=start.row + rows - 1)
-        counts_on = certain and not node.operator.own_time
+        counts_on = certain and not node.operator.sets_time
         for port in node.outputs:
             ref = Ref(node.id, port)
-            anew = First("stream", (named(self.checked, ref),), 1)
+            anew = FirstMessage("stream", (format_ref(self.checked, ref),), 1)
             self._firsts[ref] = first if counts_on else anew
         return {
             "messages": rows,
             "certain": certain,
             "first_output": {"row": first.row, "of": list(first.of), "kind": first.kind},
-            "text": told(rows, certain=certain, first=first),
+            "text": format_warm_up(rows, certain=certain, first=first),
         }
 
-    def _start(self, node: Node) -> First:
+    def _start(self, node: Node) -> FirstMessage:
         """Where the rows that reach the node are counted, and which is the first of them."""
         roles = node.operator.roles(node.values, list(node.inputs))
         must = dict.fromkeys(ref for port, ref in node.inputs.items() if roles[port] == "must")
         if not must:
-            names = dict.fromkeys(named(self.checked, ref) for ref in node.inputs.values())
-            return First("any", tuple(names), 1)
+            names = dict.fromkeys(format_ref(self.checked, ref) for ref in node.inputs.values())
+            return FirstMessage("any", tuple(names), 1)
         firsts = [self._firsts[ref] for ref in must]
         if len({(first.kind, first.of) for first in firsts}) == 1:
             return max(firsts, key=lambda first: first.row)
-        return First("share", tuple(sorted(named(self.checked, ref) for ref in must)), 1)
+        return FirstMessage(
+            "share", tuple(sorted(format_ref(self.checked, ref) for ref in must)), 1
+        )
 
 
-def told(rows: int, *, certain: bool, first: First) -> str:
+def format_warm_up(rows: int, *, certain: bool, first: FirstMessage) -> str:
     """Return a warm-up in words."""
     if not certain:
         least = "the data decide"
         if rows > 1:
-            least += f", after {counted(rows, 'message')} at least"
+            least += f", after {format_count(rows, 'message')} at least"
         return f"{least}; first output at {first}, or later"
-    own = "none of its own" if rows == 1 else counted(rows, "message")
+    own = "none of its own" if rows == 1 else format_count(rows, "message")
     return f"{own}; first output at {first}"

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems
-from rtbot.expression.rules import typed, widened
-from rtbot.expression.syntax import Term, parse, without_place
+from rtbot.expression.rules import infer_types, widen
+from rtbot.expression.syntax import Term, parse_expression, without_place
 from rtbot.expression.tree import Expression
 from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Operator, Type
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 _KINDS = {Number: "number", Integer: "integer", Boolean: "boolean", Duration: "integer"}
 CONSTANTS = {"nan": math.nan, "inf": math.inf}
 
-_parsed = lru_cache(maxsize=4096)(lambda text: parse(text, without_place))
+_parse_cached = lru_cache(maxsize=4096)(lambda text: parse_expression(text, without_place))
 
 
-def constant(name: str) -> Expression | None:
+def find_constant(name: str) -> Expression | None:
     """Return the constant that a name means, `nan` or `inf`, if it means one."""
     return (
         Expression("constant", Type("number"), (), CONSTANTS[name]) if name in CONSTANTS else None
     )
 
 
-def operator_formulas(
+def type_formulas(
     cls: type[Operator], values: Mapping[str, Any], inputs: Mapping[str, Type]
 ) -> dict[str, Expression]:
     """Type `formula`, `keep` and `fault` of an operator for the types of its ports after pairing.
@@ -37,8 +37,8 @@ def operator_formulas(
     Raises GraphError if a formula does not fit the types, such as a sum of texts, and ValueError if
     it cannot be read: that is a mistake of the operator, not of a graph.
     """
-    texts = formula_texts(cls, values, list(inputs))
-    kinds = value_kinds(cls, values)
+    texts = list_formulas(cls, values, list(inputs))
+    kinds = list_value_kinds(cls, values)
 
     def resolved(term: Term) -> Expression:
         name = term.value
@@ -46,7 +46,7 @@ def operator_formulas(
             return Expression("port", inputs[name], (), name)
         if name in kinds:
             return Expression("value", Type(kinds[name]), (), name)
-        tree = constant(name)
+        tree = find_constant(name)
         if tree is None:
             raise ValueError(f"{cls.__name__}: {name} is no port and no parameter")
         return tree
@@ -55,17 +55,17 @@ def operator_formulas(
     for port, text in texts.items():
         problems = Problems()
         try:
-            term = _parsed(text)
+            term = _parse_cached(text)
         except GraphError as error:
             raise ValueError(f"{cls.__name__}.{port}: {error}") from None
-        tree = typed(term, resolved, problems, without_place, values, internal=True)
+        tree = infer_types(term, resolved, problems, without_place, values, internal=True)
         if tree is None:
             raise GraphError(problems.found)
         trees[port] = tree
     return trees
 
 
-def formula_texts(
+def list_formulas(
     cls: type[Operator], values: Mapping[str, Any], ports: list[str]
 ) -> dict[str, str]:
     """Return the texts of formulas by output port, and "keep", "fault", "lost i2" and so on."""
@@ -83,7 +83,7 @@ def formula_texts(
     return texts | {f"lost {port}": condition for port, (_reason, condition) in lost.items()}
 
 
-def value_kinds(cls: type[Operator], values: Mapping[str, Any]) -> dict[str, str]:
+def list_value_kinds(cls: type[Operator], values: Mapping[str, Any]) -> dict[str, str]:
     """Return the kind of every parameter that a formula may name; lists by element, `name_1`."""
     kinds: dict[str, str] = {}
     for name, parameter in cls.parameters.items():
@@ -95,12 +95,14 @@ def value_kinds(cls: type[Operator], values: Mapping[str, Any]) -> dict[str, str
     return kinds
 
 
-def fitted(trees: Mapping[str, Expression], outputs: Mapping[str, Type]) -> dict[str, Expression]:
+def cast_outputs(
+    trees: Mapping[str, Expression], outputs: Mapping[str, Type]
+) -> dict[str, Expression]:
     """Give every output's tree the type that the operator declares; conditions stay as they are."""
     result = {}
     for port, tree in trees.items():
         type_ = outputs.get(port, tree.type)
-        fit = widened(tree, type_.kind)
+        fit = widen(tree, type_.kind)
         if fit.type.kind != type_.kind:
             raise ValueError(f"the formula of {port} gives {fit.type}, {type_} is declared")
         result[port] = replace(fit, type=type_)

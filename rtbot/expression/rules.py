@@ -11,10 +11,10 @@ from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, Problems, nearest, refused
-from rtbot.core.hints import folded
+from rtbot.core.errors import GraphError, Problems, graph_error, suggest_name
+from rtbot.core.hints import fold_word
 from rtbot.expression.tree import Expression
-from rtbot.operator import REGISTRY, Type, known_elsewhere
+from rtbot.operator import REGISTRY, Type, find_by_search_term
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,21 +48,21 @@ _SIGNS = {
 """What to write for functions that are signs here, or have another name."""
 
 
-def _in_place_of(function: str, names: Sequence[str]) -> str:
+def _suggest_function(function: str, names: Sequence[str]) -> str:
     """Return what to write for a function that is none, `names` are those that are; or ""."""
     *_, word = function.split(".")
     if word in names or word in _SIGNS:
-        return _SIGNS.get(word) or nearest(word, names)
-    name, settings = known_elsewhere(word)
+        return _SIGNS.get(word) or suggest_name(word, names)
+    name, settings = find_by_search_term(word)
     if not name:
-        name = next((name for name in REGISTRY if folded(name) == folded(word)), "")
+        name = next((name for name in REGISTRY if fold_word(name) == fold_word(word)), "")
     if not name:
-        return nearest(word, names)
+        return suggest_name(word, names)
     inside = ", ".join(filter(None, (name, "in: ...", settings)))
     return f"write an operator of its own: {{type: {inside}}}"
 
 
-def typed(
+def infer_types(
     term: Term,
     scope: Scope,
     problems: Problems,
@@ -75,10 +75,10 @@ def typed(
 
     Returns None if a part is wrong; each wrong part is noted once.
     """
-    return _Typer(scope, problems, place, values, internal).typed(term)
+    return _Typer(scope, problems, place, values, internal).infer(term)
 
 
-def widened(tree: Expression, kind: str) -> Expression:
+def widen(tree: Expression, kind: str) -> Expression:
     """Return the tree as a number if `kind` asks for one and it is an integer."""
     if kind != "number" or tree.type.kind != "integer":
         return tree
@@ -104,9 +104,9 @@ class _Typer:
         self.internal = internal
         self.arguments = ARGUMENTS | (INTERNAL_ARGUMENTS if internal else {})
 
-    def typed(self, term: Term) -> Expression | None:
+    def infer(self, term: Term) -> Expression | None:
         """Type a part and all its parts, so that two wrong ones are noted together."""
-        args = [self.typed(argument) for argument in term.args]
+        args = [self.infer(argument) for argument in term.args]
         try:
             if term.op in ("name", "parameter"):
                 return self.scope(term)
@@ -122,30 +122,32 @@ class _Typer:
             self.problems.add_all(error.problems)
             return None
 
-    def wrong(self, term: Term, message: str, hint: str = "", code: str = "RT133") -> GraphError:
-        return refused(code, self.place(term.offset, term.length), message, hint)
+    def make_error(
+        self, term: Term, message: str, hint: str = "", code: str = "RT133"
+    ) -> GraphError:
+        return graph_error(code, self.place(term.offset, term.length), message, hint)
 
     def check_call(self, term: Term) -> None:
         if term.value not in self.arguments:
             names = sorted(self.arguments)
-            hint = _in_place_of(term.value, names) or f"there are {', '.join(names)}"
-            raise self.wrong(term, f"unknown function {term.value!r}", hint, "RT131")
+            hint = _suggest_function(term.value, names) or f"there are {', '.join(names)}"
+            raise self.make_error(term, f"unknown function {term.value!r}", hint, "RT131")
         low, high = self.arguments[term.value]
         if not low <= len(term.args) <= high:
             wanted = str(low) if low == high else f"{low} to {high}"
             plural = "s" if wanted != "1" else ""
             message = f"{term.value} takes {wanted} argument{plural}, {len(term.args)} given"
             hint = "write if(condition, a, b)" if term.value == "if" else ""
-            raise self.wrong(term, message, hint, "RT132")
+            raise self.make_error(term, message, hint, "RT132")
 
     def constant(self, term: Term) -> Expression:
         value = term.value
         kind = {bool: "boolean", int: "integer", float: "number"}[type(value)]
         if kind == "integer" and not INT64_MIN <= value <= INT64_MAX:
             hint = f"write {value}.0 for a number" if abs(value) < HINT_MAX else ""
-            raise self.wrong(term, "an integer beyond 64 bits", hint, "RT134")
+            raise self.make_error(term, "an integer beyond 64 bits", hint, "RT134")
         if kind == "number" and not isfinite(value):
-            raise self.wrong(term, "a number beyond the range of float64", "", "RT134")
+            raise self.make_error(term, "a number beyond the range of float64", "", "RT134")
         return Expression("constant", Type(kind), (), value, self.place(term.offset, term.length))
 
     def operation(self, term: Term, op: str, args: list[Expression]) -> Expression:
@@ -156,7 +158,7 @@ class _Typer:
         if op == "isnan":
             return self.all_of(term, op, args, "number", "boolean")
         if self.internal and op in COMPARISONS and _mixed(args):
-            return self.made(term, op, args, "boolean")
+            return self.build(term, op, args, "boolean")
         if op in ("<", "<=", ">", ">="):
             tree = self.numeric(term, op, args)
             return replace(tree, type=Type("boolean", tree.type.nullable))
@@ -174,7 +176,7 @@ class _Typer:
         }
         return special.get(op, self.numeric)(term, op, args)
 
-    def made(
+    def build(
         self,
         term: Term,
         op: str,
@@ -195,14 +197,14 @@ class _Typer:
         allowed = NUMERIC if kind == "number" else (kind,)
         if any(a.type.kind not in allowed for a in args):
             raise self.mismatch(term, op, args, f"{kind}s")
-        return self.made(term, op, [widened(a, kind) for a in args], result)
+        return self.build(term, op, [widen(a, kind) for a in args], result)
 
     def numeric(self, term: Term, op: str, args: list[Expression]) -> Expression:
         """Numbers or integers; all integers stay integer."""
         if any(a.type.kind not in NUMERIC for a in args):
             raise self.mismatch(term, op, args, "numbers")
         kind = "number" if any(a.type.kind == "number" for a in args) else "integer"
-        return self.made(term, op, [widened(a, kind) for a in args], kind)
+        return self.build(term, op, [widen(a, kind) for a in args], kind)
 
     def power(self, term: Term, op: str, args: list[Expression]) -> Expression:
         """Of integers an integer only where the exponent is known not to be negative."""
@@ -216,41 +218,41 @@ class _Typer:
         return self.all_of(term, op, args, "number", "number")
 
     def equality(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        return self.made(term, op, self.unified(term, op, args), "boolean")
+        return self.build(term, op, self.unify(term, op, args), "boolean")
 
     def choice(self, term: Term, op: str, args: list[Expression]) -> Expression:
         if args[0].type.kind != "boolean":
             message = f"the condition of if is a boolean, this one is {args[0].type}"
-            raise self.wrong(term.args[0], message, "compare it, as in x > 0")
-        unified = self.unified(term, op, args[1:])
-        return self.made(term, op, [args[0], *unified], unified[0].type.kind)
+            raise self.make_error(term.args[0], message, "compare it, as in x > 0")
+        unified = self.unify(term, op, args[1:])
+        return self.build(term, op, [args[0], *unified], unified[0].type.kind)
 
     def coalesce(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        unified = self.unified(term, op, args)
+        unified = self.unify(term, op, args)
         nullable = all(a.type.nullable for a in args)
-        return self.made(term, op, unified, unified[0].type.kind, nullable=nullable)
+        return self.build(term, op, unified, unified[0].type.kind, nullable=nullable)
 
     def present(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        return self.made(term, op, args, "boolean", nullable=False)
+        return self.build(term, op, args, "boolean", nullable=False)
 
     def apart(self, term: Term, op: str, args: list[Expression]) -> Expression:
         """Two of one kind and how far apart they may be."""
-        pair = self.unified(term, op, args[:2])
-        return self.made(term, op, [*pair, widened(args[2], "number")], "boolean")
+        pair = self.unify(term, op, args[:2])
+        return self.build(term, op, [*pair, widen(args[2], "number")], "boolean")
 
     def distant(self, term: Term, op: str, args: list[Expression]) -> Expression:
         """As `apart`, but an integer beside a number stays one, and comes first."""
         if not _mixed(args[:2]):
             return self.apart(term, op, args)
         pair = sorted(args[:2], key=lambda a: a.type.kind)
-        return self.made(term, op, [*pair, widened(args[2], "number")], "boolean")
+        return self.build(term, op, [*pair, widen(args[2], "number")], "boolean")
 
-    def unified(self, term: Term, op: str, args: list[Expression]) -> list[Expression]:
+    def unify(self, term: Term, op: str, args: list[Expression]) -> list[Expression]:
         """Return the operands as one kind: all equal, or integers beside numbers."""
         kinds = {a.type.kind for a in args}
         if kinds <= set(NUMERIC):
             kind = "number" if "number" in kinds else "integer"
-            return [widened(a, kind) for a in args]
+            return [widen(a, kind) for a in args]
         if len(kinds) > 1:
             raise self.mismatch(term, op, args, "one type")
         return args
@@ -264,7 +266,7 @@ class _Typer:
             hint = "compare it, as in x > 0"
         verb = "is" if len(args) == 1 else "are"
         shown = "-" if op == "neg" else op
-        return self.wrong(term, f"`{shown}` takes {wanted}, here {verb} {given}", hint)
+        return self.make_error(term, f"`{shown}` takes {wanted}, here {verb} {given}", hint)
 
 
 def _mixed(args: Sequence[Expression]) -> bool:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import foreign_character, refused
+from rtbot.core.errors import describe_non_ascii, graph_error
 from rtbot.core.source_span import Mark
 
 if TYPE_CHECKING:
@@ -103,12 +103,12 @@ class _Token:
     offset: int
 
 
-def parse(text: str, place: Place) -> Term:
+def parse_expression(text: str, place: Place) -> Term:
     """Read an expression; `place(offset, length)` is where a part of the text stands.
 
     Raises GraphError at the first character that does not fit.
     """
-    return _Parser(text, place).whole()
+    return _Parser(text, place).parse_all()
 
 
 def without_place(offset: int, length: int = 1) -> Mark:
@@ -119,20 +119,22 @@ def without_place(offset: int, length: int = 1) -> Mark:
 class _Parser:
     def __init__(self, text: str, place: Place) -> None:
         self.place = place
-        self.tokens = [*self.tokenized(text), _Token("end", "the end", len(text.rstrip()))]
+        self.tokens = [*self.tokenize(text), _Token("end", "the end", len(text.rstrip()))]
         self.at = 0
         self.nesting = 0
         self.terms = 0
 
-    def tokenized(self, text: str) -> Iterator[_Token]:
+    def tokenize(self, text: str) -> Iterator[_Token]:
         for found in _TOKEN.finditer(text):
             kind, word, offset = str(found.lastgroup), found.group(), found.start()
             if found.group("number") is not None:
                 kind = "number"
                 self.check_number(found.group("tail"), word, offset)
             if kind in ("foreign", "other"):
-                hint = _HINTS.get(word) or foreign_character(word)
-                raise self.wrong(offset, len(word), f"{word!r} is no part of an expression", hint)
+                hint = _HINTS.get(word) or describe_non_ascii(word)
+                raise self.make_error(
+                    offset, len(word), f"{word!r} is no part of an expression", hint
+                )
             if kind == "name" and word.lower() in _WORDS:
                 kind = "word" if word in _WORDS else "name"
             if kind != "space":
@@ -141,20 +143,20 @@ class _Parser:
     def check_number(self, tail: str, word: str, offset: int) -> None:
         if tail:
             hint = "a number and a name are joined by an operator, as in 2 * x"
-            raise self.wrong(offset, len(word), f"{word!r} is no number", hint)
+            raise self.make_error(offset, len(word), f"{word!r} is no number", hint)
         if len(word) > DIGITS_MAX:
-            raise self.wrong(offset, len(word), f"a number of more than {DIGITS_MAX} digits")
+            raise self.make_error(offset, len(word), f"a number of more than {DIGITS_MAX} digits")
 
-    def wrong(self, offset: int, length: int, message: str, hint: str = "") -> Exception:
-        return refused("RT130", self.place(offset, length), message, hint)
+    def make_error(self, offset: int, length: int, message: str, hint: str = "") -> Exception:
+        return graph_error("RT130", self.place(offset, length), message, hint)
 
-    def whole(self) -> Term:
+    def parse_all(self) -> Term:
         term = self.expression(0)
         token = self.tokens[self.at]
         if token.kind != "end":
             hint = _UNEXPECTED.get(token.text, "is an operator or a comma missing?")
             message = f"{token.text!r} is not expected here"
-            raise self.wrong(token.offset, len(token.text), message, hint)
+            raise self.make_error(token.offset, len(token.text), message, hint)
         return term
 
     def expression(self, power: int) -> Term:
@@ -162,7 +164,7 @@ class _Parser:
         if self.nesting > NESTING_MAX:
             token = self.tokens[self.at]
             message = f"an expression of more than {NESTING_MAX} levels"
-            raise refused("RT135", self.place(token.offset, 1), message, "split it")
+            raise graph_error("RT135", self.place(token.offset, 1), message, "split it")
         left = self.prefix()
         compared = False
         while (sign := self.tokens[self.at]).text in _BINARY and sign.kind in ("sign", "word"):
@@ -171,7 +173,7 @@ class _Parser:
                 break
             if own == _COMPARISON and compared:
                 hint = "write a < b and b < c"
-                raise self.wrong(sign.offset, len(sign.text), "comparisons do not chain", hint)
+                raise self.make_error(sign.offset, len(sign.text), "comparisons do not chain", hint)
             compared = own == _COMPARISON
             self.at += 1
             left = self.term(sign.text, (left, self.expression(right)), sign)
@@ -203,9 +205,9 @@ class _Parser:
                 return term
         if token.kind == "end":
             hint = "something is missing at the end"
-            raise self.wrong(token.offset, 1, "a value is expected here", hint)
+            raise self.make_error(token.offset, 1, "a value is expected here", hint)
         message = f"a value is expected, not {token.text!r}"
-        raise self.wrong(token.offset, len(token.text), message)
+        raise self.make_error(token.offset, len(token.text), message)
 
     def negative(self, token: _Token) -> Term:
         term = self.expression(_MINUS)
@@ -236,7 +238,7 @@ class _Parser:
             message = f"{shown} where {sign!r} is expected"
             hint = "close it; in { } and [ ], quote an expression that holds a comma" if end else ""
             at = opened if end else token
-            raise self.wrong(at.offset, len(at.text), message, hint)
+            raise self.make_error(at.offset, len(at.text), message, hint)
         self.at += 1
 
     def term(self, op: str, args: tuple[Term, ...], token: _Token, value: Any = None) -> Term:
@@ -244,5 +246,5 @@ class _Parser:
         depth = 1 + max((a.depth for a in args), default=0)
         if self.terms > TERMS_MAX or depth > TREE_MAX:
             message = f"an expression of more than {TERMS_MAX} parts or {TREE_MAX} levels"
-            raise refused("RT135", self.place(token.offset, 1), message, "split it")
+            raise graph_error("RT135", self.place(token.offset, 1), message, "split it")
         return Term(op, args, value, token.offset, len(token.text), depth)

@@ -46,31 +46,31 @@ POWERS = {
 ATOM = 20
 
 
-def rendered(tree: Expression) -> str:
+def format_expression(tree: Expression) -> str:
     """Return the tree as text, with no more parentheses than needed; `widen` leaves no trace."""
-    return _rendered(tree)[0]
+    return _format_tree(tree)[0]
 
 
-def _rendered(tree: Expression) -> tuple[str, int]:
+def _format_tree(tree: Expression) -> tuple[str, int]:
     """Return the text of a tree, and how strongly its outermost operation binds."""
     if tree.op == "constant":
         text = str(tree.value).lower() if isinstance(tree.value, bool) else repr(tree.value)
         return text, POWERS["neg"] if text.startswith("-") else ATOM
     if tree.op in ("port", "value"):
         return ("$" if tree.op == "value" else "") + tree.value, ATOM
-    args = [_rendered(argument) for argument in tree.args]
+    args = [_format_tree(argument) for argument in tree.args]
     if tree.op == "widen":
         return args[0]
     power = POWERS.get(tree.op)
     if power is None:
         return f"{tree.op}({', '.join(text for text, _ in args)})", ATOM
     if len(args) == 1:
-        return ("-" if tree.op == "neg" else "not ") + _enclosed(args[0], power), power
+        return ("-" if tree.op == "neg" else "not ") + _parenthesise(args[0], power), power
     right = POWERS["neg"] if tree.op == "**" else power + 1
     left = power + 1 if power in (POWERS["<"], POWERS["**"]) else power
-    return f"{_enclosed(args[0], left)} {tree.op} {_enclosed(args[1], right)}", power
+    return f"{_parenthesise(args[0], left)} {tree.op} {_parenthesise(args[1], right)}", power
 
 
-def _enclosed(part: tuple[str, int], power: int) -> str:
+def _parenthesise(part: tuple[str, int], power: int) -> str:
     text, own = part
     return text if own >= power else f"({text})"

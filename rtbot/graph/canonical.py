@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import Mark
 from rtbot.graph.check import KEYS
-from rtbot.graph.document import Document, Mapping, Node, Scalar, Sequence
-from rtbot.graph.document.writer import write
+from rtbot.graph.document import Document, DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.writer import write_yaml
 
 if TYPE_CHECKING:
     from collections import abc
 
-    from rtbot.graph.model import Checked
+    from rtbot.graph.model import CheckedGraph
 
 _OPENED = {"params": 1, "inputs": 1, "operators": 1, "tests": 2}
 """Sections whose entries stand one below the other, and how deep."""
@@ -25,66 +25,74 @@ _OPENED = {"params": 1, "inputs": 1, "operators": 1, "tests": 2}
 _NOWHERE = Mark()
 
 
-def canonical_text(document: Document, checked: Checked, params: abc.Mapping[str, Any]) -> str:
+def format_canonical(
+    document: Document, checked: CheckedGraph, params: abc.Mapping[str, Any]
+) -> str:
     """Return the text of a graph that was loaded from a document with these parameters."""
     sections = dict(document.root.items)
-    sections["version"] = Scalar(1, _NOWHERE)
+    sections["version"] = ScalarNode(1, _NOWHERE)
     if checked.name != "graph":
-        sections.setdefault("name", Scalar(checked.name, _NOWHERE, quoted=True))
-    if isinstance(sections.get("params"), Mapping):
-        values = {name: _given(given, checked.params[name]) for name, given in params.items()}
-        sections["params"] = _with_values(sections["params"], values)
-    if isinstance(sections.get("operators"), Mapping):
-        sections["operators"] = _changed(sections["operators"], _begun)
+        sections.setdefault("name", ScalarNode(checked.name, _NOWHERE, quoted=True))
+    if isinstance(sections.get("params"), MappingNode):
+        values = {
+            name: _restore_duration(given, checked.params[name]) for name, given in params.items()
+        }
+        sections["params"] = _set_defaults(sections["params"], values)
+    if isinstance(sections.get("operators"), MappingNode):
+        sections["operators"] = _change_entries(sections["operators"], _order_operator)
     kept = {key: sections[key] for key in KEYS if not _is_empty(sections.get(key))}
-    return write(Mapping(kept, _NOWHERE), _OPENED)
+    return write_yaml(MappingNode(kept, _NOWHERE), _OPENED)
 
 
-def _is_empty(node: Node | None) -> bool:
-    return node is None or (node.missing if isinstance(node, Scalar) else not node.items)
+def _is_empty(node: DocumentNode | None) -> bool:
+    return node is None or (node.missing if isinstance(node, ScalarNode) else not node.items)
 
 
-def _changed(node: Node, change: abc.Callable[[str, Node], Node]) -> Mapping:
-    assert isinstance(node, Mapping)
-    return Mapping({key: change(key, item) for key, item in node.items.items()}, node.mark)
+def _change_entries(
+    node: DocumentNode, change: abc.Callable[[str, DocumentNode], DocumentNode]
+) -> MappingNode:
+    assert isinstance(node, MappingNode)
+    return MappingNode({key: change(key, item) for key, item in node.items.items()}, node.mark)
 
 
-def _begun(_name: str, node: Node) -> Node:
+def _order_operator(_name: str, node: DocumentNode) -> DocumentNode:
     """Let an operator begin with its type and wiring, and end with what is said about it."""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return node
     first, last = ("type", "in", "control"), ("doc", "meta")
     middle = [key for key in node.items if key not in first + last]
     order = [key for key in (*first, *middle, *last) if key in node.items]
-    return Mapping({key: node.items[key] for key in order}, node.mark)
+    return MappingNode({key: node.items[key] for key in order}, node.mark)
 
 
-def _given(given: Any, value: Any) -> Node:
+def _restore_duration(given: Any, value: Any) -> DocumentNode:
     """Return what was given for a parameter: as it was written, if it was a duration."""
     if isinstance(value, tuple):
-        return Sequence([Scalar(item, _NOWHERE) for item in value], _NOWHERE)
+        return SequenceNode([ScalarNode(item, _NOWHERE) for item in value], _NOWHERE)
     if isinstance(value, str):
-        return Scalar(value.replace("$", "$$", 1) if value[:1] == "$" else value, _NOWHERE, True)
+        return ScalarNode(
+            value.replace("$", "$$", 1) if value[:1] == "$" else value, _NOWHERE, True
+        )
     as_written = isinstance(given, str) and isinstance(value, int) and not isinstance(value, bool)
-    return Scalar(given if as_written else value, _NOWHERE)
+    return ScalarNode(given if as_written else value, _NOWHERE)
 
 
-def _with_values(node: Node, values: abc.Mapping[str, Node]) -> Mapping:
+def _set_defaults(node: DocumentNode, values: abc.Mapping[str, DocumentNode]) -> MappingNode:
     """Return the `params` section with these defaults."""
 
-    def valued(name: str, declared: Node) -> Node:
+    def valued(name: str, declared: DocumentNode) -> DocumentNode:
         if name not in values:
             return declared
-        if not isinstance(declared, Mapping):
+        if not isinstance(declared, MappingNode):
             return values[name]
         keys = declared.items if "default" in declared.items else _after_type(declared)
         items = {k: values[name] if k == "default" else declared.items[k] for k in keys}
-        return Mapping(items, declared.mark)
+        return MappingNode(items, declared.mark)
 
-    return _changed(node, valued)
+    return _change_entries(node, valued)
 
 
-def _after_type(declared: Mapping) -> list[str]:
+def _after_type(declared: MappingNode) -> list[str]:
     keys = list(declared.items)
     place = keys.index("type") + 1
     return [*keys[:place], "default", *keys[place:]]

@@ -36,7 +36,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class OperatorStub:
     """What is left of an operator's class where a plan runs without it."""
 
     name: str
@@ -90,7 +90,7 @@ class Io:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedGraph:
     """Everything `check` found out about a graph file; `nodes` is in dependency order."""
 
     name: str

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import RtbotError
-from rtbot.graph.check.declaration import verify
+from rtbot.graph.check.declaration import verify_declaration
 from rtbot.operator import REGISTRY
 
 if TYPE_CHECKING:
@@ -52,17 +52,17 @@ def load_plugin(path: str) -> ModuleType:
         loader.exec_module(module)
         for cls in dict.fromkeys(REGISTRY.values()):
             if cls.__module__ == name:
-                verify(cls)
+                verify_declaration(cls)
     except BaseException as error:
         REGISTRY.clear()
         REGISTRY.update(before)
         if isinstance(error, RtbotError) or not isinstance(error, Exception):
             raise
-        raise PluginError(_told(error, path, str(file))) from error
+        raise PluginError(_format_import_error(error, path, str(file))) from error
     return module
 
 
-def _told(error: Exception, path: str, file: str) -> str:
+def _format_import_error(error: Exception, path: str, file: str) -> str:
     """Say what went wrong, and on which line of the file."""
     frames = traceback.extract_tb(error.__traceback__)
     line: Any = next((f.lineno for f in reversed(frames) if f.filename == file), None)

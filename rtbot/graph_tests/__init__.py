@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-from rtbot.graph_tests.compare_rows import Comparison, Pair
+from rtbot.graph_tests.compare_rows import OutputComparison, RowPair
 from rtbot.graph_tests.outcome import Outcome
-from rtbot.graph_tests.run_tests import Suite, load
+from rtbot.graph_tests.run_tests import Suite, load_suite
 from rtbot.graph_tests.update import update
 
-__all__ = ["Comparison", "Outcome", "Pair", "Suite", "load", "update"]
+__all__ = ["Outcome", "OutputComparison", "RowPair", "Suite", "load_suite", "update"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rtbot.graph.check.test_rows import Row, Rows
+    from rtbot.graph.check.test_rows import GraphTestRows, Row
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RowPair:
     """The expected and the emitted row at one key and time; None where there is none.
 
     `index` is the place of the expected row as written, `line` its line (0 if not known).
@@ -42,7 +42,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class OutputComparison:
     """One output, or port, of a test: all its rows in the order of (key, t).
 
     `silent` says that it was to emit nothing, `waiting` that nothing is expected of it yet, `file`
@@ -50,7 +50,7 @@ class Comparison:
     """
 
     output: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RowPair, ...]
     silent: bool = False
     waiting: bool = False
     file: str = ""
@@ -66,22 +66,24 @@ class Comparison:
         return [pair.emitted for pair in self.pairs if pair.emitted is not None]
 
 
-def compared(expected: Rows, emitted: Iterable[Row], tolerance: float) -> tuple[Pair, ...]:
+def compare_rows(
+    expected: GraphTestRows, emitted: Iterable[Row], tolerance: float
+) -> tuple[RowPair, ...]:
     """Pair rows of equal key and time.
 
     Values are equal as numbers are: NaN with NaN, 0 with -0; null only with null. They may differ
     by `tolerance`, an absolute one.
     """
-    return tuple(_pairs(expected, sorted(emitted, key=place), tolerance))
+    return tuple(_pair_rows(expected, sorted(emitted, key=rank_row), tolerance))
 
 
-def place(row: Row) -> tuple[Any, ...]:
+def rank_row(row: Row) -> tuple[Any, ...]:
     """What orders rows: the key columns, integers before text before null; then the time."""
     *keys, time, _ = row
-    return (*map(_rank, keys), time)
+    return (*map(_rank_key, keys), time)
 
 
-def equal(expected: Any, emitted: Any, tolerance: float) -> bool:
+def is_close(expected: Any, emitted: Any, tolerance: float) -> bool:
     """Whether one value is the other, or near enough."""
     if expected is None or emitted is None:
         return expected is emitted
@@ -92,24 +94,26 @@ def equal(expected: Any, emitted: Any, tolerance: float) -> bool:
     return bool(abs(expected - emitted) <= tolerance)
 
 
-def _rank(key: Any) -> tuple[int, Any]:
+def _rank_key(key: Any) -> tuple[int, Any]:
     if key is None:
         return 2, 0
     return (1, key) if isinstance(key, str) else (0, key)
 
 
-def _pairs(expected: Rows, emitted: list[Row], tolerance: float) -> Iterator[Pair]:
+def _pair_rows(expected: GraphTestRows, emitted: list[Row], tolerance: float) -> Iterator[RowPair]:
     lines = expected.lines or (0,) * len(expected.rows)
-    wanted = sorted(range(len(expected.rows)), key=lambda index: place(expected.rows[index]))
+    wanted = sorted(range(len(expected.rows)), key=lambda index: rank_row(expected.rows[index]))
     at = 0
     for index in wanted:
         row = expected.rows[index]
-        while at < len(emitted) and place(emitted[at]) < place(row):
-            yield Pair(None, emitted[at], equal=False)
+        while at < len(emitted) and rank_row(emitted[at]) < rank_row(row):
+            yield RowPair(None, emitted[at], equal=False)
             at += 1
-        found = emitted[at] if at < len(emitted) and place(emitted[at]) == place(row) else None
+        found = (
+            emitted[at] if at < len(emitted) and rank_row(emitted[at]) == rank_row(row) else None
+        )
         at += found is not None
-        same = found is not None and equal(row[-1], found[-1], tolerance)
-        yield Pair(row, found, same, index, lines[index])
+        same = found is not None and is_close(row[-1], found[-1], tolerance)
+        yield RowPair(row, found, same, index, lines[index])
     for row in emitted[at:]:
-        yield Pair(None, row, equal=False)
+        yield RowPair(None, row, equal=False)

@@ -13,7 +13,7 @@ from rtbot.core.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbot.core.times import Style
+    from rtbot.core.times import TimeStyle
 
 WHOLE_MAX = 10**15
 """Numbers below are written as integers where they are whole."""
@@ -28,7 +28,7 @@ class Notation:
     """How one test writes: times as text of a style or as integers; `quoted` as JSON asks for."""
 
     unit: str | None = None
-    style: Style | None = None
+    style: TimeStyle | None = None
     quoted: bool = False
 
     def time(self, time: int) -> str:
@@ -37,10 +37,10 @@ class Notation:
             return str(time)
         import numpy as np
 
-        from rtbot.core.times import render
+        from rtbot.core.times import format_times
 
         try:
-            text: str = render(np.array([time], np.int64), self.unit, self.style)[0].as_py()
+            text: str = format_times(np.array([time], np.int64), self.unit, self.style)[0].as_py()
         except DataError:
             return str(time)
         return json.dumps(text) if self.quoted else text

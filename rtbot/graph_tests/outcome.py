@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbot.graph.check.tests_section import GraphTest
-    from rtbot.graph_tests.compare_rows import Comparison, Pair
+    from rtbot.graph_tests.compare_rows import OutputComparison, RowPair
 
 ROWS_SHOWN = 7
 """Rows of one output that a failed test shows."""
@@ -28,7 +28,7 @@ class Outcome:
 
     test: GraphTest
     file: str
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[OutputComparison, ...] = ()
     fault: str = ""
     notation: Notation = field(default=Notation(), repr=False)
 
@@ -38,7 +38,7 @@ class Outcome:
         return not self.fault and all(comparison.equal for comparison in self.comparisons)
 
     @property
-    def differences(self) -> list[Comparison]:
+    def differences(self) -> list[OutputComparison]:
         """The outputs that are not as expected."""
         return [comparison for comparison in self.comparisons if not comparison.equal]
 
@@ -70,11 +70,11 @@ class Outcome:
             yield " ".join(self.test.doc.split())
         yield from self.fault.splitlines()
         for comparison in self.differences:
-            yield f"{comparison.output}: {_summary(comparison)}"
+            yield f"{comparison.output}: {_summarise(comparison)}"
             yield from self._table(comparison)
 
-    def _table(self, comparison: Comparison) -> Iterator[str]:
-        shown, left = _chosen(comparison.pairs)
+    def _table(self, comparison: OutputComparison) -> Iterator[str]:
+        shown, left = _choose_pairs(comparison.pairs)
         if not shown:
             return
         both = not (comparison.silent or comparison.waiting)
@@ -88,24 +88,24 @@ class Outcome:
         if left:
             yield f"  and {left} more"
 
-    def _cells(self, pair: Pair) -> list[str]:
+    def _cells(self, pair: RowPair) -> list[str]:
         *keys, time, _ = pair.row
         values = ["" if row is None else row[-1] for row in (pair.expected, pair.emitted)]
         rows = (pair.expected, pair.emitted)
-        told = ["" if row is None else self._told(row[-1]) for row in rows]
+        told = ["" if row is None else self._format_cell(row[-1]) for row in rows]
         if told[0] == told[1] and pair.status == "differs":
             told = [repr(value) for value in values]
         line = str(pair.line or "")
-        return [line, *map(self._told, keys), self.notation.time(time), *told, pair.status]
+        return [line, *map(self._format_cell, keys), self.notation.time(time), *told, pair.status]
 
-    def _told(self, value: Any) -> str:
+    def _format_cell(self, value: Any) -> str:
         text = self.notation.cell(value)
         return text if len(text) <= CELL_SHOWN else text[: CELL_SHOWN - 3] + "..."
 
 
-def _summary(comparison: Comparison) -> str:
+def _summarise(comparison: OutputComparison) -> str:
     counts = Counter(pair.status or "right" for pair in comparison.pairs)
-    came = _rows(sum(pair.emitted is not None for pair in comparison.pairs))
+    came = _count_rows(sum(pair.emitted is not None for pair in comparison.pairs))
     if comparison.waiting:
         return f"nothing is expected yet, {came} came"
     if comparison.silent:
@@ -115,11 +115,11 @@ def _summary(comparison: Comparison) -> str:
     return "rows: " + ", ".join(told).replace("differs", "different")
 
 
-def _rows(count: int) -> str:
+def _count_rows(count: int) -> str:
     return f"{count} row{'s' * (count != 1)}"
 
 
-def _chosen(pairs: tuple[Pair, ...]) -> tuple[list[Pair], int]:
+def _choose_pairs(pairs: tuple[RowPair, ...]) -> tuple[list[RowPair], int]:
     """Return the first rows that differ, each with its neighbours; and how many more differ."""
     wrong = [place for place, pair in enumerate(pairs) if not pair.equal]
     near = sorted({at for place in wrong for at in (place - 1, place, place + 1)})

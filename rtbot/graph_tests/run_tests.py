@@ -11,17 +11,15 @@ from rtbot.compiler.plan import Plan
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import DataError, GraphError, RtbotError
 from rtbot.graph.check import check
-from rtbot.graph.check.context import plain
-from rtbot.graph.check.test_rows import Rows
-from rtbot.graph.document import Mapping as MappingNode
-from rtbot.graph.document import Sequence as SequenceNode
-from rtbot.graph.document import load as load_document
+from rtbot.graph.check.context import to_plain_tree
+from rtbot.graph.check.test_rows import GraphTestRows
+from rtbot.graph.document import MappingNode, SequenceNode, load_document
 from rtbot.graph.model import Input, Io, Ref
-from rtbot.graph_tests.compare_rows import Comparison, compared
+from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
 from rtbot.graph_tests.notation import Notation
 from rtbot.graph_tests.outcome import Outcome
-from rtbot.graph_tests.test_files import beside, with_file
-from rtbot.runtime.push_one import rows_of
+from rtbot.graph_tests.test_files import load_row_file, resolve_beside
+from rtbot.runtime.push_one import to_rows
 
 if TYPE_CHECKING:
     import os
@@ -30,11 +28,11 @@ if TYPE_CHECKING:
     from rtbot.graph.check import GraphTest
     from rtbot.graph.check.test_rows import Row
     from rtbot.graph.document import Document
-    from rtbot.graph.model import Checked
+    from rtbot.graph.model import CheckedGraph
     from rtbot.operator import Type
 
 
-def load(path: str | os.PathLike[str], params: Mapping[str, Any] | None = None) -> Suite:
+def load_suite(path: str | os.PathLike[str], params: Mapping[str, Any] | None = None) -> Suite:
     """Load the tests of a graph file. Raises GraphError with every problem of the file."""
     return Suite(load_document(Path(path)), params or {})
 
@@ -45,7 +43,7 @@ class Suite:
     def __init__(self, document: Document, params: Mapping[str, Any]) -> None:
         self.document = document
         self.params = dict(params)
-        self.checked = _readable(document, self.params)
+        self.checked = _check_document(document, self.params)
         self.tests: tuple[GraphTest, ...] = self.checked.tests
         keys = {name: node for name, node in document.root.items.items() if name != "tests"}
         self._bare = replace(document, root=replace(document.root, items=keys))
@@ -59,33 +57,36 @@ class Suite:
         """
         file = self.document.file
         try:
-            plan = self._plan(test)
-            given, expected = self._given(test, plan.checked), self._expected(test, plan.checked)
-            emitted = self._emitted(test, plan, given, compiled=compiled)
+            plan = self._compile_plan(test)
+            given, expected = (
+                self._load_given(test, plan.checked),
+                self._load_expected(test, plan.checked),
+            )
+            emitted = self._run_plan(test, plan, given, compiled=compiled)
         except (RtbotError, OSError) as error:
-            return Outcome(test, file, fault=_fault(test, error))
+            return Outcome(test, file, fault=_describe_fault(test, error))
         if test.error:
             fault = f"error[{test.error}] is expected ({CODES[test.error]}), but none came"
             return Outcome(test, file, fault=fault)
         comparisons = [
-            Comparison(
+            OutputComparison(
                 name,
-                compared(rows, emitted[name], test.tolerance),
+                compare_rows(rows, emitted[name], test.tolerance),
                 silent=name in test.emits_nothing,
                 waiting=rows.missing,
                 file=rows.file,
             )
             for name, rows in expected.items()
         ]
-        notation = self._notation([*expected.values(), *given.values()])
+        notation = self._choose_notation([*expected.values(), *given.values()])
         return Outcome(test, file, tuple(comparisons), notation=notation)
 
-    def _notation(self, rows: Iterable[Rows]) -> Notation:
+    def _choose_notation(self, rows: Iterable[GraphTestRows]) -> Notation:
         style = next((one.style for one in rows if one.style is not None), None)
         quoted = self.document.source.lstrip().startswith("{")
         return Notation(self.checked.io.unit, style, quoted)
 
-    def _plan(self, test: GraphTest) -> Plan:
+    def _compile_plan(self, test: GraphTest) -> Plan:
         """The plan of the graph with the parameters of the test, and what that looks at."""
         key = repr((sorted(test.params.items()), sorted(test.targets.items(), key=str)))
         if key not in self._plans:
@@ -94,58 +95,60 @@ class Suite:
             self._plans[key] = Plan(replace(checked, outputs={**checked.outputs, **seen}))
         return self._plans[key]
 
-    def _expected(self, test: GraphTest, checked: Checked) -> dict[str, Rows]:
+    def _load_expected(self, test: GraphTest, checked: CheckedGraph) -> dict[str, GraphTestRows]:
         """The rows that are expected, by output; all public outputs if the test names none."""
-        silent = dict.fromkeys(test.emits_nothing, Rows())
+        silent = dict.fromkeys(test.emits_nothing, GraphTestRows())
         if not (test.expect or silent or test.error):
-            return dict.fromkeys(self.checked.outputs, Rows(missing=True))
+            return dict.fromkeys(self.checked.outputs, GraphTestRows(missing=True))
         found = {}
         for name, rows in test.expect.items():
-            item = Input(name, type_of(test.targets[name], checked))
-            if rows.file and not Path(beside(self.document.file, rows)).exists():
+            item = Input(name, find_type(test.targets[name], checked))
+            if rows.file and not Path(resolve_beside(self.document.file, rows)).exists():
                 found[name] = replace(rows, missing=True)
             else:
-                found[name] = self._loaded(rows, item, test.key, Io(checked.io.unit))
+                found[name] = self._load_rows(rows, item, test.key, Io(checked.io.unit))
         return found | silent
 
-    def _given(self, test: GraphTest, checked: Checked) -> dict[str, Rows]:
+    def _load_given(self, test: GraphTest, checked: CheckedGraph) -> dict[str, GraphTestRows]:
         """The rows of the inputs, in the order of these; an input left out has no messages."""
         return {
-            name: self._loaded(test.given[name], item, test.key, checked.io)
+            name: self._load_rows(test.given[name], item, test.key, checked.io)
             for name, item in checked.inputs.items()
             if name in test.given
         }
 
-    def _emitted(
-        self, test: GraphTest, plan: Plan, given: Mapping[str, Rows], *, compiled: bool
+    def _run_plan(
+        self, test: GraphTest, plan: Plan, given: Mapping[str, GraphTestRows], *, compiled: bool
     ) -> dict[str, list[Row]]:
         """The rows of all outputs, in the order in which they came."""
         from rtbot.runtime.session import Session
 
         session = Session(plan, plan.checked.io, test.key, compiled=compiled)
         emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
-        for name, index, (*keys, time, value) in in_time_order(given):
+        for name, index, (*keys, time, value) in sort_by_time(given):
             try:
-                found = session.push_one(name, time, value, key=_key(keys))
+                found = session.push_one(name, time, value, key=_unwrap_key(keys))
             except DataError as error:
-                raise self._located(error, given[name], index) from None
-            _gather(emitted, found, len(test.key))
-        _gather(emitted, rows_of(session.finish(), test.key), len(test.key))
+                raise self._locate_error(error, given[name], index) from None
+            _collect_rows(emitted, found, len(test.key))
+        _collect_rows(emitted, to_rows(session.finish(), test.key), len(test.key))
         return emitted
 
-    def _loaded(self, rows: Rows, item: Input, key: Sequence[str], io: Io) -> Rows:
+    def _load_rows(
+        self, rows: GraphTestRows, item: Input, key: Sequence[str], io: Io
+    ) -> GraphTestRows:
         if not rows.file:
             return rows
-        return with_file(rows, item, beside(self.document.file, rows), key, io)
+        return load_row_file(rows, item, resolve_beside(self.document.file, rows), key, io)
 
-    def _located(self, error: DataError, rows: Rows, index: int) -> DataError:
+    def _locate_error(self, error: DataError, rows: GraphTestRows, index: int) -> DataError:
         """Return the error with the line of the row that it is about."""
         line = rows.lines[index] if index < len(rows.lines) else 0
-        file = beside(self.document.file, rows) if rows.file else self.document.file
+        file = resolve_beside(self.document.file, rows) if rows.file else self.document.file
         return error.at(file=file, row=line or None)
 
 
-def in_time_order(given: Mapping[str, Rows]) -> Iterator[tuple[str, int, Row]]:
+def sort_by_time(given: Mapping[str, GraphTestRows]) -> Iterator[tuple[str, int, Row]]:
     """Yield (input, index, row) by time, equal times in the order of inputs.
 
     The rows of one input stay as written, so that a test can be about rows that are late.
@@ -154,14 +157,14 @@ def in_time_order(given: Mapping[str, Rows]) -> Iterator[tuple[str, int, Row]]:
     yield from heapq.merge(*streams, key=lambda item: item[2][-2])
 
 
-def type_of(ref: Ref, checked: Checked) -> Type:
+def find_type(ref: Ref, checked: CheckedGraph) -> Type:
     """Return the type of an output port, or of an input."""
     if ref.id in checked.inputs:
         return checked.inputs[ref.id].type
     return checked.nodes[ref.id].types[ref.port]
 
 
-def _readable(document: Document, params: Mapping[str, Any]) -> Checked:
+def _check_document(document: Document, params: Mapping[str, Any]) -> CheckedGraph:
     """Check the graph; where a parameter has no value, with those of the first test that has."""
     try:
         return check(document, params)
@@ -169,7 +172,7 @@ def _readable(document: Document, params: Mapping[str, Any]) -> Checked:
         if any(problem.code != "RT111" for problem in error.problems):
             raise
         first = error
-    for own in _own_parameters(document):
+    for own in _list_own_parameters(document):
         try:
             return check(document, {**params, **own})
         except GraphError:
@@ -177,27 +180,27 @@ def _readable(document: Document, params: Mapping[str, Any]) -> Checked:
     raise first
 
 
-def _own_parameters(document: Document) -> Iterator[dict[str, Any]]:
+def _list_own_parameters(document: Document) -> Iterator[dict[str, Any]]:
     """Yield the parameters of every test that has some, as written."""
     node = document.root.items.get("tests")
     for item in node.items if isinstance(node, SequenceNode) else []:
         own = item.items.get("params") if isinstance(item, MappingNode) else None
         if isinstance(own, MappingNode):
-            yield plain(own)
+            yield to_plain_tree(own)
 
 
-def _key(keys: list[Any]) -> Any:
+def _unwrap_key(keys: list[Any]) -> Any:
     """A key as sessions take it."""
     return (keys[0] if len(keys) == 1 else tuple(keys)) if keys else None
 
 
-def _gather(emitted: dict[str, list[Row]], found: Mapping[str, Any], keys: int) -> None:
+def _collect_rows(emitted: dict[str, list[Row]], found: Mapping[str, Any], keys: int) -> None:
     """Add what was released, keys of several columns as cells of their own."""
     for name, rows in found.items():
         emitted[name] += [(*row[0], *row[1:]) for row in rows] if keys > 1 else rows
 
 
-def _fault(test: GraphTest, error: RtbotError | OSError) -> str:
+def _describe_fault(test: GraphTest, error: RtbotError | OSError) -> str:
     """Say what went wrong, or "" if it is the error that the test is about."""
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}"

@@ -9,76 +9,82 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import refused
+from rtbot.core.errors import graph_error
 from rtbot.storage.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rtbot.graph.check.test_rows import Row, Rows
+    from rtbot.graph.check.test_rows import GraphTestRows, Row
     from rtbot.graph.model import Input, Io
-    from rtbot.io.sinks.writers import Clock
+    from rtbot.io.sinks.writers import TimeFormat
 
 ARROW_KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text": "string"}
 
 
-def beside(graph: str, rows: Rows) -> str:
+def resolve_beside(graph: str, rows: GraphTestRows) -> str:
     """Return the path of a file of rows, which is relative to the graph's file.
 
     What is there is a file in the graph's folder or below, wherever links lead to.
     """
     if graph.startswith("<"):
         message = f"{rows.file} is relative to the file of the graph, which has none"
-        raise refused("RT150", rows.mark, message, "load the graph from its file")
+        raise graph_error("RT150", rows.mark, message, "load the graph from its file")
     path = Path(graph).parent / rows.file
     with suppress(FileNotFoundError):
-        for found in map(Path, Files().matching(str(path))):
+        for found in map(Path, Files().list_matching(str(path))):
             folder, leads_to = (os.path.realpath(one) for one in (Path(graph).parent, found))
             if not Path(leads_to).is_relative_to(folder):
-                raise refused("RT150", rows.mark, f"{rows.file} leads out of the graph's folder")
+                raise graph_error(
+                    "RT150", rows.mark, f"{rows.file} leads out of the graph's folder"
+                )
             if found.exists() and not found.is_file():
-                raise refused("RT150", rows.mark, f"{rows.file} is no file")
+                raise graph_error("RT150", rows.mark, f"{rows.file} is no file")
     return str(path)
 
 
-def with_file(rows: Rows, item: Input, path: str, key: Sequence[str], io: Io) -> Rows:
+def load_row_file(
+    rows: GraphTestRows, item: Input, path: str, key: Sequence[str], io: Io
+) -> GraphTestRows:
     """Return the rows of a file, with their lines and the style of their times.
 
     The value is in the column named like the input or output, in `value`, or in the only one left.
     Raises DataError where the file is wrong, OSError where it cannot be read.
     """
-    from rtbot.io.bindings import Request, wire
-    from rtbot.io.blocks import Judge
-    from rtbot.io.reader import Intake
+    from rtbot.io.bindings import InputSpec, bind_columns
+    from rtbot.io.blocks import BadRowPolicy
+    from rtbot.io.reader import FileReader
 
-    request = Request(None, {item.name: (path, None)}, io.time, tuple(key))
-    readings = wire(Files(), {item.name: item}, request)
-    intake = Intake(readings, io.unit, Judge(drop=io.bad == "drop"))
+    request = InputSpec(None, {item.name: (path, None)}, io.time, tuple(key))
+    readings = bind_columns(Files(), {item.name: item}, request)
+    intake = FileReader(readings, io.unit, BadRowPolicy(drop=io.bad == "drop"))
     found: list[Row] = []
     lines: list[int] = []
-    for pieces, _ in intake.turns():
+    for pieces, _ in intake.read_in_turn():
         for piece in pieces:
             found += piece.columns[item.name].cells()
             lines += [piece.block.line(int(row)) for row in piece.rows[item.name]]
     return replace(rows, rows=tuple(found), lines=tuple(lines), style=intake.style)
 
 
-def file_of(
+def encode_row_file(
     outputs: Mapping[str, tuple[Input, Iterable[Row]]],
     key: Sequence[str],
     time: str,
     path: str,
-    clock: Clock,
+    clock: TimeFormat,
 ) -> bytes:
     """Return the bytes of a file with the rows of these outputs, a column for each."""
     import pyarrow as pa
 
-    from rtbot.graph_tests.compare_rows import place
-    from rtbot.io.opening import form_of
-    from rtbot.io.sinks.writers import Clock, open_writer
+    from rtbot.graph_tests.compare_rows import rank_row
+    from rtbot.io.sinks.writers import TimeFormat, open_writer
+    from rtbot.io.source_opener import detect_format
 
     cells = {name: {row[:-1]: row[-1] for row in rows} for name, (_, rows) in outputs.items()}
-    places = sorted({spot for one in cells.values() for spot in one}, key=lambda s: place((*s, 0)))
+    places = sorted(
+        {spot for one in cells.values() for spot in one}, key=lambda s: rank_row((*s, 0))
+    )
     heads = list(zip(*places, strict=True)) or [()] * (len(key) + 1)
     columns = {"t": pa.array(heads[-1], pa.int64())}
     for name, values in zip(key, heads[:-1], strict=True):
@@ -87,14 +93,14 @@ def file_of(
         kind = pa.type_for_alias(ARROW_KINDS[item.type.kind])
         columns[name] = pa.array([cells[name].get(spot) for spot in places], kind)
     sink = BytesIO()
-    writer = open_writer(sink, path, form_of(path) or "csv", Clock())
-    writer.write(clock.told(pa.table(columns)).rename_columns([time, *list(columns)[1:]]))
+    writer = open_writer(sink, path, detect_format(path) or "csv", TimeFormat())
+    writer.write(clock.format_table(pa.table(columns)).rename_columns([time, *list(columns)[1:]]))
     writer.close()
     return sink.getvalue()
 
 
-def columns_of(path: str) -> list[str]:
+def read_column_names(path: str) -> list[str]:
     """Return the names of the columns of a file; none if there is no such file."""
-    from rtbot.io.opening import Opening
+    from rtbot.io.source_opener import SourceOpener
 
-    return list(Opening(Files()).one(path).names) if Path(path).exists() else []
+    return list(SourceOpener(Files()).open_one(path).names) if Path(path).exists() else []

@@ -20,7 +20,7 @@ LOSSES = ("late", "duplicate", "tied", "domain", "null")
 
 def show_account(account: Mapping[str, Any], stream: TextIO) -> None:
     """Print the account; in colour where the stream is a terminal."""
-    rows = [HEADER, *account_rows(account)]
+    rows = [HEADER, *list_account_rows(account)]
     if not any(row[-1] for row in rows[1:]):
         rows = [row[:-1] for row in rows]
     if stream.isatty():
@@ -34,16 +34,16 @@ def show_account(account: Mapping[str, Any], stream: TextIO) -> None:
     stream.writelines(f"bad rows left out: {count:,} of {printable(file)}\n" for file, count in bad)
 
 
-def account_rows(account: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def list_account_rows(account: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield a row of cells per input and per port of an operator."""
     for name, entry in account["inputs"].items():
-        yield _row(name, entry)
+        yield _make_row(name, entry)
     for operator, ports in account["operators"].items():
         for port, entry in ports.items():
-            yield _row(f"{operator}.{port}", entry)
+            yield _make_row(f"{operator}.{port}", entry)
 
 
-def losses(account: Mapping[str, Any], *, unmatched: bool) -> dict[str, int]:
+def sum_losses(account: Mapping[str, Any], *, unmatched: bool) -> dict[str, int]:
     """Sum up what was lost, by reason; only what --strict forbids."""
     bad = sum(account.get("bad", {}).values())
     found = {"bad": bad} if bad else {}
@@ -65,7 +65,7 @@ def _entries(account: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from ports.values()
 
 
-def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _make_row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     lost = ", ".join(f"{reason} {count:,}" for reason, count in entry["lost"].items())
     unmatched = f"{entry['unmatched']:,}" if "unmatched" in entry else ""
     return name, *(f"{entry[column]:,}" for column in HEADER[1:4]), lost, unmatched

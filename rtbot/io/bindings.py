@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import DataError, nearest
-from rtbot.io.opening import Opening
+from rtbot.core.errors import DataError, suggest_name
+from rtbot.io.source_opener import SourceOpener
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ INPUT, VALUE = "input", "value"
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class ColumnBinding:
     """An input and the column that feeds it.
 
     `selector` is what a row has in the column `input`, or None if all rows are for this input.
@@ -36,21 +36,21 @@ class Feed:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileBinding:
     """A file and the inputs that it feeds."""
 
     source: Source
     time: str
     key: tuple[str, ...]
-    feeds: tuple[Feed, ...]
+    feeds: tuple[ColumnBinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class InputSpec:
     """What the user said: a file for all inputs, files for single ones, and names of columns.
 
     `form` is the format of all files, None if their names tell; `live` and `marking` as in
-    `Opening`.
+    `SourceOpener`.
     """
 
     file: str | None = None
@@ -62,23 +62,25 @@ class Request:
     marking: bool = False
 
 
-def wire(files: Files, inputs: Mapping[str, Input], request: Request) -> list[Reading]:
+def bind_columns(
+    files: Files, inputs: Mapping[str, Input], request: InputSpec
+) -> list[FileBinding]:
     """Open the files and find the column of every input, or raise DataError."""
     for name in request.inputs:
         if name not in inputs:
-            hint = nearest(name, inputs) or f"the inputs are {', '.join(inputs)}"
+            hint = suggest_name(name, inputs) or f"the inputs are {', '.join(inputs)}"
             raise DataError(f"the graph has no input {name!r}", code="RT206", hint=hint)
     left = [item for name, item in inputs.items() if name not in request.inputs]
-    opening = Opening(files, request.form, live=request.live, marking=request.marking)
+    opening = SourceOpener(files, request.form, live=request.live, marking=request.marking)
     readings = [
-        _single(opening.source(path), inputs[name], column, request)
+        _bind_single(opening.open_pattern(path), inputs[name], column, request)
         for name, (path, column) in request.inputs.items()
     ]
     if request.file is not None and not left:
         message = "every input has a file of its own already"
         raise DataError(message, code="RT216", file=request.file)
     if request.file is not None:
-        readings.append(_common(opening.source(request.file), left, request))
+        readings.append(_bind_common(opening.open_pattern(request.file), left, request))
     elif left:
         names = ", ".join(item.name for item in left)
         hint = f"give a file, or --in {left[0].name}=FILE"
@@ -86,16 +88,18 @@ def wire(files: Files, inputs: Mapping[str, Input], request: Request) -> list[Re
     return readings
 
 
-def _single(source: Source, item: Input, column: str | None, request: Request) -> Reading:
+def _bind_single(
+    source: Source, item: Input, column: str | None, request: InputSpec
+) -> FileBinding:
     """Read a file of one input: the column said, its name, `value`, or the only one left.
 
     Of a sparse file nobody knows whether it is the only one, or if a column that is said may come.
     """
-    time = _time_column(source, request, [column or item.name])
+    time = _find_time_column(source, request, [column or item.name])
     rest = [name for name in source.names if name not in (time, *request.key)]
     if column is not None:
         if not source.sparse:
-            _need(source, column)
+            _require_column(source, column)
     elif item.name in rest:
         column = item.name
     elif VALUE in rest or not source.names:
@@ -103,46 +107,48 @@ def _single(source: Source, item: Input, column: str | None, request: Request) -
     elif len(rest) == 1 and not source.sparse:
         column = rest[0]
     else:
-        hint = f"say --in {item.name}={source.file}:COLUMN; there are {_listed(rest)}"
+        hint = f"say --in {item.name}={source.file}:COLUMN; there are {_join_names(rest)}"
         message = f"which column is {item.name}?"
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
-    return _reading(source, time, request, (Feed(item, column),))
+    return _make_binding(source, time, request, (ColumnBinding(item, column),))
 
 
-def _common(source: Source, inputs: Sequence[Input], request: Request) -> Reading:
+def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) -> FileBinding:
     """Read a file of several inputs: wide if it has their columns, else long.
 
     A sparse file is wide if it has the column of any input, as the others may come later.
     """
     names = [item.name for item in inputs]
-    time = _time_column(source, request, names)
+    time = _find_time_column(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
     if not missing or later or not source.names:
-        feeds = [Feed(item, item.name, sparse=True) for item in inputs]
+        feeds = [ColumnBinding(item, item.name, sparse=True) for item in inputs]
     elif is_long:
-        feeds = [Feed(item, VALUE, selector=item.name) for item in inputs]
+        feeds = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
     elif len(inputs) == 1 and VALUE in source.names:
-        feeds = [Feed(inputs[0], VALUE)]
+        feeds = [ColumnBinding(inputs[0], VALUE)]
     else:
-        near = nearest(missing[0], source.names)
-        hint = near or _odd_header(source.names) or f"there are {_listed(source.names)},"
+        near = suggest_name(missing[0], source.names)
+        hint = near or _suggest_header(source.names) or f"there are {_join_names(source.names)},"
         hint += f" or say --in {missing[0]}={source.file}:COLUMN"
-        raise _absent(source, missing[0], hint)
-    return _reading(source, time, request, tuple(feeds))
+        raise _make_absent_error(source, missing[0], hint)
+    return _make_binding(source, time, request, tuple(feeds))
 
 
-def _reading(source: Source, time: str, request: Request, feeds: tuple[Feed, ...]) -> Reading:
+def _make_binding(
+    source: Source, time: str, request: InputSpec, feeds: tuple[ColumnBinding, ...]
+) -> FileBinding:
     for name in request.key:
-        _need(source, name, "key column")
-    return Reading(source, time, request.key, feeds)
+        _require_column(source, name, "key column")
+    return FileBinding(source, time, request.key, feeds)
 
 
-def _time_column(source: Source, request: Request, values: Sequence[str]) -> str:
+def _find_time_column(source: Source, request: InputSpec, values: Sequence[str]) -> str:
     """Find the column of times; one that is also an input's or a key only if there is no other."""
     if request.time is not None:
-        _need(source, request.time)
+        _require_column(source, request.time)
         return request.time
     there = [name for name in TIME_NAMES if name in source.names and name not in request.key]
     there = [name for name in there if name not in values] or there
@@ -150,24 +156,24 @@ def _time_column(source: Source, request: Request, values: Sequence[str]) -> str
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         rest = [name for name in source.names if name not in (*values, *request.key)]
         column = rest[0] if len(rest) == 1 else "COLUMN"
-        hint = f"there are {_listed(source.names)}; say --time {column}"
-        hint = _odd_header(source.names) or hint
+        hint = f"there are {_join_names(source.names)}; say --time {column}"
+        hint = _suggest_header(source.names) or hint
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
     return there[0] if there else TIME_NAMES[0]
 
 
-def _need(source: Source, name: str, what: str = "column") -> None:
+def _require_column(source: Source, name: str, what: str = "column") -> None:
     if name not in source.names and source.names:
-        hint = nearest(name, source.names) or f"there are {_listed(source.names)}"
-        raise _absent(source, name, hint, what)
+        hint = suggest_name(name, source.names) or f"there are {_join_names(source.names)}"
+        raise _make_absent_error(source, name, hint, what)
 
 
-def _absent(source: Source, name: str, hint: str, what: str = "column") -> DataError:
+def _make_absent_error(source: Source, name: str, hint: str, what: str = "column") -> DataError:
     message = f"there is no {what} {name!r}"
     return DataError(message, code="RT204", hint=hint, file=source.file, row=1)
 
 
-def _odd_header(names: Sequence[str]) -> str:
+def _suggest_header(names: Sequence[str]) -> str:
     """Return a hint if the first line of a file is no header, or not cut by commas."""
     if all(re.fullmatch(r"[+-]?[0-9][0-9T:.Z+-]*", name) for name in names):
         return "the first line is to name the columns, and has numbers"
@@ -178,6 +184,6 @@ def _odd_header(names: Sequence[str]) -> str:
     return f"a comma separates the cells, not {found!r}" if found else ""
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:20])
     return shown + (", ..." if len(names) > 20 else "")

@@ -12,10 +12,10 @@ from rtbot.core.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rtbot.io.sources.offsets import Mark
+    from rtbot.io.sources.offsets import FileOffset
 
     Text = Callable[[int], str]
-    Convert = Callable[[pa.Array, str, str], tuple[pa.Array, list["Fault"]]]
+    Convert = Callable[[pa.Array, str, str], tuple[pa.Array, list["CellError"]]]
 
 
 REJECTS = pa.schema(
@@ -31,7 +31,7 @@ REJECTS = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class CellError:
     """A bad cell (or row, if `column` is None): its row in the block, and what is wrong."""
 
     row: int
@@ -57,11 +57,11 @@ class Block:
     columns: Mapping[str, pa.Array]
     line: Callable[[int], int]
     text: Text
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[CellError, ...] = ()
     convert: Convert | None = None
-    mark: Mark | None = None
+    mark: FileOffset | None = None
 
-    def part(self, start: int, stop: int) -> Block:
+    def slice(self, start: int, stop: int) -> Block:
         """Keep the rows from start to stop."""
         if (start, stop) == (0, self.count):
             return self
@@ -77,7 +77,9 @@ class Block:
         )
 
 
-def known_by(mark: Mark | None, file: str, blocks: Iterator[Block]) -> Iterator[Block]:
+def add_start_offset(
+    mark: FileOffset | None, file: str, blocks: Iterator[Block]
+) -> Iterator[Block]:
     """Yield the blocks of a file; if there are none, one without rows, for the sake of its mark."""
     first = next(blocks, None)
     if first is not None:
@@ -107,7 +109,9 @@ class Source(Protocol):
         Of a typed file it may be the first cell, or none at all: what tells is the type.
         """
 
-    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+    def read_blocks(
+        self, wanted: Mapping[str, str], mark: FileOffset | None = None
+    ) -> Iterator[Block]:
         """Read the wanted columns, by name the kind of value, from the mark of a block on.
 
         That is number, integer, boolean, text, key (integer or text), raw (as it is) or any (to be
@@ -116,7 +120,7 @@ class Source(Protocol):
 
 
 @dataclass
-class Judge:
+class BadRowPolicy:
     """Decides on bad cells: the first is an error, or all are left out, counted and kept.
 
     `counts` has their number by file. The kept ones go to `rejects`, as tables of `REJECTS`.
@@ -126,35 +130,35 @@ class Judge:
     rejects: Callable[[pa.Table], object] | None = None
     counts: dict[str, int] = field(default_factory=dict)
 
-    def judge(self, block: Block, faults: list[Fault]) -> set[int]:
+    def decide(self, block: Block, faults: list[CellError]) -> set[int]:
         """Return the rows to leave out, or raise DataError for the first in the file."""
         if not faults:
             return set()
         if not self.drop:
-            raise error_at(block, min(faults, key=_place(block)))
-        ordered = sorted(faults, key=_place(block))
-        first: dict[int, Fault] = {}
+            raise to_data_error(block, min(faults, key=_make_sort_key(block)))
+        ordered = sorted(faults, key=_make_sort_key(block))
+        first: dict[int, CellError] = {}
         for fault in ordered:
             first.setdefault(fault.row, fault)
         self.counts[block.file] = self.counts.get(block.file, 0) + len(first)
         if self.rejects is not None:
-            self.rejects(_kept(block, list(first.values())))
+            self.rejects(_make_rejects(block, list(first.values())))
         return set(first)
 
 
-def _kept(block: Block, faults: list[Fault]) -> pa.Table:
+def _make_rejects(block: Block, faults: list[CellError]) -> pa.Table:
     file = block.file.encode(errors="backslashreplace").decode()  # a name may be any bytes
     rows = [(file, block.line(f.row), f.column, f.message, block.text(f.row)) for f in faults]
     return pa.table(list(map(list, zip(*rows, strict=True))), schema=REJECTS)
 
 
-def _place(block: Block) -> Callable[[Fault], tuple[int, int]]:
+def _make_sort_key(block: Block) -> Callable[[CellError], tuple[int, int]]:
     """Return the order of faults: by row, whole rows first, then by the place of the column."""
     places = {None: -1} | {name: place for place, name in enumerate(block.columns)}
     return lambda fault: (fault.row, places.get(fault.column, -1))
 
 
-def error_at(block: Block, fault: Fault) -> DataError:
+def to_data_error(block: Block, fault: CellError) -> DataError:
     """Return the error that tells file, row and column of a fault."""
     return DataError(
         fault.message,
@@ -167,6 +171,6 @@ def error_at(block: Block, fault: Fault) -> DataError:
     )
 
 
-def fault_of(error: DataError, row: int, column: str, value: Any) -> Fault:
+def to_cell_error(error: DataError, row: int, column: str, value: Any) -> CellError:
     """Return an error as the fault of a cell."""
-    return Fault(row, column, error.message, value, code=error.code, hint=error.hint)
+    return CellError(row, column, error.message, value, code=error.code, hint=error.hint)

@@ -10,31 +10,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rtbot.core import times
-from rtbot.core.arrow import as_numpy
-from rtbot.core.dated_errors import dated
-from rtbot.core.errors import DataError, nearest
+from rtbot.core.arrow import to_numpy
+from rtbot.core.error_times import format_error_times
+from rtbot.core.errors import DataError, suggest_name
 from rtbot.core.times import BARE
-from rtbot.io.bindings import INPUT, Feed, Reading
-from rtbot.io.blocks import Block, Fault, Judge, error_at, fault_of
+from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
+from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
 from rtbot.io.sources import cells
-from rtbot.tables import Columns, Text
-from rtbot.tables.convert import FILLERS, key, values
-from rtbot.tables.number_columns import times as typed_times
+from rtbot.tables import Columns, TextColumn
+from rtbot.tables.convert import FILLERS, convert_key, convert_values
+from rtbot.tables.number_columns import to_times as typed_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rtbot.core.times import Style
+    from rtbot.core.times import TimeStyle
     from rtbot.tables.convert import Key
 
-    Value = tuple[Sequence[int] | np.ndarray, np.ndarray | Text, np.ndarray | None]
+    Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn, np.ndarray | None]
 
 FEW = 16
 """Times that are tried one by one where one of them is bad."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class InputBatch:
     """Rows for one push, by input; `rows` tell where each stands in the block.
 
     `clock` is the unit and the style of times, None where they are integers.
@@ -43,11 +43,11 @@ class Piece:
     columns: Mapping[str, Columns]
     rows: Mapping[str, Sequence[int] | np.ndarray]
     block: Block
-    clock: tuple[str, Style] | None
+    clock: tuple[str, TimeStyle] | None
 
-    def located(self, error: DataError) -> DataError:
+    def locate_error(self, error: DataError) -> DataError:
         """Return the error of a session with the place in the file instead of that in the push."""
-        told = error if self.clock is None else dated(error, *self.clock)
+        told = error if self.clock is None else format_error_times(error, *self.clock)
         where = dict(told.where)
         name, row = where.get("input"), where.pop("row", None)
         places = self.rows.get(str(name), ())
@@ -55,12 +55,12 @@ class Piece:
             where["row"] = self.block.line(int(places[row]))
         return told.at(**{"file": self.block.file, "row": None} | where)
 
-    def last(self) -> int:
+    def find_last_time(self) -> int:
         """Return the latest time of all rows."""
         ends = [int(whole.time.max(initial=times.INT64_MIN)) for whole in self.columns.values()]
         return max(ends)
 
-    def part(self, start: int, stop: int) -> Piece:
+    def slice(self, start: int, stop: int) -> InputBatch:
         """Keep the rows of the block from start to stop."""
         columns, rows = {}, {}
         for name, whole in self.columns.items():
@@ -69,8 +69,8 @@ class Piece:
                 cut = slice(start, stop)
             else:
                 cut = slice(*np.searchsorted(places, [start, stop]).tolist())
-            columns[name], rows[name] = _taken(whole, cut, start == 0), places[cut]
-        return Piece(columns, rows, self.block, self.clock)
+            columns[name], rows[name] = _select_rows(whole, cut, start == 0), places[cut]
+        return InputBatch(columns, rows, self.block, self.clock)
 
 
 class Converter:
@@ -82,18 +82,18 @@ class Converter:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: FileBinding,
         unit: str,
-        style: Style | None,
+        style: TimeStyle | None,
         integer_keys: Sequence[bool],
-        judge: Judge,
+        judge: BadRowPolicy,
     ) -> None:
         self.reading, self.unit = reading, unit
         self.style = None if style == BARE else style
         self.integer_keys = integer_keys
-        self.judge = judge
+        self.policy = judge
 
-    def wanted(self) -> dict[str, str]:
+    def choose_kinds(self) -> dict[str, str]:
         """Return the kind to read every column as."""
         reading = self.reading
         found: dict[str, str] = dict.fromkeys(reading.key, "key")
@@ -107,17 +107,17 @@ class Converter:
         places = [*reading.source.names, *found]
         return {name: found[name] for name in places if name in found}
 
-    def piece(self, block: Block) -> Piece:
+    def convert_block(self, block: Block) -> InputBatch:
         """Convert a block; bad cells are judged when all of them are known."""
         faults = list(block.faults)
-        time = self._times(block, faults)
+        time = self._convert_times(block, faults)
         keys = tuple(
-            self._key(block, name, integer, faults)
+            self._convert_key(block, name, integer, faults)
             for name, integer in zip(self.reading.key, self.integer_keys, strict=True)
         )
-        found = {feed: self._value(block, feed, faults) for feed in self.reading.feeds}
-        faults += _strangers(block, self.reading.feeds)
-        dropped = self.judge.judge(block, faults)
+        found = {feed: self._convert_value(block, feed, faults) for feed in self.reading.feeds}
+        faults += _find_unbound_rows(block, self.reading.feeds)
+        dropped = self.policy.decide(block, faults)
         keep = None
         if dropped:
             keep = np.ones(block.count, np.bool_)
@@ -125,95 +125,97 @@ class Converter:
         columns, rows = {}, {}
         for feed, value in found.items():
             name = feed.input.name
-            columns[name], rows[name] = _assembled(
+            columns[name], rows[name] = _assemble_columns(
                 feed, Columns(time, time, None, keys), value, keep
             )
         clock = None if self.style is None else (self.unit, self.style)
-        return Piece(columns, rows, block, clock)
+        return InputBatch(columns, rows, block, clock)
 
-    def _times(self, block: Block, faults: list[Fault]) -> np.ndarray:
+    def _convert_times(self, block: Block, faults: list[CellError]) -> np.ndarray:
         """Convert the times of a block; where one is bad, the array holds 0."""
         name = self.reading.time
         column = block.columns[name]
         try:
-            return self._converted(column)
+            return self._parse_column(column)
         except DataError as error:
             if error.row is None:
                 raise error.at(file=block.file, column=name) from None
-        time, bad = self._times_of_each(column)
+        time, bad = self._convert_each_time(column)
         faults += bad
         return time
 
-    def _times_of_each(self, column: pa.Array) -> tuple[np.ndarray, list[Fault]]:
+    def _convert_each_time(self, column: pa.Array) -> tuple[np.ndarray, list[CellError]]:
         """Convert the times that are good, and tell what is wrong with the others."""
-        time, valid = np.zeros(len(column), np.int64), as_numpy(pc.is_valid(column))
+        time, valid = np.zeros(len(column), np.int64), to_numpy(pc.is_valid(column))
         faults = [
-            Fault(row, self.reading.time, "a row without a time", code="RT211")
+            CellError(row, self.reading.time, "a row without a time", code="RT211")
             for row in np.flatnonzero(~valid).tolist()
         ]
         self._fill(time, np.flatnonzero(valid), column.drop_null(), faults)
         return time, faults
 
     def _fill(
-        self, time: np.ndarray, places: np.ndarray, column: pa.Array, faults: list[Fault]
+        self, time: np.ndarray, places: np.ndarray, column: pa.Array, faults: list[CellError]
     ) -> None:
         """Convert times to their places; halves are tried, so that few bad ones cost little.
 
         Where a bad one is an error, those behind the first are left alone.
         """
         try:
-            time[places] = self._converted(column)
+            time[places] = self._parse_column(column)
         except DataError:
             half = len(column) // 2
             if half >= FEW:
                 self._fill(time, places[:half], column.slice(0, half), faults)
-                if not faults or self.judge.drop:
+                if not faults or self.policy.drop:
                     self._fill(time, places[half:], column.slice(half), faults)
                 return
             for row, place in enumerate(places.tolist()):
                 try:
-                    time[place] = self._one_time(column, row)
+                    time[place] = self._convert_one_time(column, row)
                 except DataError as error:
                     told = str(column[row].as_py())
-                    faults.append(fault_of(error, place, self.reading.time, told))
+                    faults.append(to_cell_error(error, place, self.reading.time, told))
 
-    def _one_time(self, column: pa.Array, row: int) -> int:
+    def _convert_one_time(self, column: pa.Array, row: int) -> int:
         value = column[row].as_py()
         if isinstance(value, str):
             zoned = self.style is not None and bool(self.style.offset)
-            return times.parse_one(value, self.unit, offset=zoned)
+            return times.parse_time(value, self.unit, offset=zoned)
         return int(typed_times(column.slice(row, 1), self.unit)[0])
 
-    def _converted(self, column: pa.Array) -> np.ndarray:
+    def _parse_column(self, column: pa.Array) -> np.ndarray:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            return times.parse(column, self.unit, self.style)[0]
+            return times.parse_times(column, self.unit, self.style)[0]
         return typed_times(column, self.unit)
 
-    def _key(self, block: Block, name: str, integer: bool, faults: list[Fault]) -> Key:
+    def _convert_key(self, block: Block, name: str, integer: bool, faults: list[CellError]) -> Key:
         column = block.columns[name]
         if integer and not pa.types.is_integer(column.type):
-            column, bad = cells.integer_keys(column, name)
+            column, bad = cells.convert_integer_keys(column, name)
             faults += bad
-        found: Key = _told(block, name, lambda: key(column))
+        found: Key = _convert_located(block, name, lambda: convert_key(column))
         return found
 
-    def _value(self, block: Block, feed: Feed, faults: list[Fault]) -> Value:
+    def _convert_value(self, block: Block, feed: ColumnBinding, faults: list[CellError]) -> Value:
         """Convert the rows for one input: their places, values and the mask of what is not null."""
         column, kind = block.columns[feed.column], feed.input.type.kind
         rows: Sequence[int] | np.ndarray = range(block.count)
         if feed.selector is not None:
-            chosen = pc.fill_null(pc.equal(_plain(block.columns[INPUT]), feed.selector), False)
-            rows = np.flatnonzero(as_numpy(chosen))
+            chosen = pc.fill_null(
+                pc.equal(_decode_dictionary(block.columns[INPUT]), feed.selector), False
+            )
+            rows = np.flatnonzero(to_numpy(chosen))
             column = column.take(pa.array(rows))
             if pa.types.is_string(column.type):
-                column, bad = (block.convert or cells.convert)(column, kind, feed.column)
+                column, bad = (block.convert or cells.convert_cells)(column, kind, feed.column)
                 faults += [replace(f, row=int(rows[f.row])) for f in bad]
-        value, valid = _told(block, feed.column, lambda: values(column, kind))
+        value, valid = _convert_located(block, feed.column, lambda: convert_values(column, kind))
         return rows, value, valid
 
 
-def _assembled(
-    feed: Feed, frame: Columns, found: Value, keep: np.ndarray | None
+def _assemble_columns(
+    feed: ColumnBinding, frame: Columns, found: Value, keep: np.ndarray | None
 ) -> tuple[Columns, Sequence[int] | np.ndarray]:
     """Put time, keys and values together, without rows that were dropped or bring no message."""
     rows, value, valid = found
@@ -231,12 +233,12 @@ def _assembled(
     elif valid is not None and isinstance(value, np.ndarray):
         value = np.where(valid, value, FILLERS[feed.input.type.kind])
     chosen = rows[good]
-    heads = _taken(frame, chosen, first=False)
+    heads = _select_rows(frame, chosen, first=False)
     valid = None if valid is None else valid[good]
     return Columns(heads.time, value[good], valid, heads.keys, nulls), chosen
 
 
-def _taken(whole: Columns, rows: slice | np.ndarray, first: bool) -> Columns:
+def _select_rows(whole: Columns, rows: slice | np.ndarray, first: bool) -> Columns:
     """Keep some rows; the count of nulls goes with the first."""
     keys = tuple(
         (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
@@ -247,31 +249,33 @@ def _taken(whole: Columns, rows: slice | np.ndarray, first: bool) -> Columns:
     return Columns(whole.time[rows], whole.value[rows], valid, keys, nulls)
 
 
-def _strangers(block: Block, feeds: Sequence[Feed]) -> list[Fault]:
+def _find_unbound_rows(block: Block, feeds: Sequence[ColumnBinding]) -> list[CellError]:
     """Find rows of the long form that are for no input."""
     known = [feed.selector for feed in feeds if feed.selector is not None]
     if not known or not block.count:
         return []
-    texts = _plain(block.columns[INPUT])
-    strange = as_numpy(pc.invert(pc.is_in(texts, pa.array(known))))
+    texts = _decode_dictionary(block.columns[INPUT])
+    strange = to_numpy(pc.invert(pc.is_in(texts, pa.array(known))))
     broken = {fault.row for fault in block.faults if fault.column is None}
     found = []
     for row in np.flatnonzero(strange).tolist():
         name = texts[row].as_py()
-        hint = nearest(name or "", known) or f"the inputs are {', '.join(known)}"
+        hint = suggest_name(name or "", known) or f"the inputs are {', '.join(known)}"
         if row not in broken:
             message = "the graph has no such input"
-            found.append(Fault(row, INPUT, message, name, code="RT206", hint=hint))
+            found.append(CellError(row, INPUT, message, name, code="RT206", hint=hint))
     return found
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def _decode_dictionary(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _told(block: Block, column: str, convert: Callable[[], Any]) -> Any:
+def _convert_located(block: Block, column: str, convert: Callable[[], Any]) -> Any:
     """Convert, and tell the place in the file if it fails."""
     try:
         return convert()
     except DataError as error:
-        raise error_at(block, fault_of(error, error.row or 0, column, error.value)) from None
+        raise to_data_error(
+            block, to_cell_error(error, error.row or 0, column, error.value)
+        ) from None

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rtbot.graph.model import Input, Io
-    from rtbot.io.bindings import Request
-    from rtbot.io.input_batch import Piece
-    from rtbot.io.reader import Intake
+    from rtbot.io.bindings import InputSpec
+    from rtbot.io.input_batch import InputBatch
+    from rtbot.io.reader import FileReader
 
 
 class Session(Protocol):
@@ -30,8 +30,8 @@ class Session(Protocol):
 
 def pump(
     session: Session,
-    intake: Intake,
-    take: Callable[[Any, Piece | None], object],
+    intake: FileReader,
+    take: Callable[[Any, InputBatch | None], object],
     end_block: Callable[[], object] | None = None,
 ) -> None:
     """Push every block of files; an input whose file has ended is advanced, as nobody waits for it.
@@ -39,7 +39,7 @@ def pump(
     `take` is given all that the session returns, with the piece that was pushed. Raises DataError
     with file and row where a file is wrong.
     """
-    for pieces, ended in intake.turns():
+    for pieces, ended in intake.read_in_turn():
         for piece in pieces:
             take(_pushed(session, piece), piece)
         for name in ended:
@@ -48,12 +48,12 @@ def pump(
             end_block()
 
 
-def _pushed(session: Session, piece: Piece) -> Any:
+def _pushed(session: Session, piece: InputBatch) -> Any:
     """Push a piece; errors have its place in the file, and what a user of files can do."""
     try:
         return session.push(piece.columns)
     except DataError as error:
-        raise piece.located(error) from None
+        raise piece.locate_error(error) from None
     except QueueFull as error:
         error.hint = (
             f"{piece.block.file} has no rows of {error.input} that go with them: sort it by time, "
@@ -96,27 +96,29 @@ def _push_files(
     io: Io,
     key: tuple[str, ...],
 ) -> list[Any]:
-    from rtbot.io.bindings import Request
+    from rtbot.io.bindings import InputSpec
 
     singles = {name: (os.fspath(path), None) for name, path in paths.items()}
-    request = Request(None if file is None else os.fspath(file), singles, io.time, key)
+    request = InputSpec(None if file is None else os.fspath(file), singles, io.time, key)
     wanted = inputs if file is not None else {n: i for n, i in inputs.items() if n in singles}
-    return push_request(session, request, wanted, io)
+    return push_inputs(session, request, wanted, io)
 
 
-def push_request(
-    session: Session, request: Request, inputs: Mapping[str, Input], io: Io
+def push_inputs(
+    session: Session, request: InputSpec, inputs: Mapping[str, Input], io: Io
 ) -> list[Any]:
     """Push the files of a request, block by block, and return all that the session gave.
 
     Raises DataError with file and row where a file is wrong.
     """
-    from rtbot.io.bindings import wire
-    from rtbot.io.blocks import Judge
-    from rtbot.io.reader import Intake
+    from rtbot.io.bindings import bind_columns
+    from rtbot.io.blocks import BadRowPolicy
+    from rtbot.io.reader import FileReader
     from rtbot.storage.files import Files
 
-    intake = Intake(wire(Files(), inputs, request), io.unit, Judge(drop=io.bad == "drop"))
+    intake = FileReader(
+        bind_columns(Files(), inputs, request), io.unit, BadRowPolicy(drop=io.bad == "drop")
+    )
     given: list[Any] = []
     pump(session, intake, lambda result, _piece: given.append(result))
     return given

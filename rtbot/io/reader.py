@@ -9,39 +9,39 @@ import pyarrow as pa
 
 from rtbot.core import times
 from rtbot.core.errors import DataError
-from rtbot.core.times import BARE, Style
-from rtbot.io.input_batch import Converter, Piece
+from rtbot.core.times import BARE, TimeStyle
+from rtbot.io.input_batch import Converter, InputBatch
 from rtbot.io.sources import cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbot.io.bindings import Reading
-    from rtbot.io.blocks import Judge
-    from rtbot.io.sources.offsets import Mark
+    from rtbot.io.bindings import FileBinding
+    from rtbot.io.blocks import BadRowPolicy
+    from rtbot.io.sources.offsets import FileOffset
 
 BLOCK_ROWS = 65_536
 """Rows of a file that make a block: outputs are put in order and written after each."""
 
 
 @dataclass
-class Position:
+class ReadPosition:
     """How far the files of a reading have been read: to a row behind the last of the marks.
 
     There is a mark for every file that was begun. `last` is the latest time, `rows` the number of
     rows behind the mark, `ended` whether there are no more.
     """
 
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[FileOffset] = field(default_factory=list)
     rows: int = 0
     last: int = times.INT64_MIN
     ended: bool = False
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> FileOffset | None:
         """Return where to go on."""
         return self.marks[-1] if self.marks else None
 
-    def note(self, mark: Mark | None, rows: int) -> None:
+    def note(self, mark: FileOffset | None, rows: int) -> None:
         """Take what is behind so many rows of a block as read."""
         if mark is None:
             return
@@ -51,7 +51,7 @@ class Position:
         self.rows = rows
 
 
-class Intake:
+class FileReader:
     """Readings in progress.
 
     `unit` is that of the times, None if they are integers without one; `style` is how the first
@@ -59,8 +59,10 @@ class Intake:
     column whether it holds integers; `rows` counts those read so far.
     """
 
-    def __init__(self, readings: Sequence[Reading], unit: str | None, judge: Judge) -> None:
-        styles = [_style(reading) for reading in readings]
+    def __init__(
+        self, readings: Sequence[FileBinding], unit: str | None, judge: BadRowPolicy
+    ) -> None:
+        styles = [_detect_style(reading) for reading in readings]
         timed = [None if style is None else style != BARE for style in styles]
         if unit is None and True in timed:
             if False in timed:
@@ -70,24 +72,24 @@ class Intake:
             unit = times.DEFAULT_UNIT
         self.unit = unit
         self.rows = 0
-        self.positions = [Position() for _ in readings]
+        self.positions = [ReadPosition() for _ in readings]
         count = len(readings[0].key) if readings else 0
-        self.integer_keys = [_are_integers(readings, place) for place in range(count)]
+        self.integer_keys = [_is_integer_key(readings, place) for place in range(count)]
         written = [style for style in styles if style not in (None, BARE)]
-        self.style: Style | None = written[0] if written else None
+        self.style: TimeStyle | None = written[0] if written else None
         self.converters = [
             Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, judge)
             for reading, style in zip(readings, styles, strict=True)
         ]
 
-    def naive(self) -> Iterator[str]:
+    def list_naive_files(self) -> Iterator[str]:
         """Yield the files whose times are text without an offset, other than dates alone."""
         for converter in self.converters:
             style = converter.style
             if style is not None and style.separator and not style.offset:
                 yield converter.reading.source.file
 
-    def turns(self) -> Iterator[tuple[list[Piece], list[str]]]:
+    def read_in_turn(self) -> Iterator[tuple[list[InputBatch], list[str]]]:
         """Yield the pieces of a block of the file that lags; also the inputs that end with it.
 
         After each, `positions` say how far all files have been read, and another intake that is
@@ -95,32 +97,34 @@ class Intake:
         """
         both = zip(self.converters, self.positions, strict=True)
         going = {converter: position for converter, position in both if not position.ended}
-        blocks = {converter: self._blocks(converter, p) for converter, p in going.items()}
+        blocks = {converter: self._split_blocks(converter, p) for converter, p in going.items()}
         while going:
             behind = min(going, key=lambda converter: going[converter].last)
             pieces = next(blocks[behind], None)
             if pieces is not None:
                 position = going[behind]
-                position.last = max(position.last, *(piece.last() for piece in pieces))
+                position.last = max(position.last, *(piece.find_last_time() for piece in pieces))
                 yield pieces, []
                 continue
             going.pop(behind).ended = True
             if going:
                 yield [], [feed.input.name for feed in behind.reading.feeds]
 
-    def _blocks(self, converter: Converter, position: Position) -> Iterator[list[Piece]]:
+    def _split_blocks(
+        self, converter: Converter, position: ReadPosition
+    ) -> Iterator[list[InputBatch]]:
         """Cut the blocks of one file anew, so that they end at fixed numbers of rows.
 
         What is live is not kept back, so that its blocks end wherever the rows do.
         """
         source, room, skipped = converter.reading.source, BLOCK_ROWS, position.rows
-        gathered: list[Piece] = []
-        for block in source.blocks(converter.wanted(), position.mark()):
+        gathered: list[InputBatch] = []
+        for block in source.read_blocks(converter.choose_kinds(), position.mark()):
             start = min(skipped, block.count)
             skipped -= start
             while start < block.count:
                 stop = min(start + room, block.count)
-                gathered.append(converter.piece(block.part(start, stop)))
+                gathered.append(converter.convert_block(block.slice(start, stop)))
                 self.rows += stop - start
                 start, room = stop, room - (stop - start)
                 if not room or (source.live and start == block.count):
@@ -132,7 +136,7 @@ class Intake:
             yield gathered
 
 
-def _style(reading: Reading) -> Style | None:
+def _detect_style(reading: FileBinding) -> TimeStyle | None:
     """How the times of a file are written; `BARE` if as integers, None if there are no rows."""
     if not reading.source.names:
         return None
@@ -141,16 +145,16 @@ def _style(reading: Reading) -> Style | None:
         known = sample.drop_null()
         if not len(known):
             return None
-        if cells.looks_integer(known[0].as_py()):
+        if cells.is_integer_text(known[0].as_py()):
             return BARE
-        styles = (times.style_of(text.as_py()) for text in known)
-        return next((style for style in styles if style is not None), Style(separator=""))
+        styles = (times.detect_style(text.as_py()) for text in known)
+        return next((style for style in styles if style is not None), TimeStyle(separator=""))
     if pa.types.is_timestamp(sample.type):
-        return Style(offset="Z" if sample.type.tz else "")
-    return Style(separator="", parts=0) if pa.types.is_date(sample.type) else BARE
+        return TimeStyle(offset="Z" if sample.type.tz else "")
+    return TimeStyle(separator="", parts=0) if pa.types.is_date(sample.type) else BARE
 
 
-def _are_integers(readings: Sequence[Reading], place: int) -> bool:
+def _is_integer_key(readings: Sequence[FileBinding], place: int) -> bool:
     """Whether a key column is of integers, by the first rows of all files."""
     told = []
     for reading in readings:

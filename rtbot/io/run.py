@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.io import pushes
-from rtbot.io.bindings import Request, wire
-from rtbot.io.blocks import REJECTS, Judge
-from rtbot.io.reader import Intake
-from rtbot.io.signals import stopping
-from rtbot.io.sinks.opening_writers import writer_of
-from rtbot.io.sinks.outputs import MEMORY, Outlet
-from rtbot.io.sinks.writers import Clock
+from rtbot.io.bindings import InputSpec, bind_columns
+from rtbot.io.blocks import REJECTS, BadRowPolicy
+from rtbot.io.reader import FileReader
+from rtbot.io.signals import catch_signals
+from rtbot.io.sinks.outputs import MEMORY, OutputFiles
+from rtbot.io.sinks.target_writer import open_target_writer
+from rtbot.io.sinks.writers import TimeFormat
 from rtbot.storage.files import Files
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rtbot.api import Graph
-    from rtbot.cli.progress_bar import Progress
-    from rtbot.io.input_batch import Piece
+    from rtbot.cli.progress_bar import ProgressBar
+    from rtbot.io.input_batch import InputBatch
     from rtbot.io.run_chart import Plotter
     from rtbot.io.sinks.outputs import Target
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
 
 
-EVERY = 1_000_000
+CHECKPOINT_ROWS = 1_000_000
 """Rows of input between two checkpoints, if nothing else is said."""
 
 
@@ -45,7 +45,7 @@ class Job:
     can be resumed from, written after so many rows as `every` says.
     """
 
-    request: Request
+    request: InputSpec
     targets: tuple[Target, ...]
     rejects: Target | None = None
     account: str | None = None
@@ -54,15 +54,15 @@ class Job:
     queue: int | None = None
     plot: str | None = None
     checkpoint: str | None = None
-    every: int = EVERY
+    every: int = CHECKPOINT_ROWS
     resume: bool = False
 
 
-def execute(
+def run_files(
     graph: Graph,
     job: Job,
     tell: Callable[[str], object],
-    progress: Progress | None = None,
+    progress: ProgressBar | None = None,
 ) -> dict[str, Any]:
     """Run the graph; returns the account. `tell` gets notices.
 
@@ -71,23 +71,23 @@ def execute(
     files = Files() if progress is None else progress.files
     io = graph.checked.io
     with ExitStack() as stack:
-        stop = stack.enter_context(stopping(at_once=True))
+        stop = stack.enter_context(catch_signals(at_once=True))
         probe(job, files)
-        judge = Judge(io.bad == "drop", _rejects(stack, files, job.rejects))
-        intake = Intake(wire(files, graph.checked.inputs, job.request), io.unit, judge)
-        for file in intake.naive():
+        judge = BadRowPolicy(io.bad == "drop", _open_rejects(stack, files, job.rejects))
+        intake = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, judge)
+        for file in intake.list_naive_files():
             tell(f"{file}: times without an offset are taken as UTC")
         session = graph.start(job.request.key, tap=job.taps, queue_limit=job.queue)
-        outlet = stack.enter_context(Outlet(files, job.targets, session.key, job.memory))
-        outlet.open(Clock(intake.unit, intake.style), intake.integer_keys)
-        plotter = _plotter(graph, session) if job.plot else None
+        outlet = stack.enter_context(OutputFiles(files, job.targets, session.key, job.memory))
+        outlet.open(TimeFormat(intake.unit, intake.style), intake.integer_keys)
+        plotter = _make_plotter(graph, session) if job.plot else None
         stop.check()
         pump(session, intake, outlet, progress, plotter, end_block=lambda _rows: stop.check())
         stop.check()
         account = session.account()
     if plotter and job.plot:
         files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
-    report(job, files, account, judge, intake, tell)
+    complete_account(job, files, account, judge, intake, tell)
     return account
 
 
@@ -98,17 +98,17 @@ def probe(job: Job, files: Files) -> None:
             files.probe(path)
 
 
-def report(
+def complete_account(
     job: Job,
     files: Files,
     account: dict[str, Any],
-    judge: Judge,
-    intake: Intake | None,
+    judge: BadRowPolicy,
+    intake: FileReader | None,
     tell: Callable[[str], object],
 ) -> None:
     """Complete the account, and write it if that is wanted."""
     if intake is not None:
-        for text in _unseen(intake, account):
+        for text in _find_unfed_inputs(intake, account):
             tell(text)
     if judge.counts:
         account["bad"] = dict(judge.counts)
@@ -116,13 +116,15 @@ def report(
         files.write(job.account, (json.dumps(account, indent=2) + "\n").encode())
 
 
-def _rejects(
+def _open_rejects(
     stack: ExitStack, files: Files, target: Target | None
 ) -> Callable[[pa.Table], object] | None:
     """Open the file that keeps bad rows; without any it has a header alone."""
     if target is None:
         return None
-    writer = writer_of(stack.enter_context(files.replacing(target.path)), target, Clock())
+    writer = open_target_writer(
+        stack.enter_context(files.open_replacement(target.path)), target, TimeFormat()
+    )
     stack.callback(writer.stop)
     writer.write(REJECTS.empty_table())
 
@@ -134,7 +136,7 @@ def _rejects(
     return writer.write
 
 
-def _plotter(graph: Graph, session: Session) -> Plotter:
+def _make_plotter(graph: Graph, session: Session) -> Plotter:
     from rtbot.io.run_chart import Plotter
 
     return Plotter(graph.checked, session)
@@ -142,9 +144,9 @@ def _plotter(graph: Graph, session: Session) -> Plotter:
 
 def pump(
     session: Session,
-    intake: Intake,
-    outlet: Outlet,
-    progress: Progress | None,
+    intake: FileReader,
+    outlet: OutputFiles,
+    progress: ProgressBar | None,
     plotter: Plotter | None = None,
     *,
     end_block: Callable[[int], object] | None = None,
@@ -154,7 +156,7 @@ def pump(
     `end_block` is called after every block, with the number of rows read so far.
     """
 
-    def take(result: Result, piece: Piece | None) -> None:
+    def take(result: Result, piece: InputBatch | None) -> None:
         outlet.add(result)
         if plotter is not None:
             plotter.add(result)
@@ -173,7 +175,7 @@ def pump(
     outlet.finish(None if progress is None else progress.wrote)
 
 
-def _unseen(intake: Intake, account: Mapping[str, Any]) -> Iterator[str]:
+def _find_unfed_inputs(intake: FileReader, account: Mapping[str, Any]) -> Iterator[str]:
     """Tell of inputs that a sparse file could have fed and never did: a name may be wrong."""
     for converter in intake.converters:
         source = converter.reading.source

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.tables import Text
-from rtbot.tables.wide import in_order
-from rtbot.viz.charts.axes import Clock
-from rtbot.viz.charts.chart import plot
+from rtbot.tables import TextColumn
+from rtbot.tables.wide import sort_outputs
+from rtbot.viz.charts.axes import TimeAxis
+from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.downsample import Collector
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from rtbot.core.times import Style
-    from rtbot.graph.model import Checked
+    from rtbot.core.times import TimeStyle
+    from rtbot.graph.model import CheckedGraph
     from rtbot.runtime.session import Session
     from rtbot.tables import Columns
 
@@ -26,7 +26,7 @@ NUMERIC = ("number", "integer")
 class Plotter:
     """Collects outputs, and the numbers that come in, which are drawn behind them."""
 
-    def __init__(self, checked: Checked, session: Session) -> None:
+    def __init__(self, checked: CheckedGraph, session: Session) -> None:
         self._checked, self._session = checked, session
         self._collected = Collector(session.key)
         self._outputs: list[str] = []
@@ -40,29 +40,29 @@ class Plotter:
         """Take what a push brought."""
         kinds = {name: one.type.kind for name, one in self._checked.inputs.items()}
         tables = {
-            f"{name} (input)": self._table(whole)
+            f"{name} (input)": self._make_table(whole)
             for name, whole in columns.items()
             if kinds[name] in NUMERIC
         }
-        self._collected.add(in_order(tables, self._session.key))
+        self._collected.add(sort_outputs(tables, self._session.key))
 
-    def _table(self, whole: Columns) -> dict[str, np.ndarray]:
-        table = dict(zip(self._session.key, map(_objects, whole.keys), strict=True))
+    def _make_table(self, whole: Columns) -> dict[str, np.ndarray]:
+        table = dict(zip(self._session.key, map(_to_object_array, whole.keys), strict=True))
         valid = {} if whole.valid is None else {"value_valid": whole.valid}
-        return table | {"t": whole.time, "value": _objects(whole.value)} | valid
+        return table | {"t": whole.time, "value": _to_object_array(whole.value)} | valid
 
-    def svg(self, unit: str | None, style: Style | None) -> str:
+    def svg(self, unit: str | None, style: TimeStyle | None) -> str:
         """Return the chart; times are shown as they were read."""
         keys = self._session.keys
-        count = 1 if keys is None else len(keys.open_slots())
-        clock = Clock.of(unit, style)
-        return plot(self._collected, self._outputs, clock, self._checked.name, count)
+        count = 1 if keys is None else len(keys.list_open_slots())
+        clock = TimeAxis.of(unit, style)
+        return draw_chart(self._collected, self._outputs, clock, self._checked.name, count)
 
 
-def _objects(part: np.ndarray | Text | tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _to_object_array(part: np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """A column as results have it: an array of its type, or of objects if it is text or null."""
-    if isinstance(part, Text):
-        return part.objects()
+    if isinstance(part, TextColumn):
+        return part.to_objects()
     if isinstance(part, tuple):
         column = part[0].astype(object)
         column[~part[1]] = None

@@ -34,14 +34,14 @@ ERRORS: dict[int, type[BaseException]] = {
 }
 
 
-class Stop:
+class StopRequest:
     """Whether a signal has asked the run to end; a second one, or `at_once` any, ends it there."""
 
     def __init__(self, *, at_once: bool) -> None:
         self._at_once = at_once
         self.error: type[BaseException] | None = None
 
-    def ask(self, number: int, frame: Any) -> None:  # noqa: ARG002 (a handler is called so)
+    def handle_signal(self, number: int, frame: Any) -> None:  # noqa: ARG002 (a handler is called so)
         """Remember the signal."""
         first, self.error = self.error is None, ERRORS[number]
         if self._at_once or not first:
@@ -64,19 +64,19 @@ class Stop:
             hook(unraisable)
 
 
-_current: list[Stop] = []
+_current: list[StopRequest] = []
 
 
 @contextmanager
-def stopping(*, at_once: bool = False) -> Iterator[Stop]:
+def catch_signals(*, at_once: bool = False) -> Iterator[StopRequest]:
     """Let SIGINT and SIGTERM ask, for a while; what was asked for before that still is."""
-    stop, before, hook = Stop(at_once=at_once), {}, sys.unraisablehook
+    stop, before, hook = StopRequest(at_once=at_once), {}, sys.unraisablehook
     stop.error = _current[-1].error if _current else None
     _current.append(stop)
     sys.unraisablehook = partial(stop.hide, hook)
     with suppress(ValueError):  # a thread that is not the main one receives no signals
         for number in ERRORS:
-            before[number] = signal.signal(number, stop.ask)
+            before[number] = signal.signal(number, stop.handle_signal)
     try:
         yield stop
     finally:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
-    from rtbot.io.sinks.writers import Clock
+    from rtbot.io.sinks.writers import TimeFormat
 
 SHOWN_ROWS = 1000
 """So many rows are shown from the beginning and from the end; those between are counted."""
@@ -30,7 +30,7 @@ GAP = "..."
 class TextTable:
     """Writes the rows at the end, when it is known how wide the columns are."""
 
-    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+    def __init__(self, stream: BinaryIO, clock: TimeFormat) -> None:
         self._stream, self._clock = stream, clock
         self._names: list[str] = []
         self._right: list[bool] = []
@@ -41,14 +41,14 @@ class TextTable:
     def write(self, table: pa.Table) -> None:
         """Take rows, and keep those that may be shown."""
         if not self._names:
-            self._names = list(map(_shown, table.column_names))
-            kinds = self._clock.told(table.slice(0, 0)).schema.types
+            self._names = list(map(_clean_cell, table.column_names))
+            kinds = self._clock.format_table(table.slice(0, 0)).schema.types
             self._right = [not pa.types.is_string(kind) for kind in kinds]
         self._rows += table.num_rows
         room = SHOWN_ROWS - len(self._first)
-        self._first += self._texts(table.slice(0, room))
+        self._first += self._format_table(table.slice(0, room))
         later = table.slice(room)
-        self._last.extend(self._texts(later.slice(max(later.num_rows - SHOWN_ROWS, 0))))
+        self._last.extend(self._format_table(later.slice(max(later.num_rows - SHOWN_ROWS, 0))))
 
     def close(self) -> None:
         """Write the whole table; of one with more rows or columns than are shown, also how many."""
@@ -56,7 +56,7 @@ class TextTable:
         gap = [(GAP,) * len(self._names)] if missing else []
         rows = [self._names, *self._first, *gap, *self._last]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        chosen = self._chosen(widths)
+        chosen = self._choose_columns(widths)
         right = [place is None or self._right[place] for place in chosen]
         cells = [[GAP if c is None else row[c] for c in chosen] for row in rows]
         lines = aligned(cells, right)
@@ -66,14 +66,14 @@ class TextTable:
         lines += [f"({', '.join(hidden)})"] if hidden else []
         self._stream.write("".join(f"{line}\n" for line in lines).encode())
 
-    def _texts(self, table: pa.Table) -> Iterator[Sequence[str]]:
+    def _format_table(self, table: pa.Table) -> Iterator[Sequence[str]]:
         columns = []
-        for column in self._clock.told(table).columns:
+        for column in self._clock.format_table(table).columns:
             texts = pc.fill_null(pc.cast(column, pa.string()), "")
-            columns.append([_shown(text) for text in texts.to_pylist()])
+            columns.append([_clean_cell(text) for text in texts.to_pylist()])
         return zip(*columns, strict=True)
 
-    def _chosen(self, widths: Sequence[int]) -> list[int | None]:
+    def _choose_columns(self, widths: Sequence[int]) -> list[int | None]:
         """Return the columns that are shown, with None where there are more between them.
 
         On a terminal these are as many as fit, taken by turns from the left and from the right.
@@ -92,7 +92,7 @@ class TextTable:
         return [*left, None, *right]
 
 
-def _shown(text: str) -> str:
+def _clean_cell(text: str) -> str:
     """Return a cell on one line, without what would steer a terminal."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: CELL_LENGTH + 1])

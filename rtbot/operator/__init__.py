@@ -28,10 +28,10 @@ from rtbot.operator.operator import (
     REGISTRY,
     SILENT,
     Operator,
-    known_elsewhere,
-    named_like,
-    rarely,
+    find_by_search_term,
+    noinline,
     step,
+    suggest_operator,
 )
 
 __all__ = [
@@ -60,8 +60,8 @@ __all__ = [
     "Scratch",
     "Type",
     "WarmUp",
-    "known_elsewhere",
-    "named_like",
-    "rarely",
+    "find_by_search_term",
+    "noinline",
     "step",
+    "suggest_operator",
 ]

@@ -17,8 +17,8 @@
 
 A step sees one row of one key: its arguments are found by name (ports, `PORT_valid` of nullable
 ports, `time`, parameters, state; of a variadic port `i` the tuples `i` and `i_valid`). It returns,
-in this order: the emission code (only if `silent`, `faults` or `own_time`), the time (only if
-`own_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
+in this order: the emission code (only if `silent`, `faults` or `sets_time`), the time (only if
+`sets_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
 in the order of declaration.
 
 An operator without memory is a `formula` in the language of expressions instead of a step.
@@ -31,8 +31,8 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rtbot.core.errors import GraphError, Problem, nearest
-from rtbot.core.hints import folded
+from rtbot.core.errors import GraphError, Problem, suggest_name
+from rtbot.core.hints import fold_word
 from rtbot.core.source_span import Mark
 from rtbot.operator.declarations import (
     KINDS,
@@ -55,7 +55,7 @@ from rtbot.operator.declarations import (
     Type,
     WarmUp,
 )
-from rtbot.operator.step_source import shown
+from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,13 +85,13 @@ __all__ = [
     "Scratch",
     "Type",
     "WarmUp",
-    "rarely",
+    "noinline",
     "step",
 ]
 
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
-call me again with the same row (only `own_time` operators)."""
+call me again with the same row (only `sets_time` operators)."""
 
 
 def step(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,7 +100,7 @@ def step(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def rarely(function: Callable[..., Any]) -> Callable[..., Any]:
+def noinline(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a step that few rows reach: it is called; other steps are copied into their callers."""
     function.is_rare = True  # type: ignore[attr-defined]
     return step(function)
@@ -114,7 +114,7 @@ class Operator:
     """Base of all operators; see the head of this file. Subclasses register themselves."""
 
     aliases: ClassVar[tuple[str, ...]] = ()
-    known_as: ClassVar[str] = ""
+    search_terms: ClassVar[str] = ""
     """What other tools call it, for hints and `rtbot ops --grep`; nothing of it is accepted.
     Commas separate the words, each with what it implies: "zip, merge_asof how: asof"."""
     version: ClassVar[int] = 1
@@ -122,7 +122,7 @@ class Operator:
     mixed: ClassVar[bool] = False
     silent: ClassVar[bool] = False
     faults: ClassVar[bool] = False
-    own_time: ClassVar[bool] = False
+    sets_time: ClassVar[bool] = False
     frontier: ClassVar[str | Scalar] = "copy"
     """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state,
     and the frontier of its source where that is the greatest int64)."""
@@ -260,26 +260,26 @@ class Operator:
         return result
 
 
-def known_elsewhere(word: str) -> tuple[str, str]:
+def find_by_search_term(word: str) -> tuple[str, str]:
     """Return the operator that other tools call `word`, and the parameters that this implies.
 
     Two empty texts if there is none.
     """
-    wanted = folded(word)
+    wanted = fold_word(word)
     for name, operator in REGISTRY.items():
-        for entry in operator.known_as.split(", "):
+        for entry in operator.search_terms.split(", "):
             known, _, settings = entry.partition(" ")
-            if wanted and folded(known) == wanted:
+            if wanted and fold_word(known) == wanted:
                 return name, settings
     return "", ""
 
 
-def named_like(word: str) -> str:
+def suggest_operator(word: str) -> str:
     """Return a hint that names the operator that a word may have meant, or ""."""
-    name, settings = known_elsewhere(word)
+    name, settings = find_by_search_term(word)
     if name:
         return f"did you mean {name!r}" + (f" with {settings}?" if settings else "?")
-    return nearest(word, REGISTRY)
+    return suggest_name(word, REGISTRY)
 
 
 def _register(cls: type[Operator]) -> None:
@@ -289,22 +289,22 @@ def _register(cls: type[Operator]) -> None:
         if known is None:
             continue
         if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise _clash(name, known)
+            raise _make_duplicate_error(name, known)
         for old in [other for other, one in REGISTRY.items() if one is known]:
             del REGISTRY[old]
     REGISTRY.update(dict.fromkeys((cls.__name__, *cls.aliases), cls))
 
 
-def _clash(name: str, known: type[Operator]) -> GraphError:
+def _make_duplicate_error(name: str, known: type[Operator]) -> GraphError:
     """Make the error of a second operator of one name, at the class that comes second."""
     frame = sys._getframe(3)  # noqa: SLF001 (the class statement that is being run)
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
     column = len(line) - len(line.lstrip()) + 1
     length = max(len(line.split("(")[0].strip()), 1)
-    mark = Mark(shown(frame.f_code.co_filename), frame.f_lineno, column, length)
+    mark = Mark(shorten_path(frame.f_code.co_filename), frame.f_lineno, column, length)
     file = known.__module__
     if not file.startswith("rtbot."):
-        file = shown(getattr(sys.modules.get(file), "__file__", None) or file)
+        file = shorten_path(getattr(sys.modules.get(file), "__file__", None) or file)
     message = f"there is an operator named {name} already"
     hint = f"rename one of the two; the other is {known.__name__} in {file}"
     return GraphError([Problem("RT171", mark, message, hint, source=line)])

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-APART = "__"
+SEPARATOR = "__"
 """Stands between the name of a user's operator and what belongs to it."""
 
 
 @dataclass
-class Sources:
+class StepSources:
     """What a generated module needs, by name: texts of constants and functions.
 
     Helpers come before their users; `rare` names functions that are called, not copied. `origins`
@@ -45,9 +45,9 @@ class Sources:
             constants["RARELY_CALLED"] = f"{tuple(sorted(self.rare))}"
         return [f"{name} = {value}" for name, value in sorted(constants.items())]
 
-    def foreign(self) -> dict[str, str]:
+    def describe_user_defined(self) -> dict[str, str]:
         """Return what tells users' steps apart: a digest of each, and the values of constants."""
-        constants = {name: value for name, value in self.constants.items() if APART in name}
+        constants = {name: value for name, value in self.constants.items() if SEPARATOR in name}
         digests = {
             name: hashlib.sha256(self.texts[name].encode()).hexdigest()[:16]
             for name in self.origins
@@ -61,74 +61,74 @@ class Sources:
             return
         self.functions[name] = function
         renamed: dict[str, str] = {}
-        for used, value in needs(function).items():
-            called = renamed[used] = _name(used, value, name)
+        for used, value in find_globals(function).items():
+            called = renamed[used] = _qualify_name(used, value, name)
             if getattr(value, "is_step", False):
                 self.add(called, value)
             elif isinstance(value, bool | int | float):
-                self.constants[called] = _constant(value)
+                self.constants[called] = _format_constant(value)
             else:
                 raise TypeError(f"step {name} uses {used}, which is no step and no number")
-        self.texts[name] = function_source(function, name, renamed)
-        if is_foreign(function):
-            self.origins[name] = origin(function)
+        self.texts[name] = extract_function(function, name, renamed)
+        if is_user_defined(function):
+            self.origins[name] = find_origin(function)
         if getattr(function, "is_rare", False):
             self.rare.append(name)
 
 
-def sources(functions: Iterable[tuple[str, Callable[..., Any]]]) -> Sources:
+def collect_sources(functions: Iterable[tuple[str, Callable[..., Any]]]) -> StepSources:
     """Return the sources of these (name, step) pairs, and of all that they use."""
-    found = Sources()
+    found = StepSources()
     for name, function in functions:
         found.add(name, function)
     return found
 
 
-def is_foreign(function: Callable[..., Any]) -> bool:
+def is_user_defined(function: Callable[..., Any]) -> bool:
     """Whether a function is not our own."""
     return not function.__module__.startswith("rtbot.")
 
 
-def _name(used: str, value: Any, user: str) -> str:
+def _qualify_name(used: str, value: Any, user: str) -> str:
     """Return what `used` is called in a module whose function `user` uses it."""
-    ours = getattr(value, "is_step", False) and not is_foreign(value)
-    owner, apart, _ = user.partition(APART)
-    return used if ours or not apart else f"{owner}{APART}{used}"
+    ours = getattr(value, "is_step", False) and not is_user_defined(value)
+    owner, apart, _ = user.partition(SEPARATOR)
+    return used if ours or not apart else f"{owner}{SEPARATOR}{used}"
 
 
-def function_source(
+def extract_function(
     function: Callable[..., Any], name: str | None = None, renamed: Mapping[str, str] | None = None
 ) -> str:
     """The text of a step without its decorators, renamed to `name`, and what it uses too."""
-    text = _source(function)
+    text = _read_source(function)
     changed = {old: new for old, new in (renamed or {}).items() if old != new}
     if changed:
-        text = _with_names(text, changed)
+        text = _rename_globals(text, changed)
     if name is not None:
         text = re.sub(r"^def \w+", f"def {name}", text, count=1)
     return text.rstrip() + "\n"
 
 
 @functools.cache
-def _source(function: Callable[..., Any]) -> str:
+def _read_source(function: Callable[..., Any]) -> str:
     text = textwrap.dedent(inspect.getsource(function))
     return text[re.search(r"^def ", text, re.MULTILINE).start() :]  # type: ignore[union-attr]
 
 
-def origin(function: Callable[..., Any]) -> tuple[str, int]:
+def find_origin(function: Callable[..., Any]) -> tuple[str, int]:
     """Return the file of a function, and the line of its `def`."""
     lines, first = inspect.getsourcelines(function)
     skipped = next(k for k, line in enumerate(lines) if line.lstrip().startswith("def "))
     return inspect.getsourcefile(function) or "", first + skipped
 
 
-def shown(file: str) -> str:
+def shorten_path(file: str) -> str:
     """Return the path of a file as a user would write it: relative, if it is below this folder."""
     path, folder = Path(file), Path.cwd()
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else file
 
 
-def _with_names(text: str, renamed: Mapping[str, str]) -> str:
+def _rename_globals(text: str, renamed: Mapping[str, str]) -> str:
     """Return the text with other names for globals."""
     lines = [line.encode() for line in text.split("\n")]
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
@@ -140,7 +140,7 @@ def _with_names(text: str, renamed: Mapping[str, str]) -> str:
     return b"\n".join(lines).decode()
 
 
-def needs(function: Callable[..., Any]) -> dict[str, Any]:
+def find_globals(function: Callable[..., Any]) -> dict[str, Any]:
     """The globals a function reads, by name: steps, constants and the module `math`."""
     names: set[str] = set()
     codes = [function.__code__]
@@ -152,7 +152,7 @@ def needs(function: Callable[..., Any]) -> dict[str, Any]:
     return {n: v for n, v in found.items() if not inspect.ismodule(v)}
 
 
-def _constant(value: float) -> str:
+def _format_constant(value: float) -> str:
     if isinstance(value, float) and value != value:
         return "math.nan"
     if isinstance(value, float) and value in (float("inf"), float("-inf")):

@@ -17,7 +17,7 @@ class Add(Operator):
     IEEE 754: NaN and infinities pass on.
     """
 
-    known_as = "offset, bias"
+    search_terms = "offset, bias"
     value = Number(doc="what is added")
     i1 = In("number", doc="values")
     o1 = Out("number", doc="i1 + value")
@@ -35,7 +35,7 @@ class Scale(Operator):
     IEEE 754: NaN and infinities pass on.
     """
 
-    known_as = "gain"
+    search_terms = "gain"
     value = Number(doc="the factor")
     i1 = In("number", doc="values")
     o1 = Out("number", doc="i1 * value")
@@ -53,7 +53,7 @@ class Power(Operator):
     A negative value to a fractional power is NaN, 0 to a negative power an infinity.
     """
 
-    known_as = "pow"
+    search_terms = "pow"
     value = Number(doc="the exponent")
     i1 = In("number", doc="bases")
     o1 = Out("number", doc="i1 ** value")
@@ -91,7 +91,7 @@ class Addition(SynchronisedNumbers):
     under `domain`.
     """
 
-    known_as = "plus"
+    search_terms = "plus"
     o1 = Out("N", doc="i1 + i2 + ...")
     formula = staticmethod(fold("{left} + {right}"))
     example = Example(
@@ -107,7 +107,7 @@ class Subtraction(SynchronisedNumbers):
     counted under `domain`.
     """
 
-    known_as = "minus, sub, subtract"
+    search_terms = "minus, sub, subtract"
     o1 = Out("N", doc="i1 - i2 - ...")
     formula = staticmethod(fold("{left} - {right}"))
     example = Example(
@@ -123,7 +123,7 @@ class Multiplication(SynchronisedNumbers):
     under `domain`.
     """
 
-    known_as = "multiply, mul, times, product"
+    search_terms = "multiply, mul, times, product"
     o1 = Out("N", doc="i1 * i2 * ...")
     formula = staticmethod(fold("{left} * {right}"))
     example = Example(
@@ -143,7 +143,7 @@ class Division(Synchronised):
     that divides gives an infinity or NaN instead.
     """
 
-    known_as = "divide, div, ratio, quotient"
+    search_terms = "divide, div, ratio, quotient"
     i = In("number", variadic=True, doc="i1 the dividend, the others divisors")
     o1 = Out("number", doc="i1 / i2 / ...")
     formula = staticmethod(fold("{left} / {right}"))
@@ -161,7 +161,7 @@ def _weighted_sum(_values: Mapping[str, Any], ports: Sequence[str]) -> str:
 class Linear(Synchronised):
     """The sum of the ports, each multiplied by its coefficient, added in port order."""
 
-    known_as = "weighted_sum, linear_combination, dot"
+    search_terms = "weighted_sum, linear_combination, dot"
     coefficients = Numbers(shortest=2, doc="one factor per port")
     i = In("number", variadic=True, doc="a term")
     o1 = Out("number", doc="coefficients[0] * i1 + coefficients[1] * i2 + ...")

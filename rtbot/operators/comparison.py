@@ -16,7 +16,7 @@ DIFFERENT = "(({a} < {b}) or ({a} > {b})) and (tolerance == 0 or beyond({a}, {b}
 class CompareGT(Operator):
     """True where the value is greater than a constant."""
 
-    known_as = "gt, greater, above"
+    search_terms = "gt, greater, above"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 > value")
@@ -31,7 +31,7 @@ class CompareGT(Operator):
 class CompareLT(Operator):
     """True where the value is less than a constant."""
 
-    known_as = "lt, less, below"
+    search_terms = "lt, less, below"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 < value")
@@ -46,7 +46,7 @@ class CompareLT(Operator):
 class CompareGTE(Operator):
     """True where the value is greater than a constant or equal to it."""
 
-    known_as = "ge, gte"
+    search_terms = "ge, gte"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 >= value")
@@ -61,7 +61,7 @@ class CompareGTE(Operator):
 class CompareLTE(Operator):
     """True where the value is less than a constant or equal to it."""
 
-    known_as = "le, lte"
+    search_terms = "le, lte"
     value = Number(doc="what is compared with")
     i1 = In("N", doc="values")
     o1 = Out("boolean", doc="i1 <= value")
@@ -76,7 +76,7 @@ class CompareLTE(Operator):
 class CompareEQ(Operator):
     """True where the value is within `tolerance` of a constant; an infinity equals itself."""
 
-    known_as = "eq, equals, equal"
+    search_terms = "eq, equals, equal"
     value = Number(doc="what is compared with")
     tolerance = Number(
         required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"
@@ -94,7 +94,7 @@ class CompareEQ(Operator):
 class CompareNEQ(Operator):
     """True where the value is more than `tolerance` away from a constant; false for NaN."""
 
-    known_as = "ne, neq, not_equal"
+    search_terms = "ne, neq, not_equal"
     value = Number(doc="what is compared with")
     tolerance = Number(
         required=False, default=0.0, minimum=0.0, doc="the largest difference that counts as equal"

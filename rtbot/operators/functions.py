@@ -44,7 +44,7 @@ class Exp(Operator):
 class Log(Operator):
     """The natural logarithm; minus infinity for 0, NaN below."""
 
-    known_as = "ln"
+    search_terms = "ln"
     i1 = In("number", doc="values")
     o1 = Out("number", doc="logarithms to base e")
     formula = "log(i1)"
@@ -66,7 +66,7 @@ class Abs(Operator):
     The smallest integer has none in 64 bits: no message, counted under `domain`.
     """
 
-    known_as = "absolute, fabs"
+    search_terms = "absolute, fabs"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="their magnitudes")
     formula = "abs(i1)"
@@ -106,7 +106,7 @@ class Ceil(Operator):
 class Round(Operator):
     """The nearest whole number, halves away from zero; the kind stays."""
 
-    known_as = "rint"
+    search_terms = "rint"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="rounded")
     formula = "round(i1)"

@@ -24,7 +24,7 @@ class Join(Synchronised):
     every port that may be null has passed the time.
     """
 
-    known_as = (
+    search_terms = (
         "merge_asof how: asof, asof how: asof, asof_join how: asof, join_asof how: asof, "
         "left_join how: left, outer_join how: outer, full_join how: outer, inner_join, zip, "
         "align, sync, combine_latest how: asof"
@@ -100,7 +100,7 @@ class Variable(Operator):
 class Identity(Operator):
     """The message unchanged, null too; a name for a place in the graph."""
 
-    known_as = "pass, passthrough, noop, alias"
+    search_terms = "pass, passthrough, noop, alias"
     i1 = In("T", nullable=True, doc="messages")
     o1 = Out("T", doc="the same messages")
     formula = "i1"

@@ -38,7 +38,7 @@ def _even(values: Mapping[str, Any], ports: Sequence[str]) -> str:
 class LogicalAnd(SynchronisedBooleans):
     """True where all ports are true."""
 
-    known_as = "and, all"
+    search_terms = "and, all"
     o1 = Out("boolean", doc="i1 and i2 and ...")
     formula = staticmethod(fold("{left} and {right}"))
     example = _table(False, False, False, True)
@@ -47,7 +47,7 @@ class LogicalAnd(SynchronisedBooleans):
 class LogicalOr(SynchronisedBooleans):
     """True where at least one port is true."""
 
-    known_as = "or, any"
+    search_terms = "or, any"
     o1 = Out("boolean", doc="i1 or i2 or ...")
     formula = staticmethod(fold("{left} or {right}"))
     example = _table(False, True, True, True)
@@ -56,7 +56,7 @@ class LogicalOr(SynchronisedBooleans):
 class LogicalXor(SynchronisedBooleans):
     """True where an odd number of ports is true."""
 
-    known_as = "xor"
+    search_terms = "xor"
     o1 = Out("boolean", doc="whether the number of true ports is odd")
     formula = staticmethod(parity)
     example = _table(False, True, True, False)
@@ -97,7 +97,7 @@ class LogicalImplication(SynchronisedBooleans):
 class LogicalNot(Operator):
     """True where the port is false."""
 
-    known_as = "not, invert"
+    search_terms = "not, invert"
     i1 = In("boolean", doc="a condition")
     o1 = Out("boolean", doc="not i1")
     formula = "not i1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import refused
+from rtbot.core.errors import graph_error
 from rtbot.core.source_span import Mark
 from rtbot.numeric.exact import INTEGER_LIMB, running_integer_sum
 from rtbot.numeric.exact.digits import (
@@ -108,7 +108,7 @@ class Merge(Synchronised):
     A message comes once no port can still have one of its time.
     """
 
-    known_as = "union, concat, append"
+    search_terms = "union, concat, append"
     ties = Choice(
         options=("first", "last", "min", "max", "sum", "mean"),
         required=False,
@@ -164,5 +164,5 @@ class Merge(Synchronised):
         kind = next(iter(inputs.values())).kind
         if values["ties"] in ("sum", "mean") and kind not in ("number", "integer"):
             hint = "there are ties: first and ties: last for every type"
-            raise refused("RT125", Mark(), f"there is no {values['ties']} of {kind}", hint)
+            raise graph_error("RT125", Mark(), f"there is no {values['ties']} of {kind}", hint)
         return {"o1": Type("number" if values["ties"] == "mean" else kind)}

@@ -56,7 +56,7 @@ class ResamplerConstant(Operator):
     none beyond the last message; a gap gives every point in it. Points beyond int64 do not exist.
     """
 
-    known_as = (
+    search_terms = (
         "resample, asfreq, ffill, forward_fill, pad, sample, upsample, downsample, bucket, grid"
     )
     interval = Duration(minimum=1, doc="distance of the grid points")
@@ -79,7 +79,7 @@ class ResamplerConstant(Operator):
     held = Scalar("T", 0)
     frontier = Scalar("integer", INTEGER_MAX)
     silent = True
-    own_time = True
+    sets_time = True
     causal = False
     example = Example(
         parameters={"interval": 5, "t0": 0},

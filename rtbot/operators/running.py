@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Count(Operator):
     """How many messages there have been: 1, 2, 3, ..."""
 
-    known_as = "cumcount, row_number, counter, n"
+    search_terms = "cumcount, row_number, counter, n"
     aliases = ("CountNumber", "CountBoolean")
     i1 = In("T", doc="messages; their values do not matter")
     o1 = Out("integer", doc="the count, this message included")
@@ -70,7 +70,7 @@ class Difference(Operator):
     An integer difference outside int64 gives no message, counted under `domain`.
     """
 
-    known_as = "diff, delta, change, ts_delta"
+    search_terms = "diff, delta, change, ts_delta"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="changes")
     started = Scalar("boolean", False)
@@ -114,7 +114,7 @@ class CumulativeSum(Operator):
     fit are right.
     """
 
-    known_as = "cumsum, cum_sum, running_sum, running_total, total, accumulate, scan"
+    search_terms = "cumsum, cum_sum, running_sum, running_total, total, accumulate, scan"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="sums, this value included")
     digits = Cells("integer", size=RUNNING_SUM_DIGITS)
@@ -173,7 +173,7 @@ class EMA(Operator):
     stays. With a window of 1 it is the value itself.
     """
 
-    known_as = (
+    search_terms = (
         "ewm, ewma, ewm_mean, exponential_moving_average, exponential_smoothing, ema_indicator"
     )
     window = Integer(
@@ -240,7 +240,7 @@ def lowest_integer(i1, seen, best):
 class MinTracker(Operator):
     """The smallest value so far; NaN is passed over, and gives infinity where it comes first."""
 
-    known_as = "cummin, cum_min, running_min, all_time_low"
+    search_terms = "cummin, cum_min, running_min, all_time_low"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="the smallest so far")
     seen = Scalar("boolean", False)
@@ -272,7 +272,7 @@ def highest_integer(i1, seen, best):
 class MaxTracker(Operator):
     """The largest value so far; NaN is passed over, and gives -infinity where it comes first."""
 
-    known_as = "cummax, cum_max, running_max, all_time_high"
+    search_terms = "cummax, cum_max, running_max, all_time_high"
     i1 = In("N", doc="values")
     o1 = Out("N", doc="the largest so far")
     seen = Scalar("boolean", False)

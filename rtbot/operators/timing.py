@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Lag(Operator):
     """The value `n` messages earlier, at the time of the newest; silent for the first `n`."""
 
-    known_as = "shift, delay, prev, previous, ref, lagged"
+    search_terms = "shift, delay, prev, previous, ref, lagged"
     n = Integer(minimum=1, doc="how many messages back")
     i1 = In("T", doc="values")
     o1 = Out("T", doc="earlier values")
@@ -58,11 +58,11 @@ class TimeShift(Operator):
     A time outside int64 gives no message, counted under `domain`.
     """
 
-    known_as = "tshift, time_offset"
+    search_terms = "tshift, time_offset"
     shift = Duration(minimum=None, doc="what is added to the time")
     i1 = In("T", doc="values")
     o1 = Out("T", doc="the same values, moved")
-    own_time = True
+    sets_time = True
     frontier = "shift"
     causal = False
     example = Example(
@@ -116,7 +116,7 @@ class PeakDetector(Operator):
     half a window later.
     """
 
-    known_as = "find_peaks, peak, peaks, local_max, argrelmax"
+    search_terms = "find_peaks, peak, peaks, local_max, argrelmax"
     window = Integer(minimum=3, odd=True, aliases=("window_size",), doc="messages in the window")
     i1 = In("N", doc="values")
     o1 = Out("N", doc="peaks, at their own times")
@@ -130,7 +130,7 @@ class PeakDetector(Operator):
     missing = Scalar("integer", 0)
     frontier = Scalar("integer", INTEGER_MAX)
     silent = True
-    own_time = True
+    sets_time = True
     causal = False
     step = find_peak
     integer_step = find_peak

@@ -92,7 +92,7 @@ class MovingSum(ExactWindow):
     leaves no trace afterwards.
     """
 
-    known_as = "sum, rolling_sum, moving_total, ts_sum"
+    search_terms = "sum, rolling_sum, moving_total, ts_sum"
     o1 = Out("number", doc="sums")
     integer_step = integer_moving_sum
     high = Scalar("number", 0.0)
@@ -125,7 +125,7 @@ class MovingAverage(ExactWindow):
     signs in one window give NaN.
     """
 
-    known_as = (
+    search_terms = (
         "sma, mean, average, avg, rolling, rolling_mean, rolling_average, moving_mean, "
         "simple_moving_average, ts_mean, boxcar"
     )
@@ -185,7 +185,7 @@ class StandardDeviation(ExactWindow):
     in the window gives NaN.
     """
 
-    known_as = "std, stdev, stddev, sd, rolling_std, moving_std, ts_std, volatility"
+    search_terms = "std, stdev, stddev, sd, rolling_std, moving_std, ts_std, volatility"
     o1 = Out("number", doc="deviations")
     integer_step = integer_moving_deviation
     center = Scalar("number", 0.0)
@@ -275,7 +275,7 @@ class WindowMinMax(Window):
     Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
     """
 
-    known_as = (
+    search_terms = (
         "rolling_min mode: min, moving_min mode: min, ts_min mode: min, lowest mode: min, "
         "rolling_max mode: max, moving_max mode: max, ts_max mode: max, highest mode: max"
     )

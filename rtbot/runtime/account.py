@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compiler import pairing_layout
 
 if TYPE_CHECKING:
-    from rtbot.compiler.calls import Port
+    from rtbot.compiler.calls import PortCounters
     from rtbot.graph.model import Ref
     from rtbot.runtime.session import Session
 
 
-def account(session: Session) -> dict[str, Any]:
+def build_account(session: Session) -> dict[str, Any]:
     """Per operator and port in = consumed + held + lost.
 
     A port that an as-of join looks up has `unmatched` beside them, if it is not zero: the messages
@@ -22,43 +22,43 @@ def account(session: Session) -> dict[str, Any]:
     plan = session.plan
     for name, node in plan.checked.nodes.items():
         operators[name] = {
-            port: _entry(session, plan.ports[name, port], _tied(session, name, port))
+            port: _make_entry(session, plan.ports[name, port], _count_tied(session, name, port))
             for port in node.inputs
         }
     inputs = {}
-    for name, feed in session.feeds.items():
+    for name, feed in session.input_ports.items():
         arrived, waiting = feed.counts["arrived"], feed.counts["held"]
         lost = dict(sorted(feed.lost.items()))
-        inputs[name] = _line(arrived, waiting, lost)
+        inputs[name] = _make_line(arrived, waiting, lost)
     return {"operators": operators, "inputs": inputs, "outputs": dict(session.rows)}
 
 
-def held(session: Session) -> dict[str, int]:
+def count_held(session: Session) -> dict[str, int]:
     """Rows that wait, by port or input."""
-    waiting = {n: f.counts["held"] for n, f in session.feeds.items() if f.counts["held"]}
+    waiting = {n: f.counts["held"] for n, f in session.input_ports.items() if f.counts["held"]}
     for (name, port), found in session.plan.ports.items():
         if found.pairing is not None:
             pool = session.runner.pools[found.pairing[0]]
-            count = pool.word(found.pairing[1], pairing_layout.HELD)
+            count = pool.read_word(found.pairing[1], pairing_layout.HELD)
             if count:
                 waiting[f"{name}.{port}"] = count
     return waiting
 
 
-def _line(arrived: int, waiting: int, lost: dict[str, int]) -> dict[str, Any]:
+def _make_line(arrived: int, waiting: int, lost: dict[str, int]) -> dict[str, Any]:
     consumed = arrived - waiting - sum(lost.values())
     return {"in": arrived, "consumed": consumed, "held": waiting, "lost": lost}
 
 
-def _entry(session: Session, port: Port, tied: dict[str, int]) -> dict[str, Any]:
+def _make_entry(session: Session, port: PortCounters, tied: dict[str, int]) -> dict[str, Any]:
     header = session.runner.header
-    arrived = emitted(session, port.source)
+    arrived = count_emitted(session, port.source)
     lost = dict(tied)
     waiting = unmatched = 0
     if port.pairing is not None:
         pool = session.runner.pools[port.pairing[0]]
-        waiting = pool.word(port.pairing[1], pairing_layout.HELD)
-        alone = pool.word(port.pairing[1], pairing_layout.LOST)
+        waiting = pool.read_word(port.pairing[1], pairing_layout.HELD)
+        alone = pool.read_word(port.pairing[1], pairing_layout.LOST)
         if pool.call.ports[port.pairing[1]].role != "last":
             lost["unmatched"] = alone
         elif port.answers:
@@ -67,24 +67,24 @@ def _entry(session: Session, port: Port, tied: dict[str, int]) -> dict[str, Any]
         lost["unmatched"] = arrived - int(header[port.active])
     if port.domain is not None:
         lost["domain"] = int(header[port.domain])
-    line = _line(arrived, waiting, {n: c for n, c in sorted(lost.items()) if c})
+    line = _make_line(arrived, waiting, {n: c for n, c in sorted(lost.items()) if c})
     return line | ({"unmatched": unmatched} if unmatched else {})
 
 
-def _tied(session: Session, name: str, port: str) -> dict[str, int]:
+def _count_tied(session: Session, name: str, port: str) -> dict[str, int]:
     index = session.plan.losses.get((name, port))
     if index is None:
         return {}
     return {session.plan.reasons[name, port]: int(session.runner.header[index])}
 
 
-def emitted(session: Session, ref: Ref) -> int:
+def count_emitted(session: Session, ref: Ref) -> int:
     """Messages that came out of a ref so far."""
     plan = session.plan
-    if ref.id in session.feeds:
-        feed = session.feeds[ref.id]
+    if ref.id in session.input_ports:
+        feed = session.input_ports[ref.id]
         return feed.counts["arrived"] - feed.counts["held"] - sum(feed.lost.values())
-    clock = plan.clock_of[ref]
+    clock = plan.timeline_of[ref]
     if ref in clock.counts:
         return int(session.runner.header[clock.counts[ref]])
     return session.runner.own_rows.get(clock.name, 0)

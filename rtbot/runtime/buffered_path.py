@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler import pairing_layout
-from rtbot.compiler.calls import OwnCall, PairCall, SegmentCall
-from rtbot.core.arrays import flat, room
+from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
+from rtbot.core.arrays import allocate_columns, flatten_columns
 from rtbot.core.batch import Batch
-from rtbot.runtime.direct_path import Direct
-from rtbot.runtime.push_one import OneMessage
+from rtbot.runtime.direct_path import DirectPath
+from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Column
-    from rtbot.runtime.input_port import Feed
+    from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
 AHEAD = 1024
-"""Messages for which `Single` reserves room at a time."""
+"""Messages for which `BufferedPath` reserves room at a time."""
 
 ROOM = 16
-"""Rows of the buffers of `Single` where fewer wait at a key."""
+"""Rows of the buffers of `BufferedPath` where fewer wait at a key."""
 
 
-class Single(OneMessage):
+class BufferedPath(PushPath):
     """`push_one` where streams meet: every function is called with arguments that are made once."""
 
     def __init__(self, session: Session, name: str) -> None:
@@ -45,9 +45,9 @@ class Single(OneMessage):
         self.calls: list[tuple[Any, list[Any]]] = []
 
     @staticmethod
-    def serves(plan: Plan, feeds: Mapping[str, Feed]) -> bool:
+    def can_serve(plan: Plan, feeds: Mapping[str, InputPort]) -> bool:
         """Whether no operator gives times of its own and no input holds rows back."""
-        own = any(isinstance(c, OwnCall) for c in plan.calls)
+        own = any(isinstance(c, RetimeCall) for c in plan.calls)
         return not own and not any(feed.holds for feed in feeds.values())
 
     def _reserve(self) -> None:
@@ -60,7 +60,7 @@ class Single(OneMessage):
         for pool in runner.pools:
             ports = range(len(pool.call.ports))
             pool.reserve(rows * len(ports), AHEAD)
-            rows += sum(pool.word(k, pairing_layout.HELD) for k in ports)
+            rows += sum(pool.read_word(k, pairing_layout.HELD) for k in ports)
         runner.ahead = AHEAD
         runner.arranged = runner.version
         if self.room > ROOM:
@@ -89,20 +89,24 @@ class Single(OneMessage):
         self.version = runner.arranged
         self.slot = np.zeros(1, np.int64)
         self.buffers = [
-            Batch(np.zeros(2, np.int64), np.empty(self.room, np.int64), room(s.types, self.room))
+            Batch(
+                np.zeros(2, np.int64),
+                np.empty(self.room, np.int64),
+                allocate_columns(s.types, self.room),
+            )
             for s in plan.streams
         ]
-        own = next(c.stream.index for c in plan.clocks if c.input == self.name)
+        own = next(c.stream.index for c in plan.timelines if c.input == self.name)
         self.source = self.buffers[own]
         self.calls = []
         carried: list[Column] = []
         for call in plan.calls:
             if isinstance(call, SegmentCall):
                 passed = carried if call.carries else []
-                carried = room(call.carried, self.room)
-                self.calls.append(self._segment(call, passed, carried))
+                carried = allocate_columns(call.carried, self.room)
+                self.calls.append(self._bind_segment(call, passed, carried))
             elif isinstance(call, PairCall):
-                self.calls.append(self._pair(call))
+                self.calls.append(self._bind_pair(call))
         self._count()
         self.outputs = []
         for name, (stream, place) in plan.places.items():
@@ -115,20 +119,20 @@ class Single(OneMessage):
         for pool in self.session.runner.pools:
             header, words = memoryview(pool.header), memoryview(pool.queue.view(np.int64))
             for k in range(len(pool.call.ports)):
-                self.held.append((header, pairing_layout.header_place(k, pairing_layout.HELD)))
+                self.held.append((header, pairing_layout.locate_word(k, pairing_layout.HELD)))
                 self.waiting.append(
                     (words, pool.width, pairing_layout.QUEUE * k + pairing_layout.WAITING)
                 )
 
-    def _segment(
+    def _bind_segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
     ) -> tuple[Any, list[Any]]:
         runner = self.session.runner
         wrap = runner.wrap
         source = self.buffers[call.source]
         arguments = [1, wrap(self.slot), wrap(source.starts), wrap(source.time)]
-        arguments += [wrap(a) for a in flat(source.columns[c] for c in call.columns)]
-        arguments += [wrap(a) for a in flat(passed)]
+        arguments += [wrap(a) for a in flatten_columns(source.columns[c] for c in call.columns)]
+        arguments += [wrap(a) for a in flatten_columns(passed)]
         arguments += [runner.F, runner.I]
         for index, whole in call.groups:
             target = self.buffers[index]
@@ -136,14 +140,16 @@ class Single(OneMessage):
                 target.starts, target.time = source.starts, source.time
             else:
                 arguments += [wrap(target.starts), wrap(target.time)]
-            arguments += [wrap(a) for a in flat(target.columns)]
-        arguments += [wrap(a) for a in flat(carried)]
+            arguments += [wrap(a) for a in flatten_columns(target.columns)]
+        arguments += [wrap(a) for a in flatten_columns(carried)]
         return getattr(self.session.module, call.name), arguments
 
-    def _pair(self, call: PairCall) -> tuple[Any, list[Any]]:
+    def _bind_pair(self, call: PairCall) -> tuple[Any, list[Any]]:
         runner = self.session.runner
         batches = [self.buffers[source] for source, _ in call.sources]
-        arguments = runner.pair_arguments(call, 1, self.slot, batches, self.buffers[call.target])
+        arguments = runner.make_pair_arguments(
+            call, 1, self.slot, batches, self.buffers[call.target]
+        )
         return getattr(self.session.module, call.name), arguments
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
@@ -164,7 +170,7 @@ class Single(OneMessage):
         self._fill(slot, time, value)
         for function, arguments in self.calls:
             function(*arguments)
-        released = self._released(key)
+        released = self._collect_released(key)
         self.source.starts[1] = 0
         return released
 
@@ -179,13 +185,13 @@ class Single(OneMessage):
         if column.valid is not None:
             column.valid[0] = value is not None
         if self.kind == "text":
-            self.session.intake.tidy()
+            self.session.ingest.tidy()
             value = self.session.texts.code(value)
         elif value is None:
             value = np.nan if self.kind == "number" else 0
         column.value[0] = value
 
-    def _released(self, key: Any) -> dict[str, Any]:
+    def _collect_released(self, key: Any) -> dict[str, Any]:
         session = self.session
         released: dict[str, Any] = {}
         for name, batch, column, kind in self.outputs:
@@ -207,14 +213,14 @@ class Single(OneMessage):
         return released
 
 
-def roads(session: Session) -> dict[str, OneMessage]:
+def choose_paths(session: Session) -> dict[str, PushPath]:
     """The best road of every input that has a better one than `push`."""
-    plan, feeds = session.plan, session.feeds
-    found: dict[str, OneMessage] = {}
-    if Single.serves(plan, feeds):
-        found |= {name: Single(session, name) for name in feeds}
+    plan, feeds = session.plan, session.input_ports
+    found: dict[str, PushPath] = {}
+    if BufferedPath.can_serve(plan, feeds):
+        found |= {name: BufferedPath(session, name) for name in feeds}
     for call in plan.calls:
-        if isinstance(call, SegmentCall) and Direct.serves(plan, call, feeds):
+        if isinstance(call, SegmentCall) and DirectPath.can_serve(plan, call, feeds):
             assert call.input is not None
-            found[call.input] = Direct(session, call)
+            found[call.input] = DirectPath(session, call)
     return found

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import PairCall, SegmentCall
-from rtbot.runtime.push_one import OneMessage
+from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot.compiler.plan import Plan
-    from rtbot.runtime.input_port import Feed
+    from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
 
-class Direct(OneMessage):
+class DirectPath(PushPath):
     """`push_one` where one segment is all there is behind an input: one call of its twin."""
 
     def __init__(self, session: Session, call: SegmentCall) -> None:
@@ -23,13 +23,13 @@ class Direct(OneMessage):
         super().__init__(session, call.input)
         self.call = call
         self.function = getattr(session.module, f"{call.name}_one")
-        places = self._places()
+        places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]
         self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
 
     @staticmethod
-    def serves(plan: Plan, call: SegmentCall, feeds: Mapping[str, Feed]) -> bool:
+    def can_serve(plan: Plan, call: SegmentCall, feeds: Mapping[str, InputPort]) -> bool:
         """Whether everything behind the input is this one call."""
         if call.input is None or call.carried or call.carries:
             return False
@@ -43,7 +43,7 @@ class Direct(OneMessage):
         passed_on = any(stream == call.source for stream, _ in plan.places.values())
         return not made & used and not texts and not passed_on
 
-    def _places(self) -> list[tuple[str, int, int, int | None]]:
+    def _locate_outputs(self) -> list[tuple[str, int, int, int | None]]:
         """Per output, as declared: where its flag, its value and its valid flag are returned."""
         found: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         place = 0

@@ -7,52 +7,60 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler import pairing_layout
-from rtbot.compiler.calls import OwnCall, PairCall, SegmentCall
-from rtbot.compiler.user_step_errors import blamed
-from rtbot.core.arrays import aligned, cut, cut_column, empty, flat, joined, room
+from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
+from rtbot.compiler.user_step_errors import to_step_error
+from rtbot.core.arrays import (
+    allocate_aligned,
+    allocate_columns,
+    concat_batches,
+    flatten_columns,
+    make_empty_batch,
+    trim_array,
+    trim_column,
+)
 from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import ResourceLimit
-from rtbot.runtime.frontier import Progress
-from rtbot.runtime.pairing_pool import Pool
+from rtbot.runtime.frontier import FrontierTracker
+from rtbot.runtime.pairing_pool import PairingPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import ModuleType
 
     from rtbot.compiler.plan import Plan
-    from rtbot.runtime.input_port import Feed
+    from rtbot.runtime.input_port import InputPort
 
 OWN_ROWS_LIMIT = 100_000_000
 """Rows that an operator with its own times may release in one push."""
 
 
-class Runner:
+class Executor:
     """State and execution; knows nothing of keys, tables or policies."""
 
     def __init__(
-        self, plan: Plan, module: ModuleType, kernels: ModuleType, feeds: Mapping[str, Feed]
+        self, plan: Plan, module: ModuleType, kernels: ModuleType, feeds: Mapping[str, InputPort]
     ) -> None:
         self.plan = plan
         self.module = module
         self.kernels = kernels
-        self.feeds = feeds
-        self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _same
+        self.input_ports = feeds
+        self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _identity
         self.capacity = 1
-        self.template = plan.layout.template()
+        self.template = plan.layout.make_template()
         self.width = plan.layout.width
         self.length = plan.layout.length
-        self.state = aligned(self.length + self.width)
-        self.state[: self.length] = plan.layout.first_header()
+        self.state = allocate_aligned(self.length + self.width)
+        self.state[: self.length] = plan.layout.make_header()
         self.state[self.length :] = self.template
-        self.pools = [Pool(call, 1) for call in plan.pairings]
+        self.pools = [PairingPool(call, 1) for call in plan.pairings]
         for pool in self.pools:
             for k, (source, _) in enumerate(pool.call.sources):
                 shift = plan.streams[source].progress[1]
-                pool.header[pairing_layout.header_place(k, pairing_layout.SHIFT)] = shift
+                pool.header[pairing_layout.locate_word(k, pairing_layout.SHIFT)] = shift
         self.grew = 0
         self.ahead = 0
         self.arranged = 0
-        self.progress = Progress(plan, kernels, feeds, self.pools)
+        self.progress = FrontierTracker(plan, kernels, feeds, self.pools)
         self.own_rows: dict[str, int] = {}
         self.renew_views()
 
@@ -71,7 +79,7 @@ class Runner:
 
     def resize(self, capacity: int) -> None:
         """Room for so many keys; what is beyond has to be unused."""
-        state = aligned(self.length + capacity * self.width)
+        state = allocate_aligned(self.length + capacity * self.width)
         kept = min(len(state), len(self.state))
         state[:kept] = self.state[:kept]
         state[kept:].reshape(-1, self.width)[:] = self.template
@@ -79,7 +87,7 @@ class Runner:
         for pool in self.pools:
             pool.resize(capacity)
         self.progress.grow(capacity)
-        for feed in self.feeds.values():
+        for feed in self.input_ports.values():
             feed.grow(capacity)
         self.capacity = capacity
         self.renew_views()
@@ -91,7 +99,7 @@ class Runner:
         for pool in self.pools:
             pool.clear(slot)
         self.progress.clear(slot)
-        for feed in self.feeds.values():
+        for feed in self.input_ports.values():
             feed.clear(slot)
 
     def codes(self, slots: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
@@ -101,8 +109,8 @@ class Runner:
             yield rows[slots, offset]
         for pool in self.pools:
             yield from pool.codes(self.kernels, slots)
-        for feed in self.feeds.values():
-            yield from feed.texts()
+        for feed in self.input_ports.values():
+            yield from feed.list_text_codes()
 
     # ---- execution
 
@@ -115,36 +123,38 @@ class Runner:
         runs = len(slots)
         nothing = np.zeros(runs + 1, np.int64)
         batches: list[Batch | None] = [None] * len(plan.streams)
-        for clock in plan.clocks:
+        for clock in plan.timelines:
             if clock.input is None:
                 continue
             batch = inputs.get(clock.input)
             stream = clock.stream
-            batches[stream.index] = batch if batch is not None else empty(nothing, stream.types)
-        floors = self.progress.floors() if self.pools or self.progress.known else []
+            batches[stream.index] = (
+                batch if batch is not None else make_empty_batch(nothing, stream.types)
+            )
+        floors = self.progress.list_global_frontiers() if self.pools or self.progress.known else []
         try:
-            self._calls(slots, batches, floors, ending=ending)
+            self._run_calls(slots, batches, floors, ending=ending)
         except Exception as error:
-            found = blamed(error, plan)
+            found = to_step_error(error, plan)
             if found is None:
                 raise
             raise found from error
         return batches  # type: ignore[return-value]
 
-    def _calls(
+    def _run_calls(
         self, slots: np.ndarray, batches: list[Batch | None], floors: list[int], *, ending: bool
     ) -> None:
         runs = len(slots)
         carried: list[Any] = []
         for call in self.plan.calls:
             if isinstance(call, SegmentCall):
-                carried = self._segment(call, slots, runs, batches, carried)
-            elif isinstance(call, OwnCall):
-                self._own(call, slots, runs, batches, floors)
+                carried = self._run_segment(call, slots, runs, batches, carried)
+            elif isinstance(call, RetimeCall):
+                self._run_retime(call, slots, runs, batches, floors)
             else:
-                self._pair(call, slots, runs, batches, floors, ending=ending)
+                self._run_pairing(call, slots, runs, batches, floors, ending=ending)
 
-    def _segment(
+    def _run_segment(
         self,
         call: SegmentCall,
         slots: np.ndarray,
@@ -157,31 +167,31 @@ class Runner:
         streams = [self.plan.streams[index] for index, _ in call.groups]
         if not rows:
             for stream in streams:
-                batches[stream.index] = empty(np.zeros(runs + 1, np.int64), stream.types)
+                batches[stream.index] = make_empty_batch(np.zeros(runs + 1, np.int64), stream.types)
             return []
         wrap = self.wrap
         arguments = [runs, wrap(slots), wrap(source.starts), wrap(source.time)]
-        arguments += self._columns(source, call.columns)
+        arguments += self._wrap_columns(source, call.columns)
         arguments += [wrap(a) for a in carried] if call.carries else []
         arguments += [self.F, self.I]
         results = []
         for (_, whole), stream in zip(call.groups, streams, strict=True):
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
             time = source.time if whole else np.empty(rows, np.int64)
-            columns = room(stream.types, rows)
+            columns = allocate_columns(stream.types, rows)
             arguments += [] if whole else [wrap(starts), wrap(time)]
-            arguments += [wrap(a) for a in flat(columns)]
+            arguments += [wrap(a) for a in flatten_columns(columns)]
             results.append((stream.index, whole, starts, time, columns))
-        passed = flat(room(call.carried, rows))
+        passed = flatten_columns(allocate_columns(call.carried, rows))
         arguments += [wrap(a) for a in passed]
         getattr(self.module, call.name)(*arguments)
         for index, whole, starts, time, columns in results:
             count = rows if whole else int(starts[runs])
-            kept = [cut_column(c, count) for c in columns]
-            batches[index] = Batch(starts, cut(time, count), kept)
+            kept = [trim_column(c, count) for c in columns]
+            batches[index] = Batch(starts, trim_array(time, count), kept)
         return passed
 
-    def _columns(self, batch: Batch, columns: Iterable[int]) -> list[Any]:
+    def _wrap_columns(self, batch: Batch, columns: Iterable[int]) -> list[Any]:
         wrap = self.wrap
         found = []
         for column in (batch.columns[c] for c in columns):
@@ -190,8 +200,8 @@ class Runner:
                 found.append(wrap(column.valid))
         return found
 
-    def _own(
-        self, call: OwnCall, slots: np.ndarray, runs: int, batches: list[Any], floors: list[int]
+    def _run_retime(
+        self, call: RetimeCall, slots: np.ndarray, runs: int, batches: list[Any], floors: list[int]
     ) -> None:
         source = batches[call.source]
         stream = self.plan.streams[call.target]
@@ -203,24 +213,24 @@ class Runner:
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
         wrap = self.wrap
         while len(source) and run < runs:
-            time, columns = np.empty(room_rows, np.int64), room(stream.types, room_rows)
+            time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
             run, row, count = getattr(self.module, call.name)(
                 runs, wrap(slots), wrap(source.starts), wrap(source.time),
-                *self._columns(source, call.columns), self.F, self.I, wrap(known),
+                *self._wrap_columns(source, call.columns), self.F, self.I, wrap(known),
                 run, row, room_rows, total, wrap(starts), wrap(time),
-                *(wrap(a) for a in flat(columns)),
+                *(wrap(a) for a in flatten_columns(columns)),
             )  # fmt: skip
-            parts.append((time[:count], [cut_column(c, count) for c in columns]))
+            parts.append((time[:count], [trim_column(c, count) for c in columns]))
             total += count
             room_rows = min(2 * room_rows, 1 << 22)
             if total > OWN_ROWS_LIMIT:
                 raise _too_many(call, int(source.time[min(row, len(source) - 1)]))
-        batches[call.target] = joined(starts, parts, stream.types)
+        batches[call.target] = concat_batches(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         for index in call.settles:
             self.progress.settle(index, slots, floors)
 
-    def _pair(
+    def _run_pairing(
         self,
         call: PairCall,
         slots: np.ndarray,
@@ -237,18 +247,18 @@ class Runner:
         pool.reserve(sum(rows), runs)
         for k, (source, _) in enumerate(call.sources):
             index = self.plan.streams[source].progress[0]
-            pool.header[pairing_layout.header_place(k, pairing_layout.FLOOR)] = floors[index]
-        most = pool.most(*rows)
+            pool.header[pairing_layout.locate_word(k, pairing_layout.FLOOR)] = floors[index]
+        most = pool.count_rows_max(*rows)
         starts, time = np.empty(runs + 1, np.int64), np.empty(most, np.int64)
-        target = Batch(starts, time, room(stream.types, most))
+        target = Batch(starts, time, allocate_columns(stream.types, most))
         pool.header[pairing_layout.ENDING] = ending
-        arguments = self.pair_arguments(call, runs, slots, sources, target)
+        arguments = self.make_pair_arguments(call, runs, slots, sources, target)
         count = getattr(self.module, call.name)(*arguments)
         pool.header[pairing_layout.ENDING] = 0
-        columns = [cut_column(c, count) for c in target.columns]
-        batches[call.target] = Batch(target.starts, cut(target.time, count), columns)
+        columns = [trim_column(c, count) for c in target.columns]
+        batches[call.target] = Batch(target.starts, trim_array(target.time, count), columns)
 
-    def pair_arguments(
+    def make_pair_arguments(
         self, call: PairCall, runs: int, slots: np.ndarray, sources: list[Batch], target: Batch
     ) -> list[Any]:
         """Arguments of a pairing's function, in the order of `PairText.parameters`."""
@@ -256,19 +266,22 @@ class Runner:
         wrap = self.wrap
         found: list[Any] = [runs, wrap(slots)]
         for batch, (source, column) in zip(sources, call.sources, strict=True):
-            frontier, pinned = self.progress.at(self.plan.streams[source].progress[0])
-            found += [wrap(batch.starts), wrap(batch.time), *self._columns(batch, [column])]
+            frontier, pinned = self.progress.lookup(self.plan.streams[source].progress[0])
+            found += [wrap(batch.starts), wrap(batch.time), *self._wrap_columns(batch, [column])]
             found += [wrap(frontier), wrap(pinned)]
         queue, value = pool.queue, pool.value
         found += [wrap(a) for a in (queue.view(np.int64), queue, pool.header, pool.time)]
         found += [wrap(a) for a in (value, value.view(np.int64), pool.valid, pool.next)]
         for (times, heap_slots), watched in zip(pool.heaps, pool.watched, strict=True):
             found += [wrap(times), wrap(heap_slots), wrap(watched)]
-        found += [wrap(a) for a in self.progress.at(call.progress)]
-        return [*found, *(wrap(a) for a in (target.starts, target.time, *flat(target.columns)))]
+        found += [wrap(a) for a in self.progress.lookup(call.progress)]
+        return [
+            *found,
+            *(wrap(a) for a in (target.starts, target.time, *flatten_columns(target.columns))),
+        ]
 
 
-def _too_many(call: OwnCall, time: int) -> ResourceLimit:
+def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
     message = f"{call.node} released more than {OWN_ROWS_LIMIT:,} rows in one push, up to t={time}"
     hint = (
         "the session is broken: resume from an earlier dump, then push smaller tables; if one row"
@@ -277,5 +290,5 @@ def _too_many(call: OwnCall, time: int) -> ResourceLimit:
     return ResourceLimit(message, code="RT305", hint=hint)
 
 
-def _same(array: np.ndarray) -> np.ndarray:
+def _identity(array: np.ndarray) -> np.ndarray:
     return array

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.calls import Grid
     from rtbot.compiler.plan import Plan
-    from rtbot.runtime.input_port import Feed, Prepared
-    from rtbot.runtime.keys import Keys
+    from rtbot.runtime.input_port import InputPort, PreparedRows
+    from rtbot.runtime.keys import KeyTable
 
 NEVER = (
     "leave the row out, close its key before it or start another session behind it, "
@@ -30,8 +30,8 @@ NEVER = (
 
 
 def check_grids(
-    plan: Plan, feeds: Mapping[str, Feed], keys: Keys | None, slots: np.ndarray,
-    prepared: Mapping[str, Prepared],
+    plan: Plan, feeds: Mapping[str, InputPort], keys: KeyTable | None, slots: np.ndarray,
+    prepared: Mapping[str, PreparedRows],
 ) -> None:  # fmt: skip
     """Raise ResourceLimit if these rows would release more than a push may."""
     for name, grid in plan.grids.items():
@@ -44,7 +44,7 @@ def check_grids(
             continue
         worst = int(points.argmax())
         one = int(points[worst]) > executor.OWN_ROWS_LIMIT
-        of = "" if keys is None else f" of the key {keys.value(int(known[worst]))!r}"
+        of = "" if keys is None else f" of the key {keys.decode_key(int(known[worst]))!r}"
         message = (
             f"{name} would release more than {executor.OWN_ROWS_LIMIT:,} rows in one push, most of "
             f"them up to t={newest[worst]}{of}, {spans[worst]} behind what came before"
@@ -54,7 +54,7 @@ def check_grids(
 
 
 def _spans(
-    grid: Grid, feed: Feed, prepared: Prepared, slots: np.ndarray
+    grid: Grid, feed: InputPort, prepared: PreparedRows, slots: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per key with rows, the time that a grid passes; the newest time; the slot."""
     starts, time = prepared.batch.starts, prepared.batch.time

@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
 
-    from rtbot.runtime.keys import Keys, Mark
-    from rtbot.tables import Columns, Spec
-    from rtbot.tables.string_dictionary import Texts
+    from rtbot.runtime.keys import KeyTable, Mark
+    from rtbot.tables import Columns, TableSpec
+    from rtbot.tables.string_dictionary import StringDictionary
 
 UNKEYED = np.zeros(1, np.int64)
 """The slots of a run without keys."""
 
 
-class Runs:
+class SortedPush:
     """The tables of one push as batches, all of the same runs: one per slot of `slots`."""
 
-    def __init__(self, tables: Mapping[str, Columns], keys: Keys | None) -> None:
+    def __init__(self, tables: Mapping[str, Columns], keys: KeyTable | None) -> None:
         self.tables = tables
         self.keys = keys
         self.slots = UNKEYED
         self.batches: dict[str, Batch] = {}
         self.found: Mapping[str, np.ndarray] = {}
 
-    def tell(self, name: str, row: int) -> dict[str, Any]:
+    def locate_row(self, name: str, row: int) -> dict[str, Any]:
         """Where row `row` of the batch of an input came from: row of the table, time and key."""
         batch, table, found = self.batches[name], self.tables[name], self.found.get(name)
         told: dict[str, Any] = {"row": row, "time": int(batch.time[row])}
@@ -38,7 +38,7 @@ class Runs:
             run = int(np.searchsorted(batch.starts, row, side="right")) - 1
             slot = int(self.slots[run])
             assert self.keys is not None
-            told["key"] = self.keys.value(slot)
+            told["key"] = self.keys.decode_key(slot)
             place = row - int(batch.starts[run])
             told["row"] = int(np.flatnonzero(found == slot)[place])
         if table.rows is not None:
@@ -46,7 +46,7 @@ class Runs:
         return told
 
 
-class Intake:
+class Ingest:
     """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave.
 
     `codes` gives the codes of texts that a state or a row that waits has.
@@ -54,10 +54,10 @@ class Intake:
 
     def __init__(
         self,
-        specs: Mapping[str, Spec],
+        specs: Mapping[str, TableSpec],
         kernels: ModuleType,
-        keys: Keys | None,
-        texts: Texts,
+        keys: KeyTable | None,
+        texts: StringDictionary,
         codes: Callable[[], Iterable[np.ndarray]],
     ) -> None:
         self.specs = specs
@@ -71,26 +71,26 @@ class Intake:
 
     def tidy(self) -> None:
         """Forget texts that are of no open key, in no state and wait nowhere, if it is time to."""
-        if self.texts.are_many():
+        if self.texts.is_crowded():
             self.texts.keep(self.codes())
         if self.keys is not None:
             self.keys.forget_texts()
 
     def mark(self) -> tuple[tuple[int, int], Mark | None]:
-        """What `back_to` needs."""
+        """What `roll_back` needs."""
         self.tidy()
         return self.texts.mark(), None if self.keys is None else self.keys.mark()
 
-    def back_to(self, mark: tuple[tuple[int, int], Mark | None]) -> None:
+    def roll_back(self, mark: tuple[tuple[int, int], Mark | None]) -> None:
         """Forget the texts and keys that came after the mark."""
-        self.texts.back_to(mark[0])
+        self.texts.roll_back(mark[0])
         if self.keys is not None:
             assert mark[1] is not None
-            self.keys.back_to(mark[1])
+            self.keys.roll_back(mark[1])
 
     # ---- keys to slots
 
-    def slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
+    def assign_slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
         """Slots of the rows of every table that has some; new keys get one."""
         assert self.keys is not None
         width = self.keys.width
@@ -114,14 +114,16 @@ class Intake:
 
     # ---- rows to runs
 
-    def runs(self, tables: Mapping[str, Columns], found: Mapping[str, np.ndarray]) -> Runs:
+    def sort_rows(
+        self, tables: Mapping[str, Columns], found: Mapping[str, np.ndarray]
+    ) -> SortedPush:
         """The rows sorted by key, those of a key in the order in which they came."""
-        runs = Runs(tables, self.keys)
+        runs = SortedPush(tables, self.keys)
         if self.keys is None:
             for name, table in tables.items():
                 starts = np.array([0, len(table)])
-                column = self._column(name, table)
-                runs.batches[name] = Batch(starts, writable(table.time), [column])
+                column = self._make_column(name, table)
+                runs.batches[name] = Batch(starts, make_writable(table.time), [column])
             return runs
         runs.found = found
         distinct = np.empty(min(sum(map(len, found.values())), self.keys.count), np.int64)
@@ -132,27 +134,27 @@ class Intake:
             order = runs.slots = self.keys.sort(distinct[:count])
             self.kernels.arrange(order, count, self.place)
             for name, table in tables.items():
-                runs.batches[name] = self._sorted(name, table, found.get(name), order)
+                runs.batches[name] = self._sort_table(name, table, found.get(name), order)
         finally:
             self.kernels.forget(distinct, count, self.place)
         return runs
 
-    def _column(self, name: str, table: Columns) -> Column:
+    def _make_column(self, name: str, table: Columns) -> Column:
         value = table.value
         if not isinstance(value, np.ndarray):
             value = self.texts.encode(value)
         valid = table.valid
         if valid is None and self.specs[name].nullable:
             valid = np.ones(len(table), bool)
-        return Column(writable(value), None if valid is None else writable(valid))
+        return Column(make_writable(value), None if valid is None else make_writable(valid))
 
-    def _sorted(
+    def _sort_table(
         self, name: str, table: Columns, slots: np.ndarray | None, order: np.ndarray
     ) -> Batch:
         runs, rows = len(order), len(table)
         starts, ends = np.zeros(runs + 1, np.int64), np.empty(runs, np.int64)
-        column = self._column(name, table)
-        time = writable(table.time)
+        column = self._make_column(name, table)
+        time = make_writable(table.time)
         if slots is None or self.kernels.tally(slots, rows, self.place, runs, starts, ends):
             return Batch(starts, time, [column])
         out_time, out = np.empty(rows, np.int64), np.empty_like(column.value)
@@ -165,16 +167,16 @@ class Intake:
         return Batch(starts, out_time, [Column(out, valid)])
 
 
-def writable(array: np.ndarray) -> np.ndarray:
+def make_writable(array: np.ndarray) -> np.ndarray:
     """The same memory, not marked read-only: compiled functions are typed by that mark."""
     if array.flags.writeable and array.flags.c_contiguous and array.flags.aligned:
         return array
     if not (array.flags.c_contiguous and array.flags.aligned):
         return np.array(array)
-    return np.asarray(_Unmarked(array))
+    return np.asarray(_WritableView(array))
 
 
-class _Unmarked:
+class _WritableView:
     """Hands out another array's memory without its read-only mark; nothing here writes to it."""
 
     def __init__(self, array: np.ndarray) -> None:

@@ -1,7 +1,7 @@
 """The edge: what comes in is checked whole, sorted into runs, and only then let in.
 
-`Feed` is one input. `prepare` changes nothing; `accept` takes effect. An input whose rows must wait
-before they may come in is a `HeldFeed` (held.py).
+`InputPort` is one input. `prepare` changes nothing; `accept` takes effect. An input whose rows must
+wait before they may come in is a `ReorderBuffer` (reorder.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrays import grown
+from rtbot.core.arrays import grow_array
 from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import DataError
 from rtbot.runtime.kernels.rows import FIRST
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Prepared:
+class PreparedRows:
     """Rows of one push, sorted into runs and checked; `lost` counts by reason."""
 
     batch: Batch
@@ -36,7 +36,7 @@ class Prepared:
     arrived: int = 0
 
 
-class Feed:
+class InputPort:
     """One input: its newest times per key, its policies, its counters."""
 
     holds = False
@@ -50,7 +50,7 @@ class Feed:
         self.floor = FIRST
         self.last = np.full(capacity, FIRST)
         self.view = memoryview(self.last)
-        self.pinned = np.zeros(capacity, np.uint8)
+        self.held_back = np.zeros(capacity, np.uint8)
         self.begun = np.zeros(capacity, np.uint8)
         self.counts = {"arrived": 0, "held": 0}
         self.lost: dict[str, int] = {}
@@ -58,10 +58,10 @@ class Feed:
 
     def grow(self, capacity: int) -> None:
         """Room for more keys."""
-        self.last = grown(self.last, capacity, FIRST)
+        self.last = grow_array(self.last, capacity, FIRST)
         self.view = memoryview(self.last)
-        self.pinned = grown(self.pinned, capacity, 0)
-        self.begun = grown(self.begun, capacity, 0)
+        self.held_back = grow_array(self.held_back, capacity, 0)
+        self.begun = grow_array(self.begun, capacity, 0)
         self.frontier = self.last
 
     def clear(self, slot: int) -> None:
@@ -69,20 +69,20 @@ class Feed:
         self.last[slot] = FIRST
         self.begun[slot] = 0
 
-    def texts(self) -> list[np.ndarray]:
+    def list_text_codes(self) -> list[np.ndarray]:
         """The codes of texts that wait here."""
         return []
 
     # ---- checks; nothing is changed
 
-    def prepare(self, batch: Batch, slots: np.ndarray, tell: Tell) -> Prepared:
+    def prepare(self, batch: Batch, slots: np.ndarray, tell: Tell) -> PreparedRows:
         """Check the rows against what came before."""
-        prepared = Prepared(batch, arrived=len(batch))
+        prepared = PreparedRows(batch, arrived=len(batch))
         if len(batch):
             self._check(prepared, slots, tell)
         return prepared
 
-    def _check(self, prepared: Prepared, slots: np.ndarray, tell: Tell) -> None:
+    def _check(self, prepared: PreparedRows, slots: np.ndarray, tell: Tell) -> None:
         batch = prepared.batch
         runs = len(slots)
         bad = self.kernels.first_unordered(
@@ -101,7 +101,7 @@ class Feed:
         for place, (reason, policy) in enumerate(policies):
             if counts[place] and policy == "error":
                 row = int(counts[place + 2])
-                raise self.refused(reason, batch, row, slots, tell)
+                raise self.make_refused_error(reason, batch, row, slots, tell)
             if counts[place]:
                 prepared.lost[reason] = int(counts[place])
         columns = [
@@ -109,7 +109,7 @@ class Feed:
         ]
         prepared.batch = Batch(starts, batch.time[keep], columns)
 
-    def refused(
+    def make_refused_error(
         self, reason: str, batch: Batch, row: int, slots: np.ndarray, tell: Tell
     ) -> DataError:
         """The error for a row that is late or a duplicate, where these are not allowed."""
@@ -131,14 +131,14 @@ class Feed:
 
     # ---- effects
 
-    def accept(self, prepared: Prepared, slots: np.ndarray) -> Batch:
+    def accept(self, prepared: PreparedRows, slots: np.ndarray) -> Batch:
         """Let the rows in; returns what goes on into the graph."""
         self._count(prepared)
         batch = prepared.batch
         self.kernels.accept(slots, len(slots), batch.starts, batch.time, self.last, self.begun)
         return batch
 
-    def _count(self, prepared: Prepared) -> None:
+    def _count(self, prepared: PreparedRows) -> None:
         self.counts["arrived"] += prepared.arrived
         for reason, count in prepared.lost.items():
             self.lost[reason] = self.lost.get(reason, 0) + count

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rtbot.core.arrays import distinct, grown
+from rtbot.core.arrays import distinct, grow_array
 from rtbot.core.errors import DataError
-from rtbot.tables.string_dictionary import NULL_TEXT, Texts
+from rtbot.tables.string_dictionary import NULL_TEXT, StringDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-SMALLEST, MANY = 16, 1024
+TABLE_SIZE_MIN, MANY = 16, 1024
 
 
-def kind_of(column: Any) -> str | None:
+def detect_key_kind(column: Any) -> str | None:
     """integer or text; None for a column that holds nothing but nulls, or nothing."""
     if isinstance(column, tuple):
         return "integer" if column[1].any() else None
@@ -26,7 +26,7 @@ def kind_of(column: Any) -> str | None:
     return "text" if len(column.values) else None
 
 
-def null_rows(column: Any) -> np.ndarray | None:
+def find_null_rows(column: Any) -> np.ndarray | None:
     """Which rows of a key column are null, or None if none is."""
     if isinstance(column, np.ndarray):
         return None
@@ -35,7 +35,7 @@ def null_rows(column: Any) -> np.ndarray | None:
 
 
 class Mark(NamedTuple):
-    """What `Keys.back_to` needs to forget all that came after."""
+    """What `KeyTable.back_to` needs to forget all that came after."""
 
     kinds: list[str | None] | None
     texts: list[tuple[int, int]]
@@ -44,7 +44,7 @@ class Mark(NamedTuple):
     room: tuple[int, int]
 
 
-class Keys:
+class KeyTable:
     """The table of keys. A slot is a small integer; slots of closed keys are used again."""
 
     def __init__(self, names: Sequence[str], kernels: ModuleType) -> None:
@@ -52,9 +52,9 @@ class Keys:
         self.kernels = kernels
         self.kinds: list[str | None] | None = None
         self.nulls = False
-        self.texts = [Texts() for _ in self.names]
-        self.words = np.zeros(SMALLEST, np.int64)
-        self.table = np.full(2 * SMALLEST, -1, np.int64)
+        self.texts = [StringDictionary() for _ in self.names]
+        self.words = np.zeros(TABLE_SIZE_MIN, np.int64)
+        self.table = np.full(2 * TABLE_SIZE_MIN, -1, np.int64)
         self.count = 0
         self.free: list[int] = []
         self.ordered = True
@@ -69,8 +69,8 @@ class Keys:
 
     def encode(self, columns: Sequence[Any]) -> np.ndarray:
         """Words of a table's key columns, flat, `width` a row; null is 0 and a bit of the mask."""
-        self._note_kinds([kind_of(c) for c in columns])
-        nulls = [null_rows(c) for c in columns]
+        self._note_kinds([detect_key_kind(c) for c in columns])
+        nulls = [find_null_rows(c) for c in columns]
         if not self.nulls and any(n is not None for n in nulls):
             self._allow_nulls()
         parts: list[np.ndarray] = []
@@ -98,7 +98,7 @@ class Keys:
 
     def _allow_nulls(self) -> None:
         width = self.width
-        words = np.zeros((max(self.count, SMALLEST), width + 1), np.int64)
+        words = np.zeros((max(self.count, TABLE_SIZE_MIN), width + 1), np.int64)
         words[: self.count, :width] = self.words[: self.count * width].reshape(-1, width)
         self.nulls, self.words = True, words.ravel()
         self._rebuild(len(self.table))
@@ -130,23 +130,23 @@ class Keys:
         reused = bool(len(slots)) and int(slots[0]) < self.count
         known[slots] = new
         if self.ordered and len(slots):
-            self.ordered = not reused and self._follows(before, new[:1])
+            self.ordered = not reused and self._is_after(before, new[:1])
         self.count = max(self.count, int(slots.max(initial=-1)) + 1)
         self.kernels.insert(slots, len(slots), width, self.table, len(self.table) - 1, self.words)
         return slots
 
-    def _follows(self, before: Any, first: np.ndarray) -> bool:
+    def _is_after(self, before: Any, first: np.ndarray) -> bool:
         if before is None:
             return True
         if self.kinds == ["integer"] and self.width == 1:
             return bool(before[0] < first[0][0])
-        return list(self._order(np.stack([before, first[0]]))) == [0, 1]
+        return list(self._sort_words(np.stack([before, first[0]]))) == [0, 1]
 
     def _take_slots(self, wanted: int) -> np.ndarray:
         again = min(wanted, len(self.free))
         total = self.count + wanted - again
         if total * self.width > len(self.words):
-            self.words = grown(self.words, max(total, 2 * self.count) * self.width, 0)
+            self.words = grow_array(self.words, max(total, 2 * self.count) * self.width, 0)
         if 2 * total > len(self.table):  # while the free slots are still known to be free
             self._rebuild(1 << (4 * total - 1).bit_length())
         reuse = [self.free.pop() for _ in range(again)]
@@ -155,7 +155,7 @@ class Keys:
         return np.concatenate([np.array(sorted(reuse), np.int64), fresh])
 
     def _rebuild(self, size: int) -> None:
-        table, slots = np.full(size, -1, np.int64), self._open()
+        table, slots = np.full(size, -1, np.int64), self._find_open_slots()
         self.kernels.insert(slots, len(slots), self.width, table, size - 1, self.words)
         self.table = table
 
@@ -163,8 +163,8 @@ class Keys:
         """Take these keys as all there are; `free` are slots without one."""
         if len(words) != count * self.width:
             raise ValueError("keys that are not there")
-        total = max(count, SMALLEST)
-        self.words = grown(words, total * self.width, 0)
+        total = max(count, TABLE_SIZE_MIN)
+        self.words = grow_array(words, total * self.width, 0)
         self.count, self.free = count, list(free)
         self._rebuild(1 << (4 * total - 1).bit_length())
 
@@ -185,8 +185,8 @@ class Keys:
 
     def forget_texts(self) -> None:
         """Forget the texts of no open key, if it is time to."""
-        if any(texts.are_many() for texts in self.texts):
-            words = self.rows_of(self._open())
+        if any(texts.is_crowded() for texts in self.texts):
+            words = self.rows_of(self._find_open_slots())
             for place, texts in enumerate(self.texts):
                 texts.keep([words[:, place]])
 
@@ -198,13 +198,13 @@ class Keys:
     # ---- what is refused leaves no key
 
     def mark(self) -> Mark:
-        """What `back_to` needs."""
+        """What `roll_back` needs."""
         self._taken = []
         texts = [t.mark() for t in self.texts]
         room = len(self.words) // self.width, len(self.table)
         return Mark(self.kinds, texts, self.count, self.ordered, room)
 
-    def back_to(self, mark: Mark) -> None:
+    def roll_back(self, mark: Mark) -> None:
         """Forget the keys and texts that came after the mark; their kinds are open again.
 
         A word for nulls, once there, stays: no dump has it unless an open key is null.
@@ -219,27 +219,27 @@ class Keys:
         self._taken = []
         self.kinds, self.count, self.ordered = mark.kinds, mark.used, mark.ordered
         if many:
-            self.words = grown(self.words, mark.room[0] * self.width, 0)
+            self.words = grow_array(self.words, mark.room[0] * self.width, 0)
             self._rebuild(mark.room[1])
         for texts, before in zip(self.texts, mark.texts, strict=True):
-            texts.back_to(before)
+            texts.roll_back(before)
 
     # ---- one key
 
-    def words_of(self, key: Any) -> np.ndarray:
+    def encode_key(self, key: Any) -> np.ndarray:
         """Words of one key given by value, a tuple where there are several columns."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) != len(self.names):
             message = f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}"
             raise DataError(message, code="RT212")
-        return self.encode([self._column(part) for part in parts])
+        return self.encode([self._make_key_column(part) for part in parts])
 
     @staticmethod
-    def _column(part: Any) -> Any:
-        from rtbot.tables import Text
+    def _make_key_column(part: Any) -> Any:
+        from rtbot.tables import TextColumn
 
         if isinstance(part, str):
-            return Text(np.zeros(1, np.int64), [part])
+            return TextColumn(np.zeros(1, np.int64), [part])
         if part is None:
             return np.zeros(1, np.int64), np.zeros(1, bool)
         if isinstance(part, bool) or not hasattr(part, "__index__"):
@@ -249,9 +249,9 @@ class Keys:
             raise DataError(f"a key does not fit into 64 bits: {part!r}", code="RT213")
         return np.array([value], np.int64)
 
-    def slot(self, key: Any, *, create: bool) -> int:
+    def find_slot(self, key: Any, *, create: bool) -> int:
         """The slot of one key, -1 if it is unknown and not to be created."""
-        words = self.words_of(key)
+        words = self.encode_key(key)
         slots, missing = self.find(words)
         if missing and not create:
             return -1
@@ -266,11 +266,11 @@ class Keys:
         if self.width == 1 and self.kinds == ["integer"]:
             order = np.argsort(self.words[slots])
         else:
-            order = self._order(self.words.reshape(-1, self.width)[slots])
+            order = self._sort_words(self.words.reshape(-1, self.width)[slots])
         ordered: np.ndarray = slots[order]
         return ordered
 
-    def _order(self, words: np.ndarray) -> np.ndarray:
+    def _sort_words(self, words: np.ndarray) -> np.ndarray:
         assert self.kinds is not None
         columns: list[np.ndarray] = []
         for place, kind in enumerate(self.kinds):
@@ -283,13 +283,13 @@ class Keys:
 
     def _distinct(self, words: np.ndarray) -> np.ndarray:
         """The rows that there are, in the order of their keys: equal ones lie side by side."""
-        words = words[self._order(words)]
+        words = words[self._sort_words(words)]
         begins = np.ones(len(words), np.bool_)
         np.any(words[1:] != words[:-1], axis=1, out=begins[1:])
         found: np.ndarray = words[begins]
         return found
 
-    def columns(self, slots: np.ndarray) -> dict[str, np.ndarray]:
+    def decode_keys(self, slots: np.ndarray) -> dict[str, np.ndarray]:
         """The key columns of these slots: int64, or objects where text or null."""
         if self.kinds is None:
             return {name: np.zeros(0, np.int64) for name in self.names}
@@ -306,17 +306,17 @@ class Keys:
             result[name] = np.ascontiguousarray(column)
         return result
 
-    def value(self, slot: int) -> Any:
+    def decode_key(self, slot: int) -> Any:
         """The key of a slot, a tuple where there are several columns."""
-        parts = tuple(c[0] for c in self.columns(np.array([slot])).values())
+        parts = tuple(c[0] for c in self.decode_keys(np.array([slot])).values())
         parts = tuple(p.item() if isinstance(p, np.generic) else p for p in parts)
         return parts if len(parts) > 1 else parts[0]
 
-    def open_slots(self) -> np.ndarray:
+    def list_open_slots(self) -> np.ndarray:
         """The slots of all keys, in the order of the keys."""
-        return self.sort(self._open())
+        return self.sort(self._find_open_slots())
 
-    def _open(self) -> np.ndarray:
+    def _find_open_slots(self) -> np.ndarray:
         is_open = np.ones(self.count, np.bool_)
         is_open[self.free] = False
         return np.flatnonzero(is_open)

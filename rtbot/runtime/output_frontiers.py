@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.runtime.frontier import all_shifted
+from rtbot.runtime.frontier import shift_times
 from rtbot.runtime.kernels.rows import FIRST, LAST
 
 if TYPE_CHECKING:
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
     from rtbot.runtime.session import Session
 
 
-def frontier(session: Session) -> int | None:
+def find_frontier(session: Session) -> int | None:
     """Return the time of an unkeyed session; None before any message."""
     if session.keys is not None or session.finished:
         return LAST if session.finished else None
-    floors = session.runner.progress.floors()
-    least = int(_least(session, np.zeros(1, np.int64), floors)[0])
+    floors = session.runner.progress.list_global_frontiers()
+    least = int(_find_earliest(session, np.zeros(1, np.int64), floors)[0])
     return None if least == FIRST else least
 
 
-def frontiers(session: Session, columns: Sequence[Any], *, ever: bool = False) -> np.ndarray:
+def find_frontiers(session: Session, columns: Sequence[Any], *, ever: bool = False) -> np.ndarray:
     """Return the times of these keys in a keyed session; the greatest of one it does not hold.
 
     `ever`: those that would hold if all inputs were advanced to the end; rows beyond wait for rows.
     """
-    floors = session.runner.progress.floors()
+    floors = session.runner.progress.list_global_frontiers()
     floors = [LAST] * len(floors) if ever else floors
     slots = _slots(session, columns)
     held = slots >= 0
-    return np.where(held, _least(session, np.where(held, slots, 0), floors), LAST)
+    return np.where(held, _find_earliest(session, np.where(held, slots, 0), floors), LAST)
 
 
 def newest(session: Session, name: str, columns: Sequence[Any]) -> np.ndarray:
     """Return the newest times of an input for these keys in a keyed session; FIRST of none."""
     slots = _slots(session, columns)
-    return np.where(slots >= 0, session.feeds[name].last[np.maximum(slots, 0)], FIRST)
+    return np.where(slots >= 0, session.input_ports[name].last[np.maximum(slots, 0)], FIRST)
 
 
 def _slots(session: Session, columns: Sequence[Any]) -> np.ndarray:
@@ -49,24 +49,24 @@ def _slots(session: Session, columns: Sequence[Any]) -> np.ndarray:
     try:
         slots, _ = session.keys.find(session.keys.encode(columns))
     finally:
-        session.keys.back_to(before)
+        session.keys.roll_back(before)
     return slots
 
 
-def all_final(session: Session, until: int) -> bool:
+def is_all_final(session: Session, until: int) -> bool:
     """Whether every output of every key of a keyed session is final up to this time."""
     assert session.keys is not None, "an unkeyed session has one frontier"
-    floors = session.runner.progress.floors()
-    least = _least(session, session.keys.open_slots(), floors)
+    floors = session.runner.progress.list_global_frontiers()
+    least = _find_earliest(session, session.keys.list_open_slots(), floors)
     return bool((least >= until).all())
 
 
-def _least(session: Session, slots: np.ndarray, floors: Sequence[int]) -> np.ndarray:
+def _find_earliest(session: Session, slots: np.ndarray, floors: Sequence[int]) -> np.ndarray:
     """The earliest frontier over all outputs, of every slot."""
     least = np.full(len(slots), LAST)
     for stream, _ in session.plan.places.values():
         index, shift = session.plan.streams[stream].progress
-        known, pinned = (array[slots] for array in session.runner.progress.at(index))
+        known, pinned = (array[slots] for array in session.runner.progress.lookup(index))
         best = np.where(pinned, known, np.maximum(known, floors[index]))
-        least = np.minimum(least, all_shifted(best, shift))
+        least = np.minimum(least, shift_times(best, shift))
     return least

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot.compiler import pairing_layout
-from rtbot.core.arrays import distinct, grown
+from rtbot.core.arrays import distinct, grow_array
 from rtbot.runtime.kernels.rows import FIRST, LAST
 
 if TYPE_CHECKING:
@@ -21,18 +21,18 @@ SPARE, FEW = 4, 1024
 needed, or that so few blocks have."""
 
 
-class Pool:
+class PairingPool:
     """What waits in one pairing: lists of all keys and ports, and who is to be woken when."""
 
     def __init__(self, call: PairCall, capacity: int) -> None:
         self.call = call
         ports = len(call.ports)
-        self.width = pairing_layout.width(call.ports)
-        self.header = np.zeros(pairing_layout.tolerance_place(ports) + 1, np.int64)
+        self.width = pairing_layout.count_key_words(call.ports)
+        self.header = np.zeros(pairing_layout.locate_tolerance(ports) + 1, np.int64)
         self.header[pairing_layout.FREE] = -1
-        self.header[pairing_layout.tolerance_place(ports)] = call.tolerance
+        self.header[pairing_layout.locate_tolerance(ports)] = call.tolerance
         for k in range(ports):
-            self.header[pairing_layout.header_place(k, pairing_layout.FLOOR)] = FIRST
+            self.header[pairing_layout.locate_word(k, pairing_layout.FLOOR)] = FIRST
         self.queue = np.zeros(capacity * self.width)
         self.time = np.zeros(0, np.int64)
         self.value = np.zeros(0)
@@ -40,7 +40,7 @@ class Pool:
         self.next = np.zeros(0, np.int64)
         self.heaps = [(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in call.ports]
         self.watched = [np.full(capacity, LAST) for _ in call.ports]
-        self.held = [pairing_layout.header_place(k, pairing_layout.HELD) for k in range(ports)]
+        self.held = [pairing_layout.locate_word(k, pairing_layout.HELD) for k in range(ports)]
         self.moved = 0
 
     def resize(self, capacity: int) -> None:
@@ -48,8 +48,8 @@ class Pool:
         if capacity < len(self.watched[0]):
             for port in range(len(self.call.ports)):
                 self._drop_stale_wakes(port, 0)
-        self.queue = grown(self.queue, capacity * self.width, 0)
-        self.watched = [grown(w, capacity, LAST) for w in self.watched]
+        self.queue = grow_array(self.queue, capacity * self.width, 0)
+        self.watched = [grow_array(w, capacity, LAST) for w in self.watched]
 
     def reserve(self, rows: int, runs: int) -> None:
         """Room for `rows` more rows of `runs` keys, and for waking these keys."""
@@ -65,21 +65,21 @@ class Pool:
         elif blocks == wanted and len(self.next) > SPARE * max(wanted, FEW):
             self._hold(wanted)
         for k, (times, _) in enumerate(self.heaps):
-            if words[pairing_layout.header_place(k, pairing_layout.WATCHED)] + runs > len(times):
+            if words[pairing_layout.locate_word(k, pairing_layout.WATCHED)] + runs > len(times):
                 self._drop_stale_wakes(k, runs)
 
     def _hold(self, blocks: int) -> None:
         self.moved += 1
-        self.next = grown(self.next, blocks, -1)
+        self.next = grow_array(self.next, blocks, -1)
         rows = blocks * pairing_layout.BLOCK
-        self.time = grown(self.time, rows, 0)
-        self.value = grown(self.value, rows, 0)
-        self.valid = grown(self.valid, rows, 0)
+        self.time = grow_array(self.time, rows, 0)
+        self.value = grow_array(self.value, rows, 0)
+        self.valid = grow_array(self.valid, rows, 0)
 
     def _drop_stale_wakes(self, port: int, runs: int) -> None:
         """Forget what wakes nobody any more; room to wake `runs` more keys."""
         self.moved += 1
-        place = pairing_layout.header_place(port, pairing_layout.WATCHED)
+        place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
         times, slots = (part[: self.header[place]] for part in self.heaps[port])
         alive = distinct(slots[self.watched[port][slots] == times])
         self.header[place] = len(alive)
@@ -89,13 +89,13 @@ class Pool:
         """The heap in which these slots wait to be woken: in the order of time it is one."""
         times = self.watched[port][slots]
         order = np.argsort(times, kind="stable")
-        return grown(times[order], room, 0), grown(slots[order].astype(np.int64), room, 0)
+        return grow_array(times[order], room, 0), grow_array(slots[order].astype(np.int64), room, 0)
 
-    def most(self, *rows: int) -> int:
+    def count_rows_max(self, *rows: int) -> int:
         """The most rows that can come out: what waits and what comes, of the ports that decide."""
         ports = self.call.ports
         coming = rows if len(rows) == len(ports) else rows * len(ports)
-        waiting = [n + self.word(k, pairing_layout.HELD) for k, n in enumerate(coming)]
+        waiting = [n + self.read_word(k, pairing_layout.HELD) for k, n in enumerate(coming)]
         must = [n for n, p in zip(waiting, ports, strict=True) if p.role == "must"]
         return min(must) if must else sum(waiting)
 
@@ -129,7 +129,7 @@ class Pool:
     def next_wake(self, port: int, kernels: ModuleType) -> int | None:
         """The earliest time for which a key waits at the port; None if none does."""
         times, slots = self.heaps[port]
-        place = pairing_layout.header_place(port, pairing_layout.WATCHED)
+        place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
         while self.header[place]:
             if self.watched[port][slots[0]] == times[0]:
                 return int(times[0])
@@ -137,9 +137,9 @@ class Pool:
             kernels.sift(times, slots, int(self.header[place]))
         return None
 
-    def word(self, port: int, word: int) -> int:
+    def read_word(self, port: int, word: int) -> int:
         """A word of a port's header."""
-        return int(self.header[pairing_layout.header_place(port, word)])
+        return int(self.header[pairing_layout.locate_word(port, word)])
 
     def clear(self, slot: int) -> None:
         """Make the slot as new; nothing waits any more."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from rtbot.compiler.user_step_errors import blamed
+from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
 from rtbot.runtime.kernels.rows import LAST
-from rtbot.tables import Spec, columns
+from rtbot.tables import TableSpec, to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from rtbot.runtime.session import Session
 
 
-class OneMessage:
+class PushPath:
     """What both roads share: the checks of one message, and the general road where they fail."""
 
     def __init__(self, session: Session, name: str) -> None:
         self.session = session
         self.name = name
-        self.feed = session.feeds[name]
+        self.feed = session.input_ports[name]
         self.kind = self.feed.type.kind
         self.keyed = session.keys is not None
         self.known = session.known_slots.get
         spec = session.specs[name]
-        self.spec = Spec(spec.name, spec.kind, spec.nullable, (), spec.unit)
+        self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit)
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """As `Session.push_one`."""
@@ -37,7 +37,7 @@ class OneMessage:
         if session.finished or session.broken:
             session.check_open()
         if type(value) is not float or self.kind != "number" or type(time) is not int:
-            time, value = self._converted(time, value)
+            time, value = self._convert_message(time, value)
         slot = 0
         if self.keyed:
             given = key
@@ -45,17 +45,17 @@ class OneMessage:
                 key = plain(key)
             slot = self.known(key, -1)
             if slot < 0:
-                return self._first(time, value, given)
+                return self._push_first(time, value, given)
         elif key is not None:
-            raise unkeyed()
+            raise make_unkeyed_error()
         feed = self.feed
         if time <= feed.view[slot] or time <= feed.floor:
-            return self.general(time, value, key)
+            return self.push_general(time, value, key)
         try:
             return self._run(slot, time, value, key)
         except BaseException as error:  # noqa: BLE001 (raised again; interrupts count)
             if time > LAST:  # the feed, which takes it first, has not: nothing has changed
-                return self.general(time, value, key)
+                return self.push_general(time, value, key)
             self._break_off(error)
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
@@ -67,13 +67,13 @@ class OneMessage:
         if isinstance(error, QueueFull):
             raise error
         self.session.broken = True
-        found = blamed(error, self.session.plan) if isinstance(error, Exception) else None
+        found = to_step_error(error, self.session.plan) if isinstance(error, Exception) else None
         if found is None:
             raise error
         raise found from error
 
-    def _converted(self, time: Any, value: Any) -> tuple[int, Any]:
-        checked = columns({"t": [time], "value": [value]}, self.spec)
+    def _convert_message(self, time: Any, value: Any) -> tuple[int, Any]:
+        checked = to_columns({"t": [time], "value": [value]}, self.spec)
         if not len(checked):
             message = "a null for an input that takes none"
             raise DataError(message, code="RT211", input=self.name, time=time)
@@ -83,31 +83,31 @@ class OneMessage:
             return int(checked.time[0]), value
         return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
 
-    def _first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+    def _push_first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """The first message of a key by this road: the general one finds or makes its slot."""
-        released = self.general(time, value, key)
+        released = self.push_general(time, value, key)
         session = self.session
         assert session.keys is not None
         key = plain(key)
         if key is not ...:
-            session.known_slots[key] = session.keys.slot(key, create=False)
+            session.known_slots[key] = session.keys.find_slot(key, create=False)
         return released
 
-    def general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+    def push_general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """The road of `Session.push`."""
         session = self.session
         row: dict[str, Any] = {"t": [time], "value": [value]}
-        row |= key_columns(session.key, key)
-        return rows_of(session.push_within({self.name: row}), session.key)
+        row |= make_key_columns(session.key, key)
+        return to_rows(session.push_within({self.name: row}), session.key)
 
 
-class General(OneMessage):
+class General(PushPath):
     """An input that has no faster road than that of `Session.push`."""
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """As `Session.push_one`."""
         self.session.check_open()
-        return self.general(time, value, key)
+        return self.push_general(time, value, key)
 
 
 def plain(key: Any) -> Any:
@@ -129,12 +129,12 @@ def plain(key: Any) -> Any:
     return tuple(found) if len(found) != 1 else found[0]
 
 
-def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
+def make_key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
     """Columns of one row of the key, a tuple where there are several."""
     names = tuple(names)
     if not names:
         if key is not None:
-            raise unkeyed()
+            raise make_unkeyed_error()
         return {}
     parts = key if isinstance(key, tuple) else (key,)
     if len(parts) != len(names):
@@ -143,19 +143,19 @@ def key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
     return {name: [part] for name, part in zip(names, parts, strict=True)}
 
 
-def keyless(names: Iterable[str]) -> DataError:
+def make_keyless_error(names: Iterable[str]) -> DataError:
     """Make the error of a message without a key for a session that has one."""
     message = f"a message without a key, which is {', '.join(names)} here"
     return DataError(message, code="RT212", hint="give key=...; None is the key that is null")
 
 
-def unkeyed() -> StateError:
+def make_unkeyed_error() -> StateError:
     """Make the error of a key for a session that has none."""
     hint = "start(key=...) makes a keyed one"
     return StateError("this session has no key", code="RT303", hint=hint)
 
 
-def rows_of(result: Result, key: Iterable[str]) -> dict[str, Any]:
+def to_rows(result: Result, key: Iterable[str]) -> dict[str, Any]:
     """A result as lists of tuples, outputs without rows left out."""
     names = list(key)
     found: dict[str, Any] = {}

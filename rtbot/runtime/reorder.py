@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrays import grown
+from rtbot.core.arrays import grow_array
 from rtbot.core.batch import DTYPES, Batch, Column
-from rtbot.runtime.input_port import Feed, Prepared
+from rtbot.runtime.input_port import InputPort, PreparedRows
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.waiting_rows import Places, Wakes
 
@@ -26,10 +26,10 @@ WAITING_RULES = ("last", "min", "max", "sum")
 """Rules for duplicates that need the later ones of them."""
 
 
-def feed_of(declared: Input, io: Io, kernels: ModuleType) -> Feed:
+def make_input_port(declared: Input, io: Io, kernels: ModuleType) -> InputPort:
     """The feed of an input, with room for one key."""
     waits = io.lateness is not None or io.duplicates in WAITING_RULES
-    return (HeldFeed if waits else Feed)(declared, io, kernels, 1)
+    return (ReorderBuffer if waits else InputPort)(declared, io, kernels, 1)
 
 
 SPARE, FEW = 4, 8192
@@ -37,7 +37,7 @@ SPARE, FEW = 4, 8192
 come, or for so few."""
 
 
-class HeldFeed(Feed):
+class ReorderBuffer(InputPort):
     """An input that lets rows in once they can no longer be preceded, in the order of time."""
 
     holds = True
@@ -59,8 +59,8 @@ class HeldFeed(Feed):
         """Room for more keys."""
         frontier = self.frontier
         super().grow(capacity)
-        self.frontier = grown(frontier, capacity, FIRST)
-        self.roots = grown(self.roots, capacity, -1)
+        self.frontier = grow_array(frontier, capacity, FIRST)
+        self.roots = grow_array(self.roots, capacity, -1)
         self.wakes.grow(capacity)
 
     def clear(self, slot: int) -> None:
@@ -77,7 +77,7 @@ class HeldFeed(Feed):
         waiting = np.flatnonzero(self.roots >= 0)
         self._release(waiting, np.full(len(waiting), FIRST))
 
-    def texts(self) -> list[np.ndarray]:
+    def list_text_codes(self) -> list[np.ndarray]:
         """The codes of texts that wait here."""
         if self.type.kind != "text":
             return []
@@ -87,25 +87,25 @@ class HeldFeed(Feed):
 
     # ---- checks; nothing is changed
 
-    def _check(self, prepared: Prepared, slots: np.ndarray, tell: Tell) -> None:
+    def _check(self, prepared: PreparedRows, slots: np.ndarray, tell: Tell) -> None:
         batch = prepared.batch
         late = np.empty(len(batch), bool)
         count = self.kernels.judge(
             slots, len(slots), batch.starts, batch.time, self.last, self.lateness, self.floor, late
         )
         if count and self.io.late == "error":
-            raise self.refused("late", batch, int(np.argmax(late)), slots, tell)
+            raise self.make_refused_error("late", batch, int(np.argmax(late)), slots, tell)
         if count:
             prepared.lost["late"] = int(count)
         prepared.late = late
         if self.places is not None:
             row = self.places.twin(batch, late, slots, self.last, self.pool["time"])
             if row >= 0:
-                raise self.refused("duplicate", batch, row, slots, tell)
+                raise self.make_refused_error("duplicate", batch, row, slots, tell)
 
     # ---- effects
 
-    def accept(self, prepared: Prepared, slots: np.ndarray) -> Batch:
+    def accept(self, prepared: PreparedRows, slots: np.ndarray) -> Batch:
         """Keep the rows; returns what goes on into the graph, of these and of earlier ones."""
         self._count(prepared)
         since = self.order
@@ -115,7 +115,7 @@ class HeldFeed(Feed):
             self.places.add(nodes, self.pool["time"])
         return released
 
-    def _hold(self, prepared: Prepared, slots: np.ndarray) -> np.ndarray:
+    def _hold(self, prepared: PreparedRows, slots: np.ndarray) -> np.ndarray:
         """Put the rows into the heaps; returns their nodes."""
         batch = prepared.batch
         assert prepared.late is not None
@@ -154,23 +154,23 @@ class HeldFeed(Feed):
         """Room for so many rows; for fewer than there is only if nothing waits."""
         old = min(len(self.free), new)
         for name, array in self.pool.items():
-            self.pool[name] = grown(array, new, -1)
+            self.pool[name] = grow_array(array, new, -1)
         value, valid = self.pool_value.value, self.pool_value.valid
         assert valid is not None
-        self.pool_value = Column(grown(value, new, 0), grown(valid, new, 0))
+        self.pool_value = Column(grow_array(value, new, 0), grow_array(valid, new, 0))
         if self.places is not None:
             self.places.grow(new)
-        self.free = grown(self.free, new, -1)
+        self.free = grow_array(self.free, new, -1)
         self.unused = min(self.unused, old)
         self.free[self.unused : self.unused + new - old] = np.arange(new - 1, old - 1, -1)
         self.unused += new - old
 
-    def let_go(self, slots: np.ndarray, *, ending: bool) -> Batch:
+    def release(self, slots: np.ndarray, *, ending: bool) -> Batch:
         """Take out the rows that nothing can precede any more, all of them at the end."""
         return self._let_go(slots, self.order, ending=ending)
 
     def _let_go(self, slots: np.ndarray, since: int, *, ending: bool) -> Batch:
-        """As `let_go`; rows that arrived from `since` on are not among the places yet."""
+        """As `release`; rows that arrived from `since` on are not among the places yet."""
         newest = self.last[slots]
         known = np.where(newest >= FIRST + self.lateness + 1, newest - self.lateness - 1, FIRST)
         until = np.full(len(slots), LAST) if ending else np.maximum(known, self.floor)
@@ -249,14 +249,14 @@ def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple
         if not len(values):
             return 0, False
     if rule == "sum":
-        return exact_sum(values.tolist()), True
+        return sum_exactly(values.tolist()), True
     ordered = sorted(values.tolist(), key=lambda v: (v, math.copysign(1, v)))
     if any(v != v for v in values.tolist()):
         return math.nan, True
     return ordered[0 if rule == "min" else -1], True
 
 
-def exact_sum(values: list[Any]) -> Any:
+def sum_exactly(values: list[Any]) -> Any:
     """`math.fsum` without its exceptions; of integers their sum, whatever its size."""
     if isinstance(values[0], int):
         return sum(values)

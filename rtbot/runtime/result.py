@@ -54,15 +54,15 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         `io.unit` did not; times near 1970 are shown as integers.
         """
         from rtbot.storage.files import Files
-        from rtbot.viz.charts.axes import Clock
-        from rtbot.viz.charts.chart import plot
+        from rtbot.viz.charts.axes import TimeAxis
+        from rtbot.viz.charts.chart import draw_chart
         from rtbot.viz.charts.downsample import Collector
         from rtbot.viz.charts.summary import count_keys
 
         collected = Collector(self.key)
         collected.add(self)
-        clock = Clock(unit or self.unit)
-        picture = plot(collected, list(self), clock, title, count_keys(self, self.key))
+        clock = TimeAxis(unit or self.unit)
+        picture = draw_chart(collected, list(self), clock, title, count_keys(self, self.key))
         if path is not None:
             Files().place(os.fspath(path), picture.encode())
         return picture
@@ -73,9 +73,9 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         It is that of `rtbot compare`, and does not depend on the machine. What it is made of stands
         in `rtbot.tables.digests`.
         """
-        from rtbot.tables.digests import digest
+        from rtbot.tables.digests import digest_table
 
-        return {name: digest(table, self.key) for name, table in self.items()}
+        return {name: digest_table(table, self.key) for name, table in self.items()}
 
     def to_arrow(self) -> Any:
         """Return one pyarrow Table: `t`, the key columns, then a column per output.
@@ -83,9 +83,9 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         It has a row for every (key, t) at which any output has a message, in that order; where an
         output has none, or null, its cell is null.
         """
-        from rtbot.tables.wide import wide
+        from rtbot.tables.wide import build_wide
 
-        return wide(self, self.key)
+        return build_wide(self, self.key)
 
     def to_pandas(self) -> Any:
         """Return `to_arrow` as a pandas frame.
@@ -112,9 +112,9 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         return pl.from_arrow(self.to_arrow())
 
 
-def joined(parts: Sequence[Result]) -> Result:
+def merge_results(parts: Sequence[Result]) -> Result:
     """Return results that follow one another as one, every output in the order of (key, t)."""
-    from rtbot.tables.wide import in_order, put_together
+    from rtbot.tables.wide import concat_results, sort_outputs
 
     key = parts[0].key
-    return Result(in_order(put_together(parts), key), key, parts[0].unit)
+    return Result(sort_outputs(concat_results(parts), key), key, parts[0].unit)

@@ -12,23 +12,23 @@ import numpy as np
 from rtbot.compiler import jit
 from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, StateError
-from rtbot.runtime.buffered_path import roads
+from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
-from rtbot.runtime.executor import Runner
+from rtbot.runtime.executor import Executor
 from rtbot.runtime.grids import check_grids
-from rtbot.runtime.ingest import UNKEYED, Intake, Runs
+from rtbot.runtime.ingest import UNKEYED, Ingest, SortedPush
 from rtbot.runtime.kernels.rows import FIRST, LAST
-from rtbot.runtime.keys import Keys
-from rtbot.runtime.output_assembler import Release
-from rtbot.runtime.output_frontiers import frontier, frontiers
-from rtbot.runtime.push_one import General, keyless
+from rtbot.runtime.keys import KeyTable
+from rtbot.runtime.output_assembler import OutputAssembler
+from rtbot.runtime.output_frontiers import find_frontier, find_frontiers
+from rtbot.runtime.push_one import General, make_keyless_error
 from rtbot.runtime.queue_limits import check_queues
-from rtbot.runtime.reorder import HeldFeed, feed_of
+from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
-from rtbot.tables import Columns, Spec, by_input, columns
-from rtbot.tables.number_columns import times
+from rtbot.tables import Columns, TableSpec, split_by_input, to_columns
+from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
-from rtbot.tables.string_dictionary import Texts
+from rtbot.tables.string_dictionary import StringDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch
     from rtbot.graph.model import Io
-    from rtbot.runtime.input_port import Prepared
-    from rtbot.runtime.push_one import OneMessage
+    from rtbot.runtime.input_port import PreparedRows
+    from rtbot.runtime.push_one import PushPath
 
 KERNELS = ("rows.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
 BROKEN = "resume from an earlier dump, or start anew"
 
 
-def kernels() -> ModuleType:
+def load_kernels() -> ModuleType:
     """The runtime's own loops, compiled: two texts, one module."""
-    return jit.compiled(_kernel_text())
+    return jit.load_compiled(_kernel_text())
 
 
 @cache
@@ -86,32 +86,32 @@ class Session:
         self.io = io
         self.key = tuple(key)
         self.queue_limit = queue_limit
-        self.kernels = kernels()
-        load = jit.compiled if compiled else jit.interpreted
+        self.kernels = load_kernels()
+        load = jit.load_compiled if compiled else jit.load_interpreted
         self.module = load(plan.text)
-        self.keys = Keys(self.key, self.kernels) if self.key else None
-        self.texts = Texts()
-        self.feeds = {
-            name: feed_of(declared, io, self.kernels)
+        self.keys = KeyTable(self.key, self.kernels) if self.key else None
+        self.texts = StringDictionary()
+        self.input_ports = {
+            name: make_input_port(declared, io, self.kernels)
             for name, declared in plan.checked.inputs.items()
         }
-        self.runner = Runner(plan, self.module, self.kernels, self.feeds)
+        self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
         self.finished = False
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: Spec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
+            name: TableSpec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
             for name, d in plan.checked.inputs.items()
         }
-        self.intake = Intake(self.specs, self.kernels, self.keys, self.texts, self.runner.codes)
-        self.release = Release(plan, self.keys, self.texts)
+        self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, self.runner.codes)
+        self.assembler = OutputAssembler(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
-        self.roads: dict[str, OneMessage] = {}
+        self.push_paths: dict[str, PushPath] = {}
         self.busy = False
 
     # ---- input
 
-    def _no_input(self, name: str) -> DataError:
+    def _make_no_input_error(self, name: str) -> DataError:
         hint = f"the inputs are {', '.join(self.specs)}"
         return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
 
@@ -129,11 +129,11 @@ class Session:
         """`push` for a call that has the session already."""
         self.check_open()
         tables: dict[str, Columns] = {}
-        given = by_input(data, self.specs)
+        given = split_by_input(data, self.specs)
         for name, table in given.items():
             if name not in self.specs:
-                raise self._no_input(name)
-            tables[name] = columns(table, self.specs[name])
+                raise self._make_no_input_error(name)
+            tables[name] = to_columns(table, self.specs[name])
         try:
             return self._push(tables)
         except DataError as error:
@@ -141,14 +141,14 @@ class Session:
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})
-        before, capacity = self.intake.mark(), self.runner.capacity
+        before, capacity = self.ingest.mark(), self.runner.capacity
         try:
-            runs = self.intake.runs(tables, self._slots(tables))
-            prepared = self._prepared(runs)
+            runs = self.ingest.sort_rows(tables, self._assign_slots(tables))
+            prepared = self._prepare_rows(runs)
             if self.plan.grids:
-                check_grids(self.plan, self.feeds, self.keys, runs.slots, prepared)
+                check_grids(self.plan, self.input_ports, self.keys, runs.slots, prepared)
         except BaseException:
-            self.intake.back_to(before)
+            self.ingest.roll_back(before)
             if self.runner.capacity > 2 * capacity:
                 self._resize(capacity)
             raise
@@ -159,29 +159,29 @@ class Session:
                 prepared[name].arrived += table.nulls
         return self._commit(runs.slots, prepared)
 
-    def _slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
+    def _assign_slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
         if self.keys is None:
             return {}
-        found = self.intake.slots(tables)
+        found = self.ingest.assign_slots(tables)
         if self.keys.count > self.runner.capacity:
             self._resize(max(self.keys.count, 2 * self.runner.capacity))
-        self.intake.grow(self.runner.capacity)
+        self.ingest.grow(self.runner.capacity)
         return found
 
     def _resize(self, capacity: int) -> None:
         self.runner.resize(capacity)
-        self.intake.grow(capacity)
+        self.ingest.grow(capacity)
 
-    def _prepared(self, runs: Runs) -> dict[str, Prepared]:
+    def _prepare_rows(self, runs: SortedPush) -> dict[str, PreparedRows]:
         return {
-            name: self.feeds[name].prepare(batch, runs.slots, partial(runs.tell, name))
+            name: self.input_ports[name].prepare(batch, runs.slots, partial(runs.locate_row, name))
             for name, batch in runs.batches.items()
         }
 
-    def _commit(self, slots: np.ndarray, prepared: Mapping[str, Prepared]) -> Result:
+    def _commit(self, slots: np.ndarray, prepared: Mapping[str, PreparedRows]) -> Result:
         self.broken = True
-        batches = {name: self.feeds[name].accept(p, slots) for name, p in prepared.items()}
-        result = self._result(slots, self.runner.run(slots, batches))
+        batches = {name: self.input_ports[name].accept(p, slots) for name, p in prepared.items()}
+        result = self._make_result(slots, self.runner.run(slots, batches))
         self.broken = False
         return result
 
@@ -210,22 +210,22 @@ class Session:
         try:
             if key is ...:
                 if self.key:
-                    raise keyless(self.key)
+                    raise make_keyless_error(self.key)
                 key = None
-            road = self.roads.get(name)
+            road = self.push_paths.get(name)
             if road is None:
                 road = self._road(name)
             return road.push(time, value, key)
         finally:
             self.busy = False
 
-    def _road(self, name: str) -> OneMessage:
+    def _road(self, name: str) -> PushPath:
         if name not in self.specs:
             self.check_open()
-            raise self._no_input(name)
-        if not self.roads:
-            self.roads = roads(self)
-        return self.roads.setdefault(name, General(self, name))
+            raise self._make_no_input_error(name)
+        if not self.push_paths:
+            self.push_paths = choose_paths(self)
+        return self.push_paths.setdefault(name, General(self, name))
 
     # ---- progress
 
@@ -236,19 +236,19 @@ class Session:
         A time is what `push_one` takes as one. An integer beyond int64 is the end of all times.
         """
         self.check_open()
-        if name is not None and name not in self.feeds:
-            raise self._no_input(name)
+        if name is not None and name not in self.input_ports:
+            raise self._make_no_input_error(name)
         time = self._time(time)
         self.broken = True
-        feeds = self.feeds.values() if name is None else [self.feeds[name]]
+        feeds = self.input_ports.values() if name is None else [self.input_ports[name]]
         touched = [np.array(feed.advance(time), np.int64) for feed in feeds]
-        touched.append(self.runner.progress.woken())
+        touched.append(self.runner.progress.fire_timers())
         slots = UNKEYED
         if self.keys is not None and time == LAST:  # an end for all keys, whatever they wait for
-            slots = self.keys.open_slots()
+            slots = self.keys.list_open_slots()
         elif self.keys is not None:
             slots = self.keys.sort(distinct(np.concatenate(touched)))
-        result = self._let_go(slots, ending=False)
+        result = self._release(slots, ending=False)
         self.broken = False
         return result
 
@@ -256,14 +256,14 @@ class Session:
         if hasattr(time, "__index__") and not isinstance(time, bool | np.bool_):
             return int(min(max(time.__index__(), FIRST), LAST))
         try:
-            return int(times([time], self.io.unit)[0])
+            return int(to_times([time], self.io.unit)[0])
         except DataError as error:
             raise error.at(row=None) from None
 
-    def _let_go(self, slots: np.ndarray, *, ending: bool) -> Result:
-        held = {n: f for n, f in self.feeds.items() if isinstance(f, HeldFeed)}
-        batches = {n: f.let_go(slots, ending=ending) for n, f in held.items()}
-        return self._result(slots, self.runner.run(slots, batches, ending=ending))
+    def _release(self, slots: np.ndarray, *, ending: bool) -> Result:
+        held = {n: f for n, f in self.input_ports.items() if isinstance(f, ReorderBuffer)}
+        batches = {n: f.release(slots, ending=ending) for n, f in held.items()}
+        return self._make_result(slots, self.runner.run(slots, batches, ending=ending))
 
     @exclusive
     def close_key(self, key: Any) -> Result:
@@ -271,13 +271,13 @@ class Session:
         self.check_open()
         if self.keys is None:
             raise StateError("this session has no key", code="RT303", hint="use finish()")
-        before = self.intake.mark()
-        slot = self.keys.slot(key, create=False)
+        before = self.ingest.mark()
+        slot = self.keys.find_slot(key, create=False)
         if slot < 0:
-            self.intake.back_to(before)
+            self.ingest.roll_back(before)
             raise DataError(f"there is no key {key!r}", code="RT206")
         self.broken = True
-        result = self._let_go(np.array([slot]), ending=True)
+        result = self._release(np.array([slot]), ending=True)
         self.runner.clear(slot)
         self.keys.drop([slot])
         self.known_slots.clear()
@@ -291,23 +291,23 @@ class Session:
         """Say that nothing more will come; releases all that still waits."""
         self.check_open()
         self.broken = True
-        slots = UNKEYED if self.keys is None else self.keys.open_slots()
-        result = self._let_go(slots, ending=True)
+        slots = UNKEYED if self.keys is None else self.keys.list_open_slots()
+        result = self._release(slots, ending=True)
         self.finished = True
         self.broken = False
         return result
 
     # ---- what comes out
 
-    def _result(self, slots: np.ndarray, batches: list[Batch]) -> Result:
+    def _make_result(self, slots: np.ndarray, batches: list[Batch]) -> Result:
         for name, (stream, _) in self.plan.places.items():
             self.rows[name] += len(batches[stream])
-        return Result(self.release.tables(slots, batches), self.key, self.io.unit)
+        return Result(self.assembler.build_tables(slots, batches), self.key, self.io.unit)
 
     @exclusive
     def frontier(self) -> int | None:
         """The time up to which every output of an unkeyed run is final; None before any message."""
-        return frontier(self)
+        return find_frontier(self)
 
     @exclusive
     def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
@@ -315,28 +315,28 @@ class Session:
 
         A key that the session does not hold (any more) has the greatest time.
         """
-        return frontiers(self, columns)
+        return find_frontiers(self, columns)
 
     @exclusive
     def due(self) -> int | None:
         """The least time to which an `advance` could release something; None if there is none."""
-        return self.runner.progress.due()
+        return self.runner.progress.find_due_time()
 
     # ---- accounts
 
     @exclusive
     def account(self) -> dict[str, Any]:
         """Counters: per operator and port in = consumed + held + lost, with reasons for losses."""
-        from rtbot.runtime.account import account
+        from rtbot.runtime.account import build_account
 
-        return account(self)
+        return build_account(self)
 
     @exclusive
     def held(self) -> dict[str, int]:
         """Rows that wait, by port (`m.i2`) or input; only where some do."""
-        from rtbot.runtime.account import held
+        from rtbot.runtime.account import count_held
 
-        return held(self)
+        return count_held(self)
 
     # ---- saving
 

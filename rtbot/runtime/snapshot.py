@@ -14,15 +14,15 @@ import numpy as np
 
 from rtbot.compiler import pairing_layout
 from rtbot.runtime.kernels.rows import LAST
-from rtbot.runtime.reorder import HeldFeed
+from rtbot.runtime.reorder import ReorderBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rtbot.runtime.keys import Keys
-    from rtbot.runtime.pairing_pool import Pool
+    from rtbot.runtime.keys import KeyTable
+    from rtbot.runtime.pairing_pool import PairingPool
     from rtbot.runtime.session import Session
-    from rtbot.tables.string_dictionary import Texts
+    from rtbot.tables.string_dictionary import StringDictionary
 
     Arrays = dict[str, np.ndarray]
 
@@ -34,7 +34,7 @@ def by_slot(session: Session) -> Iterator[tuple[str, np.ndarray, int]]:
     """Every array with a row per key, except the state: its name, itself, and words per key."""
     runner = session.runner
     progress = runner.progress
-    tables = {"frontier": progress.frontiers, "pin": progress.pins, "known": progress.known}
+    tables = {"frontier": progress.frontiers, "pin": progress.held_back, "known": progress.known}
     for title, table in tables.items():
         for index, array in table.items():
             yield f"{title}/{index}", array, 1
@@ -42,10 +42,10 @@ def by_slot(session: Session) -> Iterator[tuple[str, np.ndarray, int]]:
         yield f"pool/{number}/queue", pool.queue, pool.width
         for port, watched in enumerate(pool.watched):
             yield f"pool/{number}/watched/{port}", watched, 1
-    for name, feed in session.feeds.items():
+    for name, feed in session.input_ports.items():
         yield f"feed/{name}/last", feed.last, 1
         yield f"feed/{name}/begun", feed.begun, 1
-        if isinstance(feed, HeldFeed):
+        if isinstance(feed, ReorderBuffer):
             yield f"feed/{name}/frontier", feed.frontier, 1
             yield f"feed/{name}/roots", feed.roots, 1
 
@@ -55,7 +55,7 @@ def by_slot(session: Session) -> Iterator[tuple[str, np.ndarray, int]]:
 
 def open_slots(session: Session) -> np.ndarray:
     """The slots that are dumped, in the order in which they are."""
-    return UNKEYED if session.keys is None else session.keys.open_slots()
+    return UNKEYED if session.keys is None else session.keys.list_open_slots()
 
 
 def taken(session: Session, slots: np.ndarray) -> Arrays:
@@ -67,14 +67,14 @@ def taken(session: Session, slots: np.ndarray) -> Arrays:
         arrays[name] = array.reshape(-1, width)[slots].ravel()
     for number, pool in enumerate(runner.pools):
         _take_pool(session, f"pool/{number}", pool, arrays)
-    for name, feed in session.feeds.items():
-        if isinstance(feed, HeldFeed):
+    for name, feed in session.input_ports.items():
+        if isinstance(feed, ReorderBuffer):
             _take_held(f"feed/{name}", feed, arrays)
     arrays["texts"] = needed(session.texts, runner.codes(slots))
     return arrays
 
 
-def _take_pool(session: Session, name: str, pool: Pool, arrays: Arrays) -> None:
+def _take_pool(session: Session, name: str, pool: PairingPool, arrays: Arrays) -> None:
     queue = arrays[f"{name}/queue"].view(np.int64)
     parts = []
     fresh = 0
@@ -86,7 +86,7 @@ def _take_pool(session: Session, name: str, pool: Pool, arrays: Arrays) -> None:
     header[pairing_layout.FREE], header[pairing_layout.FRESH] = -1, fresh
     for port in range(len(pool.call.ports)):
         waits = arrays[f"{name}/watched/{port}"] != LAST
-        header[pairing_layout.header_place(port, pairing_layout.WATCHED)] = np.count_nonzero(waits)
+        header[pairing_layout.locate_word(port, pairing_layout.WATCHED)] = np.count_nonzero(waits)
     arrays[f"{name}/header"] = header
     for field in ("time", "value", "valid"):
         array = getattr(pool, field)
@@ -95,7 +95,7 @@ def _take_pool(session: Session, name: str, pool: Pool, arrays: Arrays) -> None:
     arrays[f"{name}/next"] = np.concatenate([following for _, following in parts])
 
 
-def _take_held(name: str, feed: HeldFeed, arrays: Arrays) -> None:
+def _take_held(name: str, feed: ReorderBuffer, arrays: Arrays) -> None:
     waits = np.ones(len(feed.free), np.bool_)
     waits[feed.free[: feed.unused]] = False
     nodes = np.flatnonzero(waits)
@@ -110,7 +110,7 @@ def _take_held(name: str, feed: HeldFeed, arrays: Arrays) -> None:
     arrays[f"{name}/valid"] = feed.pool_value.valid[nodes]
 
 
-def needed(texts: Texts, codes: Iterator[np.ndarray]) -> np.ndarray:
+def needed(texts: StringDictionary, codes: Iterator[np.ndarray]) -> np.ndarray:
     """The codes among these that are those of texts, ascending."""
     found = np.zeros(len(texts.values), np.bool_)
     for part in codes:
@@ -118,7 +118,7 @@ def needed(texts: Texts, codes: Iterator[np.ndarray]) -> np.ndarray:
     return np.flatnonzero(found)
 
 
-def keys_taken(keys: Keys, slots: np.ndarray, arrays: Arrays) -> dict[str, Any]:
+def keys_taken(keys: KeyTable, slots: np.ndarray, arrays: Arrays) -> dict[str, Any]:
     """The header of these keys; their words and the codes of their texts go to the arrays."""
     words = keys.rows_of(slots)
     nulls = bool(keys.nulls and words[:, -1].any())
@@ -146,8 +146,8 @@ def restore(session: Session, arrays: Mapping[str, np.ndarray], slots: int) -> N
         _fill(array, arrays[name], slots * width)
     for number, pool in enumerate(runner.pools):
         _restore_pool(f"pool/{number}", pool, arrays)
-    for name, feed in session.feeds.items():
-        if isinstance(feed, HeldFeed):
+    for name, feed in session.input_ports.items():
+        if isinstance(feed, ReorderBuffer):
             _restore_held(f"feed/{name}", feed, arrays)
     runner.renew_views()
 
@@ -169,7 +169,7 @@ def _check_places(places: np.ndarray, size: int) -> None:
         raise ValueError(f"a place beyond {size}")
 
 
-def _restore_pool(name: str, pool: Pool, arrays: Mapping[str, np.ndarray]) -> None:
+def _restore_pool(name: str, pool: PairingPool, arrays: Mapping[str, np.ndarray]) -> None:
     _fill(pool.header, arrays[f"{name}/header"], len(pool.header))
     blocks = len(arrays[f"{name}/next"])
     for field in POOL:
@@ -181,11 +181,11 @@ def _restore_pool(name: str, pool: Pool, arrays: Mapping[str, np.ndarray]) -> No
     _check_places(pool.next, blocks)
     for port, watched in enumerate(pool.watched):
         slots = np.flatnonzero(watched != LAST)
-        pool.header[pairing_layout.header_place(port, pairing_layout.WATCHED)] = len(slots)
+        pool.header[pairing_layout.locate_word(port, pairing_layout.WATCHED)] = len(slots)
         pool.heaps[port] = pool.wakes(port, slots, len(slots))
 
 
-def _restore_held(name: str, feed: HeldFeed, arrays: Mapping[str, np.ndarray]) -> None:
+def _restore_held(name: str, feed: ReorderBuffer, arrays: Mapping[str, np.ndarray]) -> None:
     size = len(arrays[f"{name}/pool/time"])
     for field, array in feed.pool.items():
         feed.pool[field] = _like(array, arrays[f"{name}/pool/{field}"], size)
@@ -200,7 +200,7 @@ def _restore_held(name: str, feed: HeldFeed, arrays: Mapping[str, np.ndarray]) -
 
 
 def listed(texts: list[str | None], codes: np.ndarray | None) -> list[str | None]:
-    """Texts by their codes, as `Texts.restore` takes them."""
+    """Texts by their codes, as `StringDictionary.restore` takes them."""
     if codes is None:
         return texts
     values: list[str | None] = [None] * (int(codes.max(initial=-1)) + 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.core.arrays import grown
+from rtbot.core.arrays import grow_array
 from rtbot.runtime.kernels.rows import LAST
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Places:
 
     def grow(self, nodes: int) -> None:
         """Room for more nodes."""
-        self.owner = grown(self.owner, nodes, -1)
+        self.owner = grow_array(self.owner, nodes, -1)
 
     def twin(
         self,
@@ -110,7 +110,7 @@ class Wakes:
 
     def grow(self, capacity: int) -> None:
         """Room for more keys."""
-        self.watched = grown(self.watched, capacity, LAST)
+        self.watched = grow_array(self.watched, capacity, LAST)
 
     def clear(self, slot: int) -> None:
         """Make the slot as new."""
@@ -125,8 +125,8 @@ class Wakes:
             self.time, self.slot, self.watched, self.size, time, slot
         )
         room = max(2 * (self.size + count), LEAST)
-        self.time = grown(time[: self.size], room, 0)
-        self.slot = grown(slot[: self.size], room, 0)
+        self.time = grow_array(time[: self.size], room, 0)
+        self.slot = grow_array(slot[: self.size], room, 0)
 
     def due(self, floor: int, roots: np.ndarray, node_time: np.ndarray) -> np.ndarray:
         """Take the keys off whose oldest row is not after the floor."""

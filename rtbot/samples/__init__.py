@@ -4,19 +4,19 @@ The same options give the same values on every machine: all arithmetic is on int
 random bits are those of PCG64, whose stream numpy keeps.
 """
 
-from rtbot.samples.disorder import LATE_STEPS, Wish, blocks
-from rtbot.samples.generators import SERIES, Series
-from rtbot.samples.starters import STARTERS, starter
-from rtbot.samples.writing import FORMATS, write
+from rtbot.samples.disorder import LATE_STEPS, SampleOptions, generate_blocks
+from rtbot.samples.generators import SERIES, SampleSeries
+from rtbot.samples.starters import STARTERS, render_starter
+from rtbot.samples.writing import FORMATS, write_sample
 
 __all__ = [
     "FORMATS",
     "LATE_STEPS",
     "SERIES",
     "STARTERS",
-    "Series",
-    "Wish",
-    "blocks",
-    "starter",
-    "write",
+    "SampleOptions",
+    "SampleSeries",
+    "generate_blocks",
+    "render_starter",
+    "write_sample",
 ]

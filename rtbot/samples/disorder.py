@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.samples.generators import STEPS, Series
-from rtbot.samples.rng import Dice
+from rtbot.samples.generators import STEPS, SampleSeries
+from rtbot.samples.rng import Rng
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ LATE_STEPS = 5
 
 
 @dataclass(frozen=True)
-class Wish:
+class SampleOptions:
     """What is asked for; `late`, `gaps` and `duplicates` are shares of the rows."""
 
     rows: int = 1000
@@ -36,7 +36,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Block:
+class SampleBlock:
     """Rows of a sample: times in its unit, numbers of keys, integers of its columns, and flags.
 
     `present` says of every cell whether it has a value.
@@ -50,29 +50,29 @@ class Block:
     def __len__(self) -> int:
         return len(self.time)
 
-    def take(self, chosen: np.ndarray | slice) -> Block:
+    def take(self, chosen: np.ndarray | slice) -> SampleBlock:
         """The chosen rows, in that order."""
         values = tuple(column[chosen] for column in self.values)
         present = tuple(flags[chosen] for flags in self.present)
-        return Block(self.time[chosen], self.key[chosen], values, present)
+        return SampleBlock(self.time[chosen], self.key[chosen], values, present)
 
 
-def blocks(series: Series, wish: Wish) -> Iterator[Block]:
+def generate_blocks(series: SampleSeries, wish: SampleOptions) -> Iterator[SampleBlock]:
     """Yield exactly as many rows as are wished for, a few thousand at a time."""
-    dice = Dice(wish.seed, 0)
+    dice = Rng(wish.seed, 0)
     left = wish.rows
-    for block in _clean(series, wish):
-        kept = _disturbed(block, wish, dice)
+    for block in _generate_clean(series, wish):
+        kept = _disorder(block, wish, dice)
         yield kept.take(slice(left))
         left -= len(kept)
         if left <= 0:
             return
 
 
-def _clean(series: Series, wish: Wish) -> Iterator[Block]:
+def _generate_clean(series: SampleSeries, wish: SampleOptions) -> Iterator[SampleBlock]:
     """All steps of all keys: those of one time stand together."""
     keys = max(wish.keys, 1)
-    sources = [series.make(Dice(wish.seed, number + 1)) for number in range(keys)]
+    sources = [series.make(Rng(wish.seed, number + 1)) for number in range(keys)]
     first = START if series.unit == "s" else 0
     while True:
         time = first + np.arange(STEPS, dtype=np.int64) * series.period
@@ -80,25 +80,25 @@ def _clean(series: Series, wish: Wish) -> Iterator[Block]:
         made = list(zip(*(next(source) for source in sources), strict=True))
         size = max(BLOCK_ROWS // keys, 1)
         for part in (slice(k, k + size) for k in range(0, STEPS, size)):
-            yield _together(time[part], [[one[part] for one in column] for column in made])
+            yield _interleave(time[part], [[one[part] for one in column] for column in made])
 
 
-def _together(time: np.ndarray, columns: list[list[np.ndarray]]) -> Block:
+def _interleave(time: np.ndarray, columns: list[list[np.ndarray]]) -> SampleBlock:
     """Rows of all keys; `columns` holds an array per key for every column."""
     keys = len(columns[0])
     values = tuple(np.stack(column, axis=1).ravel() for column in columns)
     present = tuple(np.ones(len(time) * keys, bool) for _ in columns)
-    return Block(np.repeat(time, keys), np.tile(np.arange(keys), len(time)), values, present)
+    return SampleBlock(np.repeat(time, keys), np.tile(np.arange(keys), len(time)), values, present)
 
 
-def _disturbed(block: Block, wish: Wish, dice: Dice) -> Block:
+def _disorder(block: SampleBlock, wish: SampleOptions, dice: Rng) -> SampleBlock:
     """Take cells away, double rows and move rows behind later ones; a row keeps its time."""
-    present = tuple(flags & ~dice.chance(wish.gaps, len(flags)) for flags in block.present)
-    block = Block(block.time, block.key, block.values, present)
+    present = tuple(flags & ~dice.draw_flags(wish.gaps, len(flags)) for flags in block.present)
+    block = SampleBlock(block.time, block.key, block.values, present)
     block = block.take(np.any(present, axis=0))
-    double = dice.chance(wish.duplicates, len(block))
+    double = dice.draw_flags(wish.duplicates, len(block))
     block = block.take(np.repeat(np.arange(len(block)), 1 + double))
-    late = dice.chance(wish.late, len(block))
+    late = dice.draw_flags(wish.late, len(block))
     # A row that is moved by n steps stands before that of n steps later: it is n - 1 steps late.
-    steps = (2 + dice.below(LATE_STEPS, len(block))) * max(wish.keys, 1)
+    steps = (2 + dice.draw_integers(LATE_STEPS, len(block))) * max(wish.keys, 1)
     return block.take(np.argsort(np.arange(len(block)) + late * steps, kind="stable"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from rtbot.samples.rng import Dice
+    from rtbot.samples.rng import Rng
 
 STEPS = 4096
 """Steps in a block."""
@@ -18,7 +18,7 @@ Blocks = Iterator[tuple[np.ndarray, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class SampleSeries:
     """A kind of sample data: value columns, each an integer of units of 10 ** -decimals.
 
     Times step by `period` of `unit`: seconds that begin in 2024, or milliseconds from 0 on. Unless
@@ -32,69 +32,71 @@ class Series:
     columns: tuple[str, ...]
     decimals: int
     period: int
-    make: Callable[[Dice], Blocks]
+    make: Callable[[Rng], Blocks]
     keys: int = 0
     unit: str = "s"
 
 
-def prices(dice: Dice) -> Blocks:
+def generate_prices(dice: Rng) -> Blocks:
     """A random walk in cents that turns round where it comes too low."""
-    lowest, level = 500, 4500 + int(dice.below(20000, 1)[0])
+    lowest, level = 500, 4500 + int(dice.draw_integers(20000, 1)[0])
     step = level // 400
     while True:
-        walk = level + np.cumsum(dice.bell(step, STEPS))
+        walk = level + np.cumsum(dice.draw_normal(step, STEPS))
         level = int(walk[-1])
         yield (lowest + abs(walk),)
 
 
-def sensors(dice: Dice) -> Blocks:
+def generate_sensors(dice: Rng) -> Blocks:
     """Two temperatures of one day's course; the second drifts away until it is set right again."""
     first = 0
     day = 144
     while True:
         steps = np.arange(first, first + STEPS, dtype=np.int64)
-        course = 4600 + 3 * hump(steps % day, day // 2, day // 2, 100)
+        course = 4600 + 3 * compute_hump(steps % day, day // 2, day // 2, 100)
         drift = steps % 1500 // 2
-        outlet = course - 150 + drift + dice.bell(15, STEPS)
-        yield course + dice.bell(15, STEPS), outlet
+        outlet = course - 150 + drift + dice.draw_normal(15, STEPS)
+        yield course + dice.draw_normal(15, STEPS), outlet
         first += STEPS
 
 
-def ecg(dice: Dice) -> Blocks:
+def generate_ecg(dice: Rng) -> Blocks:
     """A heart that beats 62 to 83 times a minute, in thousandths of a millivolt, with noise."""
     at = np.arange(150, dtype=np.int64)
     waves = ((30, 14, 120), (55, 3, -110), (60, 4, 1100), (66, 4, -240), (110, 24, 280))
-    beat = np.sum([hump(at, middle, width, height) for middle, width, height in waves], axis=0)
+    beat = np.sum(
+        [compute_hump(at, middle, width, height) for middle, width, height in waves], axis=0
+    )
     left = np.zeros(0, np.int64)
     while True:
         parts = [left]
         while sum(map(len, parts)) < STEPS:
-            pause = 30 + int(dice.below(60, 1)[0])
+            pause = 30 + int(dice.draw_integers(60, 1)[0])
             parts += [beat, np.zeros(pause, np.int64)]
         clean = np.concatenate(parts)
         left = clean[STEPS:]
-        yield (clean[:STEPS] + dice.bell(12, STEPS),)
+        yield (clean[:STEPS] + dice.draw_normal(12, STEPS),)
 
 
-def counter(dice: Dice) -> Blocks:
+def generate_counter(dice: Rng) -> Blocks:
     """Requests served since the start of a program that is started anew now and then."""
     total = 0
     while True:
-        sums = total + np.cumsum(2 + dice.below(60, STEPS))
-        begins = np.where(dice.chance(0.004, STEPS), sums, 0)
+        sums = total + np.cumsum(2 + dice.draw_integers(60, STEPS))
+        begins = np.where(dice.draw_flags(0.004, STEPS), sums, 0)
         counts = sums - np.maximum.accumulate(begins)
         total = int(counts[-1])
         yield (counts,)
 
 
-def hump(at: np.ndarray, middle: int, width: int, height: int) -> np.ndarray:
+def compute_hump(at: np.ndarray, middle: int, width: int, height: int) -> np.ndarray:
     """A parabola over `width` to both sides of its middle, 0 elsewhere; int64."""
     inside: np.ndarray = np.maximum(width * width - (at - middle) ** 2, 0)
     return inside * height // (width * width)
 
 
 SERIES = {
-    "prices": Series(
+    "prices": SampleSeries(
         text="prices of shares, one a minute",
         starter="bollinger",
         key="symbol",
@@ -102,18 +104,18 @@ SERIES = {
         columns=("price",),
         decimals=2,
         period=60,
-        make=prices,
+        make=generate_prices,
     ),
-    "sensors": Series(
+    "sensors": SampleSeries(
         text="two thermometers that drift apart, read every ten minutes",
         starter="sensors",
         key="site",
         columns=("inlet", "outlet"),
         decimals=2,
         period=600,
-        make=sensors,
+        make=generate_sensors,
     ),
-    "ecg": Series(
+    "ecg": SampleSeries(
         text="a heart's beat, 250 readings a second",
         starter="heartbeat",
         key="patient",
@@ -121,9 +123,9 @@ SERIES = {
         decimals=3,
         period=4,
         unit="ms",
-        make=ecg,
+        make=generate_ecg,
     ),
-    "counter": Series(
+    "counter": SampleSeries(
         text="a counter of requests that begins anew now and then",
         starter="counter",
         key="host",
@@ -131,6 +133,6 @@ SERIES = {
         columns=("requests",),
         decimals=0,
         period=15,
-        make=counter,
+        make=generate_counter,
     ),
 }

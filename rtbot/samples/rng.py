@@ -8,27 +8,27 @@ DEVIATION = 37837
 """The standard deviation of `bell`: 65536 * sqrt(4 / 12)."""
 
 
-class Dice:
+class Rng:
     """The stream of random bits number `stream` of a seed."""
 
     def __init__(self, seed: int, stream: int) -> None:
         self._bits = np.random.PCG64(np.random.SeedSequence([seed, stream]))
 
-    def below(self, bound: int, size: int) -> np.ndarray:
+    def draw_integers(self, bound: int, size: int) -> np.ndarray:
         """Integers from 0 to `bound` - 1, int64; `bound` is at most 2**31."""
-        high = self._raw(size) >> np.uint64(32)
+        high = self._draw_bits(size) >> np.uint64(32)
         return ((high * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)
 
-    def chance(self, share: float, size: int) -> np.ndarray:
+    def draw_flags(self, share: float, size: int) -> np.ndarray:
         """Flags of which this share is true."""
-        return (self._raw(size) >> np.uint64(11)) < np.uint64(int(share * 2**53))
+        return (self._draw_bits(size) >> np.uint64(11)) < np.uint64(int(share * 2**53))
 
-    def bell(self, deviation: int, size: int) -> np.ndarray:
+    def draw_normal(self, deviation: int, size: int) -> np.ndarray:
         """Integers around 0 with this standard deviation, int64: sums of four even ones."""
-        raw = self._raw(size)
+        raw = self._draw_bits(size)
         parts = [(raw >> np.uint64(16 * k)) & np.uint64(0xFFFF) for k in range(4)]
         total: np.ndarray = np.stack(parts).astype(np.int64).sum(axis=0)
         return (total - 2 * 0xFFFF) * deviation // DEVIATION
 
-    def _raw(self, size: int) -> np.ndarray:
+    def _draw_bits(self, size: int) -> np.ndarray:
         return self._bits.random_raw(size)

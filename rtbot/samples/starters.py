@@ -16,7 +16,7 @@ STARTERS = {
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def starter(name: str, title: str) -> str:
+def render_starter(name: str, title: str) -> str:
     """Return the text of a starter as a graph of this title."""
     text = files("rtbot").joinpath("starters", f"{name}.yaml").read_text("utf-8")
     quoted = title if PLAIN.fullmatch(title) else "'" + title.replace("'", "''") + "'"

@@ -10,35 +10,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
-    from rtbot.samples.disorder import Block
-    from rtbot.samples.generators import Series
+    from rtbot.samples.disorder import SampleBlock
+    from rtbot.samples.generators import SampleSeries
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow")
 
 
-def write(
-    file: BinaryIO, series: Series, blocks: Iterable[Block], *, keyed: bool, form: str
+def write_sample(
+    file: BinaryIO, series: SampleSeries, blocks: Iterable[SampleBlock], *, keyed: bool, form: str
 ) -> None:
     """Write all blocks to the file; `form` is one of FORMATS."""
-    names = [_time_name(series), *([series.key] if keyed else []), *series.columns]
+    names = [_name_time(series), *([series.key] if keyed else []), *series.columns]
     if form in ("parquet", "arrow"):
-        _write_columns(file, names, (_table(series, block, keyed=keyed) for block in blocks), form)
+        _write_columns(
+            file, names, (_build_table(series, block, keyed=keyed) for block in blocks), form
+        )
         return
     if form == "csv":
         file.write((",".join(names) + "\n").encode())
-    line = _csv_line if form == "csv" else _json_line
+    line = _format_csv if form == "csv" else _format_json
     for block in blocks:
-        columns = _cells(series, block, keyed=keyed, quote="" if form == "csv" else '"')
+        columns = _format_cells(series, block, keyed=keyed, quote="" if form == "csv" else '"')
         rows = (line(names, cells) for cells in zip(*columns, strict=True))
         file.write("".join(rows).encode())
 
 
-def _time_name(series: Series) -> str:
+def _name_time(series: SampleSeries) -> str:
     """The name of the time column: `time` where it is a date, `t` where it is a count."""
     return "time" if series.unit == "s" else "t"
 
 
-def _cells(series: Series, block: Block, *, keyed: bool, quote: str) -> Iterator[list[str | None]]:
+def _format_cells(
+    series: SampleSeries, block: SampleBlock, *, keyed: bool, quote: str
+) -> Iterator[list[str | None]]:
     """Yield the columns as texts; None where there is no value; `quote` stands around text."""
     if series.unit == "s":
         texts = np.datetime_as_string(block.time.astype("datetime64[s]"))
@@ -46,17 +50,17 @@ def _cells(series: Series, block: Block, *, keyed: bool, quote: str) -> Iterator
     else:
         yield [str(time) for time in block.time.tolist()]
     if keyed:
-        yield [f"{quote}{_key(series, number)}{quote}" for number in block.key.tolist()]
+        yield [f"{quote}{_format_key(series, number)}{quote}" for number in block.key.tolist()]
     for values, present in zip(block.values, block.present, strict=True):
         cells = zip(values.tolist(), present.tolist(), strict=True)
-        yield [_decimal(v, series.decimals) if there else None for v, there in cells]
+        yield [_format_decimal(v, series.decimals) if there else None for v, there in cells]
 
 
-def _key(series: Series, number: int) -> str:
+def _format_key(series: SampleSeries, number: int) -> str:
     return f"{series.key}-{number + 1}"
 
 
-def _decimal(value: int, decimals: int) -> str:
+def _format_decimal(value: int, decimals: int) -> str:
     """The text of value * 10 ** -decimals, as short as it is exact."""
     if not decimals:
         return str(value)
@@ -65,23 +69,23 @@ def _decimal(value: int, decimals: int) -> str:
     return f"{'-' if value < 0 else ''}{whole}{'.' if digits else ''}{digits}"
 
 
-def _csv_line(_names: list[str], cells: tuple[str | None, ...]) -> str:
+def _format_csv(_names: list[str], cells: tuple[str | None, ...]) -> str:
     return ",".join(cell or "" for cell in cells) + "\n"
 
 
-def _json_line(names: list[str], cells: tuple[str | None, ...]) -> str:
+def _format_json(names: list[str], cells: tuple[str | None, ...]) -> str:
     pairs = zip(names, cells, strict=True)
     return "{" + ", ".join(f'"{name}": {cell}' for name, cell in pairs if cell) + "}\n"
 
 
-def _table(series: Series, block: Block, *, keyed: bool) -> list[Any]:
+def _build_table(series: SampleSeries, block: SampleBlock, *, keyed: bool) -> list[Any]:
     """The columns as Arrow arrays: times with their unit, decimals as the nearest float64."""
     import pyarrow as pa
 
     stamped = series.unit == "s"
     columns = [pa.array(block.time, pa.timestamp("s", "UTC") if stamped else pa.int64())]
     if keyed:
-        names = [_key(series, number) for number in block.key.tolist()]
+        names = [_format_key(series, number) for number in block.key.tolist()]
         columns.append(pa.array(names, pa.string()))
     for values, present in zip(block.values, block.present, strict=True):
         exact = values / 10**series.decimals if series.decimals else values

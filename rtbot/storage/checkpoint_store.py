@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.errors import CheckpointError
 from rtbot.storage.container import DIGEST, START, is_plausible
-from rtbot.storage.files import naming
+from rtbot.storage.files import name_path_in_errors
 from rtbot.storage.safe_paths import part_of, place_of
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ PRIVATE = 0o600
 """Permissions of a checkpoint, which decides over what compiled code does, and of its lock."""
 
 
-class Store:
+class CheckpointStore:
     """The checkpoint file of a run: `open` comes first, `close` last."""
 
     def __init__(self, files: Files, path: str) -> None:
         self.path = path
         self._files = files
-        with naming(path):
+        with name_path_in_errors(path):
             self._place = place_of(path)
         self._lock: BinaryIO | None = None
         self._known: bytes | None = None
@@ -42,16 +42,16 @@ class Store:
     def open(self) -> None:
         """Take the lock, or raise CheckpointError if another process has it."""
         while self._lock is None:
-            self._lock = self._locked()
+            self._lock = self._acquire_lock()
         self._files.remove_parts(self._place)
-        self._known = self._digest()
+        self._known = self._read_digest()
 
     def read(self) -> bytes | None:
         """Return the checkpoint, None if there is none yet; of what cannot be one, only a part."""
         stamp = self._files.stamp(self._place)
         if stamp is None:
             return None
-        with naming(self.path), self._files.open(self._place) as file:
+        with name_path_in_errors(self.path), self._files.open(self._place) as file:
             if self._files.is_foreign(file, self._place):
                 message = f"{self.path} is another user's, in a folder that all can write to"
                 hint = "keep checkpoints where only you can write, as you would a program"
@@ -66,12 +66,12 @@ class Store:
         Raises CheckpointError if what is there is not what this process knows.
         """
         part = part_of(self._place)
-        with naming(self.path):
+        with name_path_in_errors(self.path):
             try:
                 with self._files.create(part, PRIVATE) as file:
                     file.write(blob)
                     self._files.sync(file)
-                self._check()
+                self._check_ownership()
                 self._files.rename(part, self._place)
             except BaseException:
                 with suppress(OSError):
@@ -84,7 +84,7 @@ class Store:
         """Give the lock back."""
         if self._lock is None:
             return
-        if self._holds(self._lock):
+        if self._holds_lock(self._lock):
             with suppress(OSError):
                 self._files.remove(self._name)
         self._lock.close()
@@ -94,13 +94,13 @@ class Store:
     def _name(self) -> str:
         return self._place + ".lock"
 
-    def _locked(self) -> BinaryIO | None:
+    def _acquire_lock(self) -> BinaryIO | None:
         """Lock the file; None if it was removed meanwhile, by who had the lock before."""
-        with naming(self._name), ExitStack() as stack:
+        with name_path_in_errors(self._name), ExitStack() as stack:
             file = stack.enter_context(closing(self._files.update(self._name, PRIVATE)))
             if not self._files.lock(file):
-                raise self._taken(file.read(HOLDER_BYTES).decode(errors="replace"))
-            if not self._holds(file):
+                raise self._make_lock_error(file.read(HOLDER_BYTES).decode(errors="replace"))
+            if not self._holds_lock(file):
                 return None
             self._files.truncate(file, 0)
             file.write(f"process {os.getpid()} on {platform.node()}".encode())
@@ -108,18 +108,18 @@ class Store:
             stack.pop_all()
             return file
 
-    def _holds(self, lock: BinaryIO) -> bool:
+    def _holds_lock(self, lock: BinaryIO) -> bool:
         """Whether the locked file is still the one that others would lock."""
         there, own = self._files.stamp(self._name), self._files.stamp(lock)
         return there is not None and own is not None and there[1:3] == own[1:3]
 
-    def _check(self) -> None:
+    def _check_ownership(self) -> None:
         assert self._lock is not None, "a checkpoint is written under its lock"
-        if not self._holds(self._lock) or self._digest() != self._known:
+        if not self._holds_lock(self._lock) or self._read_digest() != self._known:
             message = "another process has taken this run over: this one must not go on"
             raise CheckpointError(message, code="RT316", hint=f"the checkpoint is {self.path}")
 
-    def _digest(self) -> bytes | None:
+    def _read_digest(self) -> bytes | None:
         """Return the digest at the end of the file that is there."""
         stamp = self._files.stamp(self._place)
         if stamp is None:
@@ -128,7 +128,7 @@ class Store:
             file.seek(max(stamp[0] - DIGEST, 0))
             return file.read(DIGEST)
 
-    def _taken(self, holder: str) -> CheckpointError:
+    def _make_lock_error(self, holder: str) -> CheckpointError:
         by = holder or "another process"
         message = f"{self.path} is used by {by}"
         hint = "wait for that run to end, or give this one another --checkpoint"

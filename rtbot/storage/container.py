@@ -36,7 +36,7 @@ DIGEST = hashlib.sha256().digest_size
 DTYPES = ("<f8", "<i8", "<i4", "|b1", "|u1")
 
 
-def encode(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+def encode_blob(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     """One blob of a header that JSON can hold and named one-dimensional arrays."""
     listed = [[name, a.dtype.newbyteorder("<").str, len(a)] for name, a in arrays.items()]
     head = json.dumps({"header": header, "arrays": listed}, separators=(",", ":")).encode()
@@ -46,9 +46,9 @@ def encode(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes
     return body + hashlib.sha256(body).digest()
 
 
-def decode(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
+def decode_blob(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
     """The header and arrays of a blob; raises CheckpointError if a byte of it is not as written."""
-    head = verified(blob)
+    head = verify_blob(blob)
     try:
         content = json.loads(blob[START : START + head])
         header, listed = content["header"], content["arrays"]
@@ -59,9 +59,9 @@ def decode(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
             arrays[str(name)] = _whole(array, count)
             place += size
         if place != len(blob) - DIGEST:
-            raise _strange()
+            raise _make_format_error()
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise _strange() from error
+        raise _make_format_error() from error
     return header, arrays
 
 
@@ -73,7 +73,7 @@ def is_plausible(start: bytes, size: int) -> bool:
     return bool(version in READABLE and length == size)
 
 
-def verified(blob: bytes) -> int:
+def verify_blob(blob: bytes) -> int:
     """Return the length of the head, if a blob is what was written and in the format of today."""
     if len(blob) < START + DIGEST or blob[: len(MAGIC)] != MAGIC:
         raise CheckpointError("this is no dump of rtbot", code="RT311")
@@ -88,22 +88,22 @@ def verified(blob: bytes) -> int:
         message = f"the dump has format {version}; this version reads up to {FORMAT}"
         raise CheckpointError(message, code="RT312", hint=hint)
     if head > len(blob) - START - DIGEST:
-        raise _strange()
+        raise _make_format_error()
     return int(head)
 
 
 def _size(dtype: str, count: int) -> int:
     if dtype not in DTYPES or not isinstance(count, int) or count < 0:
-        raise _strange()
+        raise _make_format_error()
     return np.dtype(dtype).itemsize * count
 
 
 def _whole(array: np.ndarray, count: int) -> np.ndarray:
     if len(array) != count:
-        raise _strange()
+        raise _make_format_error()
     return array.copy()
 
 
-def _strange() -> CheckpointError:
+def _make_format_error() -> CheckpointError:
     """Return the error for bytes that are whole and yet nothing that is written here."""
     return CheckpointError("the dump does not hold what a dump holds", code="RT311")

@@ -11,14 +11,14 @@ SHOWN = 3
 """How many differences are told."""
 
 
-def differ(old: Any, new: Any) -> str:
+def describe_differences(old: Any, new: Any) -> str:
     """The first differences between two descriptions, in words; "" if there is none."""
-    found = list(_differences(old, new, ""))
+    found = list(_find_differences(old, new, ""))
     rest = len(found) - SHOWN
     return "; ".join(found[:SHOWN]) + (f"; and {rest} more" if rest > 0 else "")
 
 
-def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
+def _find_differences(old: Any, new: Any, path: str) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         for name in [*old, *(n for n in new if n not in old)]:
             here = f"{path}.{name}" if path else name
@@ -27,6 +27,6 @@ def _differences(old: Any, new: Any, path: str) -> Iterator[str]:
             elif name not in old:
                 yield f"{here} is new"
             else:
-                yield from _differences(old[name], new[name], here)
+                yield from _find_differences(old[name], new[name], here)
     elif old != new and (old == old or new == new):
         yield f"{path} was {old!r} and is {new!r}"

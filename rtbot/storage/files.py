@@ -34,7 +34,7 @@ ASIDE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os
 
 
 @contextmanager
-def naming(path: str) -> Iterator[None]:
+def name_path_in_errors(path: str) -> Iterator[None]:
     """Let errors of the system tell the path that the user gave, and not that of a part or none."""
     try:
         yield
@@ -127,7 +127,7 @@ class Files:
 
     def write(self, path: str, data: bytes) -> None:
         """Write a whole file, which appears only when all of it is on the disk."""
-        with self.replacing(path) as file:
+        with self.open_replacement(path) as file:
             file.write(data)
 
     def place(self, path: str, data: bytes) -> None:
@@ -136,7 +136,7 @@ class Files:
         self.write(path, data)
 
     @contextmanager
-    def replacing(self, path: str, beside: str | None = None) -> Iterator[BinaryIO]:
+    def open_replacement(self, path: str, beside: str | None = None) -> Iterator[BinaryIO]:
         """Write to a file beside `path` that takes its place at the end, unless there is an error.
 
         Its name begins as `path`, or as `beside`. It keeps the permissions of what it replaces. A
@@ -150,17 +150,17 @@ class Files:
             finally:
                 self._end(file, path)
             return
-        with naming(path):
+        with name_path_in_errors(path):
             place = place_of(path)
         part = part_of(beside or place)
         try:
-            with naming(path):
+            with name_path_in_errors(path):
                 file = self.create(part)
                 keep_mode(file, place)
-            with self._closing(file):
+            with self._close_quietly(file):
                 yield file
                 self._sync(file, path)
-            with naming(path):
+            with name_path_in_errors(path):
                 self.rename(part, place)
         except BaseException:
             with suppress(OSError):  # what went wrong first is what is reported
@@ -173,11 +173,11 @@ class Files:
         return is_foreign(os.fstat(file.fileno()), path)
 
     def probe(self, path: str) -> None:
-        """Raise the OSError now that `replacing` would raise later."""
+        """Raise the OSError now that `open_replacement` would raise later."""
         if path != STANDARD and Path(path).is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR), path)
         if self.is_regular(path):
-            with naming(path):
+            with name_path_in_errors(path):
                 part = part_of(place_of(path))
                 self.create(part).close()
                 self.remove(part)
@@ -190,17 +190,17 @@ class Files:
                 self.remove(part)
 
     def _end(self, file: BinaryIO, path: str) -> None:
-        with naming(path):
+        with name_path_in_errors(path):
             file.flush()
             if path != STANDARD:
                 file.close()
 
     def _sync(self, file: BinaryIO, path: str) -> None:
-        with naming(path):
+        with name_path_in_errors(path):
             self.sync(file)
 
     @contextmanager
-    def _closing(self, file: BinaryIO) -> Iterator[None]:
+    def _close_quietly(self, file: BinaryIO) -> Iterator[None]:
         """Close a file; after an error, what cannot be written any more is no error of its own."""
         try:
             yield
@@ -218,7 +218,7 @@ class Files:
         from tempfile import TemporaryFile
 
         folder = Path(place_of(path)).parent if self.is_regular(path) else None
-        with naming(path):
+        with name_path_in_errors(path):
             return TemporaryFile(dir=folder)
 
     def is_regular(self, path: str) -> bool:
@@ -276,7 +276,7 @@ class Files:
         """Whether the path is a folder, or asks to become one by a slash at its end."""
         return path.endswith(("/", os.sep)) or Path(path).is_dir()
 
-    def matching(self, pattern: str) -> list[str]:
+    def list_matching(self, pattern: str) -> list[str]:
         """Return the files that a pattern with `*`, `?` or `[` stands for, in the order of names.
 
         A path without these stands for itself, as does one that exists.

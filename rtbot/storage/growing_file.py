@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import CheckpointError
-from rtbot.storage.files import naming
+from rtbot.storage.files import name_path_in_errors
 from rtbot.storage.safe_paths import place_of
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from rtbot.storage.files import Files
 
-PIECE_BYTES = 1 << 20
-BEGUN: tuple[int, str] = (0, hashlib.sha256().hexdigest())
+CHUNK_BYTES = 1 << 20
+EMPTY_EXTENT: tuple[int, str] = (0, hashlib.sha256().hexdigest())
 """The length and digest of a file in which nothing is."""
 
 
@@ -32,17 +32,19 @@ class GrowingFile:
         files: Files,
         path: str,
         length: int = 0,
-        digest: str = BEGUN[1],
+        digest: str = EMPTY_EXTENT[1],
         *,
         follow: bool = True,
     ) -> None:
         self.path, self.length = path, length
         self._files = files
         self._hash = hashlib.sha256()
-        with naming(path):
+        with name_path_in_errors(path):
             self._is_new = files.stamp(path) is None
             if self._is_new and length:
-                raise _changed(f"{path} is gone, and had {length:,} bytes at the checkpoint")
+                raise _make_changed_error(
+                    f"{path} is gone, and had {length:,} bytes at the checkpoint"
+                )
             self._place = place_of(path) if follow else path
             self._file: Any = files.update(self._place)
             try:
@@ -55,7 +57,7 @@ class GrowingFile:
         if not self._files.lock(self._file):
             message = f"{self.path} is written by another process"
             raise CheckpointError(message, code="RT316", hint="wait for that run to end")
-        check_start(self._file, self.path, self.length, digest, self._hash)
+        check_prefix(self._file, self.path, self.length, digest, self._hash)
         self._files.truncate(self._file, self.length)
 
     def write(self, data: Any) -> int:
@@ -68,7 +70,7 @@ class GrowingFile:
 
     def sync(self) -> tuple[int, str]:
         """Force all of it onto the disk; returns its length and digest."""
-        with naming(self.path):
+        with name_path_in_errors(self.path):
             self._files.sync(self._file)
             if self._is_new:
                 self._files.sync_folder(self._place)
@@ -80,37 +82,37 @@ class GrowingFile:
         self._file.close()
 
 
-def extent_of(files: Files, path: str) -> tuple[int, str]:
+def measure_extent(files: Files, path: str) -> tuple[int, str]:
     """Return the length and the digest of a file."""
     found = hashlib.sha256()
-    with naming(path), files.open(path) as file:
-        length = take_in(found, file, sys.maxsize)
+    with name_path_in_errors(path), files.open(path) as file:
+        length = update_hash(found, file, sys.maxsize)
     return length, found.hexdigest()
 
 
-def take_in(found: Any, stream: Any, most: int) -> int:
+def update_hash(found: Any, stream: Any, most: int) -> int:
     """Give a hash the bytes of a stream, at most so many; returns how many there were."""
     left = most
-    while left and (piece := stream.read(min(left, PIECE_BYTES))):
+    while left and (piece := stream.read(min(left, CHUNK_BYTES))):
         found.update(piece)
         left -= len(piece)
     return most - left
 
 
-def check_whole(files: Files, path: str, extent: tuple[int, str]) -> None:
+def check_extent(files: Files, path: str, extent: tuple[int, str]) -> None:
     """Raise CheckpointError unless a file has this length and digest."""
     if files.stamp(path) is None:
-        raise _changed(f"{path} is gone, which the run had made")
-    if extent_of(files, path) != extent:
-        raise _changed(f"{path} is not what the run had made")
+        raise _make_changed_error(f"{path} is gone, which the run had made")
+    if measure_extent(files, path) != extent:
+        raise _make_changed_error(f"{path} is not what the run had made")
 
 
-def check_start(file: Any, path: str, length: int, digest: str, found: Any) -> None:
+def check_prefix(file: Any, path: str, length: int, digest: str, found: Any) -> None:
     """Raise CheckpointError unless a file begins with so many bytes of this digest.
 
     `found` is a hash that takes them in.
     """
-    there = take_in(found, file, length)
+    there = update_hash(found, file, length)
     if there < length:
         has = f"{there:,} bytes" if there else "nothing in it"
         message = f"{path} has {has}, and had {length:,} bytes at the checkpoint"
@@ -118,9 +120,9 @@ def check_start(file: Any, path: str, length: int, digest: str, found: Any) -> N
         message = f"{path} does not begin any more with what was written before the checkpoint"
     else:
         return
-    raise _changed(message)
+    raise _make_changed_error(message)
 
 
-def _changed(message: str) -> CheckpointError:
+def _make_changed_error(message: str) -> CheckpointError:
     hint = "put the file back as it was, or begin anew: leave --resume out"
     return CheckpointError(message, code="RT315", hint=hint)

@@ -9,8 +9,8 @@ import numpy as np
 
 from rtbot import __version__
 from rtbot.core.errors import CheckpointError
-from rtbot.storage.container import decode, encode
-from rtbot.storage.differences import differ
+from rtbot.storage.container import decode_blob, encode_blob
+from rtbot.storage.differences import describe_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ READING, WRITTEN, COMPLETE = "reading", "written", "complete"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RunRecord:
     """A run at the end of a block.
 
     `run` describes what was asked for, `inputs` how far each file has been read, `outputs` how far
@@ -44,19 +44,19 @@ class Record:
         """Return it as a checkpoint."""
         arrays = {"session": np.frombuffer(self.session, np.uint8)}
         texts: dict[str, list[str | None]] = {}
-        for name, array in _named(self.waiting):
+        for name, array in _name_columns(self.waiting):
             if array.dtype == object:
                 texts[name] = array.tolist()
             else:
                 arrays[name] = array
         fields = {name: getattr(self, name) for name in FIELDS}
-        return encode({"checkpoint": __version__, "texts": texts, **fields}, arrays)
+        return encode_blob({"checkpoint": __version__, "texts": texts, **fields}, arrays)
 
 
 FIELDS = ("run", "phase", "rows", "inputs", "outputs", "bad", "times")
 
 
-def _named(waiting: Sequence[Mapping[str, Table]]) -> Iterator[tuple[str, np.ndarray]]:
+def _name_columns(waiting: Sequence[Mapping[str, Table]]) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the columns that wait, with names that tell whose they are."""
     for target, tables in enumerate(waiting):
         for output, table in tables.items():
@@ -64,12 +64,12 @@ def _named(waiting: Sequence[Mapping[str, Table]]) -> Iterator[tuple[str, np.nda
                 yield f"{target}/{column}/{output}", array
 
 
-def record_of(blob: bytes, targets: int) -> Record:
+def decode_record(blob: bytes, targets: int) -> RunRecord:
     """Read a checkpoint of a run with so many files of output.
 
     Raises CheckpointError if it is damaged, or none of a run.
     """
-    header, arrays = decode(blob)
+    header, arrays = decode_blob(blob)
     if "checkpoint" not in header:
         hint = "Graph.resume takes a dump of a session"
         raise CheckpointError("this is no checkpoint of a run", code="RT311", hint=hint)
@@ -80,12 +80,12 @@ def record_of(blob: bytes, targets: int) -> Record:
         target, column, output = name.split("/", 2)
         waiting[int(target)].setdefault(output, {})[column] = array
     fields = {name: header[name] for name in FIELDS}
-    return Record(**fields, waiting=waiting, session=session)
+    return RunRecord(**fields, waiting=waiting, session=session)
 
 
-def check_run(record: Record, run: Mapping[str, Any]) -> None:
+def check_run(record: RunRecord, run: Mapping[str, Any]) -> None:
     """Raise CheckpointError unless a checkpoint is of the run that is asked for now."""
-    difference = differ(record.run, run)
+    difference = describe_differences(record.run, run)
     if difference:
         hint = "give the options of that run, or begin anew: leave --resume out"
         message = f"the checkpoint is of another run: {difference}"

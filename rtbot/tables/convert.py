@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.errors import DataError, nearest
+from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import number_columns, text_columns
-from rtbot.tables.forms import TIME_NAMES, Column, Form, named
-from rtbot.tables.text_columns import Text
+from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table
+from rtbot.tables.text_columns import TextColumn
 
 if TYPE_CHECKING:
-    Key = np.ndarray | Text | tuple[np.ndarray, np.ndarray]
+    Key = np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]
 
 FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class TableSpec:
     """What an input's table has to hold.
 
     `name` is the input's, `kind` and `nullable` its type, `key` the key columns, `unit` that of
@@ -46,14 +46,14 @@ class Spec:
 class Columns:
     """One input's rows: equally long, C-contiguous arrays.
 
-    `time` is int64; `value` is float64, int64, bool or `Text` by the kind of the input; `valid`
-    is None where no value is null. A key column is int64, `Text`, or int64 with a mask of what is
-    not null. `nulls` counts rows left out because their value was null on a port that takes none;
-    `rows` are then the places of the others in the table.
+    `time` is int64; `value` is float64, int64, bool or `TextColumn` by the kind of the input;
+    `valid` is None where no value is null. A key column is int64, `TextColumn`, or int64 with a
+    mask of what is not null. `nulls` counts rows left out because their value was null on a port
+    that takes none; `rows` are then the places of the others in the table.
     """
 
     time: np.ndarray
-    value: np.ndarray | Text
+    value: np.ndarray | TextColumn
     valid: np.ndarray | None = None
     keys: tuple[Key, ...] = ()
     nulls: int = 0
@@ -64,49 +64,53 @@ class Columns:
 
     def cells(self) -> list[tuple[Any, ...]]:
         """Return rows (key..., time, value) of Python's own types; null is None."""
-        value: Any = self.value.objects() if isinstance(self.value, Text) else self.value
+        value: Any = self.value.to_objects() if isinstance(self.value, TextColumn) else self.value
         cells = value.tolist()
         if self.valid is not None:
             cells = [c if ok else None for c, ok in zip(cells, self.valid.tolist(), strict=True)]
         return list(zip(*map(_key_cells, self.keys), self.time.tolist(), cells, strict=True))
 
 
-def columns(table: Any, spec: Spec) -> Columns:
+def to_columns(table: Any, spec: TableSpec) -> Columns:
     """Turn a table into arrays, or raise DataError with input, row (from 0), column and value."""
-    return table if isinstance(table, Columns) else of_form(named(table, spec), spec)
+    return table if isinstance(table, Columns) else convert_table(open_table(table, spec), spec)
 
 
-def of_form(form: Form, spec: Spec) -> Columns:
-    """Turn columns of any kind into arrays, as `columns` does."""
+def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
+    """Turn columns of any kind into arrays, as `to_columns` does."""
     time_name, value_name = find_time(form, spec), find_value(form, spec)
-    time = _part(spec, time_name, form, lambda column: number_columns.times(column, spec.unit))
-    value, valid = _part(spec, value_name, form, lambda column: values(column, spec.kind))
+    time = _convert_column(
+        spec, time_name, form, lambda column: number_columns.to_times(column, spec.unit)
+    )
+    value, valid = _convert_column(
+        spec, value_name, form, lambda column: convert_values(column, spec.kind)
+    )
     if f"{value_name}_valid" in form:
-        given, _ = _part(spec, f"{value_name}_valid", form, number_columns.booleans)
+        given, _ = _convert_column(spec, f"{value_name}_valid", form, number_columns.to_booleans)
         valid = given if valid is None else valid & given
-    keys = tuple(_part(spec, name, form, key) for name in spec.key)
+    keys = tuple(_convert_column(spec, name, form, convert_key) for name in spec.key)
     lengths = {time_name: len(time), value_name: len(value)}
     lengths |= {name: _length(part) for name, part in zip(spec.key, keys, strict=True)}
     if len(set(lengths.values())) > 1 or (valid is not None and len(valid) != len(time)):
         told = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise DataError(f"columns differ in length: {told}", code="RT214", input=spec.name)
-    return settled(Columns(time, value, valid, keys), spec)
+    return normalise_nulls(Columns(time, value, valid, keys), spec)
 
 
-def settled(whole: Columns, spec: Spec) -> Columns:
+def normalise_nulls(whole: Columns, spec: TableSpec) -> Columns:
     """Leave null rows out if the port takes none; else give every null value the same filler."""
     valid = whole.valid
     if valid is None or valid.all():
         return Columns(whole.time, whole.value, None, whole.keys)
     if not spec.nullable:
-        return taken(whole, np.flatnonzero(valid))
+        return keep_rows(whole, np.flatnonzero(valid))
     value = whole.value
     if isinstance(value, np.ndarray):
         value = np.where(valid, value, FILLERS[spec.kind])
     return Columns(whole.time, value, valid, whole.keys)
 
 
-def taken(whole: Columns, rows: np.ndarray) -> Columns:
+def keep_rows(whole: Columns, rows: np.ndarray) -> Columns:
     """Keep only these rows, whose values are valid; the others count as nulls."""
     keys = tuple(
         (part[0][rows], part[1][rows]) if isinstance(part, tuple) else part[rows]
@@ -116,25 +120,25 @@ def taken(whole: Columns, rows: np.ndarray) -> Columns:
     return Columns(whole.time[rows], whole.value[rows], None, keys, nulls, rows)
 
 
-def values(column: Column, kind: str) -> tuple[np.ndarray | Text, np.ndarray | None]:
+def convert_values(column: Column, kind: str) -> tuple[np.ndarray | TextColumn, np.ndarray | None]:
     """Convert a column to a kind of value; also the mask of what is not null, or None."""
     if kind == "text":
-        text = text_columns.encode(column)
+        text = text_columns.encode_text(column)
         return text, (text.codes >= 0 if (text.codes < 0).any() else None)
     return {
-        "number": number_columns.floats,
-        "integer": number_columns.integers,
-        "boolean": number_columns.booleans,
+        "number": number_columns.to_floats,
+        "integer": number_columns.to_integers,
+        "boolean": number_columns.to_booleans,
     }[kind](column)
 
 
-def key(column: Column) -> Key:
+def convert_key(column: Column) -> Key:
     """Convert a key column: integers or text, either with nulls."""
     if isinstance(column, list):
         column = _one_kind(column)
     if text_columns.is_text(column):
-        return text_columns.encode(column)
-    array, valid = number_columns.integers(column)
+        return text_columns.encode_text(column)
+    array, valid = number_columns.to_integers(column)
     return array if valid is None else (np.where(valid, array, 0), valid)
 
 
@@ -156,44 +160,44 @@ def _one_kind(column: list[Any]) -> list[Any]:
     return column
 
 
-def find_time(form: Form, spec: Spec) -> str:
+def find_time(form: LazyTable, spec: TableSpec) -> str:
     """Name of the column of times."""
     if spec.time is not None and (spec.time in form or not {*form} & {*TIME_NAMES}):
-        return _wanted(form, spec.time, spec)
+        return _require_column(form, spec.time, spec)
     candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
     candidates = [name for name in candidates if name not in (spec.value, spec.name)] or candidates
     if not candidates:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
-        hint = f"{_there(form)}; give it one of these names, or name it in io.time"
+        hint = f"{_list_columns(form)}; give it one of these names, or name it in io.time"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
     return candidates[0]
 
 
-def find_value(form: Form, spec: Spec) -> str:
+def find_value(form: LazyTable, spec: TableSpec) -> str:
     """Name of the column of values."""
     if spec.value is not None:
-        return _wanted(form, spec.value, spec)
+        return _require_column(form, spec.value, spec)
     if "value" not in form and spec.name in form:
         return spec.name
     if "value" not in form and spec.name:
-        return _wanted(form, spec.name, spec)
-    return _wanted(form, "value", spec)
+        return _require_column(form, spec.name, spec)
+    return _require_column(form, "value", spec)
 
 
-def _wanted(form: Form, name: str, spec: Spec) -> str:
+def _require_column(form: LazyTable, name: str, spec: TableSpec) -> str:
     if name not in form:
         what = "key column" if name in spec.key else "column"
-        hint = nearest(name, form) or _there(form)
+        hint = suggest_name(name, form) or _list_columns(form)
         raise DataError(f"there is no {what} {name!r}", code="RT204", hint=hint, input=spec.name)
     return name
 
 
-def _there(form: Form) -> str:
+def _list_columns(form: LazyTable) -> str:
     return f"there are {', '.join(form)}" if form else "there is none"
 
 
-def _part(spec: Spec, name: str, form: Form, convert: Any) -> Any:
-    _wanted(form, name, spec)
+def _convert_column(spec: TableSpec, name: str, form: LazyTable, convert: Any) -> Any:
+    _require_column(form, name, spec)
     try:
         return convert(form[name]())
     except DataError as error:
@@ -201,8 +205,8 @@ def _part(spec: Spec, name: str, form: Form, convert: Any) -> Any:
 
 
 def _key_cells(part: Key) -> list[Any]:
-    if isinstance(part, Text):
-        return list(part.objects().tolist())
+    if isinstance(part, TextColumn):
+        return list(part.to_objects().tolist())
     if isinstance(part, tuple):
         return [c if ok else None for c, ok in zip(part[0].tolist(), part[1].tolist(), strict=True)]
     return list(part.tolist())

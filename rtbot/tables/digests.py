@@ -24,22 +24,24 @@ NULL, NUMBER, INTEGER, BOOLEAN, TEXT = range(5)
 KINDS = {"f": (NUMBER, "<f8"), "i": (INTEGER, "<i8"), "b": (BOOLEAN, "|b1")}
 
 
-def digest(table: Mapping[str, np.ndarray], key: Sequence[str]) -> str:
+def digest_table(table: Mapping[str, np.ndarray], key: Sequence[str]) -> str:
     """Return the digest of one output's table, whose rows are in the order of (key, t)."""
     found = hashlib.sha256(BEGIN)
     found.update(struct.pack("<QQ", len(key), len(table["t"])))
     for name in (*key, "t"):
-        for part in _column(table[name], None):
+        for part in _encode_column(table[name], None):
             found.update(part)
-    for part in _column(table["value"], table.get("value_valid")):
+    for part in _encode_column(table["value"], table.get("value_valid")):
         found.update(part)
     return found.hexdigest()
 
 
-def _column(column: np.ndarray, valid: np.ndarray | None) -> Iterator[Any]:
+def _encode_column(column: np.ndarray, valid: np.ndarray | None) -> Iterator[Any]:
     if column.dtype == object:
         known = [True] * len(column) if valid is None else valid.tolist()
-        yield from _objects([c if k else None for c, k in zip(column.tolist(), known, strict=True)])
+        yield from _encode_objects(
+            [c if k else None for c, k in zip(column.tolist(), known, strict=True)]
+        )
         return
     kind, dtype = KINDS[column.dtype.kind]
     kinds = np.full(len(column), kind, np.uint8)
@@ -50,7 +52,7 @@ def _column(column: np.ndarray, valid: np.ndarray | None) -> Iterator[Any]:
     yield np.ascontiguousarray(column, dtype).tobytes()
 
 
-def _objects(cells: list[Any]) -> Iterator[bytes]:
+def _encode_objects(cells: list[Any]) -> Iterator[bytes]:
     """A column of texts, or of integers, with nulls."""
     kinds = [NULL if cell is None else TEXT if isinstance(cell, str) else INTEGER for cell in cells]
     yield bytes(kinds)

@@ -14,29 +14,29 @@ from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
-    from rtbot.tables.convert import Spec
+    from rtbot.tables.convert import TableSpec
 
 Column = Any
 """A numpy array (not of objects), a list, or a pyarrow Array in one piece."""
 
 TIME_NAMES = ("t", "time", "timestamp", "ts", "date")
 
-Form = Mapping[str, Callable[[], Column]]
+LazyTable = Mapping[str, Callable[[], Column]]
 """The columns of a table by name; each is converted when it is asked for."""
 
 
-def named(table: Any, spec: Spec) -> Form:
+def open_table(table: Any, spec: TableSpec) -> LazyTable:
     """Return the columns of a table of any kind."""
     if isinstance(table, Mapping):
-        return {str(name): _later(column, table[name]) for name in table}
+        return {str(name): _defer(reduce_column, table[name]) for name in table}
     if isinstance(table, list | tuple):
-        return _of_rows(table, spec)
+        return _from_rows(table, spec)
     if hasattr(table, "iloc"):
-        return _of_pandas(table)
+        return _from_pandas(table)
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
-        return _of_arrow(table, spec)
+        return _from_arrow(table, spec)
     if isinstance(table, np.ndarray) and table.dtype.names:
-        return {name: _later(column, table[name]) for name in table.dtype.names}
+        return {name: _defer(reduce_column, table[name]) for name in table.dtype.names}
     message = f"a table cannot be a {type(table).__name__}"
     hint = "give a dict of columns, a list of rows, or an Arrow, pandas or polars table"
     if hasattr(table, "collect"):
@@ -44,34 +44,34 @@ def named(table: Any, spec: Spec) -> Form:
     raise DataError(message, code="RT214", hint=hint, input=spec.name)
 
 
-def column(given: Any) -> Column:
+def reduce_column(given: Any) -> Column:
     """Reduce one column to an array, a list or an Arrow array."""
     if isinstance(given, np.ndarray):
-        return _of_masked(given) if isinstance(given, np.ma.MaskedArray) else _of_array(given)
+        return _from_masked(given) if isinstance(given, np.ma.MaskedArray) else _from_array(given)
     if isinstance(given, list):
         return given
     if hasattr(given, "iloc") and hasattr(given, "dtype"):
-        return _of_series(given)
+        return _from_series(given)
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
-        return _of_capsule(given)
+        return _from_capsule(given)
     if isinstance(given, Sequence) and not isinstance(given, str | bytes | bytearray):
         return list(given)
-    return _of_array(np.asarray(given))
+    return _from_array(np.asarray(given))
 
 
-def _later(function: Callable[..., Column], *arguments: Any) -> Callable[[], Column]:
+def _defer(function: Callable[..., Column], *arguments: Any) -> Callable[[], Column]:
     return lambda: function(*arguments)
 
 
-def _of_array(array: np.ndarray) -> Column:
+def _from_array(array: np.ndarray) -> Column:
     if array.ndim != 1:
         raise DataError(f"a column has one dimension, this array has {array.ndim}", code="RT214")
     return array.tolist() if array.dtype.kind in "OUT" else array
 
 
-def _of_masked(array: Any) -> Column:
+def _from_masked(array: Any) -> Column:
     if not np.ma.is_masked(array):
-        return _of_array(np.ma.getdata(array))
+        return _from_array(np.ma.getdata(array))
     if array.ndim != 1:
         raise DataError(f"a column has one dimension, this array has {array.ndim}", code="RT214")
     import pyarrow as pa
@@ -79,28 +79,28 @@ def _of_masked(array: Any) -> Column:
     return pa.array(np.ma.getdata(array), mask=np.ma.getmaskarray(array))
 
 
-def _of_series(series: Any) -> Column:
+def _from_series(series: Any) -> Column:
     if isinstance(series.dtype, np.dtype):
-        return _of_array(series.to_numpy())
+        return _from_array(series.to_numpy())
     import pyarrow as pa
 
     try:
-        return _in_one_piece(pa.array(series.array))
+        return _combine_chunks(pa.array(series.array))
     except (TypeError, pa.ArrowInvalid):  # SparseArray and others that Arrow does not know
-        return _of_array(series.to_numpy())
+        return _from_array(series.to_numpy())
 
 
-def _of_pandas(table: Any) -> Form:
+def _from_pandas(table: Any) -> LazyTable:
     """The columns of a frame, or of a series as `value`; and what its index holds.
 
     Levels of the index that have a name are columns too. A level of times is the column of times,
     whatever its name, if no column is one.
     """
-    form = {"value": _later(_of_series, table)}
+    form = {"value": _defer(_from_series, table)}
     if hasattr(table, "columns"):
-        form = {str(name): _later(_of_frame, table, name) for name in table.columns}
+        form = {str(name): _defer(_from_frame, table, name) for name in table.columns}
     for level, name in enumerate(table.index.names):
-        values = _later(_of_level, table.index, level)
+        values = _defer(_from_level, table.index, level)
         if name is not None:
             form.setdefault(str(name), values)
         if table.index.get_level_values(level).dtype.kind == "M" and not {*form} & {*TIME_NAMES}:
@@ -108,18 +108,18 @@ def _of_pandas(table: Any) -> Form:
     return form
 
 
-def _of_level(index: Any, level: int) -> Column:
-    return _of_series(index.get_level_values(level))
+def _from_level(index: Any, level: int) -> Column:
+    return _from_series(index.get_level_values(level))
 
 
-def _of_frame(frame: Any, name: Any) -> Column:
+def _from_frame(frame: Any, name: Any) -> Column:
     found = frame[name]
     if not hasattr(found, "dtype"):
         raise DataError("the frame has several columns of this name", code="RT215")
-    return _of_series(found)
+    return _from_series(found)
 
 
-def _of_arrow(given: Any, spec: Spec) -> Form:
+def _from_arrow(given: Any, spec: TableSpec) -> LazyTable:
     import pyarrow as pa
 
     try:
@@ -132,19 +132,19 @@ def _of_arrow(given: Any, spec: Spec) -> Form:
     twice = repeated(names)
     if twice is not None:
         raise DataError(f"the table has several columns named {twice!r}", code="RT215")
-    return {name: _later(_in_one_piece, table.column(place)) for place, name in enumerate(names)}
+    return {name: _defer(_combine_chunks, table.column(place)) for place, name in enumerate(names)}
 
 
-def _of_capsule(given: Any) -> Column:
+def _from_capsule(given: Any) -> Column:
     import pyarrow as pa
 
     if isinstance(given, pa.Array | pa.ChunkedArray):
-        return _in_one_piece(given)
+        return _combine_chunks(given)
     stream = hasattr(given, "__arrow_c_stream__")
-    return _in_one_piece(pa.chunked_array(given) if stream else pa.array(given))
+    return _combine_chunks(pa.chunked_array(given) if stream else pa.array(given))
 
 
-def _in_one_piece(array: Any) -> Column:
+def _combine_chunks(array: Any) -> Column:
     import pyarrow as pa
 
     if isinstance(array, pa.ChunkedArray) and array.num_chunks == 1:
@@ -164,7 +164,7 @@ def _in_one_piece(array: Any) -> Column:
     return array
 
 
-def _of_rows(rows: Sequence[Any], spec: Spec) -> Form:
+def _from_rows(rows: Sequence[Any], spec: TableSpec) -> LazyTable:
     """Rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be one tuple."""
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _of_records(rows, spec)
@@ -182,10 +182,10 @@ def _of_rows(rows: Sequence[Any], spec: Spec) -> Form:
             raise DataError(message, code="RT207", input=spec.name, row=place, value=row)
         flat.append(cells)
     lists = [list(cells) for cells in zip(*flat, strict=True)] or [[] for _ in names]
-    return {name: _later(list, cells) for name, cells in zip(names, lists, strict=True)}
+    return {name: _defer(list, cells) for name, cells in zip(names, lists, strict=True)}
 
 
-def _of_records(rows: Sequence[Mapping[str, Any]], spec: Spec) -> Form:
+def _of_records(rows: Sequence[Mapping[str, Any]], spec: TableSpec) -> LazyTable:
     """Rows {column: cell}, which all have the same columns."""
     names = list(rows[0])
     for place, row in enumerate(rows):
@@ -193,4 +193,4 @@ def _of_records(rows: Sequence[Mapping[str, Any]], spec: Spec) -> Form:
             message = f"a row has the columns {', '.join(map(str, names))}, as the first has"
             hint = "give None where a cell is empty"
             raise DataError(message, code="RT207", hint=hint, input=spec.name, row=place)
-    return {str(name): _later(list, [row[name] for row in rows]) for name in names}
+    return {str(name): _defer(list, [row[name] for row in rows]) for name in names}

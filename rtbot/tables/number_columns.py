@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core import times as iso
-from rtbot.core.arrow import as_numpy, filled
+from rtbot.core.arrow import fill_nulls, to_numpy
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,23 +25,23 @@ Parts = tuple[np.ndarray, np.ndarray | None]
 """An array, and the mask of what is not null, or None if nothing is."""
 
 
-def floats(column: Column) -> Parts:
+def to_floats(column: Column) -> Parts:
     """Convert to float64; integers are rounded as IEEE says, booleans and text are refused."""
     if isinstance(column, list):
-        return _of_list(column, np.float64, (float, int, np.floating, np.integer))
-    array, valid = _of_arrow(column, np.float64)
+        return _from_list(column, np.float64, (float, int, np.floating, np.integer))
+    array, valid = _from_arrow(column, np.float64)
     if array.dtype.kind not in "fiu" and len(array):
-        raise _wrong("number", array)
+        raise _make_kind_error("number", array)
     return np.ascontiguousarray(array, np.float64), valid
 
 
-def integers(column: Column) -> Parts:
+def to_integers(column: Column) -> Parts:
     """Convert to int64; nothing but integers is taken, and none beyond 64 bits."""
     if isinstance(column, list):
-        return _of_list(column, np.int64, (int, np.integer))
-    array, valid = _of_arrow(column, np.int64)
+        return _from_list(column, np.int64, (int, np.integer))
+    array, valid = _from_arrow(column, np.int64)
     if array.dtype.kind not in "iu" and len(array):
-        raise _wrong("integer", array)
+        raise _make_kind_error("integer", array)
     if array.dtype == np.uint64 and (large := array > np.uint64(2**63 - 1)).any():
         row = int(large.argmax())
         value = int(array[row])
@@ -49,38 +49,38 @@ def integers(column: Column) -> Parts:
     return np.ascontiguousarray(array, np.int64), valid
 
 
-def booleans(column: Column) -> Parts:
+def to_booleans(column: Column) -> Parts:
     """Convert to bool; only booleans are taken."""
     if isinstance(column, list):
-        return _of_list(column, np.bool_, (bool, np.bool_))
-    array, valid = _of_arrow(column, np.bool_)
+        return _from_list(column, np.bool_, (bool, np.bool_))
+    array, valid = _from_arrow(column, np.bool_)
     if array.dtype.kind != "b" and len(array):
-        raise _wrong("boolean", array)
+        raise _make_kind_error("boolean", array)
     return np.ascontiguousarray(array, np.bool_), valid
 
 
-def times(column: Column, unit: str | None) -> np.ndarray:
+def to_times(column: Column, unit: str | None) -> np.ndarray:
     """Convert to int64 in the unit: integers as they are, datetime64 and ISO 8601 text exactly."""
     unit = unit or iso.DEFAULT_UNIT
     if isinstance(column, list):
         kinds = set(map(type, column))
         if str in kinds:
-            return _of_texts(column, kinds, unit)
+            return _from_texts(column, kinds, unit)
         if any(issubclass(kind, date) for kind in kinds):
-            return iso.exact(_of_datetimes(column), unit)
+            return iso.convert_datetimes(_from_datetimes(column), unit)
         if kinds and all(issubclass(kind, np.datetime64) for kind in kinds):
-            return iso.exact(np.array(column), unit)
+            return iso.convert_datetimes(np.array(column), unit)
     elif not isinstance(column, np.ndarray):
-        return _of_arrow_times(column, unit)
+        return _from_arrow_times(column, unit)
     elif column.dtype.kind == "M":
-        return iso.exact(column, unit)
-    array, valid = integers(column)
+        return iso.convert_datetimes(column, unit)
+    array, valid = to_integers(column)
     if valid is not None:
         raise DataError("a row without a time", code="RT211", row=int(np.argmin(valid)))
     return array
 
 
-def _of_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts:
+def _from_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts:
     kinds = set(map(type, column))
     if kind is np.float64 and Decimal in kinds:
         column = [float(cell) if type(cell) is Decimal else cell for cell in column]
@@ -95,26 +95,28 @@ def _of_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts
     if strange:
         row = next(place for place, value in enumerate(column) if type(value) in strange)
         hint = OF_DECIMALS if isinstance(column[row], Decimal) else ""
-        raise DataError(f"not {_a(name)}", code="RT201", hint=hint, row=row, value=column[row])
+        raise DataError(
+            f"not {_add_article(name)}", code="RT201", hint=hint, row=row, value=column[row]
+        )
     if not nulls:
-        return _array(column, kind), None
+        return _make_array(column, kind), None
     valid = np.fromiter((type(value) not in nulls for value in column), np.bool_, len(column))
     array: np.ndarray = np.zeros(len(column), kind)
-    array[valid] = _array(list(compress(column, valid)), kind)
+    array[valid] = _make_array(list(compress(column, valid)), kind)
     return array, valid
 
 
-def _array(column: list[Any], kind: type) -> np.ndarray:
+def _make_array(column: list[Any], kind: type) -> np.ndarray:
     try:
         return np.array(column, kind)
     except OverflowError:
-        row = next(place for place, value in enumerate(column) if not _fits(value, kind))
+        row = next(place for place, value in enumerate(column) if not _is_of_kind(value, kind))
         size = "64 bits" if kind is np.int64 else "the range of a number"
         message, value = f"an integer beyond {size}", int(column[row])
         raise DataError(message, code="RT213", row=row, value=value) from None
 
 
-def _fits(value: Any, kind: type) -> bool:
+def _is_of_kind(value: Any, kind: type) -> bool:
     if kind is np.int64:
         return -(2**63) <= int(value) < 2**63
     try:
@@ -124,7 +126,7 @@ def _fits(value: Any, kind: type) -> bool:
     return True
 
 
-def _of_arrow(column: Column, kind: type) -> Parts:
+def _from_arrow(column: Column, kind: type) -> Parts:
     """Return numpy arrays as they are; an Arrow array as numpy array and mask.
 
     `kind` is for a column of nothing but nulls, which has no type.
@@ -143,13 +145,13 @@ def _of_arrow(column: Column, kind: type) -> Parts:
     known = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
     if not any(is_kind(column.type) for is_kind in known):
         name = {"f": "number", "i": "integer", "b": "boolean"}[np.dtype(kind).kind]
-        message = f"{_a(name)} is expected, not a column of {column.type}"
+        message = f"{_add_article(name)} is expected, not a column of {column.type}"
         hint = OF_DECIMALS if pa.types.is_decimal(column.type) else "convert the column first"
         raise DataError(message, code="RT220", hint=hint)
-    return filled(column, 0)
+    return fill_nulls(column, 0)
 
 
-def _of_arrow_times(column: Column, unit: str) -> np.ndarray:
+def _from_arrow_times(column: Column, unit: str) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -160,27 +162,27 @@ def _of_arrow_times(column: Column, unit: str) -> np.ndarray:
         row = pc.index(pc.is_null(column), pa.scalar(value=True)).as_py()
         raise DataError("a row without a time", code="RT211", row=row)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return iso.parse(pc.cast(column, pa.string()), unit)[0]
+        return iso.parse_times(pc.cast(column, pa.string()), unit)[0]
     if pa.types.is_timestamp(kind):
-        counts = as_numpy(column.cast(pa.int64()))
-        return iso.exact(counts.view(f"M8[{kind.unit}]"), unit)
+        counts = to_numpy(column.cast(pa.int64()))
+        return iso.convert_datetimes(counts.view(f"M8[{kind.unit}]"), unit)
     if pa.types.is_date(kind):
         days = column.cast(pa.timestamp("ms" if pa.types.is_date64(kind) else "s"))
-        return _of_arrow_times(days, unit)
-    return integers(column)[0]
+        return _from_arrow_times(days, unit)
+    return to_integers(column)[0]
 
 
-def _of_texts(column: list[Any], kinds: set[type], unit: str) -> np.ndarray:
+def _from_texts(column: list[Any], kinds: set[type], unit: str) -> np.ndarray:
     import pyarrow as pa
 
     for row, value in enumerate(column if kinds != {str} else ()):
         if not isinstance(value, str):
             message = "times are text in some rows and not in others"
             raise DataError(message, code="RT218", row=row, value=value)
-    return iso.parse(pa.array(column, pa.string()), unit)[0]
+    return iso.parse_times(pa.array(column, pa.string()), unit)[0]
 
 
-def _of_datetimes(column: list[Any]) -> np.ndarray:
+def _from_datetimes(column: list[Any]) -> np.ndarray:
     """Convert datetimes (naive ones are UTC) and dates, in microseconds as Python keeps them."""
     stamps = np.empty(len(column), "M8[us]")
     for row, value in enumerate(column):
@@ -192,13 +194,13 @@ def _of_datetimes(column: list[Any]) -> np.ndarray:
     return stamps
 
 
-def _wrong(name: str, array: np.ndarray) -> DataError:
-    message = f"{_a(name)} is expected, not a column of {array.dtype}"
+def _make_kind_error(name: str, array: np.ndarray) -> DataError:
+    message = f"{_add_article(name)} is expected, not a column of {array.dtype}"
     hint = "convert the column first"
     if name == "integer" and array.dtype.kind == "f":
         hint = "convert the column first: .astype('Int64') in pandas keeps empty cells"
     return DataError(message, code="RT220", hint=hint, row=0, value=array[0].item())
 
 
-def _a(name: str) -> str:
+def _add_article(name: str) -> str:
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import datetime64
 
-from rtbot.core.dated_errors import dated
-from rtbot.core.times import DEFAULT_UNIT, Style, style_of
+from rtbot.core.error_times import format_error_times
+from rtbot.core.times import DEFAULT_UNIT, TimeStyle, detect_style
 from rtbot.tables.convert import Columns, find_time
-from rtbot.tables.forms import named
+from rtbot.tables.forms import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot.core.errors import DataError
-    from rtbot.tables.convert import Spec
+    from rtbot.tables.convert import TableSpec
 
 
 def as_given(
-    error: DataError, data: Any, tables: Mapping[str, Any], specs: Mapping[str, Spec]
+    error: DataError, data: Any, tables: Mapping[str, Any], specs: Mapping[str, TableSpec]
 ) -> DataError:
     """Return the error of a push of data with its times as the data has them.
 
@@ -35,18 +35,18 @@ def as_given(
             return error
         table = data
     style = _style(table, spec)
-    return error if style is None else dated(error, spec.unit or DEFAULT_UNIT, style)
+    return error if style is None else format_error_times(error, spec.unit or DEFAULT_UNIT, style)
 
 
-def _style(table: Any, spec: Spec) -> Style | None:
+def _style(table: Any, spec: TableSpec) -> TimeStyle | None:
     """Return how a table has its times; None if they are integers."""
-    form = named(table, spec)
+    form = open_table(table, spec)
     times = form[find_time(form, spec)]()
     kind, first = str(getattr(times, "dtype", getattr(times, "type", ""))), times[0]
     first = first.as_py() if hasattr(first, "as_py") else first
     if isinstance(first, str):
-        return style_of(first)
+        return detect_style(first)
     if kind.startswith(("datetime64", "timestamp", "date")) or isinstance(first, date | datetime64):
         zoned = "tz=" in kind or getattr(first, "tzinfo", None) is not None
-        return Style(offset="Z" if zoned else "")
+        return TimeStyle(offset="Z" if zoned else "")
     return None

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.errors import DataError, nearest
+from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import text_columns
-from rtbot.tables.convert import Columns, Spec, of_form
-from rtbot.tables.forms import TIME_NAMES, Column, named
+from rtbot.tables.convert import Columns, TableSpec, convert_table
+from rtbot.tables.forms import TIME_NAMES, Column, open_table
 
 if TYPE_CHECKING:
-    from rtbot.tables.forms import Form
+    from rtbot.tables.forms import LazyTable
 
 
-def by_input(data: Any, specs: Mapping[str, Spec]) -> Mapping[str, Any]:
+def split_by_input(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]:
     """Return a table for each input: `data` is a mapping of these already, or one table of all.
 
     Raises DataError if it is neither.
@@ -32,36 +32,36 @@ def by_input(data: Any, specs: Mapping[str, Spec]) -> Mapping[str, Any]:
     first = specs[inputs[0]]
     if len(inputs) == 1:
         return {inputs[0]: data}
-    form = named(data, first)
+    form = open_table(data, first)
     missing = [name for name in inputs if name not in form]
     if not missing:
-        return {name: _cells(form, spec) for name, spec in specs.items()}
+        return {name: _split_wide(form, spec) for name, spec in specs.items()}
     if "input" in form and "value" in form:
-        return _rows(form, specs)
+        return _split_long(form, specs)
     message = f"the table has no column {missing[0]!r}, nor the columns 'input' and 'value'"
     hint = f"give {{{inputs[0]!r}: table, ...}}, or one table with a column for every input"
-    raise DataError(message, code="RT204", hint=nearest(missing[0], form) or hint)
+    raise DataError(message, code="RT204", hint=suggest_name(missing[0], form) or hint)
 
 
-def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, Spec]) -> bool:
+def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, TableSpec]) -> bool:
     """Whether a mapping has columns, one of them of times, and not a table for each input."""
     times = {*TIME_NAMES, *(spec.time for spec in specs.values())} - specs.keys()
     return not data.keys() <= specs.keys() and any(name in times for name in data)
 
 
-def _cells(form: Form, spec: Spec) -> Columns:
+def _split_wide(form: LazyTable, spec: TableSpec) -> Columns:
     """Return the messages of an input in a wide table."""
     strict = replace(spec, value=spec.name, nullable=False)
-    return replace(of_form(form, strict), nulls=0)
+    return replace(convert_table(form, strict), nulls=0)
 
 
-def _rows(form: Form, specs: Mapping[str, Spec]) -> dict[str, Any]:
+def _split_long(form: LazyTable, specs: Mapping[str, TableSpec]) -> dict[str, Any]:
     """Return the rows of every input in a long table."""
-    names = text_columns.encode(form["input"]())
+    names = text_columns.encode_text(form["input"]())
     for code, name in enumerate(names.values):
         if name not in specs:
             row = int(np.argmax(names.codes == code))
-            hint = nearest(name, specs) or f"the inputs are {', '.join(specs)}"
+            hint = suggest_name(name, specs) or f"the inputs are {', '.join(specs)}"
             message = f"there is no input {name!r}"
             raise DataError(message, code="RT206", hint=hint, row=row, column="input")
     if (names.codes < 0).any():
@@ -70,11 +70,11 @@ def _rows(form: Form, specs: Mapping[str, Spec]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for code, name in enumerate(names.values):
         rows = np.flatnonzero(names.codes == code)
-        found[name] = {c: _taken(form[c](), rows) for c in form if c != "input"}
+        found[name] = {c: _take_rows(form[c](), rows) for c in form if c != "input"}
     return found
 
 
-def _taken(column: Column, rows: np.ndarray) -> Column:
+def _take_rows(column: Column, rows: np.ndarray) -> Column:
     if isinstance(column, list):
         return [column[row] for row in rows]
     return column[rows] if isinstance(column, np.ndarray) else column.take(rows)

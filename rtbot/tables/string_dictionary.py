@@ -9,14 +9,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rtbot.tables import Text
+    from rtbot.tables import TextColumn
 
 NULL_TEXT = -1
 ROOM = 1 << 16
 """So many texts may come, or as many as there are, until those that nobody needs are forgotten."""
 
 
-class Texts:
+class StringDictionary:
     """Text to int64 codes; codes never show outside. Null is -1.
 
     `values` are the texts by their codes, None where a code is free; free codes are given again.
@@ -32,9 +32,9 @@ class Texts:
         self._free = [code for code, text in enumerate(self.values) if text is None]
         self._given = 0
         self._limit = 2 * len(self.codes) + ROOM
-        self._forget_tables()
+        self._clear_caches()
 
-    def _forget_tables(self) -> None:
+    def _clear_caches(self) -> None:
         """Forget what is derived from `values` to be fast."""
         self._ranks = np.zeros(0, np.int64)
         self._objects = np.zeros(0, object)
@@ -45,9 +45,9 @@ class Texts:
         if text is None:
             return NULL_TEXT
         found = self.codes.get(text)
-        return self._new(text) if found is None else found
+        return self._add_text(text) if found is None else found
 
-    def _new(self, text: str) -> int:
+    def _add_text(self, text: str) -> int:
         if self._given == len(self._free):
             code = len(self.values)
             self.values.append(text)
@@ -65,7 +65,7 @@ class Texts:
         """The text of one code; None for one that stands for no text."""
         return self.values[code] if 0 <= code < len(self.values) else None
 
-    def encode(self, column: Text) -> np.ndarray:
+    def encode(self, column: TextColumn) -> np.ndarray:
         """Codes of a column that comes with a dictionary of its own."""
         table = np.fromiter(
             (*map(self.code, column.values), NULL_TEXT), np.int64, len(column.values) + 1
@@ -74,10 +74,10 @@ class Texts:
         return codes
 
     def mark(self) -> tuple[int, int]:
-        """What `back_to` needs."""
+        """What `roll_back` needs."""
         return len(self.values), self._given
 
-    def back_to(self, mark: tuple[int, int]) -> None:
+    def roll_back(self, mark: tuple[int, int]) -> None:
         """Forget the texts that came after the mark."""
         length, given = mark
         if mark == self.mark():
@@ -89,9 +89,9 @@ class Texts:
             self.values[code] = None
         del self.values[length:]
         self._given = given
-        self._forget_tables()
+        self._clear_caches()
 
-    def are_many(self) -> bool:
+    def is_crowded(self) -> bool:
         """Whether it is time to `keep` those that are needed."""
         return len(self.codes) > self._limit
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrow import filled
+from rtbot.core.arrow import fill_nulls
 from rtbot.core.errors import DataError
 from rtbot.tables.number_columns import NULL_TYPES
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextColumn:
     """A column of text: `codes` (int64, -1 is null) index the distinct `values`."""
 
     codes: np.ndarray
@@ -25,25 +25,25 @@ class Text:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, rows: Any) -> Text:
-        return Text(self.codes[rows], self.values)
+    def __getitem__(self, rows: Any) -> TextColumn:
+        return TextColumn(self.codes[rows], self.values)
 
-    def objects(self) -> np.ndarray:
+    def to_objects(self) -> np.ndarray:
         """Return the text as an object array, with None for null."""
         table: np.ndarray = np.array([*self.values, None], object)
         return table.take(self.codes)
 
 
-def encode(column: Column) -> Text:
+def encode_text(column: Column) -> TextColumn:
     """Encode a column of text; values are in the order in which they appear."""
     if isinstance(column, list):
-        return _of_list(column)
+        return _encode_list(column)
     if isinstance(column, np.ndarray):
         if len(column):
             message = f"text is expected, not a column of {column.dtype}"
             raise DataError(message, code="RT220", row=0, value=column[0].item())
-        return Text(np.empty(0, np.int64), [])
-    return _of_arrow(column)
+        return TextColumn(np.empty(0, np.int64), [])
+    return _encode_arrow(column)
 
 
 def is_text(column: Column) -> bool:
@@ -59,7 +59,7 @@ def is_text(column: Column) -> bool:
     return _is_string(kind) or pa.types.is_null(kind)
 
 
-def _of_list(column: list[Any]) -> Text:
+def _encode_list(column: list[Any]) -> TextColumn:
     kinds = set(map(type, column))
     if kinds == {str}:
         places: dict[str, int] = {}
@@ -67,16 +67,16 @@ def _of_list(column: list[Any]) -> Text:
             (places.setdefault(value, len(places)) for value in column), np.int64, len(column)
         )
     else:
-        codes, places = _of_mixed(column)
+        codes, places = _encode_mixed(column)
     for value, code in places.items():
         if not _is_unicode(value):
             row = int(np.argmax(codes == code))
             message = "text that is no Unicode (a lone surrogate)"
             raise DataError(message, code="RT209", row=row, value=value)
-    return Text(codes, list(places))
+    return TextColumn(codes, list(places))
 
 
-def _of_mixed(column: list[Any]) -> tuple[np.ndarray, dict[str, int]]:
+def _encode_mixed(column: list[Any]) -> tuple[np.ndarray, dict[str, int]]:
     """Encode text among nulls: None, and what frames put in columns of objects for it."""
     places: dict[str, int] = {}
     codes = np.full(len(column), -1, np.int64)
@@ -96,12 +96,12 @@ def _is_unicode(value: str) -> bool:
     return True
 
 
-def _of_arrow(column: Column) -> Text:
+def _encode_arrow(column: Column) -> TextColumn:
     import pyarrow as pa
 
     kind = column.type
     if pa.types.is_null(kind):
-        return Text(np.full(len(column), -1, np.int64), [])
+        return TextColumn(np.full(len(column), -1, np.int64), [])
     if pa.types.is_dictionary(kind):
         values = column.dictionary.to_pylist() if _is_string(kind.value_type) else []
         if None in values or len(set(values)) < len(values):
@@ -112,8 +112,8 @@ def _of_arrow(column: Column) -> Text:
     if not pa.types.is_dictionary(column.type):
         plain = column.cast(pa.large_string()) if pa.types.is_string_view(kind) else column
         column = plain.dictionary_encode()
-    codes = filled(column.indices, -1)[0].astype(np.int64)
-    return Text(codes, column.dictionary.to_pylist())
+    codes = fill_nulls(column.indices, -1)[0].astype(np.int64)
+    return TextColumn(codes, column.dictionary.to_pylist())
 
 
 def _is_string(kind: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import of_list, of_numpy
+from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
 
@@ -25,7 +25,9 @@ PRESENT = "\0"
 """Begins the names of columns that say whether an output has a message at a row."""
 
 
-def wide(outputs: Mapping[str, Table], key: Sequence[str], *, marked: bool = False) -> pa.Table:
+def build_wide(
+    outputs: Mapping[str, Table], key: Sequence[str], *, marked: bool = False
+) -> pa.Table:
     """Return `t`, the key columns, then a column per output, sorted by (key, t).
 
     The rows are the union of the (key, t) of all outputs. A cell is null where an output has no
@@ -40,45 +42,47 @@ def wide(outputs: Mapping[str, Table], key: Sequence[str], *, marked: bool = Fal
         raise DataError(message, code="RT215", hint="rename an output")
     heads = ["t", *key]
     tables = list(outputs.values()) or [{name: np.empty(0, np.int64) for name in heads}]
-    if all(_same_rows(tables[0], table, heads) for table in tables[1:]):
-        coded = [_coded(tables[0][name]) for name in heads]
-        places = _sorting([codes for codes, _ in coded])
-        cells = [_column(table, places) for table in outputs.values()]
-        marks = [of_numpy(np.ones(len(cells[0]), np.bool_))] * len(cells) if marked else []
-        return pa.table([*(_decoded(one, places) for one in coded), *cells, *marks], names=names)
-    coded = [_coded(np.concatenate([table[name] for table in tables])) for name in heads]
+    if all(_has_same_rows(tables[0], table, heads) for table in tables[1:]):
+        coded = [_rank_cells(tables[0][name]) for name in heads]
+        places = _find_order([codes for codes, _ in coded])
+        cells = [_take_column(table, places) for table in outputs.values()]
+        marks = [from_numpy(np.ones(len(cells[0]), np.bool_))] * len(cells) if marked else []
+        return pa.table(
+            [*(_unrank_cells(one, places) for one in coded), *cells, *marks], names=names
+        )
+    coded = [_rank_cells(np.concatenate([table[name] for table in tables])) for name in heads]
     cuts = np.cumsum([len(table["t"]) for table in tables])[:-1]
-    chosen, spots = _union([codes for codes, _ in coded])
+    chosen, spots = _merge_rows([codes for codes, _ in coded])
     if any(len(part) and np.bincount(part).max() > 1 for part in np.split(spots, cuts)):
         turns = np.concatenate([_turns(part) for part in np.split(spots, cuts)])
-        chosen, spots = _union([codes for codes, _ in coded], turns)
+        chosen, spots = _merge_rows([codes for codes, _ in coded], turns)
     parts = np.split(spots, cuts)
-    cells = [_spread(t, rows, len(chosen)) for t, rows in zip(tables, parts, strict=True)]
+    cells = [_scatter_column(t, rows, len(chosen)) for t, rows in zip(tables, parts, strict=True)]
     marks = [_present(rows, len(chosen)) for rows in parts] if marked else []
-    return pa.table([*(_decoded(one, chosen) for one in coded), *cells, *marks], names=names)
+    return pa.table([*(_unrank_cells(one, chosen) for one in coded), *cells, *marks], names=names)
 
 
-def long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
+def build_long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
     """Return `t`, the key columns, `output` and `value`, sorted by (key, t), then as declared.
 
     Values of different kinds become text.
     """
     tables = list(outputs.values())
-    values = [_column(table, None) for table in tables]
+    values = [_take_column(table, None) for table in tables]
     if len({value.type for value in values}) > 1:
         values = [pc.cast(value, pa.string()) for value in values]
-    coded = [_coded(np.concatenate([table[name] for table in tables])) for name in ["t", *key]]
+    coded = [_rank_cells(np.concatenate([table[name] for table in tables])) for name in ["t", *key]]
     which = np.repeat(np.arange(len(tables)), [len(table["t"]) for table in tables])
-    places = np.lexsort((which, *_significant([codes for codes, _ in coded])))
+    places = np.lexsort((which, *_order_sort_keys([codes for codes, _ in coded])))
     columns = [
-        *(_decoded(one, places) for one in coded),
+        *(_unrank_cells(one, places) for one in coded),
         pa.array(list(outputs), pa.string()).take(pa.array(which[places])),
         pa.concat_arrays(values).take(pa.array(places)),
     ]
     return pa.table(columns, names=["t", *key, "output", "value"])
 
 
-def put_together(results: Sequence[Mapping[str, Table]]) -> dict[str, dict[str, np.ndarray]]:
+def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, dict[str, np.ndarray]]:
     """Return results that follow one another as one; outputs that share columns still do."""
     made: dict[tuple[int, ...], np.ndarray] = {}
     whole: dict[str, dict[str, np.ndarray]] = {}
@@ -95,7 +99,7 @@ def put_together(results: Sequence[Mapping[str, Table]]) -> dict[str, dict[str, 
     return whole
 
 
-def in_order(
+def sort_outputs(
     outputs: Mapping[str, Mapping[str, np.ndarray]], key: Sequence[str]
 ) -> dict[str, Table]:
     """Return keyed tables by (key, t); unkeyed ones are so already."""
@@ -107,13 +111,13 @@ def in_order(
         heads = [table[name] for name in ["t", *key]]
         same = tuple(map(id, heads))
         if same not in sortings:
-            sortings[same] = _sorting([_coded(head)[0] for head in heads])
+            sortings[same] = _find_order([_rank_cells(head)[0] for head in heads])
         places = sortings[same]
         found[output] = table if places is None else {n: c[places] for n, c in table.items()}
     return found
 
 
-def _coded(column: np.ndarray) -> Coded:
+def _rank_cells(column: np.ndarray) -> Coded:
     """Return numbers that order the rows: integers by value, text by code point, null last."""
     if column.dtype != object:
         return column, None
@@ -123,36 +127,36 @@ def _coded(column: np.ndarray) -> Coded:
     distinct = sorted(set(firsts) - {None})
     ranks = {value: rank for rank, value in enumerate([*distinct, None])}
     codes = np.fromiter(map(ranks.__getitem__, firsts), np.int64, len(firsts))
-    return codes.take(np.cumsum(starts) - 1), of_list([*distinct, None])
+    return codes.take(np.cumsum(starts) - 1), from_list([*distinct, None])
 
 
-def _decoded(coded: Coded, places: np.ndarray | None) -> pa.Array:
+def _unrank_cells(coded: Coded, places: np.ndarray | None) -> pa.Array:
     """Return the column of these rows, or of all."""
     codes, values = coded
-    chosen = of_numpy(codes if places is None else codes[places])
+    chosen = from_numpy(codes if places is None else codes[places])
     return chosen if values is None else values.take(chosen)
 
 
-def _significant(heads: Sequence[np.ndarray]) -> list[np.ndarray]:
+def _order_sort_keys(heads: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return time and keys as numpy sorts by them: the last is the most significant."""
     return [heads[0], *reversed(heads[1:])]
 
 
-def _sorting(heads: Sequence[np.ndarray]) -> np.ndarray | None:
+def _find_order(heads: Sequence[np.ndarray]) -> np.ndarray | None:
     """Return the order of rows by (key, t), None if they have it."""
     ordered = np.ones(max(len(heads[0]) - 1, 0), np.bool_)
-    for head in _significant(heads):
+    for head in _order_sort_keys(heads):
         ordered = (head[1:] > head[:-1]) | ((head[1:] == head[:-1]) & ordered)
-    return None if ordered.all() else np.lexsort(_significant(heads))
+    return None if ordered.all() else np.lexsort(_order_sort_keys(heads))
 
 
-def _same_rows(left: Table, right: Table, heads: Sequence[str]) -> bool:
+def _has_same_rows(left: Table, right: Table, heads: Sequence[str]) -> bool:
     return all(
         left[name] is right[name] or np.array_equal(left[name], right[name]) for name in heads
     )
 
 
-def _union(
+def _merge_rows(
     heads: Sequence[np.ndarray], turns: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a row for every distinct (key, t), in order; and the place of every row among them.
@@ -160,7 +164,7 @@ def _union(
     With `turns` a row for every (key, t, turn).
     """
     last = [] if turns is None else [turns]
-    sorting = np.lexsort([*last, *_significant(heads)])
+    sorting = np.lexsort([*last, *_order_sort_keys(heads)])
     starts = np.zeros(len(sorting), np.bool_)
     starts[:1] = True
     for head in [*heads, *last]:
@@ -180,31 +184,31 @@ def _turns(spots: np.ndarray) -> np.ndarray:
     return turns
 
 
-def _column(table: Table, places: np.ndarray | None) -> pa.Array:
+def _take_column(table: Table, places: np.ndarray | None) -> pa.Array:
     """Return an output's values at these rows, or at all; null where they are not valid."""
     value, valid = table["value"], table.get("value_valid")
     if places is not None:
         value, valid = value[places], None if valid is None else valid[places]
-    return _array(value, valid)
+    return _to_arrow(value, valid)
 
 
-def _spread(table: Table, rows: np.ndarray, count: int) -> pa.Array:
+def _scatter_column(table: Table, rows: np.ndarray, count: int) -> pa.Array:
     """Put an output's values at these rows of a column of `count`, null elsewhere."""
     value, valid = table["value"], table.get("value_valid")
     present = np.zeros(count, np.bool_)
     present[rows] = True if valid is None else valid
     full: np.ndarray = np.zeros(count, value.dtype)
     full[rows] = value
-    return _array(full, present)
+    return _to_arrow(full, present)
 
 
 def _present(rows: np.ndarray, count: int) -> pa.Array:
     present = np.zeros(count, np.bool_)
     present[rows] = True
-    return of_numpy(present)
+    return from_numpy(present)
 
 
-def _array(value: np.ndarray, valid: np.ndarray | None) -> pa.Array:
+def _to_arrow(value: np.ndarray, valid: np.ndarray | None) -> pa.Array:
     if value.dtype != object:
-        return of_numpy(value, valid)
+        return from_numpy(value, valid)
     return pa.array(value, pa.string(), mask=None if valid is None else ~valid)

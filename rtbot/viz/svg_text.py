@@ -46,68 +46,71 @@ _WIDTHS = {character: em for em, characters in _EMS.items() for character in cha
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
 
-def plain(text: str) -> str:
+def clean_line(text: str) -> str:
     """Return the text on one line, without what cannot be seen (controls, surrogates, marks)."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def escaped(text: str, *, lines: bool = False) -> str:
+def escape(text: str, *, lines: bool = False) -> str:
     """Return the text as XML has it, in an element or in an attribute; with its lines or as one."""
-    kept = "\n".join(map(plain, text.split("\n"))) if lines else plain(text)
+    kept = "\n".join(map(clean_line, text.split("\n"))) if lines else clean_line(text)
     return "".join(_ENTITIES.get(c, c) for c in kept)
 
 
-def width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> float:
+def measure_width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> float:
     """How wide the text is at this size of the font, at most."""
-    return size * sum(_ems(text, mono=mono)) * (BOLD if bold else 1)
+    return size * sum(_measure_ems(text, mono=mono)) * (BOLD if bold else 1)
 
 
-def shortened(
-    text: str, room: float, size: float, *, bold: bool = False, mono: bool = False
-) -> str:
+def shorten(text: str, room: float, size: float, *, bold: bool = False, mono: bool = False) -> str:
     """Return the text, cut and with an ellipsis if it is wider than the room."""
-    text = plain(text)
-    if width(text, size, bold=bold, mono=mono) <= room:
+    text = clean_line(text)
+    if measure_width(text, size, bold=bold, mono=mono) <= room:
         return text
     left = room / (size * (BOLD if bold else 1)) - (MONO_WIDTH if mono else _WIDTHS[ELLIPSIS])
-    count = sum(reached <= left for reached in accumulate(_ems(text, mono=mono)))
+    count = sum(reached <= left for reached in accumulate(_measure_ems(text, mono=mono)))
     return text[:count].rstrip() + ELLIPSIS
 
 
-def wrapped(text: str, room: float, size: float, lines: int, *, mono: bool = False) -> list[str]:
+def wrap_text(text: str, room: float, size: float, lines: int, *, mono: bool = False) -> list[str]:
     """Return the text as at most so many lines, broken at spaces; the last may be cut."""
     found: list[str] = []
-    words = plain(text).split()
+    words = clean_line(text).split()
     while words and len(found) < lines - 1:
         count = 1
-        while count < len(words) and width(" ".join(words[: count + 1]), size, mono=mono) <= room:
+        while (
+            count < len(words)
+            and measure_width(" ".join(words[: count + 1]), size, mono=mono) <= room
+        ):
             count += 1
-        found.append(shortened(" ".join(words[:count]), room, size, mono=mono))
+        found.append(shorten(" ".join(words[:count]), room, size, mono=mono))
         words = words[count:]
-    return [*found, shortened(" ".join(words), room, size, mono=mono)] if words else found
+    return [*found, shorten(" ".join(words), room, size, mono=mono)] if words else found
 
 
-def element(name: str, *content: str, **attributes: object) -> str:
+def format_element(name: str, *content: str, **attributes: object) -> str:
     """Return an XML element; `content` is markup, attributes are escaped.
 
     An attribute `class_` is `class`, `stroke_width` is `stroke-width`; None leaves one out.
     """
     given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{_attribute(value)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{_format_attribute(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     return f"<{name}{given}>{''.join(content)}</{name}>" if content else f"<{name}{given}/>"
 
 
-def document(look: str, title: str, style: str, size: tuple[float, float], *parts: str) -> str:
+def format_document(
+    look: str, title: str, style: str, size: tuple[float, float], *parts: str
+) -> str:
     """Return an SVG document of the class `look`, on a paper of its own."""
     wide, high = size
-    root = element(
+    root = format_element(
         "svg",
-        element("title", escaped(title)),
-        element("style", f"{style}@media print {{ .{look} {{ {FIT} }} }}\n"),
-        element("rect", class_="paper", width=wide, height=high, rx=8.0),
+        format_element("title", escape(title)),
+        format_element("style", f"{style}@media print {{ .{look} {{ {FIT} }} }}\n"),
+        format_element("rect", class_="paper", width=wide, height=high, rx=8.0),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
         class_=look,
@@ -115,12 +118,12 @@ def document(look: str, title: str, style: str, size: tuple[float, float], *part
         aria_label=title,
         width=wide,
         height=high,
-        viewBox=f"0 0 {number(wide)} {number(high)}",
+        viewBox=f"0 0 {format_coordinate(wide)} {format_coordinate(high)}",
     )
     return root + "\n"
 
 
-def both(
+def theme_rules(
     rules: Callable[[Mapping[str, str]], Iterable[str]],
     light: Mapping[str, str],
     dark: Mapping[str, str],
@@ -131,22 +134,22 @@ def both(
     return f"{day}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
 
 
-def number(value: float) -> str:
+def format_coordinate(value: float) -> str:
     """Return a coordinate, to a tenth."""
     text = f"{value:.1f}"
     text = text.removesuffix(".0")
     return "0" if text == "-0" else text
 
 
-def _attribute(value: object) -> str:
-    return number(value) if isinstance(value, float) else escaped(str(value))
+def _format_attribute(value: object) -> str:
+    return format_coordinate(value) if isinstance(value, float) else escape(str(value))
 
 
-def _ems(text: str, *, mono: bool) -> list[float]:
-    return [_em(c, MONO_WIDTH if mono else None) for c in text]
+def _measure_ems(text: str, *, mono: bool) -> list[float]:
+    return [_measure_em(c, MONO_WIDTH if mono else None) for c in text]
 
 
-def _em(character: str, mono: float | None) -> float:
+def _measure_em(character: str, mono: float | None) -> float:
     if character in _WIDTHS:
         return mono or _WIDTHS[character]
     if unicodedata.combining(character):

@@ -7,7 +7,7 @@ import pytest
 import rtbot
 from tests import generate
 from tests.catalogue import pairing_pool
-from tests.checks import Checked
+from tests.checks import CaseChecks
 
 GRAPH = {
     "inputs": {"a": "number", "b": "number"},
@@ -100,7 +100,7 @@ def test_a_key_that_was_closed_begins_anew(number):
         case.keys = ("k",)
         case.rows = [row._replace(key=("only",)) for row in case.rows]
     keys = sorted({row.key for row in case.rows}, key=repr)
-    checked = Checked(case)
+    checked = CaseChecks(case)
     session = checked.graph.start(key=case.keys, compiled=False)
     first, second = ({key: _all_of(session, case, key) for key in keys} for _ in range(2))
     assert first == second

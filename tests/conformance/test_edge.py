@@ -5,7 +5,7 @@ import random
 import pytest
 
 import rtbot
-from tests.oracles.edge import ADVANCE, RULES, Edge, Refused, stream
+from tests.oracles.edge import ADVANCE, RULES, Edge, RefusedError, stream
 from tests.oracles.streams import bits
 
 ECHO = {"inputs": {"a": "number"}, "operators": {"x": "a"}, "outputs": {"a": "a", "x": "x"}}
@@ -49,7 +49,7 @@ def accepted(events, edge):
     for event in events:
         try:
             stream([*taken, event], edge, "number")
-        except Refused:
+        except RefusedError:
             refused.append(event)
         else:
             taken.append(event)

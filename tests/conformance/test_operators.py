@@ -4,10 +4,10 @@ import pytest
 
 from tests import generate
 from tests.catalogue import catalogue, topics
-from tests.checks import Checked
+from tests.checks import CaseChecks
 from tests.oracles import rowwise, windowed  # noqa: F401 (they register)
 from tests.oracles.registry import ORACLES
-from tests.schedules import saved_everywhere
+from tests.schedules import insert_dumps
 
 CATALOGUE = catalogue()
 TOPICS = {classes[0].__module__: classes for classes in topics(CATALOGUE)}
@@ -18,7 +18,7 @@ every_operator = pytest.mark.parametrize("name", CATALOGUE)
 
 def cases(name, *styles, seeds=SEEDS):
     for seed in range(seeds):
-        yield Checked(generate.case_of(f"{name}/{seed}", [CATALOGUE[name]], styles))
+        yield CaseChecks(generate.case_of(f"{name}/{seed}", [CATALOGUE[name]], styles))
 
 
 @every_operator
@@ -36,7 +36,7 @@ def test_equals_its_oracle_whole_one_by_one_and_in_any_cuts_and_interleavings(na
 def test_is_the_same_when_saved_and_restored_at_every_boundary(name):
     for checked in cases(name, "ones", "random", seeds=2):
         for steps in checked.case.schedules:
-            checked.run(saved_everywhere(steps), "saved everywhere")
+            checked.run(insert_dumps(steps), "saved everywhere")
 
 
 @every_operator
@@ -54,5 +54,5 @@ def test_is_not_changed_by_a_tap(name):
 @pytest.mark.parametrize("topic", TOPICS)
 def test_is_the_same_compiled(topic):
     classes = TOPICS[topic]
-    checked = Checked(generate.case_of(topic, classes, ("whole", "random", "random", "ones")))
+    checked = CaseChecks(generate.case_of(topic, classes, ("whole", "random", "random", "ones")))
     checked.schedules(compiled=True)

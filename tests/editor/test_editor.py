@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtbot.graph.schema import schema_text
+from rtbot.graph.schema import format_schema
 from tests.editor.client import LanguageServer
 
 ROOT = Path(__file__).parent.parent.parent
@@ -21,7 +21,7 @@ def server(tmp_path_factory):
     if not (shutil.which("node") and SERVER.is_file()):
         pytest.skip("no language server: `make out/editor/ready` gets it, with node and npm")
     folder = tmp_path_factory.mktemp("editor")
-    (folder / "rtbot.schema.json").write_text(schema_text(), encoding="utf-8")
+    (folder / "rtbot.schema.json").write_text(format_schema(), encoding="utf-8")
     (folder / "settings").mkdir()
     yaml = {
         "validate": True,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tests.oracles.streams import ALWAYS, NEVER, Domain, Stream, exact_sum, greatest, least
+from tests.oracles.streams import ALWAYS, NEVER, Domain, OracleStream, exact_sum, greatest, least
 
 ADVANCE = "advance"
 """Instead of a time: the event that no row at or before the value will come."""
@@ -16,7 +16,7 @@ RULES = {
 }
 
 
-class Refused(Exception):  # noqa: N818 (what the engine must answer, not a fault of the oracle)
+class RefusedError(Exception):
     """The edge must raise DataError."""
 
 
@@ -63,7 +63,7 @@ class Arrivals:
             self._duplicate(time, value)
         elif time <= bound:
             if self.edge.late == "error":
-                raise Refused("late")
+                raise RefusedError("late")
             self.lost["late"] = self.lost.get("late", 0) + 1
         else:
             self.values[time] = [value]
@@ -71,7 +71,7 @@ class Arrivals:
 
     def _duplicate(self, time, value):
         if self.edge.duplicates == "error":
-            raise Refused("duplicate")
+            raise RefusedError("duplicate")
         self.lost["duplicate"] = self.lost.get("duplicate", 0) + 1
         self.values[time].append(value)
 
@@ -90,4 +90,4 @@ def stream(events, edge, kind, *, nullable=False, ended=True):
             rows.append((time, values[0] if len(values) == 1 else RULES[edge.duplicates](values)))
         except Domain:
             arrivals.lost["domain"] = arrivals.lost.get("domain", 0) + 1
-    return Stream(rows, kind, nullable, frontier, arrivals.lost)
+    return OracleStream(rows, kind, nullable, frontier, arrivals.lost)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rtbot.operator import REGISTRY, Duration, Number, Numbers, Type
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
-from tests.oracles.streams import ALWAYS, Stream, pair
+from tests.oracles.streams import ALWAYS, OracleStream, pair
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Evaluation:
         stream = self.stream(ref)
         if operator.port(port).kind == "number" and stream.kind == "integer":
             rows = [(t, value if value is None else float(value)) for t, value in stream.rows]
-            return Stream(rows, "number", stream.nullable, stream.frontier)
+            return OracleStream(rows, "number", stream.nullable, stream.frontier)
         return stream
 
     def _run_expression(self, name, text):
@@ -108,7 +108,7 @@ class Evaluation:
         self.ports[name] = {}
         for place, (port, kind) in enumerate(kinds.items()):
             own = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
-            self.ports[name][port] = Stream(own, kind, frontier=frontier)
+            self.ports[name][port] = OracleStream(own, kind, frontier=frontier)
 
 
 def _faults(paired, answer, roles):

@@ -21,7 +21,7 @@ class Domain(Exception):  # noqa: N818 (it is a result: no message, counted)
 
 
 @dataclass
-class Stream:
+class OracleStream:
     """Rows `(time, value)` in order of time, null as None; all that follow are after `frontier`.
 
     `lost` counts by reason the rows that the edge took out before they became messages.
@@ -35,7 +35,7 @@ class Stream:
 
 
 @dataclass
-class Paired:
+class PairedRows:
     """Rows `(time, {port: value})` whose time is decided; what is still waiting or was lost.
 
     `alone` has, by port that is looked up, how many rows found nothing there.
@@ -69,7 +69,7 @@ def pair(streams, roles, tolerance=None, absent=None):
     frontier = _frontier(streams, must, decided)
     leftovers = _leftovers(streams, roles, set(decided), times - set(decided))
     alone = {port: sum(values[port] is absent for _, values in rows) for port in last}
-    return Paired(rows, frontier, *leftovers, alone)
+    return PairedRows(rows, frontier, *leftovers, alone)
 
 
 def _frontier(streams, must, decided):

@@ -16,7 +16,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql import Observation, functions, types
 
-from spark_adapter import account, batch, run_graph
+from spark_adapter import account, batch_run, run_graph
 from spark_adapter.ranks import TIME_BITS
 
 BANDS = """
@@ -328,7 +328,7 @@ def test_ranks_ascend_with_time_and_keep_keys_apart(spark, clock):
         given = spark.createDataFrame(rows, "c0 string, t bigint")
         made = made if "(" in made else f"cast(t as {made})"
         frame = given.selectExpr("c0", f"{made} c1", "t")
-        rank = batch._rank(frame, ["c0"], "c1")
+        rank = batch_run._compute_rank(frame, ["c0"], "c1")
         found = frame.select("c0", "t", rank.alias("rank")).collect()
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")

@@ -4,7 +4,7 @@ import pytest
 
 import rtbot
 from rtbot.compare.canonical_outputs import Outputs
-from rtbot.compare.spark import unfit
+from rtbot.compare.spark import explain_unfit
 
 GRAPH = """
 inputs: {a: number, b: integer?}
@@ -37,8 +37,8 @@ def test_a_difference_on_spark_is_found(monkeypatch):
 
     from rtbot.compare import spark as module
 
-    TABLE = module._table  # noqa: N806 (what is replaced)
-    monkeypatch.setattr(module, "_table", negated)
+    TABLE = module._extract_output  # noqa: N806 (what is replaced)
+    monkeypatch.setattr(module, "_extract_output", negated)
     monkeypatch.setattr(module, "PARTITIONS", (2,))
     monkeypatch.setattr("rtbot.compare.run_variants.SHRINK_SECONDS", 5)
     agreement = rtbot.load(GRAPH).compare(DATA, key="k", runs=1, spark=True)
@@ -59,4 +59,4 @@ def test_a_difference_on_spark_is_found(monkeypatch):
 def test_what_depends_on_the_order_of_arrival_is_left_out(io, lost, why):
     graph = rtbot.load(GRAPH + f"io: {io}\n")
     account = {"inputs": {"a": {"lost": lost}, "b": {"lost": {}}}}
-    assert unfit(graph, Outputs(account=account)) == why
+    assert explain_unfit(graph, Outputs(account=account)) == why

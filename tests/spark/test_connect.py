@@ -4,8 +4,8 @@ import importlib.util
 
 import pytest
 
-from tests.alone import alone
 from tests.spark.conftest import missing, skip_without
+from tests.subprocess_runs import alone
 
 pytestmark = pytest.mark.xdist_group("spark")
 

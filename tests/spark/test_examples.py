@@ -32,7 +32,7 @@ def here(spark, tmp_path):
     files = java.FileSystem.get(spark.sparkContext._jsc.hadoopConfiguration())
     before = files.getWorkingDirectory()
     files.setWorkingDirectory(java.Path(str(tmp_path)))
-    with samples.surroundings(tmp_path):
+    with samples.enter_folder(tmp_path):
         yield tmp_path
     files.setWorkingDirectory(before)
 

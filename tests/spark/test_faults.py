@@ -15,8 +15,8 @@ from pyspark.sql import Observation, functions
 
 from spark_adapter import account, reason, register, run_graph
 from spark_adapter.nested import stateful
-from spark_adapter.ranks import RANK, TIME_BITS, units
-from spark_adapter.rows import Feed, Work
+from spark_adapter.partition import InputColumn, JobSpec
+from spark_adapter.ranks import RANK, TIME_BITS, sort_units
 
 MEAN = """
 inputs: {x: number}
@@ -167,12 +167,12 @@ def test_an_account_before_any_action_is_refused_and_comes_after_one(frame):
 
 def test_rows_of_equal_key_and_time_are_ordered_by_port():
     graph = rtbot.load("inputs: {a: number, b: number}\noperators: {s: a + b}\noutputs: [s]\n")
-    feeds = (Feed("a", "__a", 0, sparse=False), Feed("b", "__b", 1, sparse=False))
-    work = Work(graph, ("k",), "t", feeds, pa.schema([("k", pa.int64())]), port="__port")
+    feeds = (InputColumn("a", "__a", 0, sparse=False), InputColumn("b", "__b", 1, sparse=False))
+    work = JobSpec(graph, ("k",), "t", feeds, pa.schema([("k", pa.int64())]), port="__port")
     ports = pa.array([1, 0, 1, 0], pa.int32())
     times, ranks = pa.array([1, 1, 2, 2]), pa.array(np.full(4, 7 << TIME_BITS))
     table = pa.table({"k": [1] * 4, "t": times, "__port": ports, RANK: ranks})
-    [(found, _)] = units([table], work)
+    [(found, _)] = sort_units([table], work)
     assert found.column("__port").to_pylist() == [0, 1, 0, 1]
 
 

@@ -11,11 +11,11 @@ from rtbot.core.errors import DataError
 
 pytest.importorskip("pyspark")
 
-from spark_adapter import bucket, states
-from spark_adapter.rows import Feed
-from tests.spark.test_bucket import GRAPHS, KEYS, bits, columns, local, made, work_of
+from spark_adapter import shard, shard_state
+from spark_adapter.partition import InputColumn
+from tests.spark.test_shard import GRAPHS, KEYS, bits, columns, local, made, work_of
 
-SPLIT = states.Split(4)
+SPLIT = shard_state.ShardLayout(4)
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def _interpreted(monkeypatch):
 
 def after(work, history):
     """The state of a batch run over rows, and what it returned."""
-    one = bucket.begun(work, SPLIT)
+    one = shard.start_shard(work, SPLIT)
     rows = columns(work.graph, sorted(history, key=lambda row: row[1]), *kinds(work))
     return one.take(rows), one.state()
 
@@ -48,12 +48,12 @@ def test_a_stream_that_has_the_history_again_gives_the_bits_of_a_local_run(name,
     parts, late = [before], 0
     order = sorted([*again, *rest], key=lambda row: row[1] + rng.randint(0, 3))
     for start in range(0, len(order), 20):
-        one = bucket.resumed(work, SPLIT, state)
+        one = shard.resume_shard(work, SPLIT, state)
         given = order[start : start + 20]
         parts.append(one.push(columns(graph, given, key_type), max(row[1] for row in given) - 4))
         late += one.late
         state = one.state()
-    parts.append(bucket.resumed(work, SPLIT, state).finish())
+    parts.append(shard.resume_shard(work, SPLIT, state).finish())
     assert late == len(again) > 0
     assert bits(pa.concat_tables(parts)) == bits(local(work, rows, key_type))
 
@@ -72,7 +72,7 @@ CASES = {
 @pytest.mark.parametrize(("row", "late"), CASES.values(), ids=CASES)
 def test_rows_not_after_the_history_of_their_key_are_late(row, late):
     work = work_of(rtbot.load(GRAPHS["one output"]), pa.string())
-    one = bucket.resumed(work, SPLIT, after(work, HISTORY)[1])
+    one = shard.resume_shard(work, SPLIT, after(work, HISTORY)[1])
     one.push(columns(work.graph, [(*row, 0, 9.0)], pa.string()), -(2**63))
     assert one.late == late
     assert (one.waiting is None) == bool(late)
@@ -81,12 +81,14 @@ def test_rows_not_after_the_history_of_their_key_are_late(row, late):
 def test_of_a_row_of_two_inputs_only_what_the_history_had_is_left_out():
     graph = rtbot.load("inputs: {a: number, b: number}\noutputs: [a, b]\n")
     relation = work_of(graph, pa.string())
-    work = dataclasses.replace(relation, port=None, feeds=(Feed("a", "v_a"), Feed("b", "v_b")))
+    work = dataclasses.replace(
+        relation, port=None, feeds=(InputColumn("a", "v_a"), InputColumn("b", "v_b"))
+    )
     known = [{"k": "x", "t": 1, "v_a": 1.0, "v_b": 1.0}, {"k": "x", "t": 2, "v_a": 2.0}]
     schema = columns(graph, [], pa.string()).drop_columns(["port"]).schema
-    one = bucket.begun(work, SPLIT)
+    one = shard.start_shard(work, SPLIT)
     parts = [one.take(pa.Table.from_pylist(known, schema))]
-    one = bucket.resumed(work, SPLIT, one.state())
+    one = shard.resume_shard(work, SPLIT, one.state())
     again = [known[0], {"k": "x", "t": 2, "v_a": 7.0, "v_b": 2.0}]
     parts += [one.push(pa.Table.from_pylist(again, schema), 5)]
     assert one.late == 3
@@ -97,7 +99,7 @@ def test_of_a_row_of_two_inputs_only_what_the_history_had_is_left_out():
 
 def test_a_row_that_is_late_beyond_the_history_is_an_error_as_ever():
     work = work_of(rtbot.load(GRAPHS["one output"]), pa.string())
-    one = bucket.resumed(work, SPLIT, after(work, HISTORY)[1])
+    one = shard.resume_shard(work, SPLIT, after(work, HISTORY)[1])
     one.push(columns(work.graph, [("y", 20, 0, 1.0)], pa.string()), 20)
     with pytest.raises(DataError, match="t=19 is late: the watermark has passed t=20"):
         one.push(columns(work.graph, [("y", 19, 0, 1.0)], pa.string()), 20)

@@ -384,13 +384,13 @@ def test_what_a_graph_says_of_itself_may_change_while_a_state_lives(frame):
 
 
 def resumed(frame, graph, state):
-    rows = spark_adapter.sources.rows_of(
-        frame, graph, spark_adapter.sources.requested("symbol", "t")
+    rows = spark_adapter.input_rows.read_frames(
+        frame, graph, spark_adapter.input_rows.make_request("symbol", "t")
     )
-    work, _ = spark_adapter.graphs.prepared(rows, graph, "wide")
-    split = spark_adapter.states.Split(1, 1)
-    given = spark_adapter.stream.dealt(rows, work, split)
-    return spark_adapter.bucket.resumed(given.packing.work, split, state)
+    work, _ = spark_adapter.graphs.prepare_job(rows, graph, "wide")
+    split = spark_adapter.shard_state.ShardLayout(1, 1)
+    given = spark_adapter.stream_run.assign_shards(rows, work, split)
+    return spark_adapter.shard.resume_shard(given.packing.work, split, state)
 
 
 # ---- what looks like a mistake, and is none

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.alone import alone
 from tests.spark.conftest import missing, skip_without
+from tests.subprocess_runs import alone
 
 pytestmark = pytest.mark.xdist_group("spark")
 

@@ -12,7 +12,7 @@ import click
 from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import FAILED, OK
 from rtbot.cli.messages import echo
-from rtbot.cli.options import JSON_OPTION, data_options, graph_options, load_graph
+from rtbot.cli.options import JSON_OPTION, add_data_options, add_graph_options, load_graph
 from rtbot.core.notices import printable
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     import rtbot
-    from rtbot.compare import Agreement
+    from rtbot.compare import ComparisonReport
 
     Tell = Callable[[str, int], object]
 
@@ -28,9 +28,9 @@ MANY = click.IntRange(min=1)
 
 
 @click.command("compare")
-@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.graph_files)
+@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.complete_graph_files)
 @click.argument("file", metavar="[DATA]", required=False, type=click.Path())
-@data_options
+@add_data_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides what is random.")
 @click.option(
     "--runs", type=MANY, default=4, show_default=True, help="Runs of every way that is random."
@@ -60,7 +60,7 @@ MANY = click.IntRange(min=1)
     help="Run a difference again that --save wrote; there is no DATA then.",
 )
 @JSON_OPTION
-@graph_options
+@add_graph_options
 def command(
     graph: str,
     parameters: tuple[str, ...],
@@ -85,40 +85,42 @@ def command(
         _check_spark()
     if options["folder"]:
         Files().make_folder(options["folder"])
-    agreement = _agreement(loaded, options)
+    agreement = _compare(loaded, options)
     if options["form"] == "json":
-        echo(json.dumps(agreement.plain(), indent=2))
+        echo(json.dumps(agreement.to_json(), indent=2))
     else:
-        _show(agreement)
+        _print_report(agreement)
     if agreement.found is not None and options["folder"]:
         paths = save(agreement.found, loaded, options["folder"])
         echo(f"run it again: rtbot compare {paths[0]} --replay {paths[1]}", err=True)
     return OK if agreement.same else FAILED
 
 
-def _agreement(graph: rtbot.Graph, options: dict[str, Any]) -> Agreement:
-    from rtbot.cli.run_options import request_of
-    from rtbot.compare import Wish, compare, replay
+def _compare(graph: rtbot.Graph, options: dict[str, Any]) -> ComparisonReport:
+    from rtbot.cli.run_options import build_request
+    from rtbot.compare import ComparisonOptions, compare, replay
 
     if options["replay"]:
         if options["file"] or options["inputs"]:
             raise click.UsageError("--replay has rows of its own: give no DATA beside it")
         return replay(graph, options["replay"])
-    request = request_of(graph, {"checkpoint": None, **options})
-    wish = Wish(**{name: options[name] for name in ("seed", "runs", "rows", "keys", "spark")})
-    with _telling() as tell:
+    request = build_request(graph, {"checkpoint": None, **options})
+    wish = ComparisonOptions(
+        **{name: options[name] for name in ("seed", "runs", "rows", "keys", "spark")}
+    )
+    with _show_status() as tell:
         return compare(graph, request, request.key, wish, tell)
 
 
 def _check_spark() -> None:
-    from rtbot.compare.spark import lacking
+    from rtbot.compare.spark import describe_missing
 
-    found = lacking()
+    found = describe_missing()
     if found:
         raise click.UsageError(f"--spark: {found}")
 
 
-def _telling() -> AbstractContextManager[Tell | None]:
+def _show_status() -> AbstractContextManager[Tell | None]:
     """Show what is being run, if stderr is a terminal."""
     return _Status() if sys.stderr.isatty() else nullcontext()
 
@@ -131,16 +133,16 @@ class _Status:
 
         self._status = Console(stderr=True).status("reading")
         self._status.start()
-        return self._tell
+        return self._update
 
     def __exit__(self, *_: object) -> None:
         self._status.stop()
 
-    def _tell(self, way: str, run: int) -> None:
+    def _update(self, way: str, run: int) -> None:
         self._status.update(f"{way}, run {run}" if run else way)
 
 
-def _show(found: Agreement) -> None:
+def _print_report(found: ComparisonReport) -> None:
     for line in found.lines():
         echo(line)
     echo(mark=click.style(printable(found.verdict), fg="green" if found.same else "red"))

@@ -8,15 +8,15 @@ import click
 
 from rtbot.cli import shell_completion
 from rtbot.cli.messages import bold, echo
-from rtbot.cli.options import load_plugins, plugin_options, width
+from rtbot.cli.options import add_plugin_options, choose_width, load_plugins
 from rtbot.core.error_codes import CODES
 
 
 @click.command("doc")
-@click.argument("name", metavar="OPERATOR", shell_complete=shell_completion.operators)
+@click.argument("name", metavar="OPERATOR", shell_complete=shell_completion.complete_operators)
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
 @click.option("--example", is_flag=True, help="Print only the example, a graph file with a test.")
-@plugin_options
+@add_plugin_options
 def command(
     name: str,
     form: str,
@@ -29,12 +29,12 @@ def command(
     The example can be kept and tried: `rtbot doc OPERATOR --example > it.yaml; rtbot test it.yaml`.
     """
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.explain import describe, operator_lines, operator_page
-    from rtbot.operator import REGISTRY, named_like
+    from rtbot.explain import describe, format_operator, render_operator_page
+    from rtbot.operator import REGISTRY, suggest_operator
 
     load_plugins(plugins)
     if name not in REGISTRY:
-        hint = named_like(name) or "`rtbot ops` lists them"
+        hint = suggest_operator(name) or "`rtbot ops` lists them"
         if name.upper() in CODES:
             hint = f"`rtbot explain {name.upper()}` says what a code means"
         raise click.UsageError(f"there is no operator {name!r}; {hint}")
@@ -47,7 +47,7 @@ def command(
     elif form == "json":
         echo(json.dumps(found, indent=2))
     elif form == "markdown":
-        echo(operator_page(operator), nl=False)
+        echo(render_operator_page(operator), nl=False)
     else:
-        for line in operator_lines(found, width(), bold):
+        for line in format_operator(found, choose_width(), bold):
             echo(line)

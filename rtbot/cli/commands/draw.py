@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from rtbot.cli import shell_completion
-from rtbot.cli.options import graph_options, load_graph
+from rtbot.cli.options import add_graph_options, load_graph
 
 FORMATS, DIRECTIONS = ("svg", "mermaid"), ("right", "down")
 
 
 @click.command("draw")
-@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.graph_files)
+@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.complete_graph_files)
 @click.option(
     "-o",
     "target",
@@ -26,7 +26,7 @@ FORMATS, DIRECTIONS = ("svg", "mermaid"), ("right", "down")
 @click.option(
     "--direction", type=click.Choice(DIRECTIONS), default="right", help="Where data flows to."
 )
-@graph_options
+@add_graph_options
 def command(
     graph: str,
     target: str,
@@ -41,10 +41,10 @@ def command(
     arrives at a port whose message may be absent. No other program is needed.
     """
     from rtbot.storage.files import STANDARD, Files
-    from rtbot.viz.drawing import SUFFIXES, drawing, form_of
+    from rtbot.viz.drawing import SUFFIXES, detect_form, draw_graph
 
-    form = form or ("svg" if target == STANDARD else form_of(target))
+    form = form or ("svg" if target == STANDARD else detect_form(target))
     if form is None:
         raise click.UsageError(f"-o {target}: a picture is {', '.join(SUFFIXES)}; or give --format")
     loaded = load_graph(graph, parameters, options["plugins"])
-    Files().write(target, drawing(loaded.checked, form, direction).encode())
+    Files().write(target, draw_graph(loaded.checked, form, direction).encode())

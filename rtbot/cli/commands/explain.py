@@ -11,7 +11,7 @@ import click
 
 from rtbot.cli import shell_completion
 from rtbot.cli.messages import bold, echo
-from rtbot.cli.options import JSON_OPTION, graph_options, load_graph, width
+from rtbot.cli.options import JSON_OPTION, add_graph_options, choose_width, load_graph
 from rtbot.core.error_codes import CODES
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument(
-    "what", metavar="GRAPH|CODE", required=False, shell_complete=shell_completion.explained
+    "what", metavar="GRAPH|CODE", required=False, shell_complete=shell_completion.complete_explain
 )
 @click.option("--code", is_flag=True, help="Print the module that is generated for the graph.")
 @click.option("--codes", is_flag=True, help="List the error codes.")
 @JSON_OPTION
-@graph_options
+@add_graph_options
 def command(
     what: str | None,
     code: bool,
@@ -63,35 +63,35 @@ def _refuse_operator(name: str) -> None:
 
 
 def _list_codes(form: str) -> None:
-    from rtbot.explain import hung
+    from rtbot.explain import format_hanging
 
     if form == "json":
         echo(json.dumps(CODES, indent=2))
         return
     for name, meaning in CODES.items():
-        for line in hung(name, meaning, width(), 7):
+        for line in format_hanging(name, meaning, choose_width(), 7):
             echo(line)
 
 
 def _explain_code(name: str, form: str) -> None:
-    from rtbot.explain import describe_error, error_lines
+    from rtbot.explain import describe_error, format_error_page
 
     if name not in CODES:
         raise click.UsageError(f"there is no error code {name}; rtbot explain --codes lists them")
     if form == "json":
         echo(json.dumps(describe_error(name), indent=2))
         return
-    for line in error_lines(name, width(), bold):
+    for line in format_error_page(name, choose_width(), bold):
         echo(line)
 
 
 def _explain_graph(graph: rtbot.Graph, form: str) -> None:
-    from rtbot.explain import explain, graph_lines
+    from rtbot.explain import explain, format_graph
 
     if form == "code":
         echo(graph.code())
     elif form == "json":
         echo(json.dumps(explain(graph), indent=2))
     else:
-        for line in graph_lines(explain(graph), width(), bold):
+        for line in format_graph(explain(graph), choose_width(), bold):
             echo(line)

@@ -29,27 +29,27 @@ def command(name: Path, kind: str | None, force: bool, debug: bool) -> None:  # 
     The schema, rtbot.schema.json, makes editors with a YAML language server complete and check the
     file; it is written anew each time.
     """
-    from rtbot.core.errors import nearest
-    from rtbot.graph.schema import schema_text
-    from rtbot.samples import STARTERS, starter
+    from rtbot.core.errors import suggest_name
+    from rtbot.graph.schema import format_schema
+    from rtbot.samples import STARTERS, render_starter
     from rtbot.storage.files import Files
 
-    path = _path(name)
+    path = _resolve_path(name)
     kind = kind or (path.stem if path.stem in STARTERS else STARTER)
     if kind not in STARTERS:
-        hint = nearest(kind, STARTERS) or f"there are {', '.join(STARTERS)}"
+        hint = suggest_name(kind, STARTERS) or f"there are {', '.join(STARTERS)}"
         raise click.UsageError(f"there is no starter {kind!r}; {hint}")
     if path.exists() and not force:
         raise click.UsageError(f"{path} exists already; --force replaces it")
     files = Files()
     files.make_folder(str(path.parent))
     head = f"# yaml-language-server: $schema={SCHEMA}\n"
-    files.write(str(path), (head + starter(kind, path.stem)).encode())
-    files.write(str(path.with_name(SCHEMA)), schema_text().encode())
-    _advise(path, STARTERS[kind])
+    files.write(str(path), (head + render_starter(kind, path.stem)).encode())
+    files.write(str(path.with_name(SCHEMA)), format_schema().encode())
+    _print_advice(path, STARTERS[kind])
 
 
-def _path(name: Path) -> Path:
+def _resolve_path(name: Path) -> Path:
     """Return the file of a name, which may have its suffix already."""
     if name.is_dir():
         raise click.UsageError(f"{name} is a folder; name a graph in it: {name / 'NAME'}")
@@ -58,7 +58,7 @@ def _path(name: Path) -> Path:
     return name if name.suffix in (".yaml", ".yml") else name.with_name(f"{name.name}.yaml")
 
 
-def _advise(path: Path, sample: str) -> None:
+def _print_advice(path: Path, sample: str) -> None:
     """Say on stderr what there is now, and what to try."""
     names = f"{sample}.csv", f"{path.stem}-chart.svg", f"{path.stem}.svg"
     graph, data, chart, drawing = (shlex.quote(str(p)) for p in (path, *map(path.with_name, names)))

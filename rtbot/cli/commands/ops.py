@@ -7,7 +7,7 @@ import json
 import click
 
 from rtbot.cli.messages import bold, echo
-from rtbot.cli.options import JSON_OPTION, load_plugins, plugin_options, width
+from rtbot.cli.options import JSON_OPTION, add_plugin_options, choose_width, load_plugins
 
 MARGIN = 28
 
@@ -15,25 +15,31 @@ MARGIN = 28
 @click.command("ops")
 @click.option("--grep", "pattern", default="", help="Only those whose name or text has this.")
 @JSON_OPTION
-@plugin_options
+@add_plugin_options
 def command(pattern: str, form: str, plugins: tuple[str, ...], debug: bool) -> None:  # noqa: ARG001
     """List the operators by subject, each with its meaning and the kinds that go in and come out.
 
     `rtbot doc OPERATOR` tells the rest.
     """
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.explain import groups, hung, names, signature, summary
+    from rtbot.explain import (
+        format_hanging,
+        format_signature,
+        group_operators,
+        list_names,
+        read_summary,
+    )
 
     load_plugins(plugins)
-    found = groups(pattern)
+    found = group_operators(pattern)
     if form == "json":
         listed = [
             {
                 "name": operator.__name__,
                 "aliases": list(operator.aliases),
                 "subject": subject,
-                "signature": signature(operator),
-                "summary": summary(operator),
+                "signature": format_signature(operator),
+                "summary": read_summary(operator),
             }
             for subject, operators in found.items()
             for operator in operators
@@ -45,7 +51,7 @@ def command(pattern: str, form: str, plugins: tuple[str, ...], debug: bool) -> N
     for number, (subject, operators) in enumerate(found.items()):
         echo(bold(subject), mark="\n" if number else "")
         for operator in operators:
-            label = "  " + ", ".join(names(operator))
-            text = f"{summary(operator)} ({signature(operator)})"
-            for line in hung(label, text, width(), MARGIN):
+            label = "  " + ", ".join(list_names(operator))
+            text = f"{read_summary(operator)} ({format_signature(operator)})"
+            for line in format_hanging(label, text, choose_width(), MARGIN):
                 echo(line)

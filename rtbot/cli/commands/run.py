@@ -11,11 +11,17 @@ import click
 from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import FAILED
 from rtbot.cli.messages import echo
-from rtbot.cli.options import INPUT_FORMATS, data_options, graph_options, load_graph, parameter
+from rtbot.cli.options import (
+    INPUT_FORMATS,
+    add_data_options,
+    add_graph_options,
+    load_graph,
+    parse_parameter,
+)
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
-    from rtbot.cli.progress_bar import Progress
+    from rtbot.cli.progress_bar import ProgressBar
     from rtbot.io.run import Job
 
 FORMATS = (*INPUT_FORMATS, "table")
@@ -28,10 +34,10 @@ class _Bytes(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the text."""
-        from rtbot.cli.run_options import bytes_of
+        from rtbot.cli.run_options import parse_bytes
 
         try:
-            return value if isinstance(value, int) else bytes_of(value)
+            return value if isinstance(value, int) else parse_bytes(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -46,22 +52,22 @@ class _Run(click.Command):
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
             for text in ctx.params["parameters"]:
-                parameter(text)
+                parse_parameter(text)
             ctx.fail(f"one FILE is for all inputs; give {rest[0]!r} to one: --in NAME={rest[0]}")
         return rest
 
 
 @click.command("run", cls=_Run)
-@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.graph_files)
+@click.argument("graph", metavar="GRAPH", shell_complete=shell_completion.complete_graph_files)
 @click.argument("file", metavar="[FILE]", required=False, type=click.Path())
-@data_options
+@add_data_options
 @click.option(
     "--out",
     "outputs",
     multiple=True,
     metavar="NAME=FILE",
     help="A file for one output.",
-    shell_complete=shell_completion.outputs,
+    shell_complete=shell_completion.complete_outputs,
 )
 @click.option(
     "-o", "target", metavar="FILE|DIR", type=click.Path(), help="Where outputs go; - is stdout."
@@ -128,7 +134,7 @@ class _Run(click.Command):
 )
 @click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
 @click.option("-q", "--quiet", is_flag=True, help="Tell nothing but errors.")
-@graph_options
+@add_graph_options
 def command(
     graph: str,
     parameters: tuple[str, ...],
@@ -143,23 +149,25 @@ def command(
     `value`; - is stdin. Results go to stdout as CSV unless -o or --out say otherwise; the account
     of every row goes to stderr.
     """
-    from rtbot.cli.run_options import job
-    from rtbot.core.notices import hushed
+    from rtbot.cli.run_options import build_job
+    from rtbot.core.notices import suppress_notices
     from rtbot.io import checkpointed_run, run
-    from rtbot.io.account_table import losses, show_account, without_match
+    from rtbot.io.account_table import show_account, sum_losses, without_match
 
     quiet = options["quiet"]
     loaded = load_graph(graph, parameters, plugins)
-    asked = job(loaded, options | {"graph": graph, "plugins": plugins})
+    asked = build_job(loaded, options | {"graph": graph, "plugins": plugins})
     with ExitStack() as stack:
         if quiet:
-            stack.enter_context(hushed())
-        progress = None if quiet else _progress(stack, asked)
-        execute = run.execute if asked.checkpoint is None else checkpointed_run.execute
-        account = execute(loaded, asked, _hush if quiet else _tell, progress)
+            stack.enter_context(suppress_notices())
+        progress = None if quiet else _make_progress_bar(stack, asked)
+        execute = (
+            run.run_files if asked.checkpoint is None else checkpointed_run.run_with_checkpoints
+        )
+        account = execute(loaded, asked, _discard_notice if quiet else _print_notice, progress)
     if not quiet:
         show_account(account, sys.stderr)
-    found = losses(account, unmatched=strict == "all") if strict else {}
+    found = sum_losses(account, unmatched=strict == "all") if strict else {}
     if found:
         told = ", ".join(f"{reason} {count}" for reason, count in found.items())
         echo(f"--strict: rows were lost: {told}", err=True)
@@ -169,20 +177,20 @@ def command(
     return FAILED if found or alone else 0
 
 
-def _tell(text: str) -> None:
+def _print_notice(text: str) -> None:
     echo(text, err=True)
 
 
-def _hush(text: str) -> None:
+def _discard_notice(text: str) -> None:
     """Tell nobody."""
 
 
-def _progress(stack: ExitStack, asked: Job) -> Progress | None:
+def _make_progress_bar(stack: ExitStack, asked: Job) -> ProgressBar | None:
     """Show how far the run is, if stderr is a terminal that is not busy with the results."""
     to_stdout = any(target.path == STANDARD for target in asked.targets)
     if not sys.stderr.isatty() or (to_stdout and sys.stdout.isatty()):
         return None
-    from rtbot.cli.progress_bar import Progress, Watched
-    from rtbot.cli.run_options import read_patterns
+    from rtbot.cli.progress_bar import ProgressBar, TrackedFiles
+    from rtbot.cli.run_options import list_patterns
 
-    return stack.enter_context(Progress(Watched(read_patterns(asked.request)), sys.stderr))
+    return stack.enter_context(ProgressBar(TrackedFiles(list_patterns(asked.request)), sys.stderr))

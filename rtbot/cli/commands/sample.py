@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli.messages import echo
-from rtbot.core.errors import nearest
+from rtbot.core.errors import suggest_name
 
 if TYPE_CHECKING:
-    from rtbot.samples import Series, Wish
+    from rtbot.samples import SampleOptions, SampleSeries
 
 SHARE = click.FloatRange(0, 0.99)
 KEYS_MAX = 10_000
@@ -37,7 +37,7 @@ def command(
     The suffix of the file is its format: .csv, .jsonl, .parquet or .arrow. The same options give
     the same data on every machine.
     """
-    from rtbot.samples import FORMATS, SERIES, Wish, blocks, write
+    from rtbot.samples import FORMATS, SERIES, SampleOptions, generate_blocks, write_sample
     from rtbot.storage.files import STANDARD, Files
 
     if name is None:
@@ -45,7 +45,7 @@ def command(
             echo(f"{known:<8} {series.text}")
         return
     if name not in SERIES:
-        hint = nearest(name, SERIES) or f"there are {', '.join(SERIES)}"
+        hint = suggest_name(name, SERIES) or f"there are {', '.join(SERIES)}"
         raise click.UsageError(f"there is no sample {name!r}; {hint}")
     series = SERIES[name]
     if options["keys"] is None:
@@ -53,13 +53,13 @@ def command(
     form = target.rpartition(".")[2] if target not in (None, STANDARD) else "csv"
     if form not in FORMATS:
         raise click.UsageError(f"-o {target}: the suffix is one of .{', .'.join(FORMATS)}")
-    wish = Wish(**options)
-    with Files().replacing(target or STANDARD) as file:
-        write(file, series, blocks(series, wish), keyed=wish.keys > 0, form=form)
-    _advise(series, wish, target if target not in (None, STANDARD) else f"{name}.csv")
+    wish = SampleOptions(**options)
+    with Files().open_replacement(target or STANDARD) as file:
+        write_sample(file, series, generate_blocks(series, wish), keyed=wish.keys > 0, form=form)
+    _print_advice(series, wish, target if target not in (None, STANDARD) else f"{name}.csv")
 
 
-def _advise(series: Series, wish: Wish, file: str | None) -> None:
+def _print_advice(series: SampleSeries, wish: SampleOptions, file: str | None) -> None:
     """Say on stderr which graph to try."""
     from rtbot.samples import LATE_STEPS
 

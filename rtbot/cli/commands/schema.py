@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rtbot.cli.messages import echo
-from rtbot.cli.options import load_plugins, plugin_options
+from rtbot.cli.options import add_plugin_options, load_plugins
 
 
 @click.command("schema")
@@ -17,7 +17,7 @@ from rtbot.cli.options import load_plugins, plugin_options
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a file, not stdout.",
 )
-@plugin_options
+@add_plugin_options
 def command(output: Path | None, plugins: tuple[str, ...], debug: bool) -> None:  # noqa: ARG001
     """Print the JSON Schema of graph files, from which editors complete and check.
 
@@ -25,10 +25,10 @@ def command(output: Path | None, plugins: tuple[str, ...], debug: bool) -> None:
     with the line `# yaml-language-server: $schema=rtbot.schema.json`: editors with a YAML language
     server (VS Code, Neovim, Emacs, ...) then know every operator and its parameters.
     """
-    from rtbot.graph.schema import schema_text
+    from rtbot.graph.schema import format_schema
 
     load_plugins(plugins)
     if output is None:
-        echo(schema_text(), nl=False)
+        echo(format_schema(), nl=False)
     else:
-        output.write_text(schema_text(), encoding="utf-8", newline="\n")
+        output.write_text(format_schema(), encoding="utf-8", newline="\n")

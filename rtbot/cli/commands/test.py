@@ -13,14 +13,14 @@ import click
 from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import FAILED, GRAPH, OK
 from rtbot.cli.messages import echo
-from rtbot.cli.options import JSON_OPTION, graph_options, load_plugins, parameter
+from rtbot.cli.options import JSON_OPTION, add_graph_options, load_plugins, parse_parameter
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbot.core.errors import Problem
-    from rtbot.graph_tests import Comparison, Outcome, Pair
+    from rtbot.graph_tests import Outcome, OutputComparison, RowPair
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -44,14 +44,14 @@ class _Tally:
     nargs=-1,
     required=True,
     metavar="GRAPH...",
-    shell_complete=shell_completion.graph_files,
+    shell_complete=shell_completion.complete_graph_files,
 )
 @click.option("--update", is_flag=True, help="Write what comes into the files as what is expected.")
 @click.option("-k", "--grep", "word", default="", metavar="TEXT", help="Only tests named so.")
 @click.option("--compiled", is_flag=True, help="Run compiled code: the same text, a slower start.")
 @JSON_OPTION
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of tests that pass.")
-@graph_options
+@add_graph_options
 def command(
     graphs: tuple[str, ...],
     parameters: tuple[str, ...],
@@ -66,27 +66,27 @@ def command(
     difference before you keep it.
     """
     load_plugins(plugins)
-    values = dict(map(parameter, parameters))
+    values = dict(map(parse_parameter, parameters))
     if options["update"] and values:
         raise click.UsageError("--update takes no -p: give the test `params` instead")
     text, tally = options["form"] == "text", _Tally()
-    for path in [path for graph in graphs for path in _files(graph)]:
+    for path in [path for graph in graphs for path in _list_files(graph)]:
         try:
-            _run(path, values, options, tally)
+            _run_file(path, values, options, tally)
         except GraphError as error:
             tally.problems += error.problems
             if text:
                 echo(str(error), err=True)
     if text:
-        _sum_up(tally, options["word"])
+        _print_summary(tally, options["word"])
     else:
-        echo(json.dumps(_plain(tally), indent=2))
+        echo(json.dumps(_to_json(tally), indent=2))
     if tally.problems:
         return GRAPH
     return FAILED if tally.failed or not tally.outcomes else OK
 
 
-def _files(path: str) -> list[str]:
+def _list_files(path: str) -> list[str]:
     """A file, or those of a folder that may be graphs."""
     if not Path(path).is_dir():
         return [path]
@@ -97,7 +97,7 @@ def _files(path: str) -> list[str]:
     return found
 
 
-def _run(path: str, values: dict[str, Any], options: dict[str, Any], tally: _Tally) -> None:
+def _run_file(path: str, values: dict[str, Any], options: dict[str, Any], tally: _Tally) -> None:
     """Run the tests of a file; with --update, once more after it was changed."""
     from rtbot import graph_tests
 
@@ -105,18 +105,18 @@ def _run(path: str, values: dict[str, Any], options: dict[str, Any], tally: _Tal
         chosen = [test for test in suite.tests if options["word"].lower() in test.name.lower()]
         yield from (suite.run(test, compiled=options["compiled"]) for test in chosen)
 
-    suite = graph_tests.load(path, values)
+    suite = graph_tests.load_suite(path, values)
     if options["update"]:
         written = graph_tests.update(suite, list(outcomes(suite)))
         tally.written += written
-        suite = graph_tests.load(path, values) if written else suite
+        suite = graph_tests.load_suite(path, values) if written else suite
     for outcome in outcomes(suite):
         tally.outcomes.append(outcome)
         if options["form"] == "text":
-            _tell(outcome, quiet=options["quiet"])
+            _print_outcome(outcome, quiet=options["quiet"])
 
 
-def _tell(outcome: Outcome, *, quiet: bool) -> None:
+def _print_outcome(outcome: Outcome, *, quiet: bool) -> None:
     name = f"{outcome.file}: {outcome.name}"
     if not outcome.passed:
         echo(name, mark=click.style("FAIL", fg="red", bold=True) + " ")
@@ -127,7 +127,7 @@ def _tell(outcome: Outcome, *, quiet: bool) -> None:
         echo(name, mark=click.style("ok", fg="green") + "   ")
 
 
-def _sum_up(tally: _Tally, word: str) -> None:
+def _print_summary(tally: _Tally, word: str) -> None:
     failed = tally.failed
     for path in dict.fromkeys(tally.written):
         echo(f"updated {path}")
@@ -142,11 +142,11 @@ def _sum_up(tally: _Tally, word: str) -> None:
         echo(f"no test has {word!r} in its name" if word else none, err=True)
 
 
-def _plain(tally: _Tally) -> dict[str, Any]:
-    from rtbot.cli.commands.validate import _plain as plain_problem
+def _to_json(tally: _Tally) -> dict[str, Any]:
+    from rtbot.cli.commands.validate import _to_json as plain_problem
 
     return {
-        "tests": [_plain_outcome(outcome) for outcome in tally.outcomes],
+        "tests": [_outcome_to_json(outcome) for outcome in tally.outcomes],
         "problems": [plain_problem(problem) for problem in tally.problems],
         "updated": list(dict.fromkeys(tally.written)),
         "passed": len(tally.outcomes) - len(tally.failed),
@@ -154,7 +154,7 @@ def _plain(tally: _Tally) -> dict[str, Any]:
     }
 
 
-def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome_to_json(outcome: Outcome) -> dict[str, Any]:
     return {
         "file": outcome.file,
         "line": outcome.test.mark.line,
@@ -162,25 +162,27 @@ def _plain_outcome(outcome: Outcome) -> dict[str, Any]:
         "passed": outcome.passed,
         "fault": outcome.fault,
         "differences": [
-            {"output": one.output, "key": list(outcome.test.key), "rows": list(_plain_rows(one))}
+            {"output": one.output, "key": list(outcome.test.key), "rows": list(_rows_to_json(one))}
             for one in outcome.differences
         ],
     }
 
 
-def _plain_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+def _rows_to_json(comparison: OutputComparison) -> Iterator[dict[str, Any]]:
     """Yield the rows that are not as expected: [key..., t, value], or null where there is none."""
     for pair in comparison.pairs:
         if not pair.equal:
-            yield _plain_pair(pair)
+            yield _pair_to_json(pair)
 
 
-def _plain_pair(pair: Pair) -> dict[str, Any]:
+def _pair_to_json(pair: RowPair) -> dict[str, Any]:
     rows = {"expected": pair.expected, "emitted": pair.emitted}
-    told = {name: None if row is None else list(map(_cell, row)) for name, row in rows.items()}
+    told = {
+        name: None if row is None else list(map(_cell_to_json, row)) for name, row in rows.items()
+    }
     return {"status": pair.status, "line": pair.line, **told}
 
 
-def _cell(value: Any) -> Any:
+def _cell_to_json(value: Any) -> Any:
     """A value as JSON has it: `nan`, `inf` and `-inf` are text."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

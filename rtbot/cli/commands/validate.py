@@ -10,7 +10,7 @@ import click
 from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import GRAPH
 from rtbot.cli.messages import echo
-from rtbot.cli.options import graph_options, load_plugins, parameter
+from rtbot.cli.options import add_graph_options, load_plugins, parse_parameter
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     nargs=-1,
     required=True,
     metavar="GRAPH...",
-    shell_complete=shell_completion.graph_files,
+    shell_complete=shell_completion.complete_graph_files,
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
-@graph_options
+@add_graph_options
 def command(
     graphs: tuple[str, ...],
     form: str,
@@ -39,20 +39,20 @@ def command(
     Text goes to stderr, JSON to stdout. The exit code is 3 if there is any error.
     """
     load_plugins(plugins)
-    values = dict(map(parameter, parameters))
+    values = dict(map(parse_parameter, parameters))
     found: list[Problem] = []
     for path in graphs:
-        problems, summary = _checked(path, values)
+        problems, summary = _check_file(path, values)
         found += problems
         if form == "text":
             for text in [*map(str, problems), *summary]:
                 echo(text, err=True)
     if form == "json":
-        echo(json.dumps([_plain(problem) for problem in found], indent=2))
+        echo(json.dumps([_to_json(problem) for problem in found], indent=2))
     return GRAPH if any(problem.severity == "error" for problem in found) else 0
 
 
-def _checked(path: str, values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
+def _check_file(path: str, values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
     """Check one file; also the line that says it is fine, if it is."""
     from pathlib import Path
 
@@ -74,7 +74,7 @@ def _checked(path: str, values: dict[str, Any]) -> tuple[list[Problem], list[str
     return list(graph.warnings), [f"{path}: ok ({', '.join(counts)})"]
 
 
-def _plain(problem: Problem) -> dict[str, Any]:
+def _to_json(problem: Problem) -> dict[str, Any]:
     mark = problem.mark
     return {
         "code": problem.code,

@@ -7,25 +7,25 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import rtbot.operators  # noqa: F401 (registers the operators)
-from rtbot.core.errors import GraphError, Problems, refused
+from rtbot.core.errors import GraphError, Problems, graph_error
 from rtbot.core.source_span import Mark
-from rtbot.graph.check.context import Context, entries, plain, text_of
+from rtbot.graph.check.context import Context, read_entries, read_text, to_plain_tree
 from rtbot.graph.check.drafts import Draft, read_drafts
 from rtbot.graph.check.edge import (
     IO_KEYS,
+    override_io,
     read_inputs,
     read_io,
     read_outputs,
     read_unit,
-    with_overrides,
 )
 from rtbot.graph.check.parameters import read_parameters
-from rtbot.graph.check.references import Names, ordered, resolve_drafts
+from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_drafts
 from rtbot.graph.check.resolve_nodes import make_node
 from rtbot.graph.check.tests_section import GraphTest, read_tests
-from rtbot.graph.check.typed_values import integer
-from rtbot.graph.document import Document, Mapping, Scalar
-from rtbot.graph.model import Checked, Input, Node, Ref
+from rtbot.graph.check.typed_values import parse_integer
+from rtbot.graph.document import Document, MappingNode, ScalarNode
+from rtbot.graph.model import CheckedGraph, Input, Node, Ref
 
 if TYPE_CHECKING:
     from collections import abc
@@ -46,7 +46,7 @@ def check(
     document: Document,
     params: abc.Mapping[str, Any] | None = None,
     overrides_io: abc.Mapping[str, Any] | None = None,
-) -> Checked:
+) -> CheckedGraph:
     """Check a graph with these parameters; `overrides_io` are keys of `io` given at the call.
 
     Raises GraphError with every problem, each once, in the order of the file.
@@ -58,7 +58,7 @@ def check(
     except GraphError as error:
         problems.add_all(error.problems)
         checked = None
-    found = [document.with_source(problem) for problem in problems.ordered("error")]
+    found = [document.with_source(problem) for problem in problems.list_problems("error")]
     if found or checked is None:
         raise GraphError(found)
     return checked
@@ -73,10 +73,10 @@ class _Check:
 
     def run(
         self, params: abc.Mapping[str, Any], overrides: abc.Mapping[str, Any] | None
-    ) -> Checked:
+    ) -> CheckedGraph:
         context, root = self.context, self.document.root
         sections = self.sections(root)
-        io_section = with_overrides(sections.get("io"), overrides)
+        io_section = override_io(sections.get("io"), overrides)
         context.unit = read_unit(io_section)
         parameters = sections.get("params")
         context.blind = self.misspelt or not (is_empty(parameters) or is_mapping(parameters))
@@ -84,7 +84,9 @@ class _Check:
         inputs = read_inputs(sections.get("inputs"), context)
         taken = {name: sections["inputs"].keys[name] for name in inputs}
         drafts = read_drafts(sections.get("operators"), taken, context)
-        names = Names(inputs, drafts, self.problems, blind=self.is_blind(sections, inputs))
+        names = SymbolTable(
+            inputs, drafts, self.problems, blind=self.has_missing_names(sections, inputs)
+        )
         resolve_drafts(names, context)
         types = self.type_nodes(inputs, drafts)
         outputs = read_outputs(sections.get("outputs"), names, context)
@@ -92,7 +94,7 @@ class _Check:
         io = read_io(io_section, inputs, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
         self.warn(inputs, drafts, outputs, tests)
-        return Checked(
+        return CheckedGraph(
             name=self.name(sections.get("name")),
             inputs={name: one for name, one in inputs.items() if one is not None},
             nodes=self.nodes,
@@ -100,25 +102,29 @@ class _Check:
             io=io,
             params={name: p.value for name, p in context.parameters.items()},
             tests=tuple(tests),
-            description=text_of(sections.get("description"), "description", self.problems),
+            description=read_text(sections.get("description"), "description", self.problems),
             file=self.document.file,
             meta=self.meta(sections.get("meta")),
-            warnings=tuple(map(self.document.with_source, self.problems.ordered("warning"))),
+            warnings=tuple(map(self.document.with_source, self.problems.list_problems("warning"))),
         )
 
-    def sections(self, root: Mapping) -> dict[str, Any]:
+    def sections(self, root: MappingNode) -> dict[str, Any]:
         """Return the top-level entries; those of RtBot's own form and of later versions stop."""
         for key in _RTBOT:
             if key in root.items and "inputs" not in root.items:
                 message = f"`{key}` belongs to RtBot's own form, which comes later"
-                raise refused("RT141", root.keys[key], message, "write inputs, operators, outputs")
+                raise graph_error(
+                    "RT141", root.keys[key], message, "write inputs, operators, outputs"
+                )
         for key in LATER:
             if key in root.items:
                 hint = "leave it out for now"
                 self.problems.add("RT141", root.keys[key], f"`{key}` comes later", hint)
-        sections = entries(root, "a graph file", KEYS, self.problems, _elsewhere(root))
+        sections = read_entries(root, "a graph file", KEYS, self.problems, _suggest_sections(root))
         version = sections.get("version")
-        if version is not None and not (isinstance(version, Scalar) and integer(version) == 1):
+        if version is not None and not (
+            isinstance(version, ScalarNode) and parse_integer(version) == 1
+        ):
             self.problems.add("RT112", version.mark, "version is 1 for now", "write version: 1")
         return dict(sections)
 
@@ -127,7 +133,7 @@ class _Check:
     ) -> dict[Ref, Type]:
         """Make the nodes in dependency order; return the types of all outputs that have one."""
         types = {Ref(name): one.type for name, one in inputs.items() if one is not None}
-        for draft in ordered(drafts, self.context):
+        for draft in sort_drafts(drafts, self.context):
             node = make_node(draft, types, self.context)
             if node is not None:
                 self.nodes[draft.id] = node
@@ -159,7 +165,7 @@ class _Check:
         """Whether a key of the file is unknown: it may have meant any section."""
         return not self.document.root.items.keys() <= set(KEYS)
 
-    def is_blind(self, sections: dict[str, Any], inputs: dict[str, Input | None]) -> bool:
+    def has_missing_names(self, sections: dict[str, Any], inputs: dict[str, Input | None]) -> bool:
         """Whether names are missing that the file meant to give."""
         operators = sections.get("operators")
         odd = not (is_empty(operators) or is_mapping(operators))
@@ -191,31 +197,31 @@ class _Check:
 
     def name(self, node: Any) -> str:
         """Return the graph's name: given, or the file's."""
-        given = text_of(node, "name", self.problems)
+        given = read_text(node, "name", self.problems)
         file = os.fspath(self.document.file)
         return given or (PurePath(file).stem if not file.startswith("<") else "graph")
 
     def meta(self, node: Any) -> dict[str, Any]:
-        found = entries(node, "meta", None, self.problems)
-        return {key: plain(item) for key, item in found.items()}
+        found = read_entries(node, "meta", None, self.problems)
+        return {key: to_plain_tree(item) for key, item in found.items()}
 
 
-def _elsewhere(root: Mapping) -> dict[str, str]:
+def _suggest_sections(root: MappingNode) -> dict[str, str]:
     """Say of keys that are none of a graph file where they belong."""
     hints = {key: f"it stands under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
     for key, item in root.items.items():
-        if isinstance(item, Mapping) and "type" in item.items:
+        if isinstance(item, MappingNode) and "type" in item.items:
             hints[key] = "indent it: it belongs to `operators`"
     return hints
 
 
 def is_empty(section: Any) -> bool:
     """Whether a section has nothing in it, as opposed to something wrong."""
-    if section is None or isinstance(section, Scalar):
+    if section is None or isinstance(section, ScalarNode):
         return section is None or section.missing
     return not section.items
 
 
 def is_mapping(section: Any) -> bool:
     """Whether a section has the form of a mapping."""
-    return isinstance(section, Mapping)
+    return isinstance(section, MappingNode)

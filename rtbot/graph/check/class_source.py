@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import Mark
-from rtbot.operator.step_source import shown
+from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rtbot.core.errors import Problem
 
 
-class Places:
+class ClassSource:
     """The places of a class or a function, and of what stands in it."""
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
         try:
-            self.file = shown(inspect.getsourcefile(owner) or "<unknown>")
+            self.file = shorten_path(inspect.getsourcefile(owner) or "<unknown>")
             lines, self.first = inspect.getsourcelines(owner)
         except (OSError, TypeError):
             self.file, lines, self.first = f"<{owner.__module__}>", [], 0

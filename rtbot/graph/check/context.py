@@ -6,9 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, Problems, foreign_character, nearest_of_ours, refused
-from rtbot.graph.document import Mapping, Node, Scalar, Sequence
-from rtbot.graph.document.diagnosis import no_space
+from rtbot.core.errors import (
+    GraphError,
+    Problems,
+    describe_non_ascii,
+    graph_error,
+    suggest_known_name,
+)
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.diagnosis import suggest_space
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -55,80 +61,84 @@ class Context:
             raise GraphError([])
         if name not in self.parameters:
             hint = (
-                self.problems.nearest(name, self.parameters)
+                self.problems.suggest_name(name, self.parameters)
                 or f"add it: `params: {{{name}: VALUE}}`"
             )
-            raise refused("RT114", mark, f"unknown parameter ${name}", hint)
+            raise graph_error("RT114", mark, f"unknown parameter ${name}", hint)
         self.used.add(name)
         if self.parameters[name].poisoned:
             raise GraphError([])
         return self.parameters[name]
 
-    def substituted(self, node: Scalar) -> Scalar:
+    def substitute(self, node: ScalarNode) -> ScalarNode:
         """Return the value that `$name` stands for, of its own type; `$$` is a dollar sign."""
         if not isinstance(node.value, str) or not node.value.startswith("$"):
             return node
         if node.value.startswith("$$"):
-            return Scalar(node.value[1:], node.mark, quoted=True)
+            return ScalarNode(node.value[1:], node.mark, quoted=True)
         if not PARAMETER.fullmatch(node.value):
             hint = "a parameter is $name as the whole value; a dollar sign is $$"
-            raise refused("RT114", node.mark, f"{node.value!r} names no parameter", hint)
-        return Scalar(self.parameter(node.value[1:], node.mark).value, node.mark, quoted=True)
+            raise graph_error("RT114", node.mark, f"{node.value!r} names no parameter", hint)
+        return ScalarNode(self.parameter(node.value[1:], node.mark).value, node.mark, quoted=True)
 
 
-def entries(
-    node: Node | None,
+def read_entries(
+    node: DocumentNode | None,
     what: str,
     allowed: Collection[str] | None,
     problems: Problems,
     hints: Map[str, str] | None = None,
-) -> dict[str, Node]:
+) -> dict[str, DocumentNode]:
     """Return the entries of a mapping whose keys are a closed set; none if it is no mapping.
 
     `hints` say of some unknown keys where they belong.
     """
     if node is None:
         return {}
-    if not isinstance(node, Mapping):
-        if not (isinstance(node, Scalar) and node.missing):
+    if not isinstance(node, MappingNode):
+        if not (isinstance(node, ScalarNode) and node.missing):
             example = f"write {EXAMPLES[what]}" if what in EXAMPLES else ""
-            hint = (no_space(node.text) if isinstance(node, Scalar) else "") or example
+            hint = (suggest_space(node.text) if isinstance(node, ScalarNode) else "") or example
             problems.add("RT105", node.mark, f"{what} is a mapping, this is {node.form}", hint)
         return {}
     if allowed is None:
         return node.items
     for key in node.items:
         if key not in allowed:
-            hint = (hints or {}).get(key) or meant(
+            hint = (hints or {}).get(key) or suggest_key(
                 key, [k for k in allowed if k not in node.items], problems
             )
-            hint = hint or known(allowed)
+            hint = hint or hint_known_names(allowed)
             problems.add("RT104", node.keys[key], f"unknown key {key!r} in {what}", hint)
     return {key: value for key, value in node.items.items() if key in allowed}
 
 
-def meant(key: str, allowed: Collection[str], problems: Problems) -> str:
+def suggest_key(key: str, allowed: Collection[str], problems: Problems) -> str:
     """Return what to try in place of an unknown key: a letter, a space, another name; or ""."""
-    return foreign_character(key) or no_space(key) or problems.hinted(nearest_of_ours, key, allowed)
+    return (
+        describe_non_ascii(key)
+        or suggest_space(key)
+        or problems.make_hint(suggest_known_name, key, allowed)
+    )
 
 
-def text_of(node: Node | None, what: str, problems: Problems) -> str:
+def read_text(node: DocumentNode | None, what: str, problems: Problems) -> str:
     """Return free text, such as a description."""
     if node is None:
         return ""
-    if not isinstance(node, Scalar):
+    if not isinstance(node, ScalarNode):
         problems.add("RT105", node.mark, f"{what} is text, this is {node.form}")
         return ""
     return "" if node.missing else node.text
 
 
-def plain(node: Node) -> Any:
+def to_plain_tree(node: DocumentNode) -> Any:
     """Return a free part of the file, such as `meta`, as Python values; scalars stay text."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         return node.value
-    if isinstance(node, Sequence):
-        return [plain(item) for item in node.items]
-    return {key: plain(item) for key, item in node.items.items()}
+    if isinstance(node, SequenceNode):
+        return [to_plain_tree(item) for item in node.items]
+    return {key: to_plain_tree(item) for key, item in node.items.items()}
 
 
 def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
@@ -136,19 +146,19 @@ def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
     if ID.fullmatch(name):
         return True
     rule = "a letter, then letters, digits, _ and -, 64 at most"
-    hint = foreign_character(name) or no_space(name) or rule
+    hint = describe_non_ascii(name) or suggest_space(name) or rule
     problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
     return False
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Return names for a message, shortened if there are many."""
     names = list(names)
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
-def known(names: Collection[str]) -> str:
+def hint_known_names(names: Collection[str]) -> str:
     """Return a hint that says which names there are."""
     if len(names) < 2:
         return f"there is only {next(iter(names))}" if names else "there is none"
-    return f"there are {listed(names)}"
+    return f"there are {join_names(names)}"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, Problems, nearest
-from rtbot.expression import constant, parse
+from rtbot.core.errors import GraphError, Problems, suggest_name
+from rtbot.expression import find_constant, parse_expression
 from rtbot.expression.rules import ARGUMENTS, INTERNAL_ARGUMENTS
-from rtbot.graph.check.class_source import Places
-from rtbot.graph.check.context import known
+from rtbot.graph.check.class_source import ClassSource
+from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.check.step import argument_names, check_step
 from rtbot.operator import (
     KINDS,
@@ -42,31 +42,31 @@ IN_STEPS = ("time",)
 _CONDITIONS = ("keep", "fault")
 
 
-def is_ours(cls: type[Operator]) -> bool:
+def is_builtin(cls: type[Operator]) -> bool:
     """Whether an operator is one of rtbot's own, which a test checks."""
     return cls.__module__.startswith("rtbot.")
 
 
-def verify(cls: Any) -> None:
+def verify_declaration(cls: Any) -> None:
     """Raise GraphError with every problem of a user's operator."""
-    found = () if is_ours(cls) else problems(cls)
+    found = () if is_builtin(cls) else find_problems(cls)
     if found:
         raise GraphError(found)
 
 
 @functools.cache
-def problems(cls: Any) -> tuple[Any, ...]:
+def find_problems(cls: Any) -> tuple[Any, ...]:
     """Return every problem of a declaration, with its line."""
     checker = _Checker(cls)
     checker.check()
-    return tuple(map(checker.places.with_source, checker.problems.ordered("error")))
+    return tuple(map(checker.places.with_source, checker.problems.list_problems("error")))
 
 
 class _Checker:
     def __init__(self, cls: type[Operator]) -> None:
         self.cls = cls
         self.problems = Problems()
-        self.places = Places(cls)
+        self.places = ClassSource(cls)
 
     def add(self, name: str, message: str, hint: str = "") -> None:
         """Note a problem of an attribute of the class, "" for the class."""
@@ -96,16 +96,16 @@ class _Checker:
         if not cls.outputs:
             self.add("", "it has no output", 'add o1 = Out("number")')
         for letter in ("i", "c"):
-            self.numbered(letter, [n for n in cls.inputs if n[:1] == letter])
-        self.numbered("o", list(cls.outputs))
+            self.check_numbering(letter, [n for n in cls.inputs if n[:1] == letter])
+        self.check_numbering("o", list(cls.outputs))
         for name in cls.inputs:
             if name[:1] not in ("i", "c"):
-                self.misnamed(name, "i1")
+                self.note_misnamed(name, "i1")
         ports: list[In | Out] = [*cls.inputs.values(), *cls.outputs.values()]
         for port in ports:
             self.port(port.name, port)
 
-    def numbered(self, letter: str, names: list[str]) -> None:
+    def check_numbering(self, letter: str, names: list[str]) -> None:
         """Ports of a group are numbered from 1 on, or one stands for several."""
         wanted = [f"{letter}{k}" for k in range(1, len(names) + 1)]
         for name, right in zip(names, wanted, strict=True):
@@ -113,18 +113,18 @@ class _Checker:
             if declared.variadic and len(names) == 1:
                 right = letter  # noqa: PLW2901 (the one that stands for all)
             if name != right:
-                self.misnamed(name, right)
+                self.note_misnamed(name, right)
 
-    def misnamed(self, name: str, right: str) -> None:
+    def note_misnamed(self, name: str, right: str) -> None:
         hint = f"name it {right}, and what it means by alias={name!r}"
         self.add(name, f"{name} is no name of a port here", hint)
 
     def port(self, name: str, port: In | Out) -> None:
         if port.kind not in (*KINDS, *GENERIC):
-            hint = nearest(str(port.kind), KINDS) or known((*KINDS, *GENERIC))
+            hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
             self.add(name, f"{port.kind!r} is no kind of a port", hint)
         if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is no role of a port", known(ROLES))
+            self.add(name, f"{port.role!r} is no role of a port", hint_known_names(ROLES))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
@@ -143,7 +143,7 @@ class _Checker:
             options = parameter.options if isinstance(parameter, Choice) else (default,)
             if default is not None and default not in options:
                 message = f"the default {default!r} is not one of the options"
-                self.add(name, message, known(options))
+                self.add(name, message, hint_known_names(options))
 
     def state(self) -> None:
         for name, item in self.cls.state.items():
@@ -151,7 +151,7 @@ class _Checker:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
-                self.add(name, f"{kind!r} is no kind of state", known(STATE_KINDS))
+                self.add(name, f"{kind!r} is no kind of state", hint_known_names(STATE_KINDS))
             if isinstance(item, Ring):
                 self.ring(name, item)
             size = item.size if isinstance(item, Ring | Cells) else 1
@@ -161,7 +161,7 @@ class _Checker:
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
-            self.add(name, f"{ring.port!r} is no input port", known(self.cls.inputs))
+            self.add(name, f"{ring.port!r} is no input port", hint_known_names(self.cls.inputs))
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
 
@@ -197,13 +197,13 @@ class _Checker:
 
     def formula(self, name: str, text: str) -> None:
         try:
-            term = parse(text, self.places.inside(name))
+            term = parse_expression(text, self.places.inside(name))
         except GraphError as error:
             for problem in error.problems:
                 message = f"{self.cls.__name__}.{name}: {problem.message}"
                 self.note(problem.mark, message, problem.hint)
             return
-        for part in _parts(term):
+        for part in _walk_terms(term):
             message, hint = self.wrong(part)
             if message:
                 mark = self.places.inside(name)(part.offset, part.length)
@@ -213,14 +213,14 @@ class _Checker:
         """Return what is wrong with a name or a call of a formula, and what to try."""
         functions = ARGUMENTS | INTERNAL_ARGUMENTS
         if part.op == "call" and part.value not in functions:
-            hint = nearest(part.value, functions) or known(sorted(functions))
+            hint = suggest_name(part.value, functions) or hint_known_names(sorted(functions))
             return f"unknown function {part.value!r}", hint
         if part.op == "parameter":
             return f"${part.value} is no parameter here", f"write {part.value}"
-        if part.op != "name" or constant(part.value) or self.names(part.value):
+        if part.op != "name" or find_constant(part.value) or self.names(part.value):
             return "", ""
         there = [*self.cls.inputs, *self.cls.parameters]
-        hint = nearest(part.value, there) or known(there)
+        hint = suggest_name(part.value, there) or hint_known_names(there)
         return f"{part.value} is no port and no parameter", hint
 
     def names(self, name: str) -> bool:
@@ -233,7 +233,7 @@ class _Checker:
         return name in self.cls.parameters or isinstance(listed, Numbers)
 
 
-def _parts(term: Term) -> Iterator[Term]:
+def _walk_terms(term: Term) -> Iterator[Term]:
     yield term
     for argument in term.args:
-        yield from _parts(argument)
+        yield from _walk_terms(argument)

@@ -5,15 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, nearest_of_ours, refused
-from rtbot.expression import Formula, Term, parse
-from rtbot.graph.check.context import ID, Context, check_id, entries, known, meant, plain, text_of
-from rtbot.graph.check.declaration import verify
-from rtbot.graph.check.typed_values import convert, duration
-from rtbot.graph.check.wiring import REFERENCE, arity_of, fed, output_names
-from rtbot.graph.document import Mapping, Node, Scalar, Sequence
-from rtbot.graph.document.diagnosis import no_space
-from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, named_like
+from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.expression import Formula, Term, parse_expression
+from rtbot.graph.check.context import (
+    ID,
+    Context,
+    check_id,
+    hint_known_names,
+    read_entries,
+    read_text,
+    suggest_key,
+    to_plain_tree,
+)
+from rtbot.graph.check.declaration import verify_declaration
+from rtbot.graph.check.typed_values import convert_value, parse_duration
+from rtbot.graph.check.wiring import REFERENCE, count_arity, map_output_names, read_feeds
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.diagnosis import suggest_space
+from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, suggest_operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Map
@@ -35,7 +44,7 @@ class Draft:
     mark: Mark
     operator: type[Operator] = Formula
     values: dict[str, Any] = field(default_factory=dict)
-    feeds: dict[str, Scalar] = field(default_factory=dict)
+    feeds: dict[str, ScalarNode] = field(default_factory=dict)
     inputs: dict[str, Ref] = field(default_factory=dict)
     marks: dict[str, Mark] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=lambda: {"o1": "o1"})
@@ -44,33 +53,37 @@ class Draft:
     poisoned: bool = False
     shapeless: bool = False
     term: Term | None = None
-    scalar: Scalar | None = None
+    scalar: ScalarNode | None = None
     doc: str = ""
     text: str = ""
     meta: Map[str, Any] = field(default_factory=dict)
 
 
-def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> dict[str, Draft]:
+def read_drafts(
+    node: DocumentNode | None, taken: Map[str, Mark], context: Context
+) -> dict[str, Draft]:
     """Read every operator by itself; ids share one namespace with the inputs, `taken`."""
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         hint = "write a mapping: `operators: {ma: {type: MovingAverage, in: price}}`"
-        raise refused("RT141", node.mark, "operators as a list, RtBot's form, come later", hint)
-    items = entries(node, "operators", None, context.problems)
+        raise graph_error("RT141", node.mark, "operators as a list, RtBot's form, come later", hint)
+    items = read_entries(node, "operators", None, context.problems)
     if len(items) > OPERATORS_MAX:
         assert node is not None
-        raise refused("RT108", node.mark, f"more than {OPERATORS_MAX} operators")
+        raise graph_error("RT108", node.mark, f"more than {OPERATORS_MAX} operators")
     drafts: dict[str, Draft] = {}
     open_brackets = 0
-    flat = _flat(items)
+    flat = _find_unindented(items)
     for name, item in items.items():
-        assert isinstance(node, Mapping)
+        assert isinstance(node, MappingNode)
         if name in flat:
             continue
-        if open_brackets > 0 and isinstance(item, Scalar) and item.missing:
-            open_brackets += _opened(name)
+        if open_brackets > 0 and isinstance(item, ScalarNode) and item.missing:
+            open_brackets += _count_open_brackets(name)
             continue
-        bare = isinstance(item, Scalar) and not item.quoted
-        open_brackets = _opened(item.text) if bare and isinstance(item, Scalar) else 0
+        bare = isinstance(item, ScalarNode) and not item.quoted
+        open_brackets = (
+            _count_open_brackets(item.text) if bare and isinstance(item, ScalarNode) else 0
+        )
         draft = Draft(name, node.keys[name])
         _read(draft, item, context, "indent what belongs to it" if flat else "")
         if name in taken:
@@ -82,30 +95,30 @@ def read_drafts(node: Node | None, taken: Map[str, Mark], context: Context) -> d
     return drafts
 
 
-def _flat(items: Map[str, Node]) -> set[str]:
+def _find_unindented(items: Map[str, DocumentNode]) -> set[str]:
     """Return the keys that belong to an operator which is empty, as they are not indented."""
     named = items.get("type")
-    empty = any(isinstance(item, Scalar) and item.missing for item in items.values())
-    if not empty or not isinstance(named, Scalar) or named.text not in REGISTRY:
+    empty = any(isinstance(item, ScalarNode) and item.missing for item in items.values())
+    if not empty or not isinstance(named, ScalarNode) or named.text not in REGISTRY:
         return set()
     return {*RESERVED, *REGISTRY[named.text].parameters} & items.keys()
 
 
-def _opened(text: str) -> int:
+def _count_open_brackets(text: str) -> int:
     """How many brackets stay open: in { } a comma cuts an expression into what look like keys."""
     return text.count("(") - text.count(")")
 
 
-def _read(draft: Draft, node: Node, context: Context, empty: str) -> None:
+def _read(draft: Draft, node: DocumentNode, context: Context, empty: str) -> None:
     """Read an operator; `empty` is what to try if there is nothing."""
     try:
-        if isinstance(node, Scalar):
+        if isinstance(node, ScalarNode):
             _read_expression(draft, node, empty or "write an expression, or {type: NAME, in: ...}")
-        elif isinstance(node, Mapping):
+        elif isinstance(node, MappingNode):
             _read_operator(draft, node, context)
         else:
             message = f"an operator is a mapping or an expression, this is {node.form}"
-            raise refused("RT105", node.mark, message, "write {type: NAME, in: ...}")
+            raise graph_error("RT105", node.mark, message, "write {type: NAME, in: ...}")
     except GraphError as error:
         _poison(draft, error, context)
         draft.shapeless = True
@@ -116,27 +129,28 @@ def _poison(draft: Draft, error: GraphError, context: Context) -> None:
     draft.poisoned = True
 
 
-def _read_expression(draft: Draft, scalar: Scalar, empty: str) -> None:
+def _read_expression(draft: Draft, scalar: ScalarNode, empty: str) -> None:
     if scalar.missing:
-        raise refused("RT105", draft.mark, f"the operator {draft.id} is empty", empty)
+        raise graph_error("RT105", draft.mark, f"the operator {draft.id} is empty", empty)
     draft.scalar, draft.text = scalar, scalar.text.strip()
-    draft.term = parse(scalar.text, scalar.place)
+    draft.term = parse_expression(scalar.text, scalar.place)
 
 
-def _read_operator(draft: Draft, node: Mapping, context: Context) -> None:
+def _read_operator(draft: Draft, node: MappingNode, context: Context) -> None:
     items = node.items
     for key in _LATER:
         if key in items:
-            raise refused("RT141", node.keys[key], f"`{key}` of an operator comes later")
-    draft.operator = _class_of(draft, node, context)
+            raise graph_error("RT141", node.keys[key], f"`{key}` of an operator comes later")
+    draft.operator = _find_class(draft, node, context)
     found = len(context.problems.found)
-    draft.doc = text_of(items.get("doc"), "doc", context.problems)
+    draft.doc = read_text(items.get("doc"), "doc", context.problems)
     if "meta" in items:
         draft.meta = {
-            k: plain(v) for k, v in entries(items["meta"], "meta", None, context.problems).items()
+            k: to_plain_tree(v)
+            for k, v in read_entries(items["meta"], "meta", None, context.problems).items()
         }
     unknown = _read_values(draft, node, context)
-    wiring = _wiring(draft, node, unknown, context)
+    wiring = _read_wiring(draft, node, unknown, context)
     if wiring:
         _compare_arity(draft, node, context)
     draft.poisoned |= len(context.problems.found) > found
@@ -146,30 +160,32 @@ def _read_operator(draft: Draft, node: Mapping, context: Context) -> None:
             draft.poisoned = True
 
 
-def _class_of(draft: Draft, node: Mapping, context: Context) -> type[Operator]:
+def _find_class(draft: Draft, node: MappingNode, context: Context) -> type[Operator]:
     named = node.items.get("type")
     if named is None:
         for key, mark in node.keys.items():
-            if hint := no_space(key) or nearest_of_ours(key, ("type",)):
+            if hint := suggest_space(key) or suggest_known_name(key, ("type",)):
                 message = f"unknown key {key!r} of the operator {draft.id}"
-                raise refused("RT104", mark, message, hint)
+                raise graph_error("RT104", mark, message, hint)
         hint = "write {type: NAME, in: ...}; `rtbot ops` lists the names"
         if len(node.items) == 1 and not ID.fullmatch(next(iter(node.items))):
             hint = "write an expression without braces, in quotes if need be"
-        raise refused("RT110", draft.mark, f"the operator {draft.id} has no type", hint)
-    if not isinstance(named, Scalar):
-        raise refused("RT105", named.mark, f"type is the name of an operator, this is {named.form}")
+        raise graph_error("RT110", draft.mark, f"the operator {draft.id} has no type", hint)
+    if not isinstance(named, ScalarNode):
+        raise graph_error(
+            "RT105", named.mark, f"type is the name of an operator, this is {named.form}"
+        )
     if named.text not in REGISTRY:
-        hint = context.problems.hinted(named_like, named.text)
+        hint = context.problems.make_hint(suggest_operator, named.text)
         hint = hint or "`rtbot ops` lists all operators"
         if named.text in KINDS:
             hint = f"{named.text} is the type of an input; `rtbot ops` lists the operators"
-        raise refused("RT103", named.mark, f"unknown operator type {named.text!r}", hint)
-    verify(REGISTRY[named.text])
+        raise graph_error("RT103", named.mark, f"unknown operator type {named.text!r}", hint)
+    verify_declaration(REGISTRY[named.text])
     return REGISTRY[named.text]
 
 
-def _read_values(draft: Draft, node: Mapping, context: Context) -> list[str]:
+def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]:
     """Fill the parameters and return the unknown keys, which are noted.
 
     One that looks like a parameter that is missing is one mistake, not two.
@@ -185,8 +201,10 @@ def _read_values(draft: Draft, node: Mapping, context: Context) -> list[str]:
         if key not in names:
             suspects.append(key)
             left = [name for name in (*names, *RESERVED) if name not in node.items]
-            hint = meant(key, left, context.problems) or known([*declared, *RESERVED])
-            if isinstance(item, Mapping):
+            hint = suggest_key(key, left, context.problems) or hint_known_names(
+                [*declared, *RESERVED]
+            )
+            if isinstance(item, MappingNode):
                 suspects += item.items
                 hint = "parameters stand beside `type` and `in`"
             message = f"{draft.operator.__name__} has no parameter {key!r}"
@@ -202,46 +220,48 @@ def _read_values(draft: Draft, node: Mapping, context: Context) -> list[str]:
         _set(draft, parameter, item, context)
     for name, parameter in declared.items():
         if name not in given:
-            _absent(draft, parameter, suspects, context)
+            _note_missing(draft, parameter, suspects, context)
     return suspects
 
 
-def _set(draft: Draft, parameter: Parameter, item: Node, context: Context) -> None:
+def _set(draft: Draft, parameter: Parameter, item: DocumentNode, context: Context) -> None:
     try:
-        draft.values[parameter.name] = convert(parameter, item, context)
+        draft.values[parameter.name] = convert_value(parameter, item, context)
     except GraphError as error:
         _poison(draft, error, context)
 
 
-def _absent(draft: Draft, parameter: Parameter, suspects: list[str], context: Context) -> None:
+def _note_missing(
+    draft: Draft, parameter: Parameter, suspects: list[str], context: Context
+) -> None:
     value = parameter.default
     if parameter.required and value is None:
         draft.poisoned = True
         names = (parameter.name, *parameter.aliases)
-        if not any(key.startswith(names) or nearest_of_ours(key, names) for key in suspects):
+        if not any(key.startswith(names) or suggest_known_name(key, names) for key in suspects):
             message = f"{draft.operator.__name__} needs the parameter {parameter.name}"
             hint = f"add `{parameter.name}: ...`" + (parameter.doc and f", {parameter.doc}")
             context.problems.add("RT111", draft.mark, message, hint, operator=draft.id)
         return
     if isinstance(parameter, Duration) and isinstance(value, str):
         try:
-            value = duration(value, context.unit, draft.mark, parameter.name)
+            value = parse_duration(value, context.unit, draft.mark, parameter.name)
         except GraphError as error:
             _poison(draft, error, context)
     draft.values[parameter.name] = value
 
 
-def _wiring(draft: Draft, node: Mapping, unknown: list[str], context: Context) -> bool:
+def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: Context) -> bool:
     """Fill ports from `in` and `control`; return whether the number of ports is known."""
-    misspelt = "in" not in node.items and any(nearest_of_ours(key, ("in",)) for key in unknown)
+    misspelt = "in" not in node.items and any(suggest_known_name(key, ("in",)) for key in unknown)
     try:
-        draft.feeds = fed(draft.operator, draft.id, node)
-        draft.arity = arity_of(draft.operator, draft.feeds)
+        draft.feeds = read_feeds(draft.operator, draft.id, node)
+        draft.arity = count_arity(draft.operator, draft.feeds)
     except GraphError as error:
         _poison(draft, error, context)
         draft.shapeless = True
         return False
-    draft.outputs = output_names(draft.operator, draft.arity)
+    draft.outputs = map_output_names(draft.operator, draft.arity)
     missing = [p for p in draft.operator.ports(draft.arity) if p not in draft.feeds]
     odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
     if missing and (odd or misspelt):
@@ -261,9 +281,9 @@ def _wiring(draft: Draft, node: Mapping, unknown: list[str], context: Context) -
     return not missing
 
 
-def _compare_arity(draft: Draft, node: Mapping, context: Context) -> None:
+def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
     """Compare RtBot's `numPorts` and `portTypes` with the wiring, if no parameter has the name."""
-    from rtbot.graph.check.typed_values import integer
+    from rtbot.graph.check.typed_values import parse_integer
 
     for key in PORT_COUNTS:
         item = node.items.get(key)
@@ -271,9 +291,9 @@ def _compare_arity(draft: Draft, node: Mapping, context: Context) -> None:
             key in (p.name, *p.aliases) for p in draft.operator.parameters.values()
         ):
             continue
-        count = len(item.items) if isinstance(item, Sequence) else None
+        count = len(item.items) if isinstance(item, SequenceNode) else None
         if key == "numPorts":
-            count = integer(item) if isinstance(item, Scalar) else None
+            count = parse_integer(item) if isinstance(item, ScalarNode) else None
         if count is None:
             context.problems.add("RT113", item.mark, f"{key} is no count of ports", "leave it out")
         elif count != draft.arity:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, nearest_of_ours, refused
-from rtbot.graph.check.context import Context, check_id, entries, listed, text_of
-from rtbot.graph.check.typed_values import Text, convert
-from rtbot.graph.document import Mapping, Node, Scalar, Sequence, from_mapping
+from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.graph.check.context import Context, check_id, join_names, read_entries, read_text
+from rtbot.graph.check.typed_values import TextParameter, convert_value
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode, from_mapping
 from rtbot.graph.model import Input, Io, Ref
 from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections import abc
 
     from rtbot.core.source_span import Mark
-    from rtbot.graph.check.references import Names
+    from rtbot.graph.check.references import SymbolTable
 
 UNITS = ("s", "ms", "us", "ns")
 _MERGING = ("min", "max", "sum")
@@ -24,7 +24,7 @@ _TYPE = re.compile(r"([a-z]+)(\??)")
 _TIMES = ("datetime", "timestamp", "time", "date")
 IO: dict[str, Parameter] = {
     "unit": Choice(name="unit", options=UNITS, doc="what an integer time counts"),
-    "time": Text(name="time", doc="the time column"),
+    "time": TextParameter(name="time", doc="the time column"),
     "late": Choice(
         name="late",
         options=("error", "drop"),
@@ -41,16 +41,16 @@ IO: dict[str, Parameter] = {
 IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl")
 
 
-def read_inputs(node: Node | None, context: Context) -> dict[str, Input | None]:
+def read_inputs(node: DocumentNode | None, context: Context) -> dict[str, Input | None]:
     """Return the inputs; None stands for one whose problem is noted."""
-    items = entries(node, "inputs", None, context.problems)
+    items = read_entries(node, "inputs", None, context.problems)
     result: dict[str, Input | None] = {}
     for name, item in items.items():
-        assert isinstance(node, Mapping)
+        assert isinstance(node, MappingNode)
         mark = node.keys[name]
         valid = check_id(name, mark, "an input", context.problems)
         try:
-            declared, doc = _input_type(name, item, mark, context)
+            declared, doc = _read_input_type(name, item, mark, context)
             result[name] = Input(name, declared, mark, doc) if valid else None
         except GraphError as error:
             context.problems.found += error.problems
@@ -58,30 +58,34 @@ def read_inputs(node: Node | None, context: Context) -> dict[str, Input | None]:
     return result
 
 
-def _input_type(name: str, node: Node, mark: Mark, context: Context) -> tuple[Type, str]:
-    if isinstance(node, Scalar):
+def _read_input_type(
+    name: str, node: DocumentNode, mark: Mark, context: Context
+) -> tuple[Type, str]:
+    if isinstance(node, ScalarNode):
         if node.missing:
-            raise refused("RT105", mark, f"the input {name} has no type", f"write {name}: number")
+            raise graph_error(
+                "RT105", mark, f"the input {name} has no type", f"write {name}: number"
+            )
         return read_type(node), ""
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         message = f"the type of an input is text or a mapping, this is {node.form}"
-        raise refused("RT105", node.mark, message)
+        raise graph_error("RT105", node.mark, message)
     for key in ("changes", "unique", "scope"):
         if key in node.items:
-            raise refused("RT141", node.keys[key], f"`{key}` of an input comes later")
-    fields = entries(node, f"the input {name}", ("type", "doc", "meta"), context.problems)
-    doc = text_of(fields.get("doc"), "doc", context.problems)
+            raise graph_error("RT141", node.keys[key], f"`{key}` of an input comes later")
+    fields = read_entries(node, f"the input {name}", ("type", "doc", "meta"), context.problems)
+    doc = read_text(fields.get("doc"), "doc", context.problems)
     declared = fields.get("type")
     if declared is None:
-        if any(nearest_of_ours(key, ("type",)) for key in node.items):
+        if any(suggest_known_name(key, ("type",)) for key in node.items):
             raise GraphError([])
-        raise refused("RT110", mark, f"the input {name} has no type", "write {type: number}")
-    if not isinstance(declared, Scalar):
-        raise refused("RT105", declared.mark, f"a type is text, this is {declared.form}")
+        raise graph_error("RT110", mark, f"the input {name} has no type", "write {type: number}")
+    if not isinstance(declared, ScalarNode):
+        raise graph_error("RT105", declared.mark, f"a type is text, this is {declared.form}")
     return read_type(declared), doc
 
 
-def read_type(scalar: Scalar) -> Type:
+def read_type(scalar: ScalarNode) -> Type:
     """Return the type that a text such as `number?` names."""
     text = scalar.text
     found = _TYPE.fullmatch(text)
@@ -89,17 +93,17 @@ def read_type(scalar: Scalar) -> Type:
         return Type(found.group(1), nullable=bool(found.group(2)))
     if re.match(r"(vector|record)\b", text):
         hint = f"there are {', '.join(KINDS)}"
-        raise refused("RT141", scalar.mark, f"the type {text[:40]!r} comes later", hint)
-    hint = nearest_of_ours(text.rstrip("?"), KINDS)
+        raise graph_error("RT141", scalar.mark, f"the type {text[:40]!r} comes later", hint)
+    hint = suggest_known_name(text.rstrip("?"), KINDS)
     hint = hint or f"there are {', '.join(KINDS)}; `?` behind it allows null"
     if text.startswith(_TIMES):
         hint = "every message has its time, which is no input: name the column as `io: {time: ...}`"
-    raise refused("RT140", scalar.mark, f"unknown type {text[:40]!r}", hint)
+    raise graph_error("RT140", scalar.mark, f"unknown type {text[:40]!r}", hint)
 
 
 def read_outputs(
-    node: Node | None,
-    names: Names,
+    node: DocumentNode | None,
+    names: SymbolTable,
     context: Context,
 ) -> dict[str, Ref | None]:
     """Return the public outputs: a mapping, or a list of references that name themselves.
@@ -107,12 +111,12 @@ def read_outputs(
     None stands for one whose problem is noted.
     """
     result: dict[str, Ref | None] = {}
-    for name, mark, item in _named_outputs(node, context):
+    for name, mark, item in _list_outputs(node, context):
         try:
-            public, ref = _output(name, mark, item, names)
+            public, ref = _read_output(name, mark, item, names)
             if public in result:
                 message = f"the output {public!r} is given twice"
-                raise refused("RT106", mark, message, "name outputs: `outputs: {name: id}`")
+                raise graph_error("RT106", mark, message, "name outputs: `outputs: {name: id}`")
             result[public] = ref
         except GraphError as error:
             context.problems.found += error.problems
@@ -121,61 +125,69 @@ def read_outputs(
     return result
 
 
-def _output(name: str, mark: Mark, item: Node, names: Names) -> tuple[str, Ref]:
+def _read_output(name: str, mark: Mark, item: DocumentNode, names: SymbolTable) -> tuple[str, Ref]:
     """Return an output's public name and what it shows."""
-    if not isinstance(item, Scalar):
+    if not isinstance(item, ScalarNode):
         message = f"an output is a reference, this is {item.form}"
-        raise refused("RT105", item.mark, message, "write {name: id}, or [id, id]")
+        raise graph_error("RT105", item.mark, message, "write {name: id}, or [id, id]")
     if item.missing:
         where = item.mark if name else mark
-        raise refused("RT105", where, "a reference is missing", "write the id of a stream")
+        raise graph_error("RT105", where, "a reference is missing", "write the id of a stream")
     ref = names.resolve(item.text, item.mark)
     return name or item.text.replace(".", "_"), ref
 
 
-def _named_outputs(node: Node | None, context: Context) -> list[tuple[str, Mark, Node]]:
+def _list_outputs(
+    node: DocumentNode | None, context: Context
+) -> list[tuple[str, Mark, DocumentNode]]:
     """Return (name, place, reference) of every output; the name is "" in a list."""
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [("", item.mark, item) for item in node.items]
-    if isinstance(node, Scalar) and not node.missing:
+    if isinstance(node, ScalarNode) and not node.missing:
         return [("", node.mark, node)]
-    items = entries(node, "outputs", None, context.problems)
+    items = read_entries(node, "outputs", None, context.problems)
     result = []
     for name, item in items.items():
-        assert isinstance(node, Mapping)
+        assert isinstance(node, MappingNode)
         if check_id(name, node.keys[name], "an output", context.problems):
             result.append((name, node.keys[name], item))
     return result
 
 
-def with_overrides(node: Node | None, overrides: abc.Mapping[str, Any] | None) -> Node | None:
+def override_io(
+    node: DocumentNode | None, overrides: abc.Mapping[str, Any] | None
+) -> DocumentNode | None:
     """Return the `io` section with values given at the call in place of its own."""
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     if not given:
         return node
     added = from_mapping({"io": given}).root.items["io"]
-    assert isinstance(added, Mapping)
-    if not isinstance(node, Mapping):
+    assert isinstance(added, MappingNode)
+    if not isinstance(node, MappingNode):
         return added
-    return Mapping(node.items | added.items, node.mark, node.keys | added.keys)
+    return MappingNode(node.items | added.items, node.mark, node.keys | added.keys)
 
 
-def read_unit(node: Node | None) -> str | None:
+def read_unit(node: DocumentNode | None) -> str | None:
     """Return `io.unit` if it is a valid one; durations in parameters need it before all else."""
-    unit = node.items.get("unit") if isinstance(node, Mapping) else None
-    return unit.text if isinstance(unit, Scalar) and unit.text in UNITS else None
+    unit = node.items.get("unit") if isinstance(node, MappingNode) else None
+    return unit.text if isinstance(unit, ScalarNode) and unit.text in UNITS else None
 
 
-def read_io(node: Node | None, inputs: abc.Mapping[str, Input | None], context: Context) -> Io:
+def read_io(
+    node: DocumentNode | None, inputs: abc.Mapping[str, Input | None], context: Context
+) -> Io:
     """Return the `io` section."""
     values: dict[str, Any] = {}
-    fields = entries(node, "io", IO_KEYS, context.problems)
+    fields = read_entries(node, "io", IO_KEYS, context.problems)
     for key, item in fields.items():
         try:
             if key == "ttl":
-                raise refused("RT141", item.mark, "`ttl` of io comes later")
+                raise graph_error("RT141", item.mark, "`ttl` of io comes later")
             values[key] = (
-                _columns(item, context) if key == "key" else convert(IO[key], item, context)
+                _read_columns(item, context)
+                if key == "key"
+                else convert_value(IO[key], item, context)
             )
         except GraphError as error:
             context.problems.found += error.problems
@@ -191,16 +203,18 @@ def read_io(node: Node | None, inputs: abc.Mapping[str, Input | None], context: 
     return Io(**values)
 
 
-def _columns(node: Node, context: Context) -> tuple[str, ...]:
-    items = node.items if isinstance(node, Sequence) else [node]
+def _read_columns(node: DocumentNode, context: Context) -> tuple[str, ...]:
+    items = node.items if isinstance(node, SequenceNode) else [node]
     names: list[str] = []
     for item in items:
-        if isinstance(item, Mapping):
-            raise refused("RT105", item.mark, "key is a column or a list of columns")
-        name = convert(Text(name="key"), item, context)
+        if isinstance(item, MappingNode):
+            raise graph_error("RT105", item.mark, "key is a column or a list of columns")
+        name = convert_value(TextParameter(name="key"), item, context)
         if name in names:
-            raise refused("RT106", item.mark, f"the key column {name!r} is given twice")
+            raise graph_error("RT106", item.mark, f"the key column {name!r} is given twice")
         names.append(name)
     if len(names) > 64:
-        raise refused("RT108", node.mark, f"{len(names)} key columns", f"not {listed(names)}")
+        raise graph_error(
+            "RT108", node.mark, f"{len(names)} key columns", f"not {join_names(names)}"
+        )
     return tuple(names)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import GraphError, foreign_character, nearest, refused
-from rtbot.expression import Term, constant
-from rtbot.graph.check.context import Context, known, listed
+from rtbot.core.errors import GraphError, describe_non_ascii, graph_error, suggest_name
+from rtbot.expression import Term, find_constant
+from rtbot.graph.check.context import Context, hint_known_names, join_names
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.graph.model import Ref
 from rtbot.operator import KINDS
@@ -33,7 +33,7 @@ INPUT_PORTS = {"o1": "o1"}
 
 
 @dataclass
-class Names:
+class SymbolTable:
     """What a reference can name: the inputs and operators of the graph.
 
     `blind` says that some of them could not be read: then an unknown name is no mistake of its own.
@@ -56,19 +56,21 @@ class Names:
         if not found and (self.blind or text.split(".", maxsplit=1)[0] in self):
             raise GraphError([])
         if not found:
-            raise refused("RT120", mark, f"{text[:80]!r} is no reference", _no_reference(text))
+            raise graph_error(
+                "RT120", mark, f"{text[:80]!r} is no reference", _suggest_reference(text)
+            )
         name, port = found.groups()
         names = self.outputs(name, mark)
         ports = list(dict.fromkeys(names.values()))
         if port is None and len(ports) == 1:
             return Ref(name, ports[0])
         if port is None:
-            hint = f"name one of {listed(f'{name}.{p}' for p in ports)}"
-            raise refused("RT121", mark, f"{name} has {len(ports)} outputs", hint)
+            hint = f"name one of {join_names(f'{name}.{p}' for p in ports)}"
+            raise graph_error("RT121", mark, f"{name} has {len(ports)} outputs", hint)
         if port not in names:
-            hint = nearest(port, names) or known([f"{name}.{p}" for p in names])
+            hint = suggest_name(port, names) or hint_known_names([f"{name}.{p}" for p in names])
             hint = f"it has one output: write {name}" if len(ports) == 1 else hint
-            raise refused("RT121", mark, f"{name} has no output {port!r}", hint)
+            raise graph_error("RT121", mark, f"{name} has no output {port!r}", hint)
         return Ref(name, names[port])
 
     def outputs(self, name: str, mark: Mark) -> Mapping[str, str]:
@@ -82,15 +84,15 @@ class Names:
         if self.blind:
             raise GraphError([])
         ids = [*self.inputs, *self.drafts]
-        dashed = self.dashed(name)
-        hint = self.problems.nearest(name, ids) or known(ids)
+        dashed = self.find_dashed(name)
+        hint = self.problems.suggest_name(name, ids) or hint_known_names(ids)
         if name.lower() in _WORDS:
             hint = _WORDS[name.lower()]
         if dashed:
             hint = f"in an expression `-` is minus: write `{dashed}` in backquotes"
-        raise refused("RT120", mark, f"there is no input or operator {name!r}", hint)
+        raise graph_error("RT120", mark, f"there is no input or operator {name!r}", hint)
 
-    def dashed(self, name: str) -> str:
+    def find_dashed(self, name: str) -> str:
         """Return the id with `-` that begins with the name, as an expression would split it."""
         return "" if name in self else self.prefixes.get(name, "")
 
@@ -105,7 +107,7 @@ class Names:
         return result
 
 
-def _no_reference(text: str) -> str:
+def _suggest_reference(text: str) -> str:
     """Return what to write in place of a text that is no reference."""
     if REFERENCE.fullmatch(text.removeprefix("$")):
         return f"`$` stands before parameters of the graph: write {text[1:]}"
@@ -113,15 +115,15 @@ def _no_reference(text: str) -> str:
     if len(names) > 1 and all(map(REFERENCE.fullmatch, names)):
         return f"several references are a list: [{', '.join(names)[:60]}]"
     rule = "a reference is `id` or `id.port`; an expression is an operator of its own"
-    return foreign_character(text) or rule
+    return describe_non_ascii(text) or rule
 
 
-def resolve_drafts(names: Names, context: Context) -> None:
+def resolve_drafts(names: SymbolTable, context: Context) -> None:
     """Resolve what feeds every operator; a reference that fails poisons it."""
     for draft in names.drafts.values():
         pairs = [(port, s.text, s.mark) for port, s in draft.feeds.items()]
         if draft.term is not None:
-            pairs = list(_expression_references(draft, names))
+            pairs = list(_collect_references(draft, names))
         for port, text, mark in pairs:
             try:
                 draft.inputs[port] = names.resolve(text, mark)
@@ -133,24 +135,24 @@ def resolve_drafts(names: Names, context: Context) -> None:
             _number_ports(draft, context)
 
 
-def _expression_references(draft: Draft, names: Names) -> Iterator[tuple[str, str, Mark]]:
+def _collect_references(draft: Draft, names: SymbolTable) -> Iterator[tuple[str, str, Mark]]:
     """Every distinct name of an expression, in order of appearance, at its first place."""
     assert draft.term is not None
     assert draft.scalar is not None
     seen: set[str] = set()
-    for term in names_in(draft.term):
-        if term.value in seen or (term.value not in names and constant(term.value)):
+    for term in collect_names(draft.term):
+        if term.value in seen or (term.value not in names and find_constant(term.value)):
             continue
-        seen |= {term.value, *names.dashed(term.value).split("-")}
+        seen |= {term.value, *names.find_dashed(term.value).split("-")}
         yield term.value, term.value, draft.scalar.place(term.offset, term.length)
 
 
-def names_in(term: Term) -> Iterator[Term]:
+def collect_names(term: Term) -> Iterator[Term]:
     """Return the names of an expression from left to right."""
     if term.op == "name":
         yield term
     for argument in term.args:
-        yield from names_in(argument)
+        yield from collect_names(argument)
 
 
 def _number_ports(draft: Draft, context: Context) -> None:
@@ -167,7 +169,7 @@ def _number_ports(draft: Draft, context: Context) -> None:
     draft.marks = marks
 
 
-def ordered(drafts: Mapping[str, Draft], context: Context) -> list[Draft]:
+def sort_drafts(drafts: Mapping[str, Draft], context: Context) -> list[Draft]:
     """Return the drafts in dependency order, as near to the order of the file as can be.
 
     Drafts on a cycle, or behind one, are left out; every cycle is noted once, as a path.
@@ -189,13 +191,15 @@ def ordered(drafts: Mapping[str, Draft], context: Context) -> list[Draft]:
             waits[reader].discard(name)
             if not waits[reader]:
                 heapq.heappush(ready, places[reader])
-    for cycle in _cycles({n: sorted(w, key=places.__getitem__) for n, w in waits.items() if w}):
+    for cycle in _find_cycles(
+        {n: sorted(w, key=places.__getitem__) for n, w in waits.items() if w}
+    ):
         first = min(range(len(cycle)), key=lambda k: places[cycle[k]])
         _note_cycle([*cycle[first:], *cycle[:first]], drafts, context)
     return result
 
 
-def _cycles(waits: Mapping[str, list[str]]) -> Iterator[list[str]]:
+def _find_cycles(waits: Mapping[str, list[str]]) -> Iterator[list[str]]:
     """Disjoint cycles, in the direction of the data, of what is left over by the ordering."""
     done: set[str] = set()
     for start in waits:

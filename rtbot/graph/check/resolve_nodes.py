@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import GraphError, Problem, refused
-from rtbot.expression import Expression, constant, fitted, operator_formulas, typed
-from rtbot.graph.check.class_source import Places
+from rtbot.core.errors import GraphError, Problem, graph_error
+from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
+from rtbot.graph.check.class_source import ClassSource
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
 
@@ -27,17 +27,21 @@ def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node
     if draft.poisoned or any(ref not in types for ref in draft.inputs.values()):
         return None
     try:
-        return _formula(draft, types, context) if draft.term else _operator(draft, types)
+        return (
+            _resolve_formula(draft, types, context)
+            if draft.term
+            else _resolve_operator(draft, types)
+        )
     except GraphError as error:
         context.problems.add_all(error.problems, operator=draft.id)
         return None
     except ValueError as error:
-        mark = Places(draft.operator).of("formula")
+        mark = ClassSource(draft.operator).of("formula")
         context.problems.add("RT170", mark, str(error), operator=draft.operator.__name__)
         return None
 
 
-def _formula(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
+def _resolve_formula(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
     """An expression of the graph file: its types follow from those of its streams."""
     assert draft.term is not None
     assert draft.scalar is not None
@@ -45,20 +49,20 @@ def _formula(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
 
     def resolved(term: Term) -> Expression | None:
         if term.op == "parameter":
-            return _parameter(draft, term, context)
+            return _resolve_parameter(draft, term, context)
         if term.value in draft.names:
             port = draft.names[term.value]
             mark = draft.scalar.place(term.offset, term.length) if draft.scalar else draft.mark
             return Expression("port", ports[port], (), port, mark)
-        return constant(term.value)
+        return find_constant(term.value)
 
-    tree = typed(draft.term, resolved, context.problems, draft.scalar.place, draft.values)
+    tree = infer_types(draft.term, resolved, context.problems, draft.scalar.place, draft.values)
     if tree is None:
         raise GraphError([])
-    return _node(draft, {**ports, "o1": tree.type}, {"o1": tree})
+    return _build_node(draft, {**ports, "o1": tree.type}, {"o1": tree})
 
 
-def _parameter(draft: Draft, term: Term, context: Context) -> Expression | None:
+def _resolve_parameter(draft: Draft, term: Term, context: Context) -> Expression | None:
     """Return `$name` as a value of the node; one that is named like a port gets another name."""
     assert draft.scalar is not None
     mark = draft.scalar.place(term.offset, term.length)
@@ -67,7 +71,7 @@ def _parameter(draft: Draft, term: Term, context: Context) -> Expression | None:
         kind = "integer" if parameter.kind == "duration" else parameter.kind
         if kind not in ("number", "integer", "boolean"):
             message = f"${term.value} is {parameter.kind}, which an expression cannot take"
-            raise refused("RT133", mark, message, "numbers, integers and booleans can")
+            raise graph_error("RT133", mark, message, "numbers, integers and booleans can")
     except GraphError as error:
         context.problems.add_all(error.problems, operator=draft.id)
         return None
@@ -76,27 +80,29 @@ def _parameter(draft: Draft, term: Term, context: Context) -> Expression | None:
     return Expression("value", Type(kind), (), name, mark)
 
 
-def _operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
+def _resolve_operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
     cls = draft.operator
     ports = cls.ports(draft.arity)
     draft.inputs = {port: draft.inputs[port] for port in ports}
     given = {port: types[draft.inputs[port]] for port in ports}
-    kinds = _kinds(draft, given)
+    kinds = _match_kinds(draft, given)
     roles = cls.roles(draft.values, ports)
     paired = {
         port: Type(kinds[port], given[port].nullable or roles[port] != "must") for port in ports
     }
     try:
         outputs = cls.output_types(draft.values, paired)
-        trees = operator_formulas(cls, draft.values, paired)
+        trees = type_formulas(cls, draft.values, paired)
     except GraphError as error:
         shown = ", ".join(f"{port} {type_}" for port, type_ in given.items())
         message = f"{cls.__name__} does not work on {shown}: {error.problems[0].message}"
-        raise refused("RT125", draft.mark, message, error.problems[0].hint) from None
-    return _node(draft, {**paired, **outputs}, fitted(trees, outputs))
+        raise graph_error("RT125", draft.mark, message, error.problems[0].hint) from None
+    return _build_node(draft, {**paired, **outputs}, cast_outputs(trees, outputs))
 
 
-def _node(draft: Draft, types: Mapping[str, Type], formulas: Mapping[str, Expression]) -> Node:
+def _build_node(
+    draft: Draft, types: Mapping[str, Type], formulas: Mapping[str, Expression]
+) -> Node:
     return Node(
         id=draft.id,
         operator=draft.operator,
@@ -111,24 +117,24 @@ def _node(draft: Draft, types: Mapping[str, Type], formulas: Mapping[str, Expres
     )
 
 
-def _kinds(draft: Draft, given: Mapping[str, Type]) -> dict[str, str]:
+def _match_kinds(draft: Draft, given: Mapping[str, Type]) -> dict[str, str]:
     """Return the kind of every port; raise GraphError with every port that does not fit."""
     cls = draft.operator
     kinds, wrong = {}, []
     for port, type_ in given.items():
         declared = cls.port(port)
-        kind = _kind(cls, declared, type_.kind)
+        kind = _match_kind(cls, declared, type_.kind)
         if kind is None:
-            wrong.append(_mismatch(draft, port, declared, type_))
+            wrong.append(_make_mismatch_problem(draft, port, declared, type_))
         elif type_.nullable and not declared.nullable:
-            wrong.append(_null(draft, port, type_))
+            wrong.append(_make_null_problem(draft, port, type_))
         kinds[port] = kind or ""
     if wrong:
         raise GraphError(wrong)
-    return kinds if cls.mixed else _unified(draft, kinds)
+    return kinds if cls.mixed else _unify_kinds(draft, kinds)
 
 
-def _kind(cls: type[Operator], declared: In, kind: str) -> str | None:
+def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
     """Return the kind that a port takes for a stream of `kind`, None if it does not take it."""
     if declared.kind == "T":
         return kind
@@ -141,7 +147,7 @@ def _kind(cls: type[Operator], declared: In, kind: str) -> str | None:
     return kind if kind == declared.kind else None
 
 
-def _unified(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
+def _unify_kinds(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
     """All ports declared T carry one kind, and all declared N; integers beside numbers widen."""
     for generic in _GENERIC:
         group = [port for port in kinds if draft.operator.port(port).kind == generic]
@@ -153,13 +159,13 @@ def _unified(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
                 f"{draft.id}.{group[0]} with {kinds[group[0]]} ({draft.inputs[group[0]]})"
             )
             hint = f"the ports of {draft.operator.__name__} carry one type"
-            raise refused("RT125", draft.marks[first], message, hint)
+            raise graph_error("RT125", draft.marks[first], message, hint)
         if len(present) > 1:
             kinds |= dict.fromkeys(group, "number")
     return kinds
 
 
-def _mismatch(draft: Draft, port: str, declared: In, given: Type) -> Problem:
+def _make_mismatch_problem(draft: Draft, port: str, declared: In, given: Type) -> Problem:
     wanted = _GENERIC.get(declared.kind, declared.kind)
     message = f"{draft.id}.{port} takes {wanted}, {draft.inputs[port]} is {given}"
     hint = ""
@@ -170,7 +176,7 @@ def _mismatch(draft: Draft, port: str, declared: In, given: Type) -> Problem:
     return Problem("RT125", draft.marks[port], message, hint, draft.id, port)
 
 
-def _null(draft: Draft, port: str, given: Type) -> Problem:
+def _make_null_problem(draft: Draft, port: str, given: Type) -> Problem:
     source = draft.inputs[port]
     message = f"{draft.id}.{port} takes no null, {source} is {given}"
     name = source.id if source.port == "o1" else str(source)

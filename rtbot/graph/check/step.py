@@ -8,10 +8,10 @@ import inspect
 import math
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import nearest
-from rtbot.graph.check.class_source import Places
+from rtbot.core.errors import suggest_name
+from rtbot.graph.check.class_source import ClassSource
 from rtbot.operator import Cells, Operator, Ring, Scalar, Scratch
-from rtbot.operator.step_source import is_foreign, needs
+from rtbot.operator.step_source import find_globals, is_user_defined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ class _StepCheck:
     ) -> None:
         self.cls, self.step, self.problems = cls, step, problems
         self.title = f"{cls.__name__}.{name}"
-        self.places = Places(step)
+        self.places = ClassSource(step)
 
     def add(self, node: Any, message: str, hint: str = "", *, length: int = 0) -> None:
         self.note(self.places.mark(node, length), message, hint)
@@ -53,7 +53,7 @@ class _StepCheck:
             return
         self.arguments(node)
         self.results(node)
-        for function in helpers(self.step):
+        for function in find_helpers(self.step):
             self.uses(function)
 
     def arguments(self, node: ast.FunctionDef) -> None:
@@ -68,7 +68,7 @@ class _StepCheck:
                 hint = "leave it out: state is declared, and is an argument by its name"
                 self.add(argument, "a step has no self", hint)
             elif argument.arg not in known and not self.element(argument.arg):
-                hint = nearest(argument.arg, known) or f"there are {', '.join(known)}"
+                hint = suggest_name(argument.arg, known) or f"there are {', '.join(known)}"
                 self.add(argument, f"the argument {argument.arg} names nothing", hint)
 
     def element(self, name: str) -> bool:
@@ -77,13 +77,13 @@ class _StepCheck:
         return place.isdigit() and stem in self.cls.parameters
 
     def results(self, node: ast.FunctionDef) -> None:
-        returns = [part for part in walk(node) if isinstance(part, ast.Return)]
+        returns = [part for part in walk_function(node) if isinstance(part, ast.Return)]
         wanted = result_names(self.cls)
         if not returns:
             hint = f"return {', '.join(wanted or ['its results'])}"
             self.add(node, "it returns nothing", hint, length=len(f"def {node.name}"))
         for found in returns:
-            count = returned(found.value)
+            count = count_results(found.value)
             if wanted is not None and count is not None and count != len(wanted):
                 values = "value" if count == 1 else "values"
                 message = f"it returns {count} {values}, {len(wanted)} are expected"
@@ -91,7 +91,7 @@ class _StepCheck:
 
     def uses(self, function: Callable[..., Any]) -> None:
         """Note what a step or a helper uses that a generated module cannot hold."""
-        places = Places(function)
+        places = ClassSource(function)
         local = set(function.__code__.co_varnames)
         if function.__code__.co_freevars:
             free = ", ".join(function.__code__.co_freevars)
@@ -100,15 +100,17 @@ class _StepCheck:
             self.note(mark, f"it uses {free} of the function around it", hint)
             return
         seen: set[str] = set()
-        for node in walk(places.node):
+        for node in walk_function(places.node):
             if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
                 continue
-            message, hint = self.foreign(node.id, function) if node.id not in local else ("", "")
+            message, hint = (
+                self.describe_unusable(node.id, function) if node.id not in local else ("", "")
+            )
             if message and node.id not in seen:
                 self.note(places.mark(node), message, hint)
                 seen.add(node.id)
 
-    def foreign(self, name: str, function: Callable[..., Any]) -> tuple[str, str]:
+    def describe_unusable(self, name: str, function: Callable[..., Any]) -> tuple[str, str]:
         if name not in function.__globals__:
             known = name in vars(builtins)
             return ("", "") if known else (f"{name} is not defined", "")
@@ -123,13 +125,13 @@ class _StepCheck:
         return f"it uses {name}, which is no step and no number", hint
 
 
-def helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+def find_helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Yield a step and the users' steps that it calls, each once."""
     seen = [step]
     for function in seen:
-        if is_foreign(function):
+        if is_user_defined(function):
             yield function
-            used = [v for v in needs(function).values() if getattr(v, "is_step", False)]
+            used = [v for v in find_globals(function).values() if getattr(v, "is_step", False)]
             seen += [value for value in used if value not in seen]
 
 
@@ -158,14 +160,14 @@ def result_names(cls: type[Operator]) -> list[str] | None:
     varies = any("output_types" in vars(base) for base in cls.__mro__[:-2])
     if varies or any(out.variadic for out in cls.outputs.values()):
         return None
-    names = ["code"] if cls.silent or cls.faults or cls.own_time else []
-    names += ["time"] if cls.own_time else []
+    names = ["code"] if cls.silent or cls.faults or cls.sets_time else []
+    names += ["time"] if cls.sets_time else []
     for name, out in cls.outputs.items():
         names += [name, f"{name}_valid"] if out.nullable else [name]
     return names + [n for n, item in cls.state.items() if isinstance(item, Scalar)]
 
 
-def returned(value: ast.expr | None) -> int | None:
+def count_results(value: ast.expr | None) -> int | None:
     """Return how many values a return statement gives, None if its text does not say."""
     if value is None:
         return 0
@@ -175,7 +177,7 @@ def returned(value: ast.expr | None) -> int | None:
     return 1 if isinstance(value, _SINGLE) else None
 
 
-def walk(node: ast.AST | None) -> Iterator[ast.AST]:
+def walk_function(node: ast.AST | None) -> Iterator[ast.AST]:
     """Yield the parts of a function in order, its decorators and annotations left out."""
     for child in getattr(node, "body", ()):
         yield from _inner(child)

@@ -6,26 +6,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.error_codes import CODES
-from rtbot.core.errors import GraphError, nearest, refused
+from rtbot.core.errors import GraphError, graph_error, suggest_name
 from rtbot.core.source_span import Mark
-from rtbot.graph.check.context import Context, entries, text_of
-from rtbot.graph.check.test_rows import Rows, read_rows
-from rtbot.graph.check.typed_values import convert
-from rtbot.graph.document import Mapping as MappingNode
-from rtbot.graph.document import Node, Scalar, Sequence
+from rtbot.graph.check.context import Context, read_entries, read_text
+from rtbot.graph.check.test_rows import GraphTestRows, read_rows
+from rtbot.graph.check.typed_values import convert_value
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.operator import Number, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rtbot.graph.check.references import Names
+    from rtbot.graph.check.references import SymbolTable
     from rtbot.graph.model import Input, Ref
 
 KEYS = (
     *("name", "params", "key", "given", "expect", "emits_nothing", "tolerance", "error", "doc"),
 )
 
-ERRORS = [code for code, told in CODES.items() if not told.startswith("warning")]
+ERROR_CODES = [code for code, told in CODES.items() if not told.startswith("warning")]
 """What a test can be about."""
 
 
@@ -40,8 +39,8 @@ class GraphTest:
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
     key: tuple[str, ...] = ()
-    given: Mapping[str, Rows] = field(default_factory=dict)
-    expect: Mapping[str, Rows] = field(default_factory=dict)
+    given: Mapping[str, GraphTestRows] = field(default_factory=dict)
+    expect: Mapping[str, GraphTestRows] = field(default_factory=dict)
     emits_nothing: tuple[str, ...] = ()
     targets: Mapping[str, Ref] = field(default_factory=dict)
     tolerance: float = 0.0
@@ -56,31 +55,31 @@ class GraphTest:
 
 
 @dataclass
-class _Graph:
+class _TestScope:
     inputs: Mapping[str, Input | None]
     outputs: Mapping[str, Ref | None]
-    names: Names
+    names: SymbolTable
     types: Mapping[Ref, Type]
     context: Context
 
 
 def read_tests(
-    node: Node | None,
+    node: DocumentNode | None,
     inputs: Mapping[str, Input | None],
     outputs: Mapping[str, Ref | None],
-    names: Names,
+    names: SymbolTable,
     types: Mapping[Ref, Type],
     context: Context,
 ) -> list[GraphTest]:
     """Return the tests; what is wrong with one does not hide what is wrong with the next."""
-    if node is None or (isinstance(node, Scalar) and node.missing):
+    if node is None or (isinstance(node, ScalarNode) and node.missing):
         return []
-    if not isinstance(node, Sequence):
+    if not isinstance(node, SequenceNode):
         hint = "write a list: `- name: ...`, with given and expect below it"
         context.problems.add("RT105", node.mark, f"tests is a list, this is {node.form}", hint)
         return []
-    graph = _Graph(inputs, outputs, names, types, context)
-    readers = [_Reader(graph, item, index) for index, item in enumerate(node.items, start=1)]
+    graph = _TestScope(inputs, outputs, names, types, context)
+    readers = [_TestReader(graph, item, index) for index, item in enumerate(node.items, start=1)]
     first: dict[str, Mark] = {}
     for reader in readers:
         if first.setdefault(reader.name, reader.mark) is not reader.mark:
@@ -90,14 +89,14 @@ def read_tests(
     return [reader.read() for reader in readers]
 
 
-class _Reader:
-    def __init__(self, graph: _Graph, node: Node, index: int) -> None:
+class _TestReader:
+    def __init__(self, graph: _TestScope, node: DocumentNode, index: int) -> None:
         self.graph = graph
         self.problems = graph.context.problems
         self.node = node
-        self.fields = entries(node, "a test", KEYS, self.problems)
+        self.fields = read_entries(node, "a test", KEYS, self.problems)
         name = self.fields.get("name")
-        self.name = text_of(name, "name", self.problems) or f"test {index}"
+        self.name = read_text(name, "name", self.problems) or f"test {index}"
         self.mark = name.mark if name else node.mark
         self.targets: dict[str, Ref] = {}
         self.key = self.attempt(self.key_columns) or ()
@@ -114,7 +113,7 @@ class _Reader:
             targets=self.targets,
             tolerance=self.attempt(self.tolerance) or 0.0,
             error=self.attempt(self.error) or "",
-            doc=text_of(fields.get("doc"), "doc", self.problems),
+            doc=read_text(fields.get("doc"), "doc", self.problems),
             mark=self.node.mark,
         )
 
@@ -129,12 +128,12 @@ class _Reader:
         node = self.fields.get("key")
         if node is None:
             return ()
-        items = node.items if isinstance(node, Sequence) else [node]
-        if not all(isinstance(item, Scalar) and not item.missing for item in items):
-            raise refused("RT150", node.mark, "key is a list of column names", "write [symbol]")
-        names = tuple(item.text for item in items if isinstance(item, Scalar))
+        items = node.items if isinstance(node, SequenceNode) else [node]
+        if not all(isinstance(item, ScalarNode) and not item.missing for item in items):
+            raise graph_error("RT150", node.mark, "key is a list of column names", "write [symbol]")
+        names = tuple(item.text for item in items if isinstance(item, ScalarNode))
         if len(set(names)) < len(names):
-            raise refused("RT106", node.mark, "a key column is given twice", "remove one")
+            raise graph_error("RT106", node.mark, "a key column is given twice", "remove one")
         return names
 
     def parameters(self) -> dict[str, Any]:
@@ -142,15 +141,15 @@ class _Reader:
         result = {}
         known = self.graph.context.parameters
         node = self.fields.get("params")
-        for name, item in entries(node, "params of a test", None, self.problems).items():
+        for name, item in read_entries(node, "params of a test", None, self.problems).items():
             assert isinstance(node, MappingNode)
             if name not in known:
-                hint = self.problems.nearest(name, known)
+                hint = self.problems.suggest_name(name, known)
                 self.problems.add("RT114", node.keys[name], f"unknown parameter {name!r}", hint)
-            elif isinstance(item, Scalar):
+            elif isinstance(item, ScalarNode):
                 result[name] = item.value
-            elif isinstance(item, Sequence):
-                result[name] = [one.value for one in item.items if isinstance(one, Scalar)]
+            elif isinstance(item, SequenceNode):
+                result[name] = [one.value for one in item.items if isinstance(one, ScalarNode)]
             else:
                 self.problems.add("RT105", item.mark, "a parameter is no mapping here")
         return result
@@ -160,29 +159,31 @@ class _Reader:
         if node is None:
             return 0.0
         parameter = Number(name="tolerance", minimum=0.0)
-        return float(convert(parameter, node, self.graph.context))
+        return float(convert_value(parameter, node, self.graph.context))
 
     def error(self) -> str:
         """Return the code of the error that the test is about; no rows come out of that."""
         node = self.fields.get("error")
-        code = text_of(node, "error", self.problems)
-        if not isinstance(node, Scalar):
+        code = read_text(node, "error", self.problems)
+        if not isinstance(node, ScalarNode):
             return ""
-        if code not in ERRORS:
-            hint = nearest(code, ERRORS) or "`rtbot explain RT103` says what a code means"
-            raise refused("RT150", node.mark, f"there is no error {code[:40]!r}", hint)
+        if code not in ERROR_CODES:
+            hint = suggest_name(code, ERROR_CODES) or "`rtbot explain RT103` says what a code means"
+            raise graph_error("RT150", node.mark, f"there is no error {code[:40]!r}", hint)
         for other in ("expect", "emits_nothing"):
             if other in self.fields:
                 hint = "make two tests of it"
-                raise refused("RT150", node.mark, f"a test has an error or {other}, not both", hint)
+                raise graph_error(
+                    "RT150", node.mark, f"a test has an error or {other}, not both", hint
+                )
         return code
 
     def silent(self) -> list[str]:
         node, expected = self.fields.get("emits_nothing"), self.fields.get("expect")
-        items = node.items if isinstance(node, Sequence) else [node] if node else []
+        items = node.items if isinstance(node, SequenceNode) else [node] if node else []
         names = []
         for item in items:
-            if not isinstance(item, Scalar) or item.missing:
+            if not isinstance(item, ScalarNode) or item.missing:
                 self.problems.add("RT105", item.mark, "emits_nothing is a list of references")
             elif isinstance(expected, MappingNode) and item.text in expected.items:
                 message = f"{item.text} is in expect and in emits_nothing"
@@ -193,8 +194,8 @@ class _Reader:
 
     def input_type(self, name: str, mark: Mark) -> Type | None:
         if name not in self.graph.inputs:
-            hint = self.problems.nearest(name, self.graph.inputs)
-            raise refused("RT120", mark, f"there is no input {name!r}", hint)
+            hint = self.problems.suggest_name(name, self.graph.inputs)
+            raise graph_error("RT120", mark, f"there is no input {name!r}", hint)
         one = self.graph.inputs[name]
         return one.type if one else None
 
@@ -209,13 +210,13 @@ class _Reader:
 
     def rows_by_name(
         self, key: str, type_of: Callable[[str, Mark], Type | None]
-    ) -> dict[str, Rows]:
+    ) -> dict[str, GraphTestRows]:
         result = {}
         node = self.fields.get(key)
-        for name, item in entries(node, key, None, self.problems).items():
+        for name, item in read_entries(node, key, None, self.problems).items():
             assert isinstance(node, MappingNode)
             type_ = self.attempt(type_of, name, node.keys[name])
             if type_ is not None:
                 rows = self.attempt(read_rows, item, type_, len(self.key), self.graph.context)
-                result[name] = rows or Rows()
+                result[name] = rows or GraphTestRows()
         return result

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, nearest_of_ours, refused
-from rtbot.graph.check.context import Context, listed
-from rtbot.graph.document import Node, Scalar, Sequence
+from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.graph.check.context import Context, join_names
+from rtbot.graph.document import DocumentNode, ScalarNode, SequenceNode
 from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rtbot.core.source_span import Mark
 
-    Reader = Callable[[Any, Scalar, Context], Any]
+    Reader = Callable[[Any, ScalarNode, Context], Any]
 
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
@@ -41,29 +41,31 @@ INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(kw_only=True)
-class Text(Parameter):
+class TextParameter(Parameter):
     """Any text."""
 
 
-def convert(parameter: Parameter, node: Node, context: Context) -> Any:
+def convert_value(parameter: Parameter, node: DocumentNode, context: Context) -> Any:
     """Return the value of a parameter, `$name` substituted; raise GraphError if it does not fit."""
     if isinstance(parameter, Numbers):
-        return _numbers(parameter, node, context)
-    if not isinstance(node, Scalar):
-        message = f"{parameter.name} is {described(parameter)}, this is {node.form}"
-        hint = "write the value without brackets" if isinstance(node, Sequence) else ""
-        raise refused("RT105", node.mark, message, hint)
-    scalar = context.substituted(node)
+        return _read_numbers(parameter, node, context)
+    if not isinstance(node, ScalarNode):
+        message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
+        hint = "write the value without brackets" if isinstance(node, SequenceNode) else ""
+        raise graph_error("RT105", node.mark, message, hint)
+    scalar = context.substitute(node)
     if scalar.missing:
         message = f"{parameter.name} has no value"
-        raise refused("RT105", node.mark, message, f"{described(parameter)} is expected")
+        raise graph_error(
+            "RT105", node.mark, message, f"{describe_parameter(parameter)} is expected"
+        )
     for kind, reader in _READERS.items():
         if isinstance(parameter, kind):
             return _read(reader, parameter, scalar, context)
     raise ValueError(f"the parameter {parameter.name} has no known type: {parameter!r}")
 
 
-def _read(reader: Reader, parameter: Parameter, scalar: Scalar, context: Context) -> Any:
+def _read(reader: Reader, parameter: Parameter, scalar: ScalarNode, context: Context) -> Any:
     """Convert a value; one that does not fit may be a parameter of the graph without its `$`."""
     try:
         return reader(parameter, scalar, context)
@@ -77,7 +79,7 @@ def _read(reader: Reader, parameter: Parameter, scalar: Scalar, context: Context
         raise GraphError([replace(problem, hint=hint)]) from None
 
 
-def integer(scalar: Scalar) -> int | None:
+def parse_integer(scalar: ScalarNode) -> int | None:
     """Return the integer that a scalar is, or None; it may be beyond 64 bits."""
     if isinstance(scalar.value, int) and not isinstance(scalar.value, bool):
         return scalar.value
@@ -88,7 +90,7 @@ def integer(scalar: Scalar) -> int | None:
     return -size if scalar.value[0] == "-" else size
 
 
-def number(scalar: Scalar, *, special: bool = False) -> float | None:
+def parse_number(scalar: ScalarNode, *, special: bool = False) -> float | None:
     """Return the number that a scalar is, or None; `special` allows nan and the infinities."""
     value = scalar.value
     if isinstance(value, bool):
@@ -108,74 +110,76 @@ def number(scalar: Scalar, *, special: bool = False) -> float | None:
     return result if math.isfinite(result) or written_inf else None
 
 
-def boolean(scalar: Scalar) -> bool | None:
+def parse_boolean(scalar: ScalarNode) -> bool | None:
     """Return the boolean that a scalar is, `true` or `false`, or None."""
     if isinstance(scalar.value, bool):
         return scalar.value
     return {"true": True, "false": False}.get(scalar.text) if scalar.value != "" else None
 
 
-def duration(text: str, unit: str | None, mark: Mark, name: str) -> int | None:
+def parse_duration(text: str, unit: str | None, mark: Mark, name: str) -> int | None:
     """Return how many units of `io.unit` a text such as "500ms" is; None if it is no duration."""
     found = DURATION.fullmatch(text)
     if not found:
         return None
     if unit is None:
         hint = "add `io: {unit: ms}`, or give an integer"
-        raise refused("RT115", mark, f"{name} is {text!r}, but the graph has no io.unit", hint)
+        raise graph_error("RT115", mark, f"{name} is {text!r}, but the graph has no io.unit", hint)
     from fractions import Fraction
 
     count = Fraction(found.group(1)) * UNITS[found.group(2)] / UNITS[unit]
     if count.denominator != 1:
         message = f"{name} is {text!r}, not a whole number of {unit} (io.unit)"
-        raise refused("RT115", mark, message, "choose a finer io.unit or another duration")
+        raise graph_error("RT115", mark, message, "choose a finer io.unit or another duration")
     return int(count)
 
 
-def _read_integer(parameter: Integer, scalar: Scalar, _context: Context) -> Any:
-    value = integer(scalar)
+def _read_integer(parameter: Integer, scalar: ScalarNode, _context: Context) -> Any:
+    value = parse_integer(scalar)
     if value is None:
         hint = "windows of time come later" if DURATION.fullmatch(scalar.text) else ""
-        raise _unfit(parameter, scalar, hint)
-    return _within(parameter, scalar, value, parameter.odd)
+        raise _make_unfit_error(parameter, scalar, hint)
+    return _check_range(parameter, scalar, value, parameter.odd)
 
 
-def _read_number(parameter: Number, scalar: Scalar, _context: Context) -> Any:
-    value = number(scalar)
+def _read_number(parameter: Number, scalar: ScalarNode, _context: Context) -> Any:
+    value = parse_number(scalar)
     if value is None:
-        raise _unfit(parameter, scalar)
+        raise _make_unfit_error(parameter, scalar)
     if parameter.above is not None and value <= parameter.above:
-        raise _unfit(parameter, scalar, code="RT112")
-    return _within(parameter, scalar, value)
+        raise _make_unfit_error(parameter, scalar, code="RT112")
+    return _check_range(parameter, scalar, value)
 
 
-def _read_boolean(parameter: Boolean, scalar: Scalar, _context: Context) -> bool:
-    value = boolean(scalar)
+def _read_boolean(parameter: Boolean, scalar: ScalarNode, _context: Context) -> bool:
+    value = parse_boolean(scalar)
     if value is None:
-        raise _unfit(parameter, scalar)
+        raise _make_unfit_error(parameter, scalar)
     return value
 
 
-def _read_choice(parameter: Choice, scalar: Scalar, _context: Context) -> str:
+def _read_choice(parameter: Choice, scalar: ScalarNode, _context: Context) -> str:
     text = scalar.text if not isinstance(scalar.value, bool) else scalar.text.lower()
     if text not in parameter.options:
-        hint = nearest_of_ours(text, parameter.options)
-        raise _unfit(parameter, scalar, hint, "RT112")
+        hint = suggest_known_name(text, parameter.options)
+        raise _make_unfit_error(parameter, scalar, hint, "RT112")
     return text
 
 
-def _read_duration(parameter: Duration, scalar: Scalar, context: Context) -> Any:
-    value = integer(scalar)
+def _read_duration(parameter: Duration, scalar: ScalarNode, context: Context) -> Any:
+    value = parse_integer(scalar)
     if value is None:
-        value = duration(scalar.text, context.unit, scalar.mark, parameter.name)
+        value = parse_duration(scalar.text, context.unit, scalar.mark, parameter.name)
     if value is None:
-        raise _unfit(parameter, scalar, f"a number such as 5 or 1.5, and one of {', '.join(UNITS)}")
-    return _within(parameter, scalar, value)
+        raise _make_unfit_error(
+            parameter, scalar, f"a number such as 5 or 1.5, and one of {', '.join(UNITS)}"
+        )
+    return _check_range(parameter, scalar, value)
 
 
-def _read_text(parameter: Text, scalar: Scalar, _context: Context) -> str:
+def _read_text(parameter: TextParameter, scalar: ScalarNode, _context: Context) -> str:
     if not isinstance(scalar.value, str):
-        raise _unfit(parameter, scalar)
+        raise _make_unfit_error(parameter, scalar)
     return scalar.value
 
 
@@ -185,64 +189,70 @@ _READERS: dict[type[Parameter], Reader] = {
     Boolean: _read_boolean,
     Choice: _read_choice,
     Duration: _read_duration,
-    Text: _read_text,
+    TextParameter: _read_text,
 }
 
 
-def _numbers(parameter: Numbers, node: Node, context: Context) -> tuple[float, ...]:
-    if isinstance(node, Scalar):
-        scalar = context.substituted(node)
+def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> tuple[float, ...]:
+    if isinstance(node, ScalarNode):
+        scalar = context.substitute(node)
         if not isinstance(scalar.value, tuple):
-            message = f"{parameter.name} is {described(parameter)}, this is {node.form}"
-            raise refused("RT105", node.mark, message, "write [1, 2, 3]")
+            message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
+            raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
         values = scalar.value
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         one = Number(name=f"an element of {parameter.name}")
-        values = tuple(convert(one, item, context) for item in node.items)
+        values = tuple(convert_value(one, item, context) for item in node.items)
     else:
-        message = f"{parameter.name} is {described(parameter)}, this is {node.form}"
-        raise refused("RT105", node.mark, message, "write [1, 2, 3]")
+        message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
+        raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
     if len(values) < parameter.shortest:
         message = f"{parameter.name} has {len(values)} elements"
-        hint = f"{described(parameter)} is expected"
-        raise refused("RT112", node.mark, message, hint)
+        hint = f"{describe_parameter(parameter)} is expected"
+        raise graph_error("RT112", node.mark, message, hint)
     return values
 
 
-def _within(
-    parameter: Integer | Number | Duration, scalar: Scalar, value: Any, odd: bool = False
+def _check_range(
+    parameter: Integer | Number | Duration, scalar: ScalarNode, value: Any, odd: bool = False
 ) -> Any:
     if isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
-        message = f"{parameter.name} is {_cut(scalar.text)}, beyond 64 bits"
-        raise refused("RT134", scalar.mark, message, f"{described(parameter)} is expected")
+        message = f"{parameter.name} is {_shorten(scalar.text)}, beyond 64 bits"
+        raise graph_error(
+            "RT134", scalar.mark, message, f"{describe_parameter(parameter)} is expected"
+        )
     low, high = parameter.minimum, parameter.maximum
     outside = (low is not None and value < low) or (high is not None and value > high)
     if outside or (odd and value % 2 == 0):
-        raise _unfit(parameter, scalar, code="RT112")
+        raise _make_unfit_error(parameter, scalar, code="RT112")
     return value
 
 
-def _unfit(parameter: Parameter, scalar: Scalar, hint: str = "", code: str = "RT113") -> Exception:
-    message = f"{parameter.name} is {_cut(scalar.text)}, {described(parameter)} is expected"
-    return refused(code, scalar.mark, message, hint)
+def _make_unfit_error(
+    parameter: Parameter, scalar: ScalarNode, hint: str = "", code: str = "RT113"
+) -> Exception:
+    message = (
+        f"{parameter.name} is {_shorten(scalar.text)}, {describe_parameter(parameter)} is expected"
+    )
+    return graph_error(code, scalar.mark, message, hint)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     short = text if len(text) <= 40 else text[:37] + "..."
     return short if NUMBER.fullmatch(text) or text.isalnum() else repr(short)
 
 
-def described(parameter: Parameter) -> str:
+def describe_parameter(parameter: Parameter) -> str:
     """Say what a parameter takes, with its range."""
     names = {
         Integer: "an odd integer" if getattr(parameter, "odd", False) else "an integer",
         Number: "a number",
         Boolean: "true or false",
         Duration: "a duration such as 500ms",
-        Text: "a text",
+        TextParameter: "a text",
     }
     if isinstance(parameter, Choice):
-        return "one of " + listed(parameter.options)
+        return "one of " + join_names(parameter.options)
     if isinstance(parameter, Numbers):
         return f"a list of at least {parameter.shortest} numbers"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import refused
-from rtbot.graph.check.context import known
-from rtbot.graph.document import Mapping, Node, Scalar, Sequence
+from rtbot.core.errors import graph_error
+from rtbot.graph.check.context import hint_known_names
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,9 +24,9 @@ def is_control(name: str) -> bool:
     return re.fullmatch(r"c[0-9]*", name) is not None
 
 
-def fed(cls: type[Operator], owner: str, node: Mapping) -> dict[str, Scalar]:
+def read_feeds(cls: type[Operator], owner: str, node: MappingNode) -> dict[str, ScalarNode]:
     """Return the reference that feeds each port; raise GraphError if the wiring cannot be read."""
-    feeds: dict[str, Scalar] = {}
+    feeds: dict[str, ScalarNode] = {}
     for key, control in (("in", False), ("control", True)):
         item = node.items.get(key)
         if item is None:
@@ -34,30 +34,32 @@ def fed(cls: type[Operator], owner: str, node: Mapping) -> dict[str, Scalar]:
         group = {n: p for n, p in cls.inputs.items() if is_control(n) is control}
         if not group:
             what = "control" if control else "data"
-            raise refused(
+            raise graph_error(
                 "RT122", node.keys[key], f"{cls.__name__} has no {what} port", "remove it"
             )
-        for port, scalar in _assigned(cls, owner, item, group):
+        for port, scalar in _assign_ports(cls, owner, item, group):
             if port in feeds:
                 message = f"the port {owner}.{port} is fed twice"
-                raise refused("RT124", scalar.mark, message, "Merge joins two streams by time")
+                raise graph_error("RT124", scalar.mark, message, "Merge joins two streams by time")
             feeds[port] = scalar
     return feeds
 
 
-def _assigned(
-    cls: type[Operator], owner: str, node: Node, group: dict[str, In]
-) -> list[tuple[str, Scalar]]:
-    if isinstance(node, Mapping):
+def _assign_ports(
+    cls: type[Operator], owner: str, node: DocumentNode, group: dict[str, In]
+) -> list[tuple[str, ScalarNode]]:
+    if isinstance(node, MappingNode):
         named = dict(cls.inputs) if not is_control(next(iter(group))) else group
-        pairs = [(_port(cls, owner, k, node, named), v) for k, v in node.items.items()]
+        pairs = [(_find_port(cls, owner, k, node, named), v) for k, v in node.items.items()]
     else:
-        items: list[Node] = node.items if isinstance(node, Sequence) else [node]
-        pairs = list(zip(_positions(cls, items, group), items, strict=True))
-    return [(port, _reference(item)) for port, item in pairs]
+        items: list[DocumentNode] = node.items if isinstance(node, SequenceNode) else [node]
+        pairs = list(zip(_list_positions(cls, items, group), items, strict=True))
+    return [(port, _read_reference(item)) for port, item in pairs]
 
 
-def _positions(cls: type[Operator], items: list[Node], group: dict[str, In]) -> list[str]:
+def _list_positions(
+    cls: type[Operator], items: list[DocumentNode], group: dict[str, In]
+) -> list[str]:
     """Return port names by position: single ports take one each, a variadic one takes the rest."""
     single = [name for name, port in group.items() if not port.variadic]
     rest = max(len(items) - len(single), 0)
@@ -69,11 +71,13 @@ def _positions(cls: type[Operator], items: list[Node], group: dict[str, In]) -> 
         kind = "control" if is_control(names[0]) else "data"
         message = f"{cls.__name__} has {len(names)} {kind} port{plural}, {len(items)} are fed"
         extra = items[len(names)]
-        raise refused("RT122", extra.mark, message, known(names))
+        raise graph_error("RT122", extra.mark, message, hint_known_names(names))
     return names[: len(items)]
 
 
-def _port(cls: type[Operator], owner: str, key: str, node: Mapping, group: dict[str, In]) -> str:
+def _find_port(
+    cls: type[Operator], owner: str, key: str, node: MappingNode, group: dict[str, In]
+) -> str:
     """Return the port that a key of a wiring names, by name or by its declared name."""
     for name, port in group.items():
         if key and not port.variadic and key in (name, port.alias):
@@ -82,25 +86,27 @@ def _port(cls: type[Operator], owner: str, key: str, node: Mapping, group: dict[
         own = port.variadic and numbered and numbered.group(1) in (name, port.alias)
         if own and numbered and int(numbered.group(2)) <= PORTS_MAX:
             return f"{name}{numbered.group(2)}"
-    shown = [f"{n}1, {n}2, ..." if p.variadic else _both(n, p.alias) for n, p in group.items()]
+    shown = [
+        f"{n}1, {n}2, ..." if p.variadic else _join_aliases(n, p.alias) for n, p in group.items()
+    ]
     message = f"{owner} ({cls.__name__}) has no input port {key!r}"
-    raise refused("RT122", node.keys[key], message, known(shown))
+    raise graph_error("RT122", node.keys[key], message, hint_known_names(shown))
 
 
-def _both(name: str, alias: str) -> str:
+def _join_aliases(name: str, alias: str) -> str:
     return f"{name} ({alias})" if alias else name
 
 
-def _reference(node: Node) -> Scalar:
-    if not isinstance(node, Scalar):
+def _read_reference(node: DocumentNode) -> ScalarNode:
+    if not isinstance(node, ScalarNode):
         message = f"a reference is `id` or `id.port`, this is {node.form}"
-        raise refused("RT105", node.mark, message, "write it without brackets")
+        raise graph_error("RT105", node.mark, message, "write it without brackets")
     if node.missing:
-        raise refused("RT105", node.mark, "a reference is missing", "write the id of a stream")
+        raise graph_error("RT105", node.mark, "a reference is missing", "write the id of a stream")
     return node
 
 
-def arity_of(cls: type[Operator], feeds: Collection[str]) -> int:
+def count_arity(cls: type[Operator], feeds: Collection[str]) -> int:
     """Return how many ports each variadic port stands for."""
     arity = 0
     for name, port in cls.inputs.items():
@@ -110,7 +116,7 @@ def arity_of(cls: type[Operator], feeds: Collection[str]) -> int:
     return max(arity, 1)
 
 
-def output_names(cls: type[Operator], arity: int) -> dict[str, str]:
+def map_output_names(cls: type[Operator], arity: int) -> dict[str, str]:
     """Return what a reference may name of an operator, by name and by declared name: the port."""
     names: dict[str, str] = {}
     for name, out in cls.outputs.items():

@@ -13,14 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from rtbot.graph.document.mapping import from_mapping
-from rtbot.graph.document.nodes import Document, Mapping, Node, Scalar, Sequence
-from rtbot.graph.document.parse import BYTES_MAX, parse
-from rtbot.graph.document.text import decoded
+from rtbot.graph.document.nodes import Document, DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.parse import BYTES_MAX, parse_yaml
+from rtbot.graph.document.text import decode_text
 
-__all__ = ["Document", "Mapping", "Node", "Scalar", "Sequence", "from_mapping", "load", "parse"]
+__all__ = [
+    "Document",
+    "DocumentNode",
+    "MappingNode",
+    "ScalarNode",
+    "SequenceNode",
+    "from_mapping",
+    "load_document",
+    "parse_yaml",
+]
 
 
-def load(source: str | os.PathLike[str] | abc.Mapping[str, Any]) -> Document:
+def load_document(source: str | os.PathLike[str] | abc.Mapping[str, Any]) -> Document:
     """Read a graph: a path, the text of one (it holds a newline or begins with `{`), or a mapping.
 
     Raises GraphError if it cannot be read as a tree of nodes, OSError if the file cannot be read.
@@ -28,7 +37,7 @@ def load(source: str | os.PathLike[str] | abc.Mapping[str, Any]) -> Document:
     if isinstance(source, abc.Mapping):
         return from_mapping(source)
     if isinstance(source, str) and ("\n" in source or source.startswith("{")):
-        return parse(source)
+        return parse_yaml(source)
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"a graph is a path, a text or a mapping, not {type(source).__name__}")
     try:
@@ -39,4 +48,4 @@ def load(source: str | os.PathLike[str] | abc.Mapping[str, Any]) -> Document:
             error.strerror = "No such file (a text of a graph has several lines, or begins with {)"
         raise
     file = os.fspath(source)
-    return parse(decoded(data, file, BYTES_MAX), file)
+    return parse_yaml(decode_text(data, file, BYTES_MAX), file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import foreign_character, refused
+from rtbot.core.errors import describe_non_ascii, graph_error
 from rtbot.core.source_span import Mark
 
 if TYPE_CHECKING:
@@ -47,16 +47,16 @@ _INSIDE = "quote the text: what it begins with ends before this place"
 _INDENTED = ("expected key", "expected <block end>", "expected '-'")
 
 
-def not_yaml(text: str, file: str, error: Any) -> GraphError:
+def make_yaml_error(text: str, file: str, error: Any) -> GraphError:
     """Make the error of a text that the parser refused: the place and what to try."""
     lines = text.split("\n")
     mark, context = error.problem_mark, error.context_mark
-    if context and (not mark or mark.index >= len(text.rstrip()) or _runs_on(error)):
+    if context and (not mark or mark.index >= len(text.rstrip()) or _is_noticed_late(error)):
         mark = context
     line, column = (min(mark.line, len(lines) - 1), mark.column) if mark else (0, 0)
-    other = foreign_text(text)
+    other = identify_text(text)
     if other:
-        return refused("RT105", Mark(file, 1, 1), f"this looks like {other}", GRAPH_FIRST)
+        return graph_error("RT105", Mark(file, 1, 1), f"this looks like {other}", GRAPH_FIRST)
     for place in sorted({line, context.line if context else line}):
         found = _SIGN_FIRST.search(lines[place]) if place < len(lines) else None
         if found:
@@ -66,25 +66,25 @@ def not_yaml(text: str, file: str, error: Any) -> GraphError:
     if comments:
         line = comments[0]
         column = len(lines[line]) - len(lines[line].lstrip())
-    hint = _hint(lines[line], line, column, error)
+    hint = _suggest_fix(lines[line], line, column, error)
     message = f"this is not YAML: {error.problem or error.context}"
-    return refused("RT101", Mark(file, line + 1, column + 1), message, hint)
+    return graph_error("RT101", Mark(file, line + 1, column + 1), message, hint)
 
 
 def _is_comment(line: str) -> bool:
     return line.lstrip().startswith(("//", "/*"))
 
 
-def _runs_on(error: Any) -> bool:
+def _is_noticed_late(error: Any) -> bool:
     """Whether the parser noticed a mistake lines after it: a key without its colon."""
     return "expected ':'" in (error.problem or "")
 
 
-def _hint(shown: str, line: int, column: int, error: Any) -> str:
+def _suggest_fix(shown: str, line: int, column: int, error: Any) -> str:
     told = f"{error.problem or ''} {error.context or ''}"
     if _is_comment(shown):
         return "a comment begins with #, and JSON has none"
-    if character := foreign_character("".join(c for c in shown if not c.isalnum())):
+    if character := describe_non_ascii("".join(c for c in shown if not c.isalnum())):
         return f"{character}: write plain spaces and signs"
     if _TEMPLATE.search(shown):
         return PARAMETER_BARE
@@ -92,7 +92,7 @@ def _hint(shown: str, line: int, column: int, error: Any) -> str:
         return f"quote the expression: {shown[column]!r} has a meaning of its own in YAML"
     if "mapping values" in told and " ? " in shown[:column]:
         return "write if(condition, a, b)"
-    if _runs_on(error) and (glued := no_space(shown)):
+    if _is_noticed_late(error) and (glued := suggest_space(shown)):
         return glued
     if any(part in told for part in _INDENTED):
         inside = shown[:column].strip()
@@ -106,18 +106,18 @@ def _hint(shown: str, line: int, column: int, error: Any) -> str:
     return hint
 
 
-def no_space(text: str) -> str:
+def suggest_space(text: str) -> str:
     """Return a hint if a colon in the text has no space behind it, or ""."""
     found = _GLUED.search(text)
     return f"put a space after the colon: `{found[1]}: {found[2]}`" if found else ""
 
 
-def foreign_bytes(data: bytes) -> str:
+def identify_bytes(data: bytes) -> str:
     """Say what file this is by its first bytes, or ""."""
     return next((what for magic, what in _MAGIC.items() if data.startswith(magic)), "")
 
 
-def foreign_text(text: str) -> str:
+def identify_text(text: str) -> str:
     """Say what data this is, by its first two lines, or ""."""
     first, second = [*(line for line in text.split("\n", 20) if line.strip()), "", ""][:2]
     if first.startswith("{") and first.rstrip().endswith("}") and second.startswith("{"):

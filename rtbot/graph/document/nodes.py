@@ -18,7 +18,7 @@ NULLS = ("", "~", "null", "Null", "NULL")
 
 
 @dataclass(slots=True)
-class Scalar:
+class ScalarNode:
     """A value without children: the text of the file, or a Python value of a mapping."""
 
     value: Any
@@ -72,10 +72,10 @@ class Scalar:
 
 
 @dataclass(slots=True)
-class Sequence:
+class SequenceNode:
     """A list of nodes; `flow` if it has brackets, `start` and `end` are its place in the text."""
 
-    items: list[Node]
+    items: list[DocumentNode]
     mark: Mark
     flow: bool = field(default=False, compare=False)
     start: int = field(default=0, repr=False, compare=False)
@@ -85,10 +85,10 @@ class Sequence:
 
 
 @dataclass(slots=True)
-class Mapping:
-    """Nodes by key, and the places of the keys; `flow`, `start` and `end` as in `Sequence`."""
+class MappingNode:
+    """Nodes by key, and the places of the keys; `flow`, `start` and `end` as in `SequenceNode`."""
 
-    items: dict[str, Node]
+    items: dict[str, DocumentNode]
     mark: Mark
     keys: dict[str, Mark] = field(default_factory=dict)
     flow: bool = field(default=False, compare=False)
@@ -98,14 +98,14 @@ class Mapping:
     form = "a mapping"
 
 
-Node = Scalar | Sequence | Mapping
+DocumentNode = ScalarNode | SequenceNode | MappingNode
 
 
 @dataclass
 class Document:
     """A graph file that could be read; `problems` are those that do not hinder reading on."""
 
-    root: Mapping
+    root: MappingNode
     file: str
     source: str = ""
     problems: Problems = field(default_factory=Problems)
@@ -123,7 +123,7 @@ class Document:
         return self.source.split("\n")
 
 
-def put(parent: Mapping, key: Scalar, node: Node, problems: Problems) -> None:
+def add_entry(parent: MappingNode, key: ScalarNode, node: DocumentNode, problems: Problems) -> None:
     """Add an entry to a mapping; a key that is there already (after NFC) is a problem."""
     name = unicodedata.normalize("NFC", key.text)
     if name in parent.items:

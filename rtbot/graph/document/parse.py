@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, refused
+from rtbot.core.errors import GraphError, graph_error
 from rtbot.core.source_span import Mark
-from rtbot.graph.document.diagnosis import GRAPH_FIRST, PARAMETER_BARE, foreign_text, not_yaml
-from rtbot.graph.document.nodes import Document, Mapping, Node, Scalar, Sequence, put
-from rtbot.graph.document.text import normalised
+from rtbot.graph.document.diagnosis import (
+    GRAPH_FIRST,
+    PARAMETER_BARE,
+    identify_text,
+    make_yaml_error,
+)
+from rtbot.graph.document.nodes import (
+    Document,
+    DocumentNode,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    add_entry,
+)
+from rtbot.graph.document.text import normalise_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,52 +32,52 @@ NODES_MAX = 100_000
 SCALAR_MAX = 1 << 16
 
 
-def parse(text: str, file: str = "<graph>") -> Document:
+def parse_yaml(text: str, file: str = "<graph>") -> Document:
     """Read the text of a graph file."""
-    document = Document(Mapping({}, Mark(file)), file, text)
+    document = Document(MappingNode({}, Mark(file)), file, text)
     try:
-        document.source = normalised(text, file, BYTES_MAX)
-        document.root = _Reader(document).read()
+        document.source = normalise_text(text, file, BYTES_MAX)
+        document.root = _NodeBuilder(document).read()
     except GraphError as error:
         stops = {problem.mark.line for problem in error.problems}
-        before = [p for p in document.problems.ordered("error") if p.mark.line not in stops]
+        before = [p for p in document.problems.list_problems("error") if p.mark.line not in stops]
         everything = [*before, *error.problems]
         raise GraphError([document.with_source(problem) for problem in everything]) from None
     return document
 
 
-class _Reader:
+class _NodeBuilder:
     """Builds nodes from the parser's events; depth is counted, not recursed into."""
 
     def __init__(self, document: Document) -> None:
         self.text = document.source
         self.file = document.file
         self.problems = document.problems
-        self.stack: list[tuple[Mapping | Sequence, list[Scalar]]] = []
-        self.roots: list[Node] = []
+        self.stack: list[tuple[MappingNode | SequenceNode, list[ScalarNode]]] = []
+        self.roots: list[DocumentNode] = []
         self.count = 0
         self.fatal = False
 
-    def read(self) -> Mapping:
+    def read(self) -> MappingNode:
         for event in self.events():
             getattr(self, "on_" + type(event).__name__, self.ignore)(event)
         start = Mark(self.file, 1, 1)
         if self.fatal:
-            raise GraphError(self.problems.ordered("error"))
-        root = self.roots[0] if self.roots else Scalar(None, start)
-        if isinstance(root, Scalar) and root.missing:
-            raise refused("RT105", start, "the graph file is empty", "start with `inputs:`")
-        if not isinstance(root, Mapping):
+            raise GraphError(self.problems.list_problems("error"))
+        root = self.roots[0] if self.roots else ScalarNode(None, start)
+        if isinstance(root, ScalarNode) and root.missing:
+            raise graph_error("RT105", start, "the graph file is empty", "start with `inputs:`")
+        if not isinstance(root, MappingNode):
             self.refuse_data()
             message = f"a graph file is a mapping of keys, this one is {root.form}"
-            raise refused("RT105", root.mark, message, "start with `inputs:`")
+            raise graph_error("RT105", root.mark, message, "start with `inputs:`")
         return root
 
     def refuse_data(self) -> None:
         """Raise GraphError if the text is data, not a graph."""
-        if other := foreign_text(self.text):
+        if other := identify_text(self.text):
             start = Mark(self.file, 1, 1)
-            raise refused("RT105", start, f"this looks like {other}", GRAPH_FIRST)
+            raise graph_error("RT105", start, f"this looks like {other}", GRAPH_FIRST)
 
     def events(self) -> Iterator[Any]:
         import yaml
@@ -74,11 +86,11 @@ class _Reader:
         try:
             yield from yaml.parse(self.text, Loader=loader)
         except yaml.MarkedYAMLError as error:
-            raise not_yaml(self.text, self.file, error) from None
+            raise make_yaml_error(self.text, self.file, error) from None
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             reason = str(error).splitlines()[0]
             message = f"this is not YAML: {reason}"
-            raise refused("RT101", Mark(self.file, 1, 1), message) from None
+            raise graph_error("RT101", Mark(self.file, 1, 1), message) from None
 
     def mark(self, event: Any) -> Mark:
         start, end = event.start_mark, event.end_mark
@@ -96,28 +108,30 @@ class _Reader:
     def on_DocumentStartEvent(self, event: Any) -> None:  # noqa: N802 (named by the parser)
         if self.roots:
             mark = self.mark(event)
-            raise refused("RT102", mark, "a second document", "one graph per file: remove `---`")
+            raise graph_error(
+                "RT102", mark, "a second document", "one graph per file: remove `---`"
+            )
 
     def on_AliasEvent(self, event: Any) -> None:  # noqa: N802
         hint = "write the value out, or use a parameter; quote the text if it is an expression"
         self.refuse(event, "an alias", f"*{event.anchor}", hint)
-        self.add(Scalar("", self.mark(event), quoted=True))
+        self.add(ScalarNode("", self.mark(event), quoted=True))
 
     def on_ScalarEvent(self, event: Any) -> None:  # noqa: N802
         self.count_node(event)
         mark = self.mark(event)
         if len(event.value) > SCALAR_MAX:
             self.refuse_data()
-            raise refused("RT108", mark, f"a text of more than {SCALAR_MAX} characters")
+            raise graph_error("RT108", mark, f"a text of more than {SCALAR_MAX} characters")
         start, end = event.start_mark.index, event.end_mark.index
         quoted = event.style in ("'", '"')
-        self.add(Scalar(event.value, mark, quoted, self.text, start, end))
+        self.add(ScalarNode(event.value, mark, quoted, self.text, start, end))
 
     def on_MappingStartEvent(self, event: Any) -> None:  # noqa: N802
-        self.open(event, Mapping({}, self.mark(event)))
+        self.open(event, MappingNode({}, self.mark(event)))
 
     def on_SequenceStartEvent(self, event: Any) -> None:  # noqa: N802
-        self.open(event, Sequence([], self.mark(event)))
+        self.open(event, SequenceNode([], self.mark(event)))
 
     def on_MappingEndEvent(self, event: Any) -> None:  # noqa: N802
         self.close(event)
@@ -128,7 +142,9 @@ class _Reader:
     def count_node(self, event: Any) -> None:
         self.count += 1
         if self.count > NODES_MAX:
-            raise refused("RT108", self.mark(event), f"more than {NODES_MAX} values in one file")
+            raise graph_error(
+                "RT108", self.mark(event), f"more than {NODES_MAX} values in one file"
+            )
         if event.anchor:
             self.refuse(event, "an anchor", f"&{event.anchor}", "remove it, or quote the text")
         if event.tag:
@@ -136,10 +152,10 @@ class _Reader:
             other = "" if written[1:2] in ("!", "<") else f"write `not {written[1:]}`, or "
             self.refuse(event, "a tag", written, f"remove it, or {other}quote the text")
 
-    def open(self, event: Any, node: Mapping | Sequence) -> None:
+    def open(self, event: Any, node: MappingNode | SequenceNode) -> None:
         self.count_node(event)
         if len(self.stack) >= DEPTH_MAX:
-            raise refused("RT108", self.mark(event), f"more than {DEPTH_MAX} levels of nesting")
+            raise graph_error("RT108", self.mark(event), f"more than {DEPTH_MAX} levels of nesting")
         self.add(node)
         self.stack.append((node, []))
         node.flow, node.start = bool(event.flow_style), event.start_mark.index
@@ -147,23 +163,23 @@ class _Reader:
     def close(self, event: Any) -> None:
         """End a list or mapping: at its bracket, or with the text of its last item."""
         node, _ = self.stack.pop()
-        items = node.items if isinstance(node, Sequence) else [*node.items.values()]
+        items = node.items if isinstance(node, SequenceNode) else [*node.items.values()]
         node.end = event.end_mark.index if node.flow or not items else items[-1].end
         while not node.flow and self.text[node.end - 1].isspace():
             node.end -= 1
 
-    def add(self, node: Node) -> None:
+    def add(self, node: DocumentNode) -> None:
         """Put the node where the parser stands: a key, a value, an item, or the root."""
         if not self.stack:
             self.roots.append(node)
             return
         parent, pending = self.stack[-1]
-        if isinstance(parent, Sequence):
+        if isinstance(parent, SequenceNode):
             parent.items.append(node)
         elif pending:
-            put(parent, pending.pop(), node, self.problems)
-        elif isinstance(node, Scalar):
+            add_entry(parent, pending.pop(), node, self.problems)
+        elif isinstance(node, ScalarNode):
             pending.append(node)
         else:
-            hint = PARAMETER_BARE if isinstance(node, Mapping) else ""
-            raise refused("RT105", node.mark, f"a key is text, this one is {node.form}", hint)
+            hint = PARAMETER_BARE if isinstance(node, MappingNode) else ""
+            raise graph_error("RT105", node.mark, f"a key is text, this one is {node.form}", hint)

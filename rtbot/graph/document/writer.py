@@ -13,7 +13,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rtbot.graph.document.nodes import Mapping, Node, Scalar, Sequence
+from rtbot.graph.document.nodes import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ _HIDDEN = re.compile(rf"\A\s|[ ]$|\n\n\Z|[\x00-\x09\x0b-\x1f]|{_SPECIAL.pattern}
 """What nobody would see in a text: control characters, blanks at an end of it or of a line."""
 
 
-def write(root: Mapping, opened: dict[str, int]) -> str:
+def write_yaml(root: MappingNode, opened: dict[str, int]) -> str:
     """Return the text of a mapping whose entries stand apart.
 
     `opened` says of which entries so many levels stand open, one entry per line, even where they
@@ -43,66 +43,66 @@ def write(root: Mapping, opened: dict[str, int]) -> str:
     for key, node in root.items.items():
         levels = opened.get(key, 0)
         lines += [""] if lines and (levels or apart) else []
-        lines += _pair(key, node, 0, levels)
+        lines += _write_pair(key, node, 0, levels)
         apart = levels > 0
     return "\n".join(lines) + "\n"
 
 
-def _entry(prefix: str, node: Node, indent: int, opened: int = 0) -> Iterator[str]:
+def _write_entry(prefix: str, node: DocumentNode, indent: int, opened: int = 0) -> Iterator[str]:
     """Yield the lines of a node that stands after a prefix, such as `ma:` or `-`."""
     head = " " * indent + prefix
-    text = _line(node) if not opened else None
+    text = _write_line(node) if not opened else None
     if text is not None and len(head) + 1 + len(text) <= WIDTH:
         yield f"{head} {text}" if text else head
-    elif isinstance(node, Scalar):
-        yield from _block(head, node, indent + 2)
+    elif isinstance(node, ScalarNode):
+        yield from _write_block(head, node, indent + 2)
     elif not node.items:
-        yield f"{head} {'{}' if isinstance(node, Mapping) else '[]'}"
-    elif isinstance(node, Mapping) and prefix.endswith("-"):
-        lines = list(_entries(node, indent + 2, opened))
+        yield f"{head} {'{}' if isinstance(node, MappingNode) else '[]'}"
+    elif isinstance(node, MappingNode) and prefix.endswith("-"):
+        lines = list(_write_entries(node, indent + 2, opened))
         yield head + lines[0][indent + 1 :]
         yield from lines[1:]
     else:
         yield head
-        yield from _entries(node, indent + 2, opened)
+        yield from _write_entries(node, indent + 2, opened)
 
 
-def _entries(node: Mapping | Sequence, indent: int, opened: int) -> Iterator[str]:
+def _write_entries(node: MappingNode | SequenceNode, indent: int, opened: int) -> Iterator[str]:
     """Yield the lines of the entries of a node, each below the other."""
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         for number, item in enumerate(node.items):
             yield from [""] if number and opened else []
-            yield from _entry("-", item, indent, max(opened - 1, 0))
+            yield from _write_entry("-", item, indent, max(opened - 1, 0))
         return
     for key, item in node.items.items():
-        yield from _pair(key, item, indent, max(opened - 1, 0))
+        yield from _write_pair(key, item, indent, max(opened - 1, 0))
 
 
-def _pair(key: str, node: Node, indent: int, opened: int) -> Iterator[str]:
+def _write_pair(key: str, node: DocumentNode, indent: int, opened: int) -> Iterator[str]:
     """Yield the lines of an entry of a mapping."""
-    text = _key(key)
+    text = _write_key(key)
     if len(text) > KEY_MAX:
         yield f"{' ' * indent}? {text}"
         text = ""
-    yield from _entry(f"{text}:", node, indent, opened)
+    yield from _write_entry(f"{text}:", node, indent, opened)
 
 
-def _line(node: Node, *, inside: bool = False) -> str | None:
+def _write_line(node: DocumentNode, *, inside: bool = False) -> str | None:
     """Return a node on one line, or None if it has to stand on several."""
-    if isinstance(node, Scalar):
-        return _scalar(node, inside=inside)
-    if isinstance(node, Sequence):
-        parts = ["null" if _is_none(i) else _line(i, inside=True) for i in node.items]
+    if isinstance(node, ScalarNode):
+        return _write_scalar(node, inside=inside)
+    if isinstance(node, SequenceNode):
+        parts = ["null" if _is_none(i) else _write_line(i, inside=True) for i in node.items]
         return None if None in parts or "" in parts else f"[{', '.join(map(str, parts))}]"
-    keys = list(map(_key, node.items))
-    parts = [_line(item, inside=True) for item in node.items.values()]
+    keys = list(map(_write_key, node.items))
+    parts = [_write_line(item, inside=True) for item in node.items.values()]
     if None in parts or "" in parts or any(len(key) > KEY_MAX for key in keys):
         return None
     pairs = zip(keys, parts, strict=True)
     return f"{{{', '.join(f'{key}: {part}' for key, part in pairs)}}}"
 
 
-def _scalar(node: Scalar, *, inside: bool) -> str | None:
+def _write_scalar(node: ScalarNode, *, inside: bool) -> str | None:
     """Return a scalar on one line: bare if it may be; "" if nothing stands there."""
     value = node.value
     if node.missing:
@@ -111,17 +111,17 @@ def _scalar(node: Scalar, *, inside: bool) -> str | None:
         return node.text
     if "\n" in value:
         return None
-    bare = _may_be_bare(value, inside=inside) and not (node.quoted and _needs_quotes(value))
-    return value if bare else _quoted(value)
+    bare = _can_be_plain(value, inside=inside) and not (node.quoted and _needs_quotes(value))
+    return value if bare else _quote(value)
 
 
-def _block(head: str, node: Scalar, indent: int) -> Iterator[str]:
+def _write_block(head: str, node: ScalarNode, indent: int) -> Iterator[str]:
     """Yield the lines of a text of several lines, or of one that is too long."""
     text = node.text
     margin = " " * indent
     words = re.split(r"(?<=\S) (?=\S)", text)
-    if not _may_stand(text) or (len(words) == 1 and "\n" not in text):
-        yield f"{head} {_line(node) or _quoted(text)}"
+    if not _can_be_literal(text) or (len(words) == 1 and "\n" not in text):
+        yield f"{head} {_write_line(node) or _quote(text)}"
         return
     if "\n" in text:
         yield f"{head} |" if text.endswith("\n") else f"{head} |-"
@@ -138,7 +138,7 @@ def _block(head: str, node: Scalar, indent: int) -> Iterator[str]:
     yield margin + line
 
 
-def _may_stand(text: str) -> bool:
+def _can_be_literal(text: str) -> bool:
     """Whether a text can stand line by line as it is, without escapes and marks of indentation."""
     return not _HIDDEN.search(text)
 
@@ -150,7 +150,7 @@ def _emitter() -> Any:
     return yaml.emitter.Emitter(io.StringIO(), allow_unicode=True)
 
 
-def _may_be_bare(text: str, *, inside: bool) -> bool:
+def _can_be_plain(text: str, *, inside: bool) -> bool:
     """Whether a text needs no quotes, as YAML says; `inside` of brackets it needs them sooner."""
     if _BARE.fullmatch(text):
         return True
@@ -173,11 +173,11 @@ def _needs_quotes(text: str) -> bool:
     return tag != "tag:yaml.org,2002:str" or _NUMBER.fullmatch(text) is not None
 
 
-def _key(text: str) -> str:
-    return text if _may_be_bare(text, inside=True) else _quoted(text)
+def _write_key(text: str) -> str:
+    return text if _can_be_plain(text, inside=True) else _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return a text in quotes; in single ones if that spares it escapes."""
     double = json.dumps(text, ensure_ascii=False)
     double = _SPECIAL.sub(lambda found: f"\\u{ord(found.group()):04x}", double)
@@ -185,5 +185,5 @@ def _quoted(text: str) -> str:
     return f"'{text}'" if spared else double
 
 
-def _is_none(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.missing
+def _is_none(node: DocumentNode) -> bool:
+    return isinstance(node, ScalarNode) and node.missing

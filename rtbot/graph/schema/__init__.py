@@ -13,19 +13,19 @@ from typing import Any
 import rtbot.operators  # noqa: F401 (registers the operators)
 from rtbot import __version__
 from rtbot.graph.schema.definitions import Definitions
-from rtbot.graph.schema.operators_schema import operators
-from rtbot.graph.schema.sections import sections
-from rtbot.graph.schema.tests_schema import tests
+from rtbot.graph.schema.operators_schema import build_operators
+from rtbot.graph.schema.sections import build_sections
+from rtbot.graph.schema.tests_schema import build_tests
 
-__all__ = ["schema", "schema_text"]
+__all__ = ["build_schema", "format_schema"]
 
 
-def schema() -> dict[str, Any]:
+def build_schema() -> dict[str, Any]:
     """Return the schema, draft 7, of graph files that use the operators registered by now."""
     definitions = Definitions()
-    properties = sections(definitions)
-    properties["operators"] = operators(definitions)
-    properties["tests"] = tests(definitions)
+    properties = build_sections(definitions)
+    properties["operators"] = build_operators(definitions)
+    properties["tests"] = build_tests(definitions)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": "urn:rtbot:graph-file",
@@ -39,6 +39,6 @@ def schema() -> dict[str, Any]:
     }
 
 
-def schema_text() -> str:
+def format_schema() -> str:
     """Return the schema as the text of a file, the same for the same operators."""
-    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(build_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -12,15 +12,21 @@ from rtbot.graph.schema.value_schemas import (
     HIDDEN,
     ID_PATTERN,
     META,
-    annotated,
-    excluding,
-    names,
-    plain,
-    text,
-    value,
-    whole,
+    anchor_pattern,
+    annotate_parameter,
+    build_named,
+    build_value,
+    describe_text,
+    exclude_keys,
+    to_file_value,
 )
-from rtbot.graph.schema.wiring_schema import groups, least_ports, rules, told, wiring
+from rtbot.graph.schema.wiring_schema import (
+    build_rules,
+    build_wiring,
+    count_ports_min,
+    describe_port,
+    group_ports,
+)
 from rtbot.operator import REGISTRY, Integer
 
 if TYPE_CHECKING:
@@ -30,17 +36,17 @@ if TYPE_CHECKING:
     from rtbot.operator import Operator, Parameter
 
 
-def operators(definitions: Definitions) -> Schema:
+def build_operators(definitions: Definitions) -> Schema:
     """Return the schema of the section."""
     return {
         "description": "what is computed: expressions and operators, by id",
         "type": ["object", "null"],
-        "propertyNames": names(ID_PATTERN, "an operator"),
-        "additionalProperties": definitions.refer("operator", _operator(definitions)),
+        "propertyNames": build_named(ID_PATTERN, "an operator"),
+        "additionalProperties": definitions.refer("operator", _build_operator(definitions)),
     }
 
 
-def _operator(definitions: Definitions) -> Schema:
+def _build_operator(definitions: Definitions) -> Schema:
     """A mapping is told apart by its `type`: one condition per operator, never alternatives."""
     known = sorted(dict.fromkeys(REGISTRY.values()), key=lambda cls: cls.__name__)
     texts = {name: _first_line(REGISTRY[name]) for name in sorted(REGISTRY)}
@@ -55,53 +61,56 @@ def _operator(definitions: Definitions) -> Schema:
         "minLength": 1,
         "properties": {"type": named},
         "if": {"type": "object", "required": ["type"]},
-        "then": {"allOf": [_conditional(cls, definitions) for cls in known]},
+        "then": {"allOf": [_build_condition(cls, definitions) for cls in known]},
         "else": {
-            **text("an expression, or a mapping with a `type`"),
+            **describe_text("an expression, or a mapping with a `type`"),
             "required": ["type"],
-            "defaultSnippets": [_snippet(cls) for cls in known],
+            "defaultSnippets": [_build_snippet(cls) for cls in known],
         },
     }
 
 
-def _conditional(cls: type[Operator], definitions: Definitions) -> Schema:
-    name = {"type": "string", "pattern": whole(cls.__name__, *cls.aliases)}
-    declared = definitions.refer(cls.__name__, _declared(cls, definitions))
+def _build_condition(cls: type[Operator], definitions: Definitions) -> Schema:
+    name = {"type": "string", "pattern": anchor_pattern(cls.__name__, *cls.aliases)}
+    declared = definitions.refer(cls.__name__, _build_fields(cls, definitions))
     return {"if": {"properties": {"type": name}}, "then": declared}
 
 
-def _declared(cls: type[Operator], definitions: Definitions) -> Schema:
+def _build_fields(cls: type[Operator], definitions: Definitions) -> Schema:
     """What may and what must stand beside `type`."""
     return {
         "title": cls.__name__,
-        **text(_first_line(cls)),
+        **describe_text(_first_line(cls)),
         "properties": {
-            "type": {"markdownDescription": _markdown(cls)},
-            **_parameters(cls, definitions),
-            **{key: wiring(cls, key, definitions) for key in groups(cls)},
+            "type": {"markdownDescription": _build_markdown(cls)},
+            **_build_parameters(cls, definitions),
+            **{key: build_wiring(cls, key, definitions) for key in group_ports(cls)},
             "doc": definitions.refer("doc", DOC),
             "meta": definitions.refer("meta", META),
         },
         "additionalProperties": False,
-        "allOf": [*rules(cls), *_spellings(cls.parameters.values())],
+        "allOf": [*build_rules(cls), *_require_parameters(cls.parameters.values())],
     }
 
 
-def _parameters(cls: type[Operator], definitions: Definitions) -> Schema:
+def _build_parameters(cls: type[Operator], definitions: Definitions) -> Schema:
     """Every parameter under each of its names; editors offer the first."""
     examples = cls.example.parameters if cls.example else {}
     found: Schema = {}
     if any(port.variadic for port in cls.inputs.values()):
-        counted: list[Schema] = [value(Integer(name="a count"), dollar=False), {"type": "array"}]
+        counted: list[Schema] = [
+            build_value(Integer(name="a count"), dollar=False),
+            {"type": "array"},
+        ]
         found |= {key: one | HIDDEN for key, one in zip(PORT_COUNTS, counted, strict=True)}
     for name, parameter in cls.parameters.items():
-        found[name] = definitions.refer(name, annotated(parameter, examples.get(name)))
-        other = {"description": f"the same as {name}"} | value(parameter) | HIDDEN
+        found[name] = definitions.refer(name, annotate_parameter(parameter, examples.get(name)))
+        other = {"description": f"the same as {name}"} | build_value(parameter) | HIDDEN
         found |= {alias: definitions.refer(alias, other) for alias in parameter.aliases}
     return found
 
 
-def _spellings(parameters: Iterable[Parameter]) -> list[Schema]:
+def _require_parameters(parameters: Iterable[Parameter]) -> list[Schema]:
     """Return what says that required parameters are there, and each under one name only."""
     found: list[Schema] = []
     for parameter in parameters:
@@ -109,7 +118,7 @@ def _spellings(parameters: Iterable[Parameter]) -> list[Schema]:
         either = [{"required": [name]} for name in spellings]
         if _is_needed(parameter):
             found += either if len(either) == 1 else [{"anyOf": either}]
-        found += [excluding(*pair) for pair in combinations(spellings, 2)]
+        found += [exclude_keys(*pair) for pair in combinations(spellings, 2)]
     return found
 
 
@@ -117,19 +126,19 @@ def _is_needed(parameter: Parameter) -> bool:
     return parameter.required and parameter.default is None
 
 
-def _snippet(cls: type[Operator]) -> Schema:
+def _build_snippet(cls: type[Operator]) -> Schema:
     """Return an operator to fill in: its type, a place for every reference, what is required."""
     body: dict[str, Any] = {"type": cls.__name__}
     stop = 1
-    for key, ports in groups(cls).items():
-        places = [f"${stop + k}" for k in range(least_ports(ports))]
+    for key, ports in group_ports(cls).items():
+        places = [f"${stop + k}" for k in range(count_ports_min(ports))]
         body[key] = places[0] if len(places) == 1 else places
         stop += len(places)
     examples = cls.example.parameters if cls.example else {}
     for name, parameter in cls.parameters.items():
         if _is_needed(parameter):
             shown = examples.get(name)
-            body[name] = f"${stop}" if shown is None else f"${{{stop}:{plain(shown)}}}"
+            body[name] = f"${stop}" if shown is None else f"${{{stop}:{to_file_value(shown)}}}"
             stop += 1
     return {"label": cls.__name__, "description": _first_line(cls), "body": body}
 
@@ -138,6 +147,6 @@ def _first_line(cls: type[Operator]) -> str:
     return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
 
 
-def _markdown(cls: type[Operator]) -> str:
-    ports = [f"- {told(port)}" for port in cls.inputs.values()]
+def _build_markdown(cls: type[Operator]) -> str:
+    ports = [f"- {describe_port(port)}" for port in cls.inputs.values()]
     return "\n\n".join([inspect.cleandoc(cls.__doc__ or ""), "\n".join(ports)])

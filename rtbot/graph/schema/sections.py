@@ -8,16 +8,16 @@ from rtbot.graph.check import KEYS, LATER
 from rtbot.graph.check.edge import IO, IO_KEYS
 from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
 from rtbot.graph.check.parameters import NAME, TYPES
-from rtbot.graph.check.typed_values import Text
+from rtbot.graph.check.typed_values import TextParameter
 from rtbot.graph.schema.value_schemas import (
     ANY_TEXT,
     DOC,
     ID_PATTERN,
     META,
     REFERRED,
-    annotated,
-    names,
-    value,
+    annotate_parameter,
+    build_named,
+    build_value,
 )
 from rtbot.operator import KINDS, Duration, Integer, Number
 
@@ -26,34 +26,34 @@ if TYPE_CHECKING:
 
 INPUT_TYPES = [kind + null for kind in KINDS for null in ("", "?")]
 COLUMNS_MAX = 64
-VERSION = value(Integer(name="version", minimum=1, maximum=1), dollar=False)
+VERSION = build_value(Integer(name="version", minimum=1, maximum=1), dollar=False)
 VERSION |= {"errorMessage": "version is 1 for now"}
 DEFAULT = {
-    "pattern": value(Text(name="a default"), dollar=False)["pattern"],
-    "items": value(Number(name="an element"), dollar=False),
+    "pattern": build_value(TextParameter(name="a default"), dollar=False)["pattern"],
+    "items": build_value(Number(name="an element"), dollar=False),
     "minItems": 1,
 }
 """A default whose type is that of its value: any text but `$name`, a list of numbers."""
 
 
-def sections(definitions: Definitions) -> Schema:
+def build_sections(definitions: Definitions) -> Schema:
     """Return the schemas of the top-level keys in their order; operators and tests are empty."""
     written: Schema = {
         "version": {"description": "the version of this form", **VERSION, "default": 1},
         "name": {"description": "the name of the graph"} | ANY_TEXT,
         "description": {"description": "what the graph is for"} | ANY_TEXT,
         "meta": META,
-        "params": _params(),
-        "inputs": _inputs(),
+        "params": _build_params(),
+        "inputs": _build_inputs(),
         "operators": {},
-        "outputs": _outputs(definitions),
+        "outputs": _build_outputs(definitions),
         "tests": {},
-        "io": _io(),
+        "io": _build_io(),
     }
     return {key: written[key] for key in KEYS if key not in LATER}
 
 
-def _inputs() -> Schema:
+def _build_inputs() -> Schema:
     named = {"enum": INPUT_TYPES, "errorMessage": f"the types are {', '.join(INPUT_TYPES)}"}
     described = {
         "type": "object",
@@ -65,12 +65,12 @@ def _inputs() -> Schema:
         "description": "the streams that come in, with their types",
         "type": "object",
         "minProperties": 1,
-        "propertyNames": names(ID_PATTERN, "an input"),
+        "propertyNames": build_named(ID_PATTERN, "an input"),
         "additionalProperties": {"anyOf": [named, described]},
     }
 
 
-def _outputs(definitions: Definitions) -> Schema:
+def _build_outputs(definitions: Definitions) -> Schema:
     return {
         "description": "what goes out: references by public name, or a list of references",
         "type": ["array", "object", "string"],
@@ -80,12 +80,12 @@ def _outputs(definitions: Definitions) -> Schema:
         "minItems": 1,
         "uniqueItems": True,
         "minProperties": 1,
-        "propertyNames": names(ID_PATTERN, "an output"),
+        "propertyNames": build_named(ID_PATTERN, "an output"),
         "additionalProperties": definitions.refer("reference", REFERRED),
     }
 
 
-def _params() -> Schema:
+def _build_params() -> Schema:
     written: Schema = {
         "type": {"description": "without it the type is that of the default", "enum": list(TYPES)},
         "default": {"description": "the value where none is given"},
@@ -97,7 +97,7 @@ def _params() -> Schema:
     return {
         "description": "values that a user of the graph may set",
         "type": ["object", "null"],
-        "propertyNames": names(NAME.pattern, "a parameter"),
+        "propertyNames": build_named(NAME.pattern, "a parameter"),
         "additionalProperties": {
             "description": "a default, or a mapping",
             "type": ["string", "number", "boolean", "array", "object"],
@@ -105,27 +105,27 @@ def _params() -> Schema:
             "properties": {key: written[key] for key in PARAMETER_KEYS},
             "additionalProperties": False,
             "if": {"required": ["type"]},
-            "then": {"allOf": [_typed(name) for name in TYPES]},
-            "else": _untyped(),
+            "then": {"allOf": [_build_typed(name) for name in TYPES]},
+            "else": _build_untyped(),
         },
     }
 
 
-def _typed(name: str) -> Schema:
+def _build_typed(name: str) -> Schema:
     """A parameter of this type: all its values are of it."""
     declared = TYPES[name](name=f"a {name}")
     if isinstance(declared, Duration):
         declared.minimum = None
-    one = value(declared, dollar=False)
+    one = build_value(declared, dollar=False)
     bound = one if isinstance(declared, Integer | Number | Duration) else False
     then = {"default": one, "min": bound, "max": bound, "choices": {"items": one}}
     return {"if": {"properties": {"type": {"const": name}}}, "then": {"properties": then}}
 
 
-def _untyped() -> Schema:
+def _build_untyped() -> Schema:
     """Without a type the default tells it; text, booleans and lists have no range."""
     texts = {"type": ["string", "boolean", "array"]}
-    bound = value(Number(name="a bound"), dollar=False)
+    bound = build_value(Number(name="a bound"), dollar=False)
     return {
         "required": ["default"],
         "properties": {
@@ -137,8 +137,8 @@ def _untyped() -> Schema:
     }
 
 
-def _io() -> Schema:
-    column = value(IO["time"])
+def _build_io() -> Schema:
+    column = build_value(IO["time"])
     key = {
         "description": "the key column or columns: every combination is a series of its own",
         "type": [*column["type"], "array"],
@@ -147,7 +147,7 @@ def _io() -> Schema:
         "maxItems": COLUMNS_MAX,
         "uniqueItems": True,
     }
-    written = {name: annotated(parameter) for name, parameter in IO.items()} | {"key": key}
+    written = {name: annotate_parameter(parameter) for name, parameter in IO.items()} | {"key": key}
     return {
         "description": "how the streams meet the world: time unit, columns, late and double rows",
         "type": ["object", "null"],

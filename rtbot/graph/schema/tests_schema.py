@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.error_codes import CODES
-from rtbot.graph.check.tests_section import ERRORS, KEYS
+from rtbot.graph.check.tests_section import ERROR_CODES, KEYS
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.graph.schema.value_schemas import (
     ANY_TEXT,
     DOC,
     ID_PATTERN,
     REFERRED,
-    excluding,
-    names,
-    value,
+    build_named,
+    build_value,
+    exclude_keys,
 )
 from rtbot.operator import Number
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema
 
 
-def tests(definitions: Definitions) -> Schema:
+def build_tests(definitions: Definitions) -> Schema:
     """Return the schema of the section."""
     return {
         "description": "rows that go in, and rows that come out",
         "type": ["array", "null"],
-        "items": definitions.refer("test", _test(definitions)),
+        "items": definitions.refer("test", _build_test(definitions)),
     }
 
 
-def _test(definitions: Definitions) -> Schema:
-    written = _fields(definitions)
+def _build_test(definitions: Definitions) -> Schema:
+    written = _build_fields(definitions)
     return {
         "type": ["object", "null"],
         "properties": {key: written[key] for key in KEYS},
         "additionalProperties": False,
-        **excluding("error", "expect", "emits_nothing"),
+        **exclude_keys("error", "expect", "emits_nothing"),
         "if": {"required": ["key"]},
-        "else": {"properties": _of_pairs(definitions)},
+        "else": {"properties": _build_pairs(definitions)},
     }
 
 
-def _fields(definitions: Definitions) -> Schema:
+def _build_fields(definitions: Definitions) -> Schema:
     columns = ["string", "number", "boolean"]
     return {
         "name": {"description": "what the test shows"} | ANY_TEXT,
@@ -57,8 +57,8 @@ def _fields(definitions: Definitions) -> Schema:
             "type": [*columns, "array"],
             "items": {"type": columns},
         },
-        "given": _rows_by_name("rows of the inputs", ID_PATTERN, definitions),
-        "expect": _rows_by_name("rows of outputs", REFERENCE.pattern, definitions),
+        "given": _build_rows_by_name("rows of the inputs", ID_PATTERN, definitions),
+        "expect": _build_rows_by_name("rows of outputs", REFERENCE.pattern, definitions),
         "emits_nothing": {
             "description": "outputs that stay silent",
             "type": ["string", "array"],
@@ -66,27 +66,27 @@ def _fields(definitions: Definitions) -> Schema:
             "items": definitions.refer("reference", REFERRED),
         },
         "tolerance": {"description": "how far a number may be from the expected one"}
-        | value(Number(name="tolerance", minimum=0.0)),
+        | build_value(Number(name="tolerance", minimum=0.0)),
         "error": {
             "description": "the code of the error that is expected",
-            "enum": ERRORS,
-            "enumDescriptions": [CODES[code] for code in ERRORS],
+            "enum": ERROR_CODES,
+            "enumDescriptions": [CODES[code] for code in ERROR_CODES],
             "errorMessage": "no error has this code; `rtbot explain RT103` says what one means",
         },
         "doc": DOC,
     }
 
 
-def _rows_by_name(what: str, pattern: str, definitions: Definitions) -> Schema:
+def _build_rows_by_name(what: str, pattern: str, definitions: Definitions) -> Schema:
     return {
         "description": what,
         "type": ["object", "null"],
-        "propertyNames": names(pattern, "a stream"),
-        "additionalProperties": definitions.refer("rows", _rows()),
+        "propertyNames": build_named(pattern, "a stream"),
+        "additionalProperties": definitions.refer("rows", _build_rows()),
     }
 
 
-def _rows() -> Schema:
+def _build_rows() -> Schema:
     """A list of rows, or the file they stand in."""
     cell = {"type": ["string", "number", "boolean", "null"]}
     return {
@@ -98,7 +98,7 @@ def _rows() -> Schema:
     }
 
 
-def _of_pairs(definitions: Definitions) -> Schema:
+def _build_pairs(definitions: Definitions) -> Schema:
     """Without a key a row is a time and a value."""
     rows = definitions.refer("pairs", {"items": {"maxItems": 2}})
     return {key: {"additionalProperties": rows} for key in ("given", "expect")}

@@ -12,7 +12,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rtbot.graph.check.context import ID, PARAMETER
-from rtbot.graph.check.typed_values import DURATION, INTEGER, NUMBER, Text, described
+from rtbot.graph.check.typed_values import (
+    DURATION,
+    INTEGER,
+    NUMBER,
+    TextParameter,
+    describe_parameter,
+)
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
 
@@ -28,22 +34,25 @@ DOLLAR = PARAMETER.pattern
 _NO_DOLLAR = r"[^$][\s\S]*|\$\$[\s\S]*|"
 
 
-def whole(*patterns: str) -> str:
+def anchor_pattern(*patterns: str) -> str:
     """Return the pattern of a text that is one of these as a whole."""
     return f"^(?:{'|'.join(patterns)})$"
 
 
-def names(pattern: str, what: str) -> Schema:
+def build_named(pattern: str, what: str) -> Schema:
     """Return the schema of the keys of a mapping that the user names."""
-    return {"pattern": whole(pattern), "patternErrorMessage": f"no name of {what}"} | HIDDEN
+    return {
+        "pattern": anchor_pattern(pattern),
+        "patternErrorMessage": f"no name of {what}",
+    } | HIDDEN
 
 
-def text(told: str) -> Schema:
+def describe_text(told: str) -> Schema:
     """Return what an editor shows; both keys where the text uses Markdown."""
     return {"description": told} | ({"markdownDescription": told} if "`" in told else {})
 
 
-def excluding(key: str, *others: str) -> Schema:
+def exclude_keys(key: str, *others: str) -> Schema:
     """Return what says that these keys do not stand beside the first."""
     return {"dependencies": {key: {"properties": dict.fromkeys(others, False)}}}
 
@@ -56,31 +65,31 @@ META = {"description": "anything of yours", "type": ["object", "null"]}
 
 REFERRED = {
     "type": "string",
-    "pattern": whole(REFERENCE.pattern),
+    "pattern": anchor_pattern(REFERENCE.pattern),
     "errorMessage": "a reference is `id` or `id.port`",
 }
 ID_PATTERN = ID.pattern
 
 
-def value(parameter: Parameter, *, dollar: bool = True) -> Schema:
+def build_value(parameter: Parameter, *, dollar: bool = True) -> Schema:
     """Return the schema of a parameter's value; with `dollar` it may be `$name` instead."""
     reader = next(reader for kind, reader in _READERS.items() if isinstance(parameter, kind))
     return reader(parameter, [DOLLAR] if dollar else [])
 
 
-def annotated(parameter: Parameter, example: Any = None) -> Schema:
+def annotate_parameter(parameter: Parameter, example: Any = None) -> Schema:
     """Return the schema of an operator's parameter with all that an editor shows of it."""
-    shown = [parameter.doc or parameter.name, described(parameter)]
+    shown = [parameter.doc or parameter.name, describe_parameter(parameter)]
     result: Schema = {}
     if parameter.default is not None and not _is_inexact(parameter.default):
-        shown.append(f"default {plain(parameter.default)}")
+        shown.append(f"default {to_file_value(parameter.default)}")
         result["default"] = parameter.default
     elif example is not None:
         result["examples"] = [example]
-    return text("; ".join(shown)) | value(parameter) | result
+    return describe_text("; ".join(shown)) | build_value(parameter) | result
 
 
-def plain(item: Any) -> str:
+def to_file_value(item: Any) -> str:
     """Return a value as a graph file would say it."""
     return item if isinstance(item, str) else json.dumps(item)
 
@@ -89,68 +98,84 @@ def _is_inexact(item: Any) -> bool:
     return isinstance(item, int) and abs(item) > EXACT
 
 
-def _scalar(parameter: Parameter, kind: str, texts: Iterable[str], **more: Any) -> Schema:
-    message = f"{described(parameter)} is expected"
+def _build_scalar(parameter: Parameter, kind: str, texts: Iterable[str], **more: Any) -> Schema:
+    message = f"{describe_parameter(parameter)} is expected"
     limits = {key: limit for key, limit in more.items() if limit is not None}
-    return {"type": [kind, "string"], "pattern": whole(*texts), "errorMessage": message} | limits
+    return {
+        "type": [kind, "string"],
+        "pattern": anchor_pattern(*texts),
+        "errorMessage": message,
+    } | limits
 
 
-def _integer(parameter: Integer, texts: list[str]) -> Schema:
+def _build_integer(parameter: Integer, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-    result = _scalar(parameter, "integer", [INTEGER.pattern, *texts], **limits)
+    result = _build_scalar(parameter, "integer", [INTEGER.pattern, *texts], **limits)
     if parameter.odd:
         result["if"] = {"type": "integer", "multipleOf": 2}
         result["then"] = {"type": "string", "errorMessage": result["errorMessage"]}
     return result
 
 
-def _number(parameter: Number, texts: list[str]) -> Schema:
+def _build_number(parameter: Number, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
     limits["exclusiveMinimum"] = parameter.above
-    return _scalar(parameter, "number", [NUMBER.pattern, *texts], **limits)
+    return _build_scalar(parameter, "number", [NUMBER.pattern, *texts], **limits)
 
 
-def _boolean(parameter: Boolean, texts: list[str]) -> Schema:
-    return _scalar(parameter, "boolean", ["true", "false", *texts])
+def _build_boolean(parameter: Boolean, texts: list[str]) -> Schema:
+    return _build_scalar(parameter, "boolean", ["true", "false", *texts])
 
 
-def _choice(parameter: Choice, texts: list[str]) -> Schema:
-    message = {"errorMessage": f"{described(parameter)} is expected"}
-    options = {"enum": [form for option in parameter.options for form in forms(option)]}
+def _build_choice(parameter: Choice, texts: list[str]) -> Schema:
+    message = {"errorMessage": f"{describe_parameter(parameter)} is expected"}
+    options = {"enum": [form for option in parameter.options for form in list_text_forms(option)]}
     if not texts:
         return options | message
-    return {"anyOf": [options | message, {"type": "string", "pattern": whole(*texts)} | message]}
+    return {
+        "anyOf": [
+            options | message,
+            {"type": "string", "pattern": anchor_pattern(*texts)} | message,
+        ]
+    }
 
 
-def _duration(parameter: Duration, texts: list[str]) -> Schema:
+def _build_duration(parameter: Duration, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-    return _scalar(parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits)
+    return _build_scalar(
+        parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits
+    )
 
 
-def _text(parameter: Text, texts: list[str]) -> Schema:
-    result = _scalar(parameter, "string", [_NO_DOLLAR, *texts])
+def _build_text(parameter: TextParameter, texts: list[str]) -> Schema:
+    result = _build_scalar(parameter, "string", [_NO_DOLLAR, *texts])
     return result | {"type": ["string", "number", "boolean"]}
 
 
-def _numbers(parameter: Numbers, texts: list[str]) -> Schema:
-    result: Schema = {"type": ["array"], "errorMessage": f"{described(parameter)} is expected"}
-    result["items"] = value(Number(name="an element"), dollar=bool(texts))
+def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
+    result: Schema = {
+        "type": ["array"],
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+    result["items"] = build_value(Number(name="an element"), dollar=bool(texts))
     result["minItems"] = parameter.shortest
-    return result | ({"type": ["array", "string"], "pattern": whole(*texts)} if texts else {})
+    return result | (
+        {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
+    )
 
 
 _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
-    Integer: _integer,
-    Number: _number,
-    Boolean: _boolean,
-    Choice: _choice,
-    Duration: _duration,
-    Text: _text,
-    Numbers: _numbers,
+    Integer: _build_integer,
+    Number: _build_number,
+    Boolean: _build_boolean,
+    Choice: _build_choice,
+    Duration: _build_duration,
+    TextParameter: _build_text,
+    Numbers: _build_numbers,
 }
 
 
-def forms(text: str) -> list[Any]:
+def list_text_forms(text: str) -> list[Any]:
     """Return what YAML may read where a text stands: itself, and the number or boolean it is."""
     if text in ("true", "false"):
         return [text, text == "true"]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.graph.check.wiring import is_control
-from rtbot.graph.schema.value_schemas import REFERRED, text, whole
+from rtbot.graph.schema.value_schemas import REFERRED, anchor_pattern, describe_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Ports = dict[str, "In"]
 
 
-def groups(cls: type[Operator]) -> dict[str, Ports]:
+def group_ports(cls: type[Operator]) -> dict[str, Ports]:
     """Return the declared ports by the key that feeds them, `in` or `control`."""
     found: dict[str, Ports] = {}
     for name, port in cls.inputs.items():
@@ -25,41 +25,41 @@ def groups(cls: type[Operator]) -> dict[str, Ports]:
     return found
 
 
-def wiring(cls: type[Operator], key: str, definitions: Definitions) -> Schema:
+def build_wiring(cls: type[Operator], key: str, definitions: Definitions) -> Schema:
     """Return the schema of one of the two keys."""
-    ports = groups(cls)[key]
+    ports = group_ports(cls)[key]
     forms = {"array": "a list of references", "object": "a mapping by port"}
-    if least_ports(ports) <= 1:
+    if count_ports_min(ports) <= 1:
         forms = {"string": "a reference"} | forms
     return {
-        **text("\n".join(f"- {told(port)}" for port in ports.values())),
+        **describe_text("\n".join(f"- {describe_port(port)}" for port in ports.values())),
         "type": list(forms),
         "errorMessage": f"{', '.join(forms.values())}: one of these feeds the ports",
-        "allOf": [definitions.refer("ports", _shape(cls, key, definitions))],
+        "allOf": [definitions.refer("ports", _build_shape(cls, key, definitions))],
     }
 
 
-def rules(cls: type[Operator]) -> list[Schema]:
+def build_rules(cls: type[Operator]) -> list[Schema]:
     """What must be there: every port is fed, a control port by `control` or by name in `in`."""
-    found = groups(cls)
+    found = group_ports(cls)
     result: list[Schema] = [{"required": [next(iter(found))]}] if found else []
     if "in" in found and "control" in found:
         by_name = {
             "type": "object",
             "errorMessage": "control ports are fed by `control`, or by name in `in`",
-            **_all_of([_fed(n, p) for n, p in found["control"].items()]),
+            **_all_of([_require_port(n, p) for n, p in found["control"].items()]),
         }
         without = {"not": {"required": ["control"]}}
         result.append({"if": without, "then": {"properties": {"in": by_name}}})
     return result
 
 
-def least_ports(ports: Mapping[str, In]) -> int:
+def count_ports_min(ports: Mapping[str, In]) -> int:
     """How many references feed the ports of a group at least."""
     return sum(port.shortest if port.variadic else 1 for port in ports.values())
 
 
-def told(port: In) -> str:
+def describe_port(port: In) -> str:
     """Return what a port is, in a line."""
     names = f"`{port.name}1`, `{port.name}2`, ..." if port.variadic else f"`{port.name}`"
     kind = {"T": "any type", "N": "number or integer"}.get(port.kind, port.kind)
@@ -68,34 +68,34 @@ def told(port: In) -> str:
     return f"{names}{either} ({kind}{null}){port.doc and ': '}{port.doc}"
 
 
-def _shape(cls: type[Operator], key: str, definitions: Definitions) -> Schema:
-    ports = groups(cls)[key]
+def _build_shape(cls: type[Operator], key: str, definitions: Definitions) -> Schema:
+    ports = group_ports(cls)[key]
     named = cls.inputs if key == "in" else ports
     referred = definitions.refer("reference", REFERRED)
     fixed = all(not port.variadic for port in ports.values())
     spelled = {name: port for name, port in named.items() if not port.variadic}
-    numbered = [re.escape(n) for port in named.values() if port.variadic for n in _names(port)]
+    numbered = [re.escape(n) for port in named.values() if port.variadic for n in _list_names(port)]
     result = {
         "title": "every port",
         "pattern": REFERRED["pattern"],
         "patternErrorMessage": REFERRED["errorMessage"],
         "items": referred,
-        "minItems": least_ports(ports),
-        "properties": {name: referred for port in spelled.values() for name in _names(port)},
+        "minItems": count_ports_min(ports),
+        "properties": {name: referred for port in spelled.values() for name in _list_names(port)},
         "additionalProperties": False,
     }
     result |= {"maxItems": len(ports)} if fixed else {}
     if numbered:
-        pattern = whole(f"(?:{'|'.join(numbered)})[1-9][0-9]{{0,3}}")
+        pattern = anchor_pattern(f"(?:{'|'.join(numbered)})[1-9][0-9]{{0,3}}")
         result["patternProperties"] = {pattern: referred}
-    return result | _all_of([_fed(name, port) for name, port in ports.items()])
+    return result | _all_of([_require_port(name, port) for name, port in ports.items()])
 
 
-def _names(port: In) -> list[str]:
+def _list_names(port: In) -> list[str]:
     return [port.name, port.alias] if port.alias else [port.name]
 
 
-def _fed(name: str, port: In) -> Schema:
+def _require_port(name: str, port: In) -> Schema:
     """A mapping feeds this port; of a variadic one, as many as there must be."""
     ends = [str(k + 1) for k in range(port.shortest)] if port.variadic else [""]
     if not port.alias:

@@ -18,14 +18,14 @@ import pyarrow.csv as pacsv
 
 from rtbot.compiler import jit
 from rtbot.core import times
-from rtbot.core.arrow import as_numpy, filled
+from rtbot.core.arrow import fill_nulls, to_numpy
 from rtbot.io.sinks import csv_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from rtbot.io.sinks.writers import Clock
+    from rtbot.io.sinks.writers import TimeFormat
 
     Cells = tuple[int, np.ndarray, list[bytes]]
     """Kind and words of a column, and the texts that its words count from 0."""
@@ -41,59 +41,61 @@ SPECIAL = r'[",\r\n]|^$'
 TRUTH = [b"false", b"true"]
 
 
-class Lines:
+class CsvEncoder:
     """Writes the rows of a file's tables."""
 
-    def __init__(self, clock: Clock, few_rows: int = FEW_ROWS) -> None:
+    def __init__(self, clock: TimeFormat, few_rows: int = FEW_ROWS) -> None:
         self._clock, self._few_rows = clock, few_rows
         self._rows = 0
         self._out = np.empty(0, np.uint8)
 
-    def of(self, table: pa.Table) -> Iterator[bytes | memoryview]:
+    def encode(self, table: pa.Table) -> Iterator[bytes | memoryview]:
         """Yield the text of the table in parts; each is good until the next is asked for."""
         self._rows += table.num_rows
         if self._rows > self._few_rows and all(map(_is_known, table.schema.types)):
-            yield from map(self._compiled, table.to_batches(max_chunksize=SLICE_ROWS))
+            yield from map(self._encode_compiled, table.to_batches(max_chunksize=SLICE_ROWS))
         else:
-            table = self._clock.told(table)
-            yield from map(_by_arrow, table.to_batches(max_chunksize=SLICE_ROWS))
+            table = self._clock.format_table(table)
+            yield from map(_encode_with_arrow, table.to_batches(max_chunksize=SLICE_ROWS))
 
-    def _compiled(self, batch: pa.RecordBatch) -> memoryview:
+    def _encode_compiled(self, batch: pa.RecordBatch) -> memoryview:
         shape = batch.num_columns, batch.num_rows
         kinds, texts = np.empty(shape[0], np.int64), list[bytes]()
         words, valid = np.empty(shape, np.int64), np.ones(shape, np.bool_)
         room = batch.num_columns * batch.num_rows * CELL_BYTES + CELL_BYTES
         for place, column in enumerate(batch.columns):
-            kinds[place], words[place], new = _cells(column)
+            kinds[place], words[place], new = _encode_cells(column)
             if new:
                 room += int(np.array(list(map(len, new))).take(words[place]).sum())
                 words[place] += len(texts)
                 texts += new
             if column.null_count:
-                valid[place] = as_numpy(column.is_valid())
+                valid[place] = to_numpy(column.is_valid())
         clock = np.zeros(0, np.int64)
         if self._clock.style is not None:
             place = batch.schema.get_field_index("t")
             kinds[place] = csv_kernels.TIME
-            clock = _clock(words[place], self._clock)
+            clock = _encode_time_format(words[place], self._clock)
         if len(self._out) < room:
             self._out = np.empty(room, np.uint8)
         starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
         letters = np.frombuffer(b"".join(texts) or b" ", np.uint8)
-        made, powers = loops()
+        made, powers = load_csv_kernels()
         end = made.put_rows(kinds, words, valid, clock, letters, starts, powers, self._out)
         return memoryview(self._out)[:end]
 
 
 @functools.cache
-def loops() -> tuple[ModuleType, np.ndarray]:
+def load_csv_kernels() -> tuple[ModuleType, np.ndarray]:
     """Return the compiled loops, and the powers of ten that `shortest` takes."""
     text = files("rtbot.io.sinks").joinpath("csv_kernels.py").read_text("utf-8")
     exponents = range(csv_kernels.LOWEST_POWER, csv_kernels.HIGHEST_POWER + 1)
-    return jit.compiled(text), np.array([_power(e) for e in exponents], np.uint64).ravel()
+    return jit.load_compiled(text), np.array(
+        [_compute_power(e) for e in exponents], np.uint64
+    ).ravel()
 
 
-def _power(exponent: int) -> tuple[int, int]:
+def _compute_power(exponent: int) -> tuple[int, int]:
     """Return 10**exponent, rounded up to 126 bits, as two words of 63 (Giulietti's g)."""
     shift = 125 - ((exponent * csv_kernels.LOG2_OF_10) >> 38)
     above, below = 10 ** max(exponent, 0) << max(shift, 0), 10 ** max(-exponent, 0)
@@ -106,23 +108,23 @@ def _is_known(kind: pa.DataType) -> bool:
     return kind in (pa.float64(), pa.int64(), pa.bool_(), pa.string())
 
 
-def _cells(column: pa.Array) -> Cells:
+def _encode_cells(column: pa.Array) -> Cells:
     """Return a column as the loops take it."""
     if column.type == pa.bool_():
-        return csv_kernels.TEXT, as_numpy(column).astype(np.int64), TRUTH
+        return csv_kernels.TEXT, to_numpy(column).astype(np.int64), TRUTH
     if column.type != pa.string():
         kind = csv_kernels.NUMBER if column.type == pa.float64() else csv_kernels.INTEGER
-        return kind, as_numpy(column).view(np.int64), []
+        return kind, to_numpy(column).view(np.int64), []
     coded = column.dictionary_encode()
-    texts = [quoted(text).encode() for text in coded.dictionary.to_pylist()]
-    return csv_kernels.TEXT, filled(coded.indices, 0)[0].astype(np.int64), texts or [b""]
+    texts = [quote_cell(text).encode() for text in coded.dictionary.to_pylist()]
+    return csv_kernels.TEXT, fill_nulls(coded.indices, 0)[0].astype(np.int64), texts or [b""]
 
 
-def _clock(counts: np.ndarray, clock: Clock) -> np.ndarray:
+def _encode_time_format(counts: np.ndarray, clock: TimeFormat) -> np.ndarray:
     """Return what `put_time` has to know, or raise DataError if it cannot write one of these."""
     unit, style = clock.unit or times.DEFAULT_UNIT, clock.style
     assert style is not None
-    scale, width, step = times.written(counts, unit, style)
+    scale, width, step = times.measure_style(counts, unit, style)
     offset = style.offset.encode()
     word = int.from_bytes(offset, "little")
     separator = ord(style.separator or "T")
@@ -131,9 +133,9 @@ def _clock(counts: np.ndarray, clock: Clock) -> np.ndarray:
     return np.array(parts, np.int64)
 
 
-def _by_arrow(batch: pa.RecordBatch) -> bytes | memoryview:
+def _encode_with_arrow(batch: pa.RecordBatch) -> bytes | memoryview:
     if any(map(_has_special, batch.columns)):
-        return _joined(batch)
+        return _encode_quoted(batch)
     sink = io.BytesIO()
     options = pacsv.WriteOptions(include_header=False, quoting_style="none")
     pacsv.write_csv(batch, sink, options)
@@ -147,7 +149,7 @@ def _has_special(column: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(column.unique(), SPECIAL)).as_py())
 
 
-def _joined(batch: pa.RecordBatch) -> bytes:
+def _encode_quoted(batch: pa.RecordBatch) -> bytes:
     """Return rows whose text has to be quoted in places."""
     cells = []
     for column in batch.columns:
@@ -161,7 +163,7 @@ def _joined(batch: pa.RecordBatch) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def quoted(name: str) -> str:
+def quote_cell(name: str) -> str:
     """Return a text as it stands in a cell of CSV."""
     special = any(character in name for character in '",\r\n') or not name
     return '"' + name.replace('"', '""') + '"' if special else name

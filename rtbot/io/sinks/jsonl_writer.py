@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import BinaryIO
 
-    from rtbot.io.sinks.writers import Clock
+    from rtbot.io.sinks.writers import TimeFormat
 
 SPECIAL = r'[\x00-\x1f"\\]'
 """What JSON escapes in text."""
@@ -20,22 +20,24 @@ SPECIAL = r'[\x00-\x1f"\\]'
 SLICE_ROWS = 65_536
 
 
-class LineWriter:
+class JsonlWriter:
     """JSONL. A null cell of a column in `sparse` is left out, any other is written as null.
 
     Numbers are written so that they read back bit for bit; JSON has no number for what is not
     finite, which is written as the text "nan", "inf" or "-inf".
     """
 
-    def __init__(self, stream: BinaryIO, clock: Clock, sparse: Collection[str] = ()) -> None:
+    def __init__(self, stream: BinaryIO, clock: TimeFormat, sparse: Collection[str] = ()) -> None:
         self._stream, self._clock, self._sparse = stream, clock, sparse
 
     def write(self, table: pa.Table) -> None:
         """Write rows."""
         for start in range(0, table.num_rows, SLICE_ROWS):
-            self._stream.write(self._text(self._clock.told(table.slice(start, SLICE_ROWS))))
+            self._stream.write(
+                self._format_lines(self._clock.format_table(table.slice(start, SLICE_ROWS)))
+            )
 
-    def _text(self, table: pa.Table) -> pa.Buffer:
+    def _format_lines(self, table: pa.Table) -> pa.Buffer:
         """Return the lines as they stand one after the other in an Arrow array of text.
 
         The first column has no nulls, so that every other can bring the comma before it.
@@ -43,26 +45,26 @@ class LineWriter:
         parts = []
         for place, name in enumerate(table.column_names):
             head = ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
-            value = _values(table.column(name))
+            value = _format_values(table.column(name))
             if name in self._sparse:
                 part = pc.binary_join_element_wise(head, value, "")
                 parts.append(pc.fill_null(part, ""))
             else:
                 parts += [head, pc.fill_null(value, "null")]
         lines = pc.binary_join_element_wise(*parts, "}\n", "")
-        return _bytes(lines)
+        return _view_bytes(lines)
 
     def close(self) -> None:
         """Nothing comes at the end of JSONL."""
 
 
-def _values(column: pa.ChunkedArray) -> pa.Array:
+def _format_values(column: pa.ChunkedArray) -> pa.Array:
     """Return the cells as JSON, null where they are null."""
     whole = column.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     if pa.types.is_string(whole.type):
-        return _quoted(whole)
+        return _quote_texts(whole)
     text = pc.cast(whole, pa.string())
     if not pa.types.is_floating(whole.type):
         return text
@@ -72,7 +74,7 @@ def _values(column: pa.ChunkedArray) -> pa.Array:
     return pc.if_else(finite, text, pc.binary_join_element_wise('"', text, '"', ""))
 
 
-def _quoted(texts: pa.Array) -> pa.Array:
+def _quote_texts(texts: pa.Array) -> pa.Array:
     """Return text in quotes; each distinct one that needs it is escaped once."""
     distinct = texts.dictionary_encode()
     values = distinct.dictionary
@@ -85,7 +87,7 @@ def _quoted(texts: pa.Array) -> pa.Array:
     return quoted.take(distinct.indices)
 
 
-def _bytes(lines: pa.Array) -> pa.Buffer:
+def _view_bytes(lines: pa.Array) -> pa.Buffer:
     if not len(lines):
         return pa.py_buffer(b"")
     offsets = memoryview(lines.buffers()[1]).cast("i")[lines.offset : lines.offset + len(lines) + 1]

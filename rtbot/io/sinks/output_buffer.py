@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.tables.wide import put_together
+from rtbot.tables.wide import concat_results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ PUSH_BYTES = 1 << 10
 """What keeping the rows of a push takes beside its arrays."""
 
 
-class Gathered:
+class OutputBuffer:
     """Rows of some outputs that wait for their turn; `bytes` is about what they take."""
 
     def __init__(self, outputs: Sequence[str]) -> None:
@@ -31,20 +31,20 @@ class Gathered:
         if any(len(table["t"]) for table in chosen.values()) or not self._results:
             self._keep(chosen)
 
-    def all(self) -> Mapping[str, Table]:
+    def take_all(self) -> Mapping[str, Table]:
         """Give everything."""
-        return self._given(put_together(self._results), None)
+        return self._split_at(concat_results(self._results), None)
 
-    def rows(self) -> Mapping[str, Table]:
+    def peek_rows(self) -> Mapping[str, Table]:
         """Return everything and keep it; nothing at all if there is no row."""
-        whole = put_together(self._results) if self._results else {}
+        whole = concat_results(self._results) if self._results else {}
         return whole if any(len(table["t"]) for table in whole.values()) else {}
 
-    def until(self, frontier: int) -> Mapping[str, Table]:
+    def take_until(self, frontier: int) -> Mapping[str, Table]:
         """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
-        return self._given(put_together(self._results), frontier)
+        return self._split_at(concat_results(self._results), frontier)
 
-    def _given(self, whole: Mapping[str, Table], frontier: int | None) -> Mapping[str, Table]:
+    def _split_at(self, whole: Mapping[str, Table], frontier: int | None) -> Mapping[str, Table]:
         given: dict[str, Table] = {}
         rest: dict[str, Table] = {}
         for name, table in whole.items():

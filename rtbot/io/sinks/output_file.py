@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.io.sinks.output_buffer import Gathered
-from rtbot.io.sinks.sort import RUNS_MAX, Sorter
-from rtbot.storage.files import naming
-from rtbot.tables.wide import PRESENT, long, wide
+from rtbot.io.sinks.output_buffer import OutputBuffer
+from rtbot.io.sinks.sort import RUNS_MAX, ExternalSorter
+from rtbot.storage.files import name_path_in_errors
+from rtbot.tables.wide import PRESENT, build_long, build_wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import BinaryIO
 
     from rtbot.io.sinks.output_buffer import Table
-    from rtbot.io.sinks.writers import Behind
+    from rtbot.io.sinks.writers import BackgroundWriter
 
 SORTED_PARTS = 4
 """Rows that are put in order are in memory about so many times."""
@@ -44,7 +44,7 @@ class Target:
     stream: bool = False
 
 
-class Route:
+class OutputFile:
     """The rows of a target that wait for their turn, and what writes them.
 
     `memory` is what they may take; beyond it they go to the disk, where `scratch` opens files, and
@@ -55,18 +55,18 @@ class Route:
         self,
         target: Target,
         key: Mapping[str, pa.DataType],
-        writer: Behind,
+        writer: BackgroundWriter,
         scratch: Callable[[], BinaryIO],
         memory: int,
     ) -> None:
         self._target, self._key, self._writer = target, key, writer
-        self._waiting = Gathered(target.outputs)
+        self._waiting = OutputBuffer(target.outputs)
         self._share = memory // SORTED_PARTS
         self._long = target.layout == "long"
         self._unites = not self._long and len(target.outputs) > 1
         order = [*key, "t", *([OUTPUT] if self._long else [])]
         block_bytes = max(self._share // (2 * RUNS_MAX), BLOCK_BYTES_MIN)
-        self._sorter = Sorter(scratch, order, block_bytes, unite=self._unites)
+        self._sorter = ExternalSorter(scratch, order, block_bytes, unite=self._unites)
         self._frontier: int | None = None
         self._began = False
 
@@ -74,22 +74,22 @@ class Route:
         """Take what a push released."""
         self._waiting.add(result)
         if self._key and not self._target.stream:
-            self._make_room()
+            self._spill_if_full()
 
     def end_block(self, frontier: int | None) -> None:
         """Write what is ready: keyed, all of the block; unkeyed, what is not after the frontier."""
         if self._key:
             if self._target.stream:
-                self._write(self._table(self._waiting.all()))
+                self._write(self._build_table(self._waiting.take_all()))
             return
         if frontier is not None and frontier != self._frontier and not self._sorter:
             self._frontier = frontier
-            self._write(self._table(self._waiting.until(frontier)))
-        self._make_room()
+            self._write(self._build_table(self._waiting.take_until(frontier)))
+        self._spill_if_full()
 
-    def waiting(self) -> Mapping[str, Table]:
+    def peek_waiting(self) -> Mapping[str, Table]:
         """Return the rows that wait for their turn in memory, if there are any."""
-        return self._waiting.rows()
+        return self._waiting.peek_rows()
 
     def finish(self, note: Callable[[int], object] | None = None) -> None:
         """Write all that is left; there is at least a header.
@@ -98,13 +98,15 @@ class Route:
         """
         if self._sorter:
             self._spill()
-            for part in self._sorter.sorted():
-                self._write(_named(part, self._target.outputs) if self._long else _bare(part))
+            for part in self._sorter.read_sorted():
+                self._write(
+                    _decode_output_names(part, self._target.outputs) if self._long else _bare(part)
+                )
                 if note is not None:
                     note(part.num_rows)
         else:
-            self._write(self._table(self._waiting.all()))
-        with naming(self._target.path):
+            self._write(self._build_table(self._waiting.take_all()))
+        with name_path_in_errors(self._target.path):
             self._writer.close()
 
     def close(self) -> None:
@@ -112,19 +114,21 @@ class Route:
         self._writer.stop()
         self._sorter.close()
 
-    def _make_room(self) -> None:
+    def _spill_if_full(self) -> None:
         if self._waiting.bytes > self._share:
             self._spill()
 
     def _spill(self) -> None:
-        table = self._table(self._waiting.all(), marked=self._unites)
-        with naming(self._target.path):
-            self._sorter.add(_numbered(table, self._target.outputs) if self._long else table)
+        table = self._build_table(self._waiting.take_all(), marked=self._unites)
+        with name_path_in_errors(self._target.path):
+            self._sorter.add(
+                _encode_output_names(table, self._target.outputs) if self._long else table
+            )
 
-    def _table(self, tables: Mapping[str, Table], *, marked: bool = False) -> pa.Table:
+    def _build_table(self, tables: Mapping[str, Table], *, marked: bool = False) -> pa.Table:
         """Put tables together; a key column that is null throughout still has its type."""
         key = tuple(self._key)
-        table = long(tables, key) if self._long else wide(tables, key, marked=marked)
+        table = build_long(tables, key) if self._long else build_wide(tables, key, marked=marked)
         for name, kind in self._key.items():
             if table.schema.field(name).type != kind:
                 place = table.column_names.index(name)
@@ -134,20 +138,20 @@ class Route:
     def _write(self, table: pa.Table) -> None:
         """Write rows, if there are any; the first call brings the header even so."""
         if table.num_rows or not self._began:
-            with naming(self._target.path):
+            with name_path_in_errors(self._target.path):
                 self._writer.write(table)
             self._began = True
 
 
-def _numbered(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
+def _encode_output_names(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
     """Return a long table whose outputs are numbers, which sort as they are declared."""
     place = table.column_names.index(OUTPUT)
     codes = pc.index_in(table.column(place), pa.array(outputs, pa.string()))
     return table.set_column(place, OUTPUT, codes)
 
 
-def _named(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
-    """Return the long table of `_numbered` with the names of its outputs."""
+def _decode_output_names(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
+    """Return the long table of `_encode_output_names` with the names of its outputs."""
     place = table.column_names.index(OUTPUT)
     names = pa.array(outputs, pa.string()).take(table.column(place).combine_chunks())
     return table.set_column(place, OUTPUT, names)

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
-from rtbot.io.sinks.opening_writers import writer_of
-from rtbot.io.sinks.output_file import Route, Target
+from rtbot.io.sinks.output_file import OutputFile, Target
+from rtbot.io.sinks.target_writer import open_target_writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import BinaryIO
 
     from rtbot.io.sinks.output_buffer import Table
-    from rtbot.io.sinks.writers import Behind, Clock
+    from rtbot.io.sinks.writers import BackgroundWriter, TimeFormat
     from rtbot.storage.files import Files
 
-__all__ = ["MEMORY", "Outlet", "Target"]
+__all__ = ["MEMORY", "OutputFiles", "Target"]
 
 MEMORY = 256 << 20
 """Bytes that rows take while they wait, if nothing else is said."""
 
 
-class Outlet:
+class OutputFiles:
     """The files of a run. They appear when it ends well; after an error, only what streams does.
 
     `key` names the key columns; `memory` is what rows may take that wait for their turn.
@@ -42,7 +42,7 @@ class Outlet:
         self._files, self._targets, self._key = files, targets, key
         self._memory = memory // max(len(targets), 1)
         self._stack = ExitStack()
-        self._routes: list[Route] = []
+        self._output_files: list[OutputFile] = []
 
     def __enter__(self) -> Self:
         return self
@@ -50,36 +50,36 @@ class Outlet:
     def __exit__(self, *error: object) -> bool | None:
         return self._stack.__exit__(*error)  # type: ignore[arg-type]
 
-    def open(self, clock: Clock, integer_keys: Sequence[bool] = ()) -> None:
+    def open(self, clock: TimeFormat, integer_keys: Sequence[bool] = ()) -> None:
         """Open the files, when it is known how times are written and which keys are integers."""
         kinds = [pa.int64() if integer else pa.string() for integer in integer_keys]
         key = dict(zip(self._key, kinds, strict=True))
         for target in self._targets:
-            writer = self._writer(target, clock)
-            route = Route(target, key, writer, self._scratch(target), self._memory)
+            writer = self._open_writer(target, clock)
+            route = OutputFile(target, key, writer, self._make_scratch_opener(target), self._memory)
             self._stack.callback(route.close)
-            self._routes.append(route)
+            self._output_files.append(route)
 
-    def _writer(self, target: Target, clock: Clock) -> Behind:
+    def _open_writer(self, target: Target, clock: TimeFormat) -> BackgroundWriter:
         """Open a file that appears at the end."""
-        stream = self._stack.enter_context(self._files.replacing(target.path))
-        return writer_of(stream, target, clock)
+        stream = self._stack.enter_context(self._files.open_replacement(target.path))
+        return open_target_writer(stream, target, clock)
 
-    def _scratch(self, target: Target) -> Callable[[], BinaryIO]:
+    def _make_scratch_opener(self, target: Target) -> Callable[[], BinaryIO]:
         """Return what opens files for rows that wait on the disk."""
         return partial(self._files.scratch, target.path)
 
     def add(self, result: Mapping[str, Table]) -> None:
         """Take what a push released."""
-        for route in self._routes:
+        for route in self._output_files:
             route.add(result)
 
     def end_block(self, frontier: int | None) -> None:
         """Write what is ready: keyed, all of the block; unkeyed, what is not after the frontier."""
-        for route in self._routes:
+        for route in self._output_files:
             route.end_block(frontier)
 
     def finish(self, note: Callable[[int], object] | None = None) -> None:
         """Write all that is left; `note` is told the number of rows from the disk as they come."""
-        for route in self._routes:
+        for route in self._output_files:
             route.finish(note)

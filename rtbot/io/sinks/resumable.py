@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from rtbot.core.errors import ResourceLimit
 from rtbot.io.blocks import REJECTS
-from rtbot.io.opening import PACKED
-from rtbot.io.sinks.jsonl_writer import LineWriter
-from rtbot.io.sinks.opening_writers import writer_of
-from rtbot.io.sinks.outputs import Outlet
-from rtbot.io.sinks.writers import Behind, Clock, CsvWriter
-from rtbot.storage.files import naming
-from rtbot.storage.growing_file import BEGUN, GrowingFile, check_whole, extent_of
+from rtbot.io.sinks.jsonl_writer import JsonlWriter
+from rtbot.io.sinks.outputs import OutputFiles
+from rtbot.io.sinks.target_writer import open_target_writer
+from rtbot.io.sinks.writers import BackgroundWriter, CsvWriter, TimeFormat
+from rtbot.io.source_opener import PACKED
+from rtbot.storage.files import name_path_in_errors
+from rtbot.storage.growing_file import EMPTY_EXTENT, GrowingFile, check_extent, measure_extent
 from rtbot.storage.safe_paths import place_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rtbot.io.sinks.output_buffer import Table
     from rtbot.io.sinks.outputs import Target
-    from rtbot.io.sinks.writers import Writer
+    from rtbot.io.sinks.writers import TableWriter
     from rtbot.storage.files import Files
 
     Extent = tuple[int, str]
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 65_536
 
 
-class RowsWriter:
+class ArrowStreamWriter:
     """Rows as a stream of Arrow messages, which can be cut behind each of them."""
 
     def __init__(self, stream: GrowingFile) -> None:
@@ -55,28 +55,28 @@ class RowsWriter:
         """Nothing comes at the end."""
 
 
-class Sink:
+class ResumableFile:
     """A target that is written as far as a checkpoint says, and what writes it on from there."""
 
-    def __init__(self, files: Files, target: Target, clock: Clock, known: Extent) -> None:
+    def __init__(self, files: Files, target: Target, clock: TimeFormat, known: Extent) -> None:
         self.target, self._files, self._clock = target, files, clock
-        self._rows = rows_path(target)
+        self._rows = find_rows_path(target)
         is_given = self._rows is None
         self.file = GrowingFile(files, self._rows or target.path, *known, follow=is_given)
-        self.writer = Behind(self._writer())
+        self.writer = BackgroundWriter(self._make_writer())
 
-    def _writer(self) -> Writer:
+    def _make_writer(self) -> TableWriter:
         stream: Any = self.file
         if self._rows is not None:
-            return RowsWriter(self.file)
+            return ArrowStreamWriter(self.file)
         if self.target.form == "csv":
             return CsvWriter(stream, self._clock, began=self.file.length > 0)
         sparse = self.target.outputs if self.target.layout == "wide" else ()
-        return LineWriter(stream, self._clock, sparse)
+        return JsonlWriter(stream, self._clock, sparse)
 
     def sync(self) -> Extent:
         """Force what has been written onto the disk."""
-        with naming(self.target.path):
+        with name_path_in_errors(self.target.path):
             self.writer.drain()
         return self.file.sync()
 
@@ -85,31 +85,34 @@ class Sink:
         self.writer.stop()
         self.file.close()
 
-    def make(self) -> Extent:
+    def write_final(self) -> Extent:
         """Make the output of its rows, unless it is there already; returns its extent."""
         if self._rows is None:
             return self.sync()
         path = self.target.path
         beside = f"{place_of(path)}.rows"
         self._files.remove_parts(beside)
-        with self._files.replacing(path, beside) as stream, self._files.open(self._rows) as rows:
-            writer = writer_of(stream, self.target, self._clock)
+        with (
+            self._files.open_replacement(path, beside) as stream,
+            self._files.open(self._rows) as rows,
+        ):
+            writer = open_target_writer(stream, self.target, self._clock)
             try:
                 for batch in pa.ipc.open_stream(rows):
                     writer.write(pa.Table.from_batches([batch]))
                 writer.close()
             finally:
                 writer.stop()
-        return extent_of(self._files, path)
+        return measure_extent(self._files, path)
 
 
-def rows_path(target: Target) -> str | None:
+def find_rows_path(target: Target) -> str | None:
     """Return the file that keeps the rows of a target until the end; None if they go to its own."""
     is_text = target.form in ("csv", "jsonl") and not target.path.lower().endswith(PACKED)
     return None if is_text else f"{target.path}.rows"
 
 
-class Lasting(Outlet):
+class ResumableOutputs(OutputFiles):
     """The files of a run that can be resumed; `rejects` is the target of bad rows."""
 
     def __init__(
@@ -123,8 +126,8 @@ class Lasting(Outlet):
         super().__init__(files, targets, key, memory)
         self._rejects = rejects
         self._all = [*targets, *([] if rejects is None else [rejects])]
-        self._known: list[Extent] = [BEGUN] * len(self._all)
-        self._sinks: list[Sink] = []
+        self._known: list[Extent] = [EMPTY_EXTENT] * len(self._all)
+        self._resumable_files: list[ResumableFile] = []
 
     @property
     def extents(self) -> list[Extent]:
@@ -141,53 +144,53 @@ class Lasting(Outlet):
         """Open the file of bad rows, the last of all, and return what writes them."""
         if self._rejects is None:
             return None
-        writer = self._writer(self._rejects, Clock())
+        writer = self._open_writer(self._rejects, TimeFormat())
         if not self._known[-1][0]:
             writer.write(REJECTS.empty_table())
         return writer.write
 
     def sync(self) -> None:
         """Force all that has been written onto the disk; nothing is before `open`."""
-        if self._sinks:
-            self._known = [sink.sync() for sink in self._sinks]
+        if self._resumable_files:
+            self._known = [sink.sync() for sink in self._resumable_files]
 
-    def waiting(self) -> list[Mapping[str, Table]]:
+    def peek_waiting(self) -> list[Mapping[str, Table]]:
         """Return the rows that wait for their turn, of every target."""
-        return [route.waiting() for route in self._routes]
+        return [route.peek_waiting() for route in self._output_files]
 
     def restore(self, waiting: Sequence[Mapping[str, Table]]) -> None:
         """Take rows that waited for their turn."""
-        for route, tables in zip(self._routes, waiting, strict=True):
+        for route, tables in zip(self._output_files, waiting, strict=True):
             if tables:
                 route.add(tables)
 
-    def make(self) -> None:
+    def write_final(self) -> None:
         """Make the outputs that are made at the end."""
-        self._known = [sink.make() for sink in self._sinks]
+        self._known = [sink.write_final() for sink in self._resumable_files]
 
     def check(self) -> None:
         """Raise CheckpointError unless all files are as they are to be found."""
         for target, extent in zip(self._all, self._known, strict=True):
-            check_whole(self._files, target.path, extent)
+            check_extent(self._files, target.path, extent)
 
     def clean(self) -> None:
         """Remove what was needed to make them."""
         for target in self._all:
-            rows = rows_path(target)
+            rows = find_rows_path(target)
             if rows is not None:
                 self._files.remove(rows)
 
-    def _writer(self, target: Target, clock: Clock) -> Behind:
-        sink = Sink(self._files, target, clock, self._known[len(self._sinks)])
+    def _open_writer(self, target: Target, clock: TimeFormat) -> BackgroundWriter:
+        sink = ResumableFile(self._files, target, clock, self._known[len(self._resumable_files)])
         self._stack.callback(sink.close)
-        self._sinks.append(sink)
+        self._resumable_files.append(sink)
         return sink.writer
 
-    def _scratch(self, target: Target) -> Callable[[], BinaryIO]:
-        return partial(_refuse, target)
+    def _make_scratch_opener(self, target: Target) -> Callable[[], BinaryIO]:
+        return partial(_refuse_spill, target)
 
 
-def _refuse(target: Target) -> NoReturn:
+def _refuse_spill(target: Target) -> NoReturn:
     outputs = ", ".join(target.outputs)
     message = f"rows for {target.path} wait until {outputs} are certain, and take too much memory"
     hint = "raise --memory, or give the outputs files of their own"

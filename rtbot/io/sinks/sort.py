@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import as_numpy
+from rtbot.core.arrow import to_numpy
 from rtbot.tables.wide import PRESENT
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ RUNS_MAX = 64
 """Runs that are merged at a time; when there are as many of one size, they become one."""
 
 
-class Sorter:
+class ExternalSorter:
     """Tables of one schema, each sorted by the columns `order` (null last), as one that is sorted.
 
     What is on the disk is in files without a name, which `scratch` opens; `block_bytes` is what a
@@ -45,7 +45,7 @@ class Sorter:
     ) -> None:
         self._scratch, self._order, self._unite = scratch, list(order), unite
         self._block_bytes = block_bytes
-        self._levels: list[_Shelf] = []
+        self._levels: list[_RunFile] = []
 
     def __len__(self) -> int:
         """Count the runs on the disk."""
@@ -56,9 +56,9 @@ class Sorter:
         if table.num_rows:
             self._add([table], 0)
 
-    def sorted(self) -> Iterator[pa.Table]:
+    def read_sorted(self) -> Iterator[pa.Table]:
         """Yield all rows in order, as tables of some size; equal ones in the order they came in."""
-        yield from self._merged(reversed(self._levels))
+        yield from self._merge_files(reversed(self._levels))
 
     def close(self) -> None:
         """Give the disk back."""
@@ -68,20 +68,24 @@ class Sorter:
 
     def _add(self, tables: Iterable[pa.Table], level: int) -> None:
         if level == len(self._levels):
-            self._levels.append(_Shelf(self._scratch(), self._block_bytes))
+            self._levels.append(_RunFile(self._scratch(), self._block_bytes))
         shelf = self._levels[level]
         shelf.add(tables)
         if len(shelf.runs) == RUNS_MAX:
-            self._levels[level] = _Shelf(self._scratch(), self._block_bytes)
-            self._add(self._merged([shelf]), level + 1)
+            self._levels[level] = _RunFile(self._scratch(), self._block_bytes)
+            self._add(self._merge_files([shelf]), level + 1)
             shelf.close()
 
-    def _merged(self, shelves: Iterable[_Shelf]) -> Iterator[pa.Table]:
-        cursors = [_Cursor(shelf.read(run), self._order) for shelf in shelves for run in shelf.runs]
-        return _merged([cursor for cursor in cursors if cursor], self._order, unite=self._unite)
+    def _merge_files(self, shelves: Iterable[_RunFile]) -> Iterator[pa.Table]:
+        cursors = [
+            _RunCursor(shelf.read(run), self._order) for shelf in shelves for run in shelf.runs
+        ]
+        return _merge_cursors(
+            [cursor for cursor in cursors if cursor], self._order, unite=self._unite
+        )
 
 
-class _Shelf:
+class _RunFile:
     """A file of runs; a run is the places of its blocks."""
 
     def __init__(self, file: BinaryIO, block_bytes: int) -> None:
@@ -114,7 +118,7 @@ class _Shelf:
         self._file.close()
 
 
-class _Cursor:
+class _RunCursor:
     """Rows of a run that are not merged yet, of which one block is in memory; false at the end."""
 
     def __init__(self, blocks: Iterator[pa.RecordBatch], order: Sequence[str]) -> None:
@@ -131,7 +135,7 @@ class _Cursor:
         """Return the last row in memory; None if no other follows."""
         return self._last if self._next is not None else None
 
-    def taken(self, bound: tuple[Any, ...] | None) -> Iterator[pa.RecordBatch]:
+    def take_until(self, bound: tuple[Any, ...] | None) -> Iterator[pa.RecordBatch]:
         """Take the rows that are not after the bound; without one, those in memory."""
         while self._block is not None and (bound is None or self._last <= bound):
             block, start = self._block, self._start
@@ -139,7 +143,7 @@ class _Cursor:
             yield block.slice(start)
         if self._block is not None and bound is not None:
             rows = range(self._block.num_rows)
-            end = bisect_right(rows, bound, self._start, key=self._row)
+            end = bisect_right(rows, bound, self._start, key=self._make_sort_key)
             yield self._block.slice(self._start, end - self._start)
             self._start = end
 
@@ -148,38 +152,40 @@ class _Cursor:
         if self._block is not None:
             self._next = next(self._blocks, None)
             self._columns = [self._block.column(name) for name in self._order]
-            self._last = self._row(self._block.num_rows - 1)
+            self._last = self._make_sort_key(self._block.num_rows - 1)
 
-    def _row(self, row: int) -> tuple[Any, ...]:
+    def _make_sort_key(self, row: int) -> tuple[Any, ...]:
         """Return what a row is compared by: a null is after everything."""
         cells = [column[row].as_py() for column in self._columns]
         return tuple((cell is None, cell) for cell in cells)
 
 
-def _merged(cursors: Sequence[_Cursor], order: Sequence[str], *, unite: bool) -> Iterator[pa.Table]:
+def _merge_cursors(
+    cursors: Sequence[_RunCursor], order: Sequence[str], *, unite: bool
+) -> Iterator[pa.Table]:
     by = [(name, "ascending") for name in order]
     while cursors:
         bounds = [bound for cursor in cursors if (bound := cursor.bound()) is not None]
         bound = min(bounds, default=None)
-        parts = [part for cursor in cursors for part in cursor.taken(bound) if part.num_rows]
+        parts = [part for cursor in cursors for part in cursor.take_until(bound) if part.num_rows]
         table = pa.Table.from_batches(parts)
         if len(parts) > 1:
             table = table.take(pc.sort_indices(table, sort_keys=by))
-            table = _united(table, order) if unite else table
+            table = _unite_rows(table, order) if unite else table
         yield table
         cursors = [cursor for cursor in cursors if cursor]
 
 
-def _united(table: pa.Table, order: Sequence[str]) -> pa.Table:
+def _unite_rows(table: pa.Table, order: Sequence[str]) -> pa.Table:
     """Put rows that follow one another and are equal in `order` into as few as they can be."""
     table = table.combine_chunks()
     starts = np.ones(table.num_rows, np.bool_)
-    starts[1:] = ~np.logical_and.reduce([_repeats(table.column(name)) for name in order])
+    starts[1:] = ~np.logical_and.reduce([_find_repeats(table.column(name)) for name in order])
     if starts.all():
         return table
     group, heads = np.cumsum(starts) - 1, np.flatnonzero(starts)
     names = [name for name in table.column_names if PRESENT + name in table.column_names]
-    there = {name: np.flatnonzero(as_numpy(table.column(PRESENT + name))) for name in names}
+    there = {name: np.flatnonzero(to_numpy(table.column(PRESENT + name))) for name in names}
     sizes = np.max([np.bincount(group[rows], minlength=len(heads)) for rows in there.values()], 0)
     firsts = np.cumsum(sizes) - sizes
     columns = {name: table.column(name).take(pa.array(np.repeat(heads, sizes))) for name in order}
@@ -193,8 +199,8 @@ def _united(table: pa.Table, order: Sequence[str]) -> pa.Table:
     return pa.table([columns[name] for name in table.column_names], names=table.column_names)
 
 
-def _repeats(column: pa.ChunkedArray) -> np.ndarray:
+def _find_repeats(column: pa.ChunkedArray) -> np.ndarray:
     """Whether each cell but the first equals the one before."""
     left, right = column.slice(0, len(column) - 1), column.slice(1)
     equal = pc.fill_null(pc.equal(left, right), False)
-    return as_numpy(pc.or_(equal, pc.and_(pc.is_null(left), pc.is_null(right))))
+    return to_numpy(pc.or_(equal, pc.and_(pc.is_null(left), pc.is_null(right))))

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from rtbot.core import times
-from rtbot.core.arrow import as_numpy
-from rtbot.io.sinks.csv_writer import Lines, quoted
+from rtbot.core.arrow import to_numpy
+from rtbot.io.sinks.csv_writer import CsvEncoder, quote_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import BinaryIO
 
-    from rtbot.core.times import Style
+    from rtbot.core.times import TimeStyle
 
 GROUP_ROWS = 1 << 18
 """Rows of a Parquet row group: tables are gathered until there are as many."""
 
 
-class Writer(Protocol):
+class TableWriter(Protocol):
     """Takes tables of one schema, whose column `t` is int64, and writes them as they come."""
 
     def write(self, table: pa.Table) -> None:
@@ -35,21 +35,21 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class TimeFormat:
     """How times are written: as text in a style, or as integers if `style` is None."""
 
     unit: str | None = None
-    style: Style | None = None
+    style: TimeStyle | None = None
 
-    def told(self, table: pa.Table) -> pa.Table:
+    def format_table(self, table: pa.Table) -> pa.Table:
         """Return the table with its times as text."""
         if self.style is None:
             return table
-        counts = as_numpy(table.column("t"))
-        texts = times.render(counts, self.unit or times.DEFAULT_UNIT, self.style)
+        counts = to_numpy(table.column("t"))
+        texts = times.format_times(counts, self.unit or times.DEFAULT_UNIT, self.style)
         return table.set_column(table.column_names.index("t"), "t", texts)
 
-    def stamped(self, table: pa.Table) -> pa.Table:
+    def to_timestamps(self, table: pa.Table) -> pa.Table:
         """Return the table with its times as Arrow timestamps, UTC if they had an offset."""
         if self.style is None:
             return table
@@ -61,17 +61,17 @@ class Clock:
 class CsvWriter:
     """CSV with a header line, unless it `began`; null is empty, floats read back bit for bit."""
 
-    def __init__(self, stream: BinaryIO, clock: Clock, *, began: bool = False) -> None:
+    def __init__(self, stream: BinaryIO, clock: TimeFormat, *, began: bool = False) -> None:
         self._stream = stream
-        self._lines = Lines(clock)
+        self._lines = CsvEncoder(clock)
         self._began = began
 
     def write(self, table: pa.Table) -> None:
         """Write rows; the first call, even without rows, writes the header."""
         if not self._began:
             self._began = True
-            self._stream.write((",".join(map(quoted, table.column_names)) + "\n").encode())
-        for text in self._lines.of(table):
+            self._stream.write((",".join(map(quote_cell, table.column_names)) + "\n").encode())
+        for text in self._lines.encode(table):
             self._stream.write(text)
 
     def close(self) -> None:
@@ -81,13 +81,13 @@ class CsvWriter:
 class ArrowWriter:
     """Arrow's IPC file format."""
 
-    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+    def __init__(self, stream: BinaryIO, clock: TimeFormat) -> None:
         self._stream, self._clock = stream, clock
         self._opened: Any = None
 
     def write(self, table: pa.Table) -> None:
         """Write rows; the first call decides on the schema."""
-        table = self._clock.stamped(table)
+        table = self._clock.to_timestamps(table)
         self._opened = self._opened or pa.ipc.new_file(self._stream, table.schema)
         self._opened.write_table(table)
 
@@ -104,7 +104,7 @@ class ParquetWriter:
     the rest. Times are written as differences, since they rise.
     """
 
-    def __init__(self, stream: BinaryIO, clock: Clock) -> None:
+    def __init__(self, stream: BinaryIO, clock: TimeFormat) -> None:
         self._stream, self._clock = stream, clock
         self._opened: Any = None
         self._gathered: list[pa.Table] = []
@@ -112,8 +112,8 @@ class ParquetWriter:
 
     def write(self, table: pa.Table) -> None:
         """Take rows, and write them when they fill a row group; the first decide on the schema."""
-        table = self._clock.stamped(table)
-        self._opened = self._opened or self._open(table.schema)
+        table = self._clock.to_timestamps(table)
+        self._opened = self._opened or self._create_file(table.schema)
         self._gathered.append(table)
         self._rows += table.num_rows
         if self._rows >= GROUP_ROWS:
@@ -125,7 +125,7 @@ class ParquetWriter:
             self._write_groups(self._rows)
             self._opened.close()
 
-    def _open(self, schema: pa.Schema) -> Any:
+    def _create_file(self, schema: pa.Schema) -> Any:
         import pyarrow.parquet as pq
 
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
@@ -144,10 +144,10 @@ class ParquetWriter:
         self._gathered, self._rows = [whole.slice(rows)], self._rows - rows
 
 
-class PackedWriter:
+class GzipWriter:
     """Lines packed by gzip, with no time or name in it, so that equal rows are equal bytes."""
 
-    def __init__(self, stream: BinaryIO, open_lines: Callable[[Any], Writer]) -> None:
+    def __init__(self, stream: BinaryIO, open_lines: Callable[[Any], TableWriter]) -> None:
         self._packed = gzip.GzipFile("", "wb", 6, stream, mtime=0)
         self._writer = open_lines(self._packed)
         self.write = self._writer.write
@@ -158,10 +158,10 @@ class PackedWriter:
         self._packed.close()
 
 
-class Behind:
+class BackgroundWriter:
     """Writes in a thread of its own, in order; an error arrives with the next call."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: TableWriter) -> None:
         self._writer = writer
         self._pool = ThreadPoolExecutor(1)
         self._pending: deque[Future[None]] = deque()
@@ -188,8 +188,8 @@ class Behind:
 
 
 def open_writer(
-    stream: BinaryIO, path: str, form: str, clock: Clock, sparse: Collection[str] = ()
-) -> Writer:
+    stream: BinaryIO, path: str, form: str, clock: TimeFormat, sparse: Collection[str] = ()
+) -> TableWriter:
     """Return the writer of a format: csv, jsonl (packed if named so), parquet, arrow, table.
 
     `sparse` are the columns whose nulls are left out in JSONL.
@@ -203,11 +203,11 @@ def open_writer(
     if form == "arrow":
         return ArrowWriter(stream, clock)
 
-    def open_lines(stream: BinaryIO) -> Writer:
+    def open_lines(stream: BinaryIO) -> TableWriter:
         if form == "csv":
             return CsvWriter(stream, clock)
-        from rtbot.io.sinks.jsonl_writer import LineWriter
+        from rtbot.io.sinks.jsonl_writer import JsonlWriter
 
-        return LineWriter(stream, clock, sparse)
+        return JsonlWriter(stream, clock, sparse)
 
-    return PackedWriter(stream, open_lines) if path.lower().endswith(".gz") else open_lines(stream)
+    return GzipWriter(stream, open_lines) if path.lower().endswith(".gz") else open_lines(stream)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from rtbot.storage.files import naming
+from rtbot.storage.files import name_path_in_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,7 @@ AHEAD = 2
 """Pieces that are worked on in another thread while one is used."""
 
 
-class Live:
+class LiveStream:
     """A pipe or a terminal: a part of what will come can be had before the rest is there."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -42,33 +42,35 @@ class Live:
         return not select.select([self._number], [], [], IDLE_SECONDS)[0]
 
 
-def live(stream: BinaryIO) -> BinaryIO | Live:
+def open_live(stream: BinaryIO) -> BinaryIO | LiveStream:
     """Return a stream that is no file as one whose parts can be had at once."""
     try:
         is_file = S_ISREG(os.fstat(stream.fileno()).st_mode)
     except OSError:  # bytes that are no file of the system
         return stream
-    return stream if is_file or os.name == "nt" else Live(stream)
+    return stream if is_file or os.name == "nt" else LiveStream(stream)
 
 
-def sought(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
+def make_seekable(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
     """Return the stream if one can go back in it, else a copy without a name on the disk."""
     if stream.seekable():
         return stream
     copy = files.scratch(path)
-    with naming(path):
+    with name_path_in_errors(path):
         shutil.copyfileobj(stream, copy)
         copy.seek(0)
     return copy
 
 
-def guarded(chunks: Iterable[Chunk], file: str) -> Iterator[Chunk]:
+def name_file_in_errors(chunks: Iterable[Chunk], file: str) -> Iterator[Chunk]:
     """Pass chunks on; trouble with reading names the file."""
-    with naming(file):
+    with name_path_in_errors(file):
         yield from chunks
 
 
-def in_background(work: Callable[[Any], Any], items: Iterable[Any], ahead: int) -> Iterator[Any]:
+def map_in_background(
+    work: Callable[[Any], Any], items: Iterable[Any], ahead: int
+) -> Iterator[Any]:
     """Yield what `work` makes of the items, some of them ahead of time in another thread."""
     with ThreadPoolExecutor(1) as pool:
         pending: deque[Any] = deque()

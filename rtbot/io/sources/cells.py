@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.errors import foreign_character
-from rtbot.io.blocks import Fault
+from rtbot.core.errors import describe_non_ascii
+from rtbot.io.blocks import CellError
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 WORDS = r"(?i)^[+-]?(nan|inf|infinity)$"
@@ -40,81 +40,85 @@ HINTS = {
 """What to try for cells that look like this."""
 
 
-def convert(texts: pa.Array, kind: str, column: str) -> tuple[pa.Array, list[Fault]]:
+def convert_cells(texts: pa.Array, kind: str, column: str) -> tuple[pa.Array, list[CellError]]:
     """Convert text, whose empty cells are null, to the kind; bad cells become null and a fault."""
     if kind in ("text", "raw", "any"):
         return texts, []
     texts = pc.utf8_trim(pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts), " \t")
-    array, good = {"number": _numbers, "integer": _integers, "boolean": _booleans}[kind](texts)
+    array, good = {
+        "number": _convert_numbers,
+        "integer": _convert_integers,
+        "boolean": _convert_booleans,
+    }[kind](texts)
     faults = [
-        _fault(row, column, texts[row].as_py(), kind)
+        _make_cell_error(row, column, texts[row].as_py(), kind)
         for row in np.flatnonzero(~good.to_numpy(zero_copy_only=False)).tolist()
     ]
-    return array, [replace(one, hint=_hint(one)) for one in faults[:1]] + faults[1:]
+    return array, [replace(one, hint=_suggest_cell(one)) for one in faults[:1]] + faults[1:]
 
 
-def _fault(row: int, column: str, text: str, kind: str) -> Fault:
+def _make_cell_error(row: int, column: str, text: str, kind: str) -> CellError:
     """Say what is wrong with a cell that is not of the kind."""
     if kind == "integer" and re.match(INTEGER, text):
-        return Fault(row, column, "an integer beyond 64 bits", text, code="RT213")
-    return Fault(row, column, EXPECTED[kind], text, code="RT201")
+        return CellError(row, column, "an integer beyond 64 bits", text, code="RT213")
+    return CellError(row, column, EXPECTED[kind], text, code="RT201")
 
 
-def _hint(fault: Fault) -> str:
+def _suggest_cell(fault: CellError) -> str:
     """Say what to try in place of a cell; as only the first of many is shown, only it has one."""
     text = fault.value or ""
     found = (hint for form, hint in HINTS.items() if re.match(form, text, re.ASCII))
-    return foreign_character(text) or (next(found, "") if fault.code == "RT201" else "")
+    return describe_non_ascii(text) or (next(found, "") if fault.code == "RT201" else "")
 
 
 def is_integer(texts: pa.Array) -> bool:
     """Whether all cells that are not empty are integers, none written with leading zeros."""
     matching = pc.match_substring_regex(texts, KEY_INTEGER).drop_null()
-    return bool(pc.all(matching).as_py()) and bool(pc.all(_fits(texts.drop_null())).as_py())
+    return bool(pc.all(matching).as_py()) and bool(pc.all(_is_in_range(texts.drop_null())).as_py())
 
 
-def looks_integer(text: str) -> bool:
+def is_integer_text(text: str) -> bool:
     """Whether one cell is written as an integer."""
     return re.fullmatch(r"[+-]?[0-9]+", text.strip(" \t")) is not None
 
 
-def integer_keys(keys: pa.Array, column: str) -> tuple[pa.Array, list[Fault]]:
+def convert_integer_keys(keys: pa.Array, column: str) -> tuple[pa.Array, list[CellError]]:
     """Convert a key column that had integers in the first rows; what is none now is a fault."""
     coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
     if is_integer(coded.dictionary):
         return pc.cast(coded.dictionary, pa.int64()).take(coded.indices), []
     texts = coded.dictionary_decode()
     good = pc.fill_null(pc.match_substring_regex(texts, KEY_INTEGER), True)
-    good = pc.and_(good, pc.fill_null(_fits(_only(good, texts)), True))
+    good = pc.and_(good, pc.fill_null(_is_in_range(_null_bad_cells(good, texts)), True))
     message = "not a plain 64-bit integer, as the keys in the first rows are"
     faults = [
-        Fault(row, column, message, texts[row].as_py(), code="RT212")
+        CellError(row, column, message, texts[row].as_py(), code="RT212")
         for row in np.flatnonzero(~good.to_numpy(zero_copy_only=False)).tolist()
     ]
-    return pc.cast(_only(good, texts), pa.int64()), faults
+    return pc.cast(_null_bad_cells(good, texts), pa.int64()), faults
 
 
-def _numbers(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _convert_numbers(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     good = pc.or_(pc.match_substring_regex(texts, NUMBER), pc.match_substring_regex(texts, WORDS))
     good = pc.fill_null(good, True)
-    return pc.cast(_only(good, texts), pa.float64()), good
+    return pc.cast(_null_bad_cells(good, texts), pa.float64()), good
 
 
-def _integers(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _convert_integers(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     good = pc.fill_null(pc.match_substring_regex(texts, INTEGER), True)
-    digits = pc.utf8_ltrim(_only(good, texts), "+")
-    good = pc.and_(good, pc.fill_null(_fits(digits), True))
-    return pc.cast(_only(good, digits), pa.int64()), good
+    digits = pc.utf8_ltrim(_null_bad_cells(good, texts), "+")
+    good = pc.and_(good, pc.fill_null(_is_in_range(digits), True))
+    return pc.cast(_null_bad_cells(good, digits), pa.int64()), good
 
 
-def _booleans(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _convert_booleans(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     lowered = pc.utf8_lower(texts)
     true, false = (pc.is_in(lowered, pa.array(words)) for words in (["true", "1"], ["false", "0"]))
     good = pc.or_(pc.or_(true, false), pc.is_null(texts))
     return pc.if_else(pc.or_(true, false), true, pa.scalar(None, pa.bool_())), good
 
 
-def _fits(digits: pa.Array) -> pa.Array:
+def _is_in_range(digits: pa.Array) -> pa.Array:
     """Whether integers written in digits are within 64 bits."""
     good = pc.less_equal(pc.utf8_length(digits), SAFE_DIGITS)
     if pc.all(good).as_py() is not False:
@@ -127,5 +131,5 @@ def _is_int64(text: str) -> bool:
     return len(bare) <= SAFE_DIGITS + 1 and -(2**63) <= int(text) < 2**63
 
 
-def _only(good: pa.Array, texts: pa.Array) -> pa.Array:
+def _null_bad_cells(good: pa.Array, texts: pa.Array) -> pa.Array:
     return pc.if_else(good, texts, pa.scalar(None, texts.type))

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
-from rtbot.io.blocks import Block, known_by
+from rtbot.io.blocks import Block, add_start_offset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO
 
-    from rtbot.io.sources.offsets import Mark, Witness
+    from rtbot.io.sources.offsets import FileOffset, OffsetTracker
 
     Place = tuple[int, ...]
 
@@ -28,7 +28,7 @@ DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 """What pyarrow raises for damaged files; the last for names that are no UTF-8."""
 
 
-class ColumnFile:
+class ColumnarSource:
     """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
 
     One can go back in the stream. A block begins at the number of a batch, and at a row.
@@ -37,18 +37,18 @@ class ColumnFile:
     typed, sparse, live = True, False, False
 
     def __init__(
-        self, stream: BinaryIO, file: str, form: str, witness: Witness | None = None
+        self, stream: BinaryIO, file: str, form: str, witness: OffsetTracker | None = None
     ) -> None:
         self.file = file
         self._read: Callable[[list[str], Place], Iterator[tuple[Place, pa.RecordBatch]]]
-        self._mark = None if witness is None else witness.pages(stream)
+        self._mark = None if witness is None else witness.hash_pages(stream)
         try:
             if form == "parquet":
                 self._open_parquet(stream)
             else:
                 self._open_arrow(stream)
         except DAMAGE as error:
-            raise self._damaged(f"not a whole {form} file", error) from None
+            raise self._make_damage_error(f"not a whole {form} file", error) from None
         twice = repeated(self.names)
         if twice is not None:
             raise DataError(f"two columns are named {twice!r}", code="RT215", file=file)
@@ -57,13 +57,15 @@ class ColumnFile:
         """Return an empty array of the column's type, which is all there is to know."""
         return pa.nulls(0, self.schema.field(column).type)
 
-    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+    def read_blocks(
+        self, wanted: Mapping[str, str], mark: FileOffset | None = None
+    ) -> Iterator[Block]:
         """Read the wanted columns with the types that they have in the file."""
-        found = self._blocks(wanted, mark)
+        found = self._read_blocks(wanted, mark)
         begun = None if self._mark is None else self._mark(START)
-        yield from known_by(begun, self.file, found)
+        yield from add_start_offset(begun, self.file, found)
 
-    def _blocks(self, wanted: Mapping[str, str], mark: Mark | None) -> Iterator[Block]:
+    def _read_blocks(self, wanted: Mapping[str, str], mark: FileOffset | None) -> Iterator[Block]:
         start = START if mark is None else mark.place
         at = start[1]
         try:
@@ -74,15 +76,15 @@ class ColumnFile:
                     self.file,
                     batch.num_rows,
                     columns,
-                    _numbered(at),
-                    _told(columns),
+                    _number_rows(at),
+                    _make_row_formatter(columns),
                     mark=None if self._mark is None else self._mark(place),
                 )
                 at += batch.num_rows
         except DAMAGE as error:
-            raise self._damaged(f"damaged after {at} good rows", error) from None
+            raise self._make_damage_error(f"damaged after {at} good rows", error) from None
 
-    def _damaged(self, what: str, error: Exception) -> Exception:
+    def _make_damage_error(self, what: str, error: Exception) -> Exception:
         """Return what pyarrow met as an error of the data, unless the system told it."""
         if getattr(error, "errno", None):
             return error
@@ -137,11 +139,11 @@ class ColumnFile:
         self._read = read
 
 
-def _numbered(start: int) -> Callable[[int], int]:
+def _number_rows(start: int) -> Callable[[int], int]:
     return lambda row: start + row + 1
 
 
-def _told(columns: Mapping[str, pa.Array]) -> Callable[[int], str]:
+def _make_row_formatter(columns: Mapping[str, pa.Array]) -> Callable[[int], str]:
     """Return what shows a row: the cells that were read, as JSON."""
 
     def text(row: int) -> str:

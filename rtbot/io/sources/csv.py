@@ -18,17 +18,17 @@ import pyarrow.csv as pacsv
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
-from rtbot.io.blocks import Block, Fault, known_by
-from rtbot.io.sources.byte_streams import AHEAD, Live, guarded, in_background
-from rtbot.io.sources.cells import convert
-from rtbot.io.sources.csv_chunks import Chunk, check_text, chunks, record_end
-from rtbot.io.sources.offsets import continued
+from rtbot.io.blocks import Block, CellError, add_start_offset
+from rtbot.io.sources.byte_streams import AHEAD, LiveStream, map_in_background, name_file_in_errors
+from rtbot.io.sources.cells import convert_cells
+from rtbot.io.sources.csv_chunks import Chunk, check_text, find_record_end, read_chunks
+from rtbot.io.sources.offsets import continue_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import BinaryIO
 
-    from rtbot.io.sources.offsets import Mark, Witness
+    from rtbot.io.sources.offsets import FileOffset, OffsetTracker
 
 CODED = pa.dictionary(pa.int32(), pa.string())
 TYPES = {
@@ -42,29 +42,33 @@ TYPES = {
 }
 
 
-class Records:
+class CsvSource:
     """A CSV file, opened: `names` are its columns; none if it has no header."""
 
     typed, sparse = False, False
 
-    def __init__(self, stream: BinaryIO | Live, file: str, witness: Witness | None = None) -> None:
+    def __init__(
+        self, stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None
+    ) -> None:
         self.file = file
-        self.live = isinstance(stream, Live)
+        self.live = isinstance(stream, LiveStream)
         self._stream, self._witness = stream, witness
         self._chunks = self._read_from(1)
-        self._first = _without_header(self._filled_chunk(), file)
+        self._first = _split_header(self._find_filled_chunk(), file)
         self.names = self._first[0]
         if not self._first[1].data:
-            self._first = self.names, self._filled_chunk()
+            self._first = self.names, self._find_filled_chunk()
         twice = repeated(filter(None, self.names))
         if twice is not None:
             message = f"two columns are named {twice!r}"
             raise DataError(message, code="RT215", file=file, row=1)
 
     def _read_from(self, line: int) -> Iterator[Chunk]:
-        return guarded(chunks(self._stream, self.file, self._witness, line), self.file)
+        return name_file_in_errors(
+            read_chunks(self._stream, self.file, self._witness, line), self.file
+        )
 
-    def _filled_chunk(self) -> Chunk:
+    def _find_filled_chunk(self) -> Chunk:
         """Return the first chunk that has more than empty lines, or an empty one."""
         filled = (chunk for chunk in self._chunks if chunk.data.strip(b"\r\n"))
         return next(filled, Chunk(b"", 1))
@@ -74,51 +78,53 @@ class Records:
         chunk = self._first[1]
         if not chunk.data.strip():
             return pa.array([], pa.string())
-        return self._as_text(chunk, [column])[0][column]
+        return self._read_as_text(chunk, [column])[0][column]
 
-    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+    def read_blocks(
+        self, wanted: Mapping[str, str], mark: FileOffset | None = None
+    ) -> Iterator[Block]:
         """Read the wanted columns; `key` is text or, if all of it is so in the sample, integer."""
         rest: Iterator[Chunk] = chain([self._first[1]], self._chunks)
         if mark is not None and mark.spans and mark.place != self._first[1].place:
             assert self._witness is not None, "what has marks has a witness"
-            rest = continued(self._stream, mark, self._witness, rest, self._read_from)
+            rest = continue_chunks(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(b"\r\n"))
         ahead = 0 if self.live else AHEAD
-        found = in_background(lambda chunk: self._block(chunk, wanted), filled, ahead)
-        begun = None if self._witness is None else self._witness.begun()
-        yield from known_by(begun, self.file, found)
+        found = map_in_background(lambda chunk: self._convert_chunk(chunk, wanted), filled, ahead)
+        begun = None if self._witness is None else self._witness.make_start_offset()
+        yield from add_start_offset(begun, self.file, found)
 
-    def _block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
+    def _convert_chunk(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
         if not _is_deceptive(chunk.data, wanted):
             try:
                 table = self._read(chunk, {name: TYPES[kind] for name, kind in wanted.items()})
             except pa.ArrowInvalid:
-                return self._strict_block(chunk, wanted)
-            columns = {name: _whole(table, name) for name in wanted}
-            return self._located(chunk, columns, table.num_rows)
-        return self._strict_block(chunk, wanted)
+                return self._convert_strictly(chunk, wanted)
+            columns = {name: _combine_column(table, name) for name in wanted}
+            return self._make_block(chunk, columns, table.num_rows)
+        return self._convert_strictly(chunk, wanted)
 
-    def _strict_block(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
-        texts, broken, count = self._as_text(chunk, list(wanted))
+    def _convert_strictly(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
+        texts, broken, count = self._read_as_text(chunk, list(wanted))
         columns, faults = {}, []
         for name, kind in wanted.items():
-            columns[name], bad = convert(texts[name], "text" if kind == "key" else kind, name)
+            columns[name], bad = convert_cells(texts[name], "text" if kind == "key" else kind, name)
             faults += bad
-        return self._located(chunk, columns, count, broken, faults)
+        return self._make_block(chunk, columns, count, broken, faults)
 
-    def _as_text(
+    def _read_as_text(
         self, chunk: Chunk, names: list[str]
-    ) -> tuple[dict[str, pa.Array], list[Fault], int]:
+    ) -> tuple[dict[str, pa.Array], list[CellError], int]:
         """Read columns as text; also the rows that have too few or too many cells, left out."""
         check_text(chunk, self.file)
-        broken: list[Fault] = []
+        broken: list[CellError] = []
 
         def skip(row: pacsv.InvalidRow) -> str:
             plural = "s" if row.actual_columns != 1 else ""
             message = f"{row.actual_columns} cell{plural}, the header has {row.expected_columns}"
             more = row.actual_columns > row.expected_columns
             hint = "a cell that holds a comma stands in quotes" if more else ""
-            broken.append(Fault(row.number - 1, None, message, code="RT207", hint=hint))
+            broken.append(CellError(row.number - 1, None, message, code="RT207", hint=hint))
             return "skip"
 
         try:
@@ -127,7 +133,7 @@ class Records:
             message = f"not CSV: {error}"
             raise DataError(message, code="RT208", file=self.file, row=chunk.line) from None
         return (
-            {name: _whole(table, name) for name in names},
+            {name: _combine_column(table, name) for name in names},
             broken,
             table.num_rows,
         )
@@ -151,50 +157,50 @@ class Records:
             ),
         )
 
-    def _located(
+    def _make_block(
         self,
         chunk: Chunk,
         columns: dict[str, pa.Array],
         count: int,
-        broken: list[Fault] | None = None,
-        faults: list[Fault] | None = None,
+        broken: list[CellError] | None = None,
+        faults: list[CellError] | None = None,
     ) -> Block:
         """Put together a block whose rows can tell where in the file they stand."""
         broken = broken or []
         starts: list[int] = []
         if broken:
-            columns, faults = _with_gaps(columns, count, broken, faults or [])
+            columns, faults = _insert_gaps(columns, count, broken, faults or [])
             count += len(broken)
 
         def start(row: int) -> int:
             if not starts:
-                starts.extend(chunk.record_starts())
+                starts.extend(chunk.find_record_starts())
             return starts[row]
 
         def line(row: int) -> int:
-            return chunk.line_at(start(row))
+            return chunk.find_line(start(row))
 
         def text(row: int) -> str:
             at = start(row)
-            record = chunk.data[at : record_end(chunk.data, at)]
+            record = chunk.data[at : find_record_end(chunk.data, at)]
             return record.decode(errors="backslashreplace").rstrip("\r\n")
 
         found = tuple(faults or ())
         return Block(self.file, count, columns, line, text, found, mark=chunk.mark)
 
 
-def _whole(table: pa.Table, name: str) -> pa.Array:
+def _combine_column(table: pa.Table, name: str) -> pa.Array:
     """Return a column in one piece, without a copy where it is."""
     column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _without_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
+def _split_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
     """Split the header from the first chunk."""
     data = chunk.data
     skipped = len(data) - len(data.lstrip(b"\r\n"))
-    end = record_end(data, skipped)
-    header = Chunk(data[skipped:end], chunk.line_at(skipped))
+    end = find_record_end(data, skipped)
+    header = Chunk(data[skipped:end], chunk.find_line(skipped))
     check_text(header, file)
     try:
         row = next(csv.reader(io.StringIO(header.data.decode(), newline="")), [])
@@ -202,7 +208,7 @@ def _without_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
         hint = "the first line has the names of the columns; perhaps a quote is not closed"
         message = f"no header of CSV: {error}"
         raise DataError(message, code="RT208", hint=hint, file=file, row=header.line) from None
-    return row, Chunk(data[end:], chunk.line_at(end), chunk.mark)
+    return row, Chunk(data[end:], chunk.find_line(end), chunk.mark)
 
 
 def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:
@@ -213,9 +219,9 @@ def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:
     return "number" in kinds and b"(" in data and b"nan(" in data.lower()
 
 
-def _with_gaps(
-    columns: dict[str, pa.Array], count: int, broken: list[Fault], faults: list[Fault]
-) -> tuple[dict[str, pa.Array], list[Fault]]:
+def _insert_gaps(
+    columns: dict[str, pa.Array], count: int, broken: list[CellError], faults: list[CellError]
+) -> tuple[dict[str, pa.Array], list[CellError]]:
     """Put rows of nulls where broken rows were left out, so that rows count as in the file."""
     places = np.ones(count + len(broken), np.bool_)
     places[[fault.row for fault in broken]] = False

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot.core.errors import DataError
-from rtbot.graph.document.diagnosis import foreign_bytes
-from rtbot.io.sources.byte_streams import Live
+from rtbot.graph.document.diagnosis import identify_bytes
+from rtbot.io.sources.byte_streams import LiveStream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from rtbot.io.sources.offsets import Mark, Witness
+    from rtbot.io.sources.offsets import FileOffset, OffsetTracker
 
 CHUNK_BYTES = 1 << 22
 LINE_BYTES = 1 << 24
@@ -29,7 +29,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 QUOTE, LINE_FEED, RETURN = ord('"'), ord("\n"), ord("\r")
 OPENS = np.frombuffer(b',\n"', np.uint8)
 CLOSES = np.frombuffer(b',\r\n"', np.uint8)
-FOREIGN_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+OTHER_BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 QUOTES = "a cell with a quote stands in quotes, and its own are doubled"
@@ -41,56 +41,56 @@ class Chunk:
 
     data: bytes
     line: int
-    mark: Mark | None = None
+    mark: FileOffset | None = None
 
     @property
     def place(self) -> tuple[int, ...] | None:
         """Where it begins, if there is a mark."""
         return None if self.mark is None else self.mark.place
 
-    def line_at(self, offset: int) -> int:
+    def find_line(self, offset: int) -> int:
         """Return the number of the line that holds the byte."""
         return self.line + self.data.count(b"\n", 0, offset)
 
-    def record_starts(self) -> list[int]:
+    def find_record_starts(self) -> list[int]:
         """Return where each record starts; empty lines are no records."""
         starts, at, data = [], 0, self.data
         while at < len(data):
-            end = record_end(data, at)
+            end = find_record_end(data, at)
             if data[at:end].strip(b"\r\n"):
                 starts.append(at)
             at = end
         return starts
 
 
-def chunks(
-    stream: BinaryIO | Live, file: str, witness: Witness | None = None, line: int = 1
+def read_chunks(
+    stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None, line: int = 1
 ) -> Iterator[Chunk]:
     """Read the stream to its end; every chunk but the last ends with a line feed."""
     rest = b""
-    for data, last in pieces(stream, file, witness, line):
+    for data, last in read_pieces(stream, file, witness, line):
         data = rest + data  # noqa: PLW2901
-        cut = len(data) if last else last_record_end(data)
-        if last and count(data, QUOTE) % 2:
-            raise _unclosed(Chunk(data, line), file)
+        cut = len(data) if last else find_last_record_end(data)
+        if last and count_byte(data, QUOTE) % 2:
+            raise _make_unclosed_error(Chunk(data, line), file)
         if not cut and len(data) > LINE_BYTES:
             message = f"a line of more than {LINE_BYTES} bytes"
             raise DataError(message, code="RT219", file=file, row=line)
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
-            _check(whole, file)
-            yield marked(whole, witness)
-        line += count(whole.data, LINE_FEED)
+            _check_chunk(whole, file)
+            yield add_offset(whole, witness)
+        line += count_byte(whole.data, LINE_FEED)
         if len(rest) > QUOTED_BYTES and b'"' in rest:
-            _check_open(Chunk(rest, line), file)
+            _check_quote_length(Chunk(rest, line), file)
 
 
-def count(data: bytes, octet: int) -> int:
+def count_byte(data: bytes, octet: int) -> int:
     """Count a byte that may be frequent; `bytes.count` takes five times as long."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == octet))
 
 
-def record_end(data: bytes, start: int) -> int:
+def find_record_end(data: bytes, start: int) -> int:
     """Return where the record ends that starts here: after its line feed, or at the end."""
     end, quotes = start, 0
     while True:
@@ -103,7 +103,7 @@ def record_end(data: bytes, start: int) -> int:
             return end
 
 
-def last_record_end(data: bytes) -> int:
+def find_last_record_end(data: bytes) -> int:
     """Return where the last whole record ends, 0 if there is none.
 
     A line feed ends a record if the number of quotes before it is even.
@@ -119,15 +119,15 @@ def last_record_end(data: bytes) -> int:
     return end
 
 
-def marked(chunk: Chunk, witness: Witness | None) -> Chunk:
+def add_offset(chunk: Chunk, witness: OffsetTracker | None) -> Chunk:
     """Return a chunk that knows where it begins, if there is a witness."""
     if witness is None:
         return chunk
     return Chunk(chunk.data, chunk.line, witness.read(chunk.data, chunk.line))
 
 
-def pieces(
-    stream: BinaryIO | Live, file: str, witness: Witness | None = None, line: int = 1
+def read_pieces(
+    stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None, line: int = 1
 ) -> Iterator[tuple[bytes, bool]]:
     """Read pieces of `CHUNK_BYTES`, less at the end, and say which is the last.
 
@@ -137,15 +137,15 @@ def pieces(
     """
     first, last = line == 1, False
     while not last:
-        data, last = _filled(stream, CHUNK_BYTES)
-        plain = _unmarked(data, file) if first else data
+        data, last = _fill_buffer(stream, CHUNK_BYTES)
+        plain = _strip_byte_order_mark(data, file) if first else data
         if witness is not None:
             witness.skip(data[: len(data) - len(plain)])
         yield plain, last
         first = False
 
 
-def _filled(stream: BinaryIO | Live, size: int) -> tuple[bytes, bool]:
+def _fill_buffer(stream: BinaryIO | LiveStream, size: int) -> tuple[bytes, bool]:
     parts: list[bytes] = []
     missing, lines = size, 0
     while missing:
@@ -154,42 +154,42 @@ def _filled(stream: BinaryIO | Live, size: int) -> tuple[bytes, bool]:
             return b"".join(parts), True
         parts.append(part)
         missing -= len(part)
-        if isinstance(stream, Live):
+        if isinstance(stream, LiveStream):
             lines += part.count(b"\n")
             if lines and missing and stream.is_idle():
                 break
     return b"".join(parts), False
 
 
-def _unmarked(data: bytes, file: str) -> bytes:
-    for mark, name in FOREIGN_MARKS.items():
+def _strip_byte_order_mark(data: bytes, file: str) -> bytes:
+    for mark, name in OTHER_BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             hint = "save it as UTF-8"
             raise DataError(f"the file is {name}", code="RT209", hint=hint, file=file)
-    other = foreign_bytes(data)
+    other = identify_bytes(data)
     if other:
         hint = "the suffix of its name tells the format of a file, or --input-format"
         raise DataError(f"this is {other}, not text", code="RT208", hint=hint, file=file)
     return data.removeprefix(BYTE_ORDER_MARK)
 
 
-def _check(chunk: Chunk, file: str) -> None:
+def _check_chunk(chunk: Chunk, file: str) -> None:
     data = chunk.data
     at = data.find(b"\0")
     if at >= 0:
-        hint, row = "CSV is UTF-8 text", chunk.line_at(at)
+        hint, row = "CSV is UTF-8 text", chunk.find_line(at)
         raise DataError("a NUL byte", code="RT209", hint=hint, file=file, row=row)
-    at = _stray_quote(data) if b'"' in data else -1
+    at = _find_stray_quote(data) if b'"' in data else -1
     if at >= 0:
-        row = chunk.line_at(at)
+        row = chunk.find_line(at)
         raise DataError("a quote inside a cell", code="RT210", hint=QUOTES, file=file, row=row)
-    at = _lone_return(data)
+    at = _find_lone_return(data)
     if at >= 0:
         message, hint = "a carriage return without a line feed", "lines end with LF or CR LF"
-        raise DataError(message, code="RT209", hint=hint, file=file, row=chunk.line_at(at))
+        raise DataError(message, code="RT209", hint=hint, file=file, row=chunk.find_line(at))
 
 
-def _stray_quote(data: bytes) -> int:
+def _find_stray_quote(data: bytes) -> int:
     """Return where a quote neither opens nor closes a cell, nor is doubled in one, or -1.
 
     Where there is none, the records of the chunk end at the line feeds with an even number of
@@ -205,7 +205,7 @@ def _stray_quote(data: bytes) -> int:
     return -1 if good.all() else int(quotes[np.argmin(good)])
 
 
-def _lone_return(data: bytes) -> int:
+def _find_lone_return(data: bytes) -> int:
     """Return where a carriage return outside quotes stands without a line feed, or -1."""
     if b"\r" not in data:
         return -1
@@ -228,24 +228,24 @@ def check_text(chunk: Chunk, file: str) -> None:
     except UnicodeDecodeError as error:
         byte = chunk.data[error.start]
         message = f"the byte 0x{byte:02x} is not UTF-8"
-        hint, row = "save it as UTF-8", chunk.line_at(error.start)
+        hint, row = "save it as UTF-8", chunk.find_line(error.start)
         raise DataError(message, code="RT209", hint=hint, file=file, row=row) from None
 
 
-def _check_open(chunk: Chunk, file: str) -> None:
+def _check_quote_length(chunk: Chunk, file: str) -> None:
     """Raise DataError if a quoted cell goes on for too long."""
-    end = record_end(chunk.data, 0)
+    end = find_record_end(chunk.data, 0)
     if end > QUOTED_BYTES and b"\n" in chunk.data[: end - 1]:
-        raise _unclosed(chunk, file)
+        raise _make_unclosed_error(chunk, file)
 
 
-def _unclosed(chunk: Chunk, file: str) -> DataError:
+def _make_unclosed_error(chunk: Chunk, file: str) -> DataError:
     """Return the error for a quote without end, at the first quoted cell that spans lines."""
     data, at = chunk.data, 0
     while at < len(data):
-        end = record_end(data, at)
+        end = find_record_end(data, at)
         if b"\n" in data[at : end - 1] or data.count(b'"', at, end) % 2:
             break
         at = end
-    row = chunk.line_at(at)
+    row = chunk.find_line(at)
     return DataError("a quote that is not closed", code="RT210", hint=QUOTES, file=file, row=row)

@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
-from rtbot.io.sources.csv_chunks import LINE_FEED, count
+from rtbot.io.sources.csv_chunks import LINE_FEED, count_byte
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 MAGIC = b"\x1f\x8b"
 """How gzip begins."""
 
-PIECE_BYTES = 1 << 17
+READ_BYTES = 1 << 17
 GZIP_BITS = 31
 """Tells zlib to expect the head and the check sum of gzip."""
 
 
-class Unpacked:
+class GzipStream:
     """What a stream of gzip holds. Members follow one another, and zeros may fill up the end."""
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
@@ -33,69 +33,69 @@ class Unpacked:
 
         Raises DataError where the stream is damaged, cut off or followed by something else.
         """
-        while self._member is not None or self._begin():
-            data = self._unpack(size)
+        while self._member is not None or self._begin_member():
+            data = self._decompress(size)
             if data:
-                self._lines += count(data, LINE_FEED)
+                self._lines += count_byte(data, LINE_FEED)
                 return data
         return b""
 
-    def _begin(self) -> bool:
+    def _begin_member(self) -> bool:
         """Begin the next member; False if there is none."""
         while True:
             if self._members:  # zeros may fill up what is behind a member
                 rest = self._packed.lstrip(b"\0")
-                self._take(len(self._packed) - len(rest), rest)
-            more = b"" if len(self._packed) >= len(MAGIC) else self._stream.read(PIECE_BYTES)
+                self._note_used(len(self._packed) - len(rest), rest)
+            more = b"" if len(self._packed) >= len(MAGIC) else self._stream.read(READ_BYTES)
             if not more:
                 break
             self._packed += more
         if self._members and not self._packed:
             return False
         if not self._packed.startswith(MAGIC):
-            raise self._foreign()
+            raise self._make_not_gzip_error()
         self._member = zlib.decompressobj(GZIP_BITS)
         self._members += 1
         return True
 
-    def _unpack(self, size: int) -> bytes:
+    def _decompress(self, size: int) -> bytes:
         """Unpack some more of the member; maybe nothing comes out of it yet."""
-        packed = self._packed or self._stream.read(PIECE_BYTES)
+        packed = self._packed or self._stream.read(READ_BYTES)
         try:
             data: bytes = self._member.decompress(packed, size)
         except zlib.error as error:
             reason = str(error).rpartition(": ")[2]
             message = f"damaged gzip data ({reason}), at byte {self._at + 1:,} or behind it"
-            raise self._refused(message) from None
+            raise self._make_error(message) from None
         ended = self._member.eof
         rest = self._member.unused_data if ended else self._member.unconsumed_tail
-        self._take(len(packed) - len(rest), rest)
+        self._note_used(len(packed) - len(rest), rest)
         if ended:
             self._member = None
         elif not packed and not data:
-            raise self._cut_off()
+            raise self._make_truncated_error()
         return data
 
-    def _take(self, taken: int, rest: bytes) -> None:
+    def _note_used(self, taken: int, rest: bytes) -> None:
         """Note how many bytes have been used, and those that are there."""
         self._at, self._packed = self._at + taken, rest
 
-    def _foreign(self) -> DataError:
+    def _make_not_gzip_error(self) -> DataError:
         """Return the error for what is not gzip: all of the file, its only byte, or its end."""
         if MAGIC.startswith(self._packed):
-            return self._cut_off()
+            return self._make_truncated_error()
         if not self._members:
             hint = "rename it without .gz if it is not compressed"
             return DataError("this is no gzip data", code="RT208", hint=hint, file=self._file)
         message = f"something else behind the end of the gzip data, from byte {self._at + 1:,} on"
-        return self._refused(message, f"the first {self._at:,} bytes are a whole file of gzip")
+        return self._make_error(message, f"the first {self._at:,} bytes are a whole file of gzip")
 
-    def _cut_off(self) -> DataError:
+    def _make_truncated_error(self) -> DataError:
         at = self._at + len(self._packed)
         hint = "its end is missing: copy it again"
         cut = f"gzip data that is cut off at byte {at:,}"
-        return self._refused(cut if at else "an empty file, which is no gzip", hint)
+        return self._make_error(cut if at else "an empty file, which is no gzip", hint)
 
-    def _refused(self, what: str, hint: str = "") -> DataError:
+    def _make_error(self, what: str, hint: str = "") -> DataError:
         message = f"{what}, after {self._lines:,} lines"
         return DataError(message, code="RT208", hint=hint, file=self._file)

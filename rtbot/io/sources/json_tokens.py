@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.times import INT64_MAX, INT64_MIN
-from rtbot.io.blocks import Fault
+from rtbot.io.blocks import CellError
 from rtbot.io.sources.cells import WORDS
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ DIGITS_MAX = 20
 """More characters than the integers of 64 bits have."""
 
 
-class Number(str):
+class JsonNumber(str):
     """A number as it is written."""
 
     __slots__ = ()
 
 
-class Integer(Number):
+class JsonInteger(JsonNumber):
     """A number without fraction or exponent."""
 
     __slots__ = ()
 
 
-class Bad(Exception):  # noqa: N818 (it is caught here)
+class BadCell(Exception):  # noqa: N818 (it is caught here)
     """A cell is not of its kind."""
 
     def __init__(self, message: str, code: str = "RT201") -> None:
@@ -47,7 +47,7 @@ class Bad(Exception):  # noqa: N818 (it is caught here)
         self.message, self.code = message, code
 
 
-def parsed(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
+def parse_line(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
     """Read one line; numbers stay as they are written, and objects in cells are tuples of pairs.
 
     Raises ValueError if it is no object, or if one of the wanted keys is in it twice.
@@ -76,14 +76,17 @@ def parsed(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
 
 
 _DECODER: Any = json.JSONDecoder(
-    object_pairs_hook=tuple, parse_float=Number, parse_int=Integer, parse_constant=Number
+    object_pairs_hook=tuple,
+    parse_float=JsonNumber,
+    parse_int=JsonInteger,
+    parse_constant=JsonNumber,
 )
 
 
-def column(cells: Sequence[Any], kind: str, name: str) -> tuple[pa.Array, list[Fault]]:
+def convert_column(cells: Sequence[Any], kind: str, name: str) -> tuple[pa.Array, list[CellError]]:
     """Convert parsed cells to the kind; bad cells become null and a fault.
 
-    The kind `any` gives text that `convert` reads.
+    The kind `any` gives text that `convert_any_column` reads.
     """
     convert_one, arrow = _KINDS[kind]
     values, faults = [], []
@@ -92,75 +95,77 @@ def column(cells: Sequence[Any], kind: str, name: str) -> tuple[pa.Array, list[F
         if cell is not None:
             try:
                 value = convert_one(cell)
-            except Bad as bad:
-                faults.append(Fault(row, name, bad.message, _told(cell), code=bad.code))
+            except BadCell as bad:
+                faults.append(CellError(row, name, bad.message, _format_cell(cell), code=bad.code))
         values.append(value)
     return pa.array(values, arrow), faults
 
 
-def convert(texts: pa.Array, kind: str, name: str) -> tuple[pa.Array, list[Fault]]:
+def convert_any_column(texts: pa.Array, kind: str, name: str) -> tuple[pa.Array, list[CellError]]:
     """Convert a column that was read as `any` to a kind."""
-    return column([None if text is None else _cell(text) for text in texts.to_pylist()], kind, name)
+    return convert_column(
+        [None if text is None else _decode_any(text) for text in texts.to_pylist()], kind, name
+    )
 
 
-def _number(cell: Any) -> float:
-    if type(cell) in (Number, Integer) or (type(cell) is str and re.match(WORDS, cell)):
+def _to_number(cell: Any) -> float:
+    if type(cell) in (JsonNumber, JsonInteger) or (type(cell) is str and re.match(WORDS, cell)):
         return float(cell)
-    raise Bad("not a number")
+    raise BadCell("not a number")
 
 
-def _integer(cell: Any) -> int:
-    if type(cell) is not Integer:
-        raise Bad("not an integer")
+def _to_integer(cell: Any) -> int:
+    if type(cell) is not JsonInteger:
+        raise BadCell("not an integer")
     value = int(cell) if len(cell) <= DIGITS_MAX else INT64_MAX + 1
     if not INT64_MIN <= value <= INT64_MAX:
-        raise Bad("an integer beyond 64 bits", "RT213")
+        raise BadCell("an integer beyond 64 bits", "RT213")
     return value
 
 
-def _boolean(cell: Any) -> bool:
+def _to_boolean(cell: Any) -> bool:
     if type(cell) is bool:
         return cell
-    raise Bad("not a boolean (true or false)")
+    raise BadCell("not a boolean (true or false)")
 
 
-def _text(cell: Any) -> str:
+def _to_text(cell: Any) -> str:
     if type(cell) is not str:
-        raise Bad("not text")
+        raise BadCell("not text")
     if not cell.isascii():
         try:
             cell.encode()
         except UnicodeEncodeError:
-            raise Bad("text that is no Unicode (a lone surrogate)", "RT209") from None
+            raise BadCell("text that is no Unicode (a lone surrogate)", "RT209") from None
     return cell
 
 
-def _raw(cell: Any) -> str:
+def _to_raw_text(cell: Any) -> str:
     if type(cell) is not str:
-        raise Bad("not text, as the times in the first rows are", "RT218")
-    return _text(cell)
+        raise BadCell("not text, as the times in the first rows are", "RT218")
+    return _to_text(cell)
 
 
-def _any(cell: Any) -> str:
+def _to_any(cell: Any) -> str:
     """Keep what a cell is: text with a quote in front, all else as JSON."""
-    if type(cell) in (Number, Integer):
+    if type(cell) in (JsonNumber, JsonInteger):
         return str(cell)
-    return '"' + _text(cell) if type(cell) is str else json.dumps(cell)
+    return '"' + _to_text(cell) if type(cell) is str else json.dumps(cell)
 
 
-def _cell(text: str) -> Any:
+def _decode_any(text: str) -> Any:
     return text[1:] if text.startswith('"') else _DECODER.decode(text)
 
 
-def _told(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     return cell if isinstance(cell, str) else json.dumps(cell)
 
 
 _KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
-    "number": (_number, pa.float64()),
-    "integer": (_integer, pa.int64()),
-    "boolean": (_boolean, pa.bool_()),
-    "text": (_text, pa.string()),
-    "raw": (_raw, pa.string()),
-    "any": (_any, pa.string()),
+    "number": (_to_number, pa.float64()),
+    "integer": (_to_integer, pa.int64()),
+    "boolean": (_to_boolean, pa.bool_()),
+    "text": (_to_text, pa.string()),
+    "raw": (_to_raw_text, pa.string()),
+    "any": (_to_any, pa.string()),
 }

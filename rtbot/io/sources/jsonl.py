@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from rtbot.core.errors import DataError
-from rtbot.io.blocks import Block, Fault, known_by
+from rtbot.io.blocks import Block, CellError, add_start_offset
 from rtbot.io.sources import csv_chunks, json_tokens
-from rtbot.io.sources.byte_streams import AHEAD, Live, guarded, in_background
-from rtbot.io.sources.csv_chunks import Chunk, check_text, marked, pieces
-from rtbot.io.sources.offsets import continued
+from rtbot.io.sources.byte_streams import AHEAD, LiveStream, map_in_background, name_file_in_errors
+from rtbot.io.sources.csv_chunks import Chunk, add_offset, check_text, read_pieces
+from rtbot.io.sources.offsets import continue_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import BinaryIO
 
-    from rtbot.io.sources.offsets import Mark, Witness
+    from rtbot.io.sources.offsets import FileOffset, OffsetTracker
 
 TYPES = {
     "number": pa.float64(),
@@ -36,38 +36,42 @@ TYPES = {
 BLANK = json_tokens.BLANK.encode()
 
 
-class Objects:
+class JsonlSource:
     """A JSONL file, opened: `names` are the keys of its first object."""
 
     typed, sparse = True, True
 
-    def __init__(self, stream: BinaryIO | Live, file: str, witness: Witness | None = None) -> None:
+    def __init__(
+        self, stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None
+    ) -> None:
         self.file = file
-        self.live = isinstance(stream, Live)
+        self.live = isinstance(stream, LiveStream)
         self._stream, self._witness = stream, witness
         self._chunks = self._read_from(1)
         filled = (chunk for chunk in self._chunks if chunk.data.strip(BLANK))
         self._first = next(filled, Chunk(b"", 1))
         check_text(self._first, file)
-        self.names = list(next(self._samples(), {}))
+        self.names = list(next(self._read_samples(), {}))
 
     def _read_from(self, line: int) -> Iterator[Chunk]:
-        return guarded(_chunks(self._stream, self.file, self._witness, line), self.file)
+        return name_file_in_errors(
+            _read_chunks(self._stream, self.file, self._witness, line), self.file
+        )
 
-    def _samples(self) -> Iterator[dict[str, Any]]:
+    def _read_samples(self) -> Iterator[dict[str, Any]]:
         """Yield the objects of the first chunk; at least one line has to be an object."""
         problem: tuple[int, str] | None = None
         found = False
-        for start, line in _lines(self._first):
+        for start, line in _split_lines(self._first):
             try:
-                row = json_tokens.parsed(line)
+                row = json_tokens.parse_line(line)
             except ValueError as error:
                 problem = problem or (start, str(error))
                 continue
             found = True
             yield row
         if problem is not None and not found:
-            place = self._first.line_at(problem[0])
+            place = self._first.find_line(problem[0])
             raise DataError(
                 problem[1], code="RT208", hint=json_tokens.HINT, file=self.file, row=place
             )
@@ -77,68 +81,72 @@ class Objects:
 
         The type is null if there is none.
         """
-        cells = (row.get(column) for row in self._samples())
+        cells = (row.get(column) for row in self._read_samples())
         cell = next((cell for cell in cells if cell is not None), None)
-        if cell is None or isinstance(cell, json_tokens.Integer):
+        if cell is None or isinstance(cell, json_tokens.JsonInteger):
             return pa.array([], pa.null() if cell is None else pa.int64())
         return pa.array([str(cell)], pa.string())
 
-    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+    def read_blocks(
+        self, wanted: Mapping[str, str], mark: FileOffset | None = None
+    ) -> Iterator[Block]:
         """Read the wanted columns; a key is integer or text as the first one is."""
         kinds = {
-            name: self._kind_of_key(name) if kind == "key" else kind
+            name: self._find_key_kind(name) if kind == "key" else kind
             for name, kind in wanted.items()
         }
         rest: Iterator[Chunk] = chain([self._first], self._chunks)
         if mark is not None and mark.spans and mark.place != self._first.place:
             assert self._witness is not None, "what has marks has a witness"
-            rest = continued(self._stream, mark, self._witness, rest, self._read_from)
+            rest = continue_chunks(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(BLANK))
         ahead = 0 if self.live else AHEAD
-        found = in_background(lambda chunk: self._block(chunk, kinds), filled, ahead)
-        begun = None if self._witness is None else self._witness.begun()
-        yield from known_by(begun, self.file, found)
+        found = map_in_background(lambda chunk: self._convert_chunk(chunk, kinds), filled, ahead)
+        begun = None if self._witness is None else self._witness.make_start_offset()
+        yield from add_start_offset(begun, self.file, found)
 
-    def _kind_of_key(self, name: str) -> str:
+    def _find_key_kind(self, name: str) -> str:
         return "integer" if pa.types.is_integer(self.sample(name).type) else "text"
 
-    def _block(self, chunk: Chunk, kinds: Mapping[str, str]) -> Block:
+    def _convert_chunk(self, chunk: Chunk, kinds: Mapping[str, str]) -> Block:
         check_text(chunk, self.file)
-        table = _quickly(chunk, kinds)
+        table = _read_with_arrow(chunk, kinds)
         if table is None:
-            return self._strict_block(chunk, kinds)
-        columns = {name: _whole(table.column(name)) for name in kinds}
-        return self._located(chunk, columns, table.num_rows, [])
+            return self._convert_strictly(chunk, kinds)
+        columns = {name: _combine_column(table.column(name)) for name in kinds}
+        return self._make_block(chunk, columns, table.num_rows, [])
 
-    def _strict_block(self, chunk: Chunk, kinds: Mapping[str, str]) -> Block:
+    def _convert_strictly(self, chunk: Chunk, kinds: Mapping[str, str]) -> Block:
         rows: list[dict[str, Any]] = []
-        faults: list[Fault] = []
-        for _, line in _lines(chunk):
+        faults: list[CellError] = []
+        for _, line in _split_lines(chunk):
             try:
-                rows.append(json_tokens.parsed(line, kinds))
+                rows.append(json_tokens.parse_line(line, kinds))
             except ValueError as error:
-                fault = Fault(len(rows), None, str(error), code="RT208", hint=json_tokens.HINT)
+                fault = CellError(len(rows), None, str(error), code="RT208", hint=json_tokens.HINT)
                 faults.append(fault)
                 rows.append({})
         columns = {}
         for name, kind in kinds.items():
-            columns[name], bad = json_tokens.column([row.get(name) for row in rows], kind, name)
+            columns[name], bad = json_tokens.convert_column(
+                [row.get(name) for row in rows], kind, name
+            )
             faults += bad
-        return self._located(chunk, columns, len(rows), faults)
+        return self._make_block(chunk, columns, len(rows), faults)
 
-    def _located(
-        self, chunk: Chunk, columns: Mapping[str, pa.Array], count: int, faults: list[Fault]
+    def _make_block(
+        self, chunk: Chunk, columns: Mapping[str, pa.Array], count: int, faults: list[CellError]
     ) -> Block:
         """Put together a block whose rows can tell where in the file they stand."""
         starts: list[int] = []
 
         def start(row: int) -> int:
             if not starts:
-                starts.extend(place for place, _ in _lines(chunk))
+                starts.extend(place for place, _ in _split_lines(chunk))
             return starts[row]
 
         def line(row: int) -> int:
-            return chunk.line_at(start(row))
+            return chunk.find_line(start(row))
 
         def text(row: int) -> str:
             at = start(row)
@@ -146,16 +154,23 @@ class Objects:
             return chunk.data[at : end if end >= 0 else None].decode().rstrip("\r")
 
         return Block(
-            self.file, count, columns, line, text, tuple(faults), json_tokens.convert, chunk.mark
+            self.file,
+            count,
+            columns,
+            line,
+            text,
+            tuple(faults),
+            json_tokens.convert_any_column,
+            chunk.mark,
         )
 
 
-def _chunks(
-    stream: BinaryIO | Live, file: str, witness: Witness | None, line: int
+def _read_chunks(
+    stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None, line: int
 ) -> Iterator[Chunk]:
     """Cut the stream after line feeds; raises DataError if a line is too long."""
     rest = b""
-    for data, last in pieces(stream, file, witness, line):
+    for data, last in read_pieces(stream, file, witness, line):
         data = rest + data  # noqa: PLW2901
         end = data.find(b"\n")
         if (end if end >= 0 else len(data)) > csv_chunks.LINE_BYTES:
@@ -164,11 +179,11 @@ def _chunks(
         cut = len(data) if last else data.rfind(b"\n") + 1
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
-            yield marked(whole, witness)
+            yield add_offset(whole, witness)
         line += whole.data.count(b"\n")
 
 
-def _lines(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
+def _split_lines(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, and where each starts."""
     at, data = 0, chunk.data
     while at < len(data):
@@ -180,7 +195,7 @@ def _lines(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
         at = end + 1
 
 
-def _quickly(chunk: Chunk, kinds: Mapping[str, str]) -> pa.Table | None:
+def _read_with_arrow(chunk: Chunk, kinds: Mapping[str, str]) -> pa.Table | None:
     """Read a chunk by pyarrow; None if that might not be what `tokens` reads."""
     data = chunk.data.rstrip(BLANK)
     if "any" in kinds.values() or not data.startswith(b"{") or _is_deceptive(data):
@@ -206,5 +221,5 @@ def _is_deceptive(data: bytes) -> bool:
     return (bool(infinities) and (infinities != data.count(b"Infinity"))) or b"-NaN" in data
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def _combine_column(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import CheckpointError
-from rtbot.storage.files import naming
-from rtbot.storage.growing_file import take_in
+from rtbot.storage.files import name_path_in_errors
+from rtbot.storage.growing_file import update_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ TEXT, PACKED, PAGED = "text", "packed", "paged"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FileOffset:
     """Where a block of a file begins, in the words of its reader, and what proves all before it.
 
     `kind` says of what the spans are: the file, what is packed in it, or its pages. `stamp` is what
@@ -48,7 +48,7 @@ class Mark:
     spans: tuple[Span, ...]
 
 
-class Witness:
+class OffsetTracker:
     """Makes the marks of one file while it is read."""
 
     def __init__(self, path: str, kind: str, stamp: tuple[int, ...]) -> None:
@@ -57,40 +57,40 @@ class Witness:
         self._begin = self._at = 0
         self._hash = hashlib.sha256()
 
-    def begun(self) -> Mark:
+    def make_start_offset(self) -> FileOffset:
         """Return the mark of a file in which no block begins."""
-        return Mark(*self._file, (0, 1), ())
+        return FileOffset(*self._file, (0, 1), ())
 
-    def read(self, data: bytes, line: int) -> Mark:
+    def read(self, data: bytes, line: int) -> FileOffset:
         """Take the next bytes in, of which `line` is the first; return the mark of their start."""
         place = self._at, line
         self.skip(data)
         span = self._begin, self._at, self._hash.hexdigest()
-        return Mark(*self._file, place, (*self._earlier, span))
+        return FileOffset(*self._file, place, (*self._earlier, span))
 
     def skip(self, data: bytes) -> None:
         """Take bytes in that no block holds."""
         self._hash.update(data)
         self._at += len(data)
 
-    def go_on(self, mark: Mark) -> None:
+    def resume_from(self, mark: FileOffset) -> None:
         """Go on behind what an earlier run has read."""
         self._earlier = mark.spans
         self._begin = self._at = mark.place[0]
         self._hash = hashlib.sha256()
 
-    def pages(self, stream: BinaryIO) -> Callable[[tuple[int, ...]], Mark]:
+    def hash_pages(self, stream: BinaryIO) -> Callable[[tuple[int, ...]], FileOffset]:
         """Return what makes the mark of a place in a file that its pages prove."""
         stamp = self._file[2]
-        spans = ((0, stamp[0], pages_digest(stream, stamp[0])),)
+        spans = ((0, stamp[0], digest_pages(stream, stamp[0])),)
         stream.seek(0)
-        return lambda place: Mark(*self._file, place, spans)
+        return lambda place: FileOffset(*self._file, place, spans)
 
 
-def continued(
+def continue_chunks(
     stream: Any,
-    mark: Mark,
-    witness: Witness,
+    mark: FileOffset,
+    witness: OffsetTracker,
     chunks: Iterator[Chunk],
     again: Callable[[int], Iterator[Chunk]],
 ) -> Iterator[Chunk]:
@@ -101,7 +101,7 @@ def continued(
     """
     if hasattr(stream, "seek"):
         stream.seek(mark.place[0])
-        witness.go_on(mark)
+        witness.resume_from(mark)
         yield from again(mark.place[1])
         return
     for chunk in chunks:
@@ -109,41 +109,43 @@ def continued(
             yield chunk
             yield from chunks
             return
-    raise _changed(mark, "is another one than it was at the checkpoint")
+    raise _make_changed_error(mark, "is another one than it was at the checkpoint")
 
 
-def check(files: Files, mark: Mark) -> None:
+def check_file(files: Files, mark: FileOffset) -> None:
     """Raise CheckpointError unless a file is the one that was read."""
     stamp = files.stamp(mark.path)
     if stamp is None:
-        raise _changed(mark, "is gone")
+        raise _make_changed_error(mark, "is gone")
     if stamp == mark.stamp:
         return
     if stamp[0] != mark.stamp[0]:
-        raise _changed(mark, f"has {stamp[0]:,} bytes, and had {mark.stamp[0]:,}")
-    with naming(mark.path), files.open(mark.path) as stream:
-        if not all(_digest(stream, mark, start, end) == told for start, end, told in mark.spans):
-            raise _changed(mark, "has not the content any more that was read")
+        raise _make_changed_error(mark, f"has {stamp[0]:,} bytes, and had {mark.stamp[0]:,}")
+    with name_path_in_errors(mark.path), files.open(mark.path) as stream:
+        if not all(
+            _digest_span(stream, mark, start, end) == told for start, end, told in mark.spans
+        ):
+            raise _make_changed_error(mark, "has not the content any more that was read")
 
 
-def _digest(stream: BinaryIO, mark: Mark, start: int, end: int) -> str:
+def _digest_span(stream: BinaryIO, mark: FileOffset, start: int, end: int) -> str:
     if mark.kind == PAGED:
-        return pages_digest(stream, end)
+        return digest_pages(stream, end)
     stream.seek(0)
     reader: Any = stream
     if mark.kind == PACKED:
-        from rtbot.io.sources.gzip import Unpacked
+        from rtbot.io.sources.gzip import GzipStream
 
-        reader = Unpacked(stream, mark.path)
+        reader = GzipStream(stream, mark.path)
         assert not start, "packed text is read from its beginning"
     else:
         stream.seek(start)
     found = hashlib.sha256()
-    take_in(found, reader, end - start)
+    update_hash(found, reader, end - start)
     return found.hexdigest()
 
 
-def pages_digest(stream: BinaryIO, size: int) -> str:
+def digest_pages(stream: BinaryIO, size: int) -> str:
     """Return the digest of the head, of pages in between, and of the end of a file."""
     found = hashlib.sha256()
     pages = [(size * page // PAGES, PAGE_BYTES) for page in range(PAGES)]
@@ -153,6 +155,6 @@ def pages_digest(stream: BinaryIO, size: int) -> str:
     return found.hexdigest()
 
 
-def _changed(mark: Mark, what: str) -> CheckpointError:
+def _make_changed_error(mark: FileOffset, what: str) -> CheckpointError:
     hint = "put the file back as it was, or begin anew: leave --resume out"
     return CheckpointError(f"{mark.path} {what}", code="RT314", hint=hint)

@@ -17,7 +17,7 @@ from rtbot.numeric.exact.digits import (
 )
 from rtbot.numeric.exact.sums import SUM_LIMIT, settle_sum
 from rtbot.numeric.ieee import two_sum
-from rtbot.operator import rarely, step
+from rtbot.operator import noinline, step
 
 RUNNING_SUM_DIGITS = SUM_DIGITS
 DIGIT_LIMIT = 2**60
@@ -42,7 +42,7 @@ def running_sum(x, digits, first, high, low, slack, specials):
     return running_sum_again(x, digits, first, high, low, specials)
 
 
-@rarely
+@noinline
 def running_sum_again(x, digits, first, high, low, specials):
     """Everything into the digits; then their leading two floats come out again."""
     if specials != 0 or not abs(x) < math.inf:

@@ -16,7 +16,7 @@ from rtbot.numeric.exact.digits import (
 )
 from rtbot.numeric.exact.sums import CORRECTION_ROUNDING, SLACK_FACTOR, special_code
 from rtbot.numeric.ieee import plain_product, split, two_sum
-from rtbot.operator import rarely, step
+from rtbot.operator import noinline, step
 
 SQUARE_LIMIT = 2.0**960
 SQUARE_LOWEST = 2.0**-900
@@ -164,7 +164,7 @@ def standard_deviation(
     )
 
 
-@rarely
+@noinline
 def deviation_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,

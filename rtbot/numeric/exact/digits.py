@@ -9,7 +9,7 @@ brings them back into [0, 2**24). No intermediate leaves int64, for windows belo
 
 import math
 
-from rtbot.operator import rarely
+from rtbot.operator import noinline
 
 DIGIT_BITS = 24
 DIGIT = 2**24
@@ -27,14 +27,14 @@ SQUARE_SPLIT = 2**27
 ROOT_SHIFT = 600
 
 
-@rarely
+@noinline
 def clear_digits(digits, first, length):
     """Set a number to zero."""
     for index in range(first, first + length):
         digits[index] = 0
 
 
-@rarely
+@noinline
 def float_parts(x):
     """abs(x) == magnitude * 2**exponent exactly, with exponent >= -1074; x is finite."""
     fraction, binary_exponent = math.frexp(abs(x))
@@ -46,7 +46,7 @@ def float_parts(x):
     return magnitude, exponent
 
 
-@rarely
+@noinline
 def add_integer(magnitude, sign, position, digits, first):
     """Add sign * magnitude * 2**position units; 0 <= magnitude < 2**62, sign is 1 or -1."""
     index = first + position // DIGIT_BITS
@@ -59,7 +59,7 @@ def add_integer(magnitude, sign, position, digits, first):
         rest >>= DIGIT_BITS
 
 
-@rarely
+@noinline
 def add_value(x, digits, first):
     """Add a finite float to a sum."""
     magnitude, exponent = float_parts(x)
@@ -67,7 +67,7 @@ def add_value(x, digits, first):
     add_integer(magnitude, sign, exponent - SUM_BASE, digits, first)
 
 
-@rarely
+@noinline
 def add_square(magnitude, exponent, sign, digits, first):
     """Add sign * (magnitude * 2**exponent)**2 to a sum of squares; magnitude < 2**54."""
     upper = magnitude // SQUARE_SPLIT
@@ -78,14 +78,14 @@ def add_square(magnitude, exponent, sign, digits, first):
     add_integer(lower * lower, sign, position, digits, first)
 
 
-@rarely
+@noinline
 def add_to_squares(x, digits, first):
     """Add a finite float to a sum of squares."""
     magnitude, exponent = float_parts(x)
     add_integer(magnitude, -1 if x < 0.0 else 1, exponent - SQUARE_BASE, digits, first)
 
 
-@rarely
+@noinline
 def carry_digits(digits, first, length):
     """Bring the digits into [0, 2**24) and leave the absolute value; True if it was negative."""
     carry = 0
@@ -103,7 +103,7 @@ def carry_digits(digits, first, length):
     return True
 
 
-@rarely
+@noinline
 def sign_of_digits(digits, first, length):
     """-1, 0 or 1, without changing the digits."""
     carry = 0
@@ -118,7 +118,7 @@ def sign_of_digits(digits, first, length):
     return 1 if any_digit else 0
 
 
-@rarely
+@noinline
 def top_digit(digits, first, length):
     """Position of the highest digit that is not zero; -1 if there is none."""
     top = length - 1
@@ -127,7 +127,7 @@ def top_digit(digits, first, length):
     return top
 
 
-@rarely
+@noinline
 def divide_digits(divisor, cut, digits, first, length):
     """Divide carried digits in place, rounding down; True if something remains.
 
@@ -144,7 +144,7 @@ def divide_digits(divisor, cut, digits, first, length):
     return remainder != 0 or top_digit(digits, first, cut) >= 0
 
 
-@rarely
+@noinline
 def any_below(position, digits, first):
     """Whether any bit below `position` is set."""
     index = position // DIGIT_BITS
@@ -156,7 +156,7 @@ def any_below(position, digits, first):
     return False
 
 
-@rarely
+@noinline
 def round_digits(digits, first, length, base, more):
     """The float nearest to carried digits, ties to even; `more`: a little lies below them."""
     top = top_digit(digits, first, length)
@@ -183,7 +183,7 @@ def round_digits(digits, first, length, base, more):
     return math.ldexp(float(magnitude), exponent)
 
 
-@rarely
+@noinline
 def digits_to_sum(digits, first):
     """The exact sum rounded once."""
     negative = carry_digits(digits, first, SUM_DIGITS)
@@ -191,7 +191,7 @@ def digits_to_sum(digits, first):
     return -size if negative else size
 
 
-@rarely
+@noinline
 def digits_to_mean(count, digits, first):
     """The exact sum divided by count, rounded once."""
     negative = carry_digits(digits, first, SUM_DIGITS)
@@ -201,7 +201,7 @@ def digits_to_mean(count, digits, first):
     return -size if negative else size
 
 
-@rarely
+@noinline
 def digits_to_deviation(count, digits, first):
     """Square root of the variance (count * squares - sum**2) / (count * (count - 1)).
 
@@ -228,7 +228,7 @@ def digits_to_deviation(count, digits, first):
     return digits_to_root(more, digits, squares)
 
 
-@rarely
+@noinline
 def digits_to_root(more, digits, squares):
     """The exact root, rounded once, of a variance that is itself beyond the floats.
 
@@ -252,7 +252,7 @@ def digits_to_root(more, digits, squares):
     return math.ldexp(float(magnitude), exponent)
 
 
-@rarely
+@noinline
 def compare_square(magnitude, exponent, digits, squares):
     """Sign of (number in digits) - (magnitude * 2**exponent)**2; the number is kept."""
     add_square(magnitude, exponent, -1, digits, squares)
@@ -261,7 +261,7 @@ def compare_square(magnitude, exponent, digits, squares):
     return sign
 
 
-@rarely
+@noinline
 def exact_sum(count, values, first, scratch, scratch_first):
     """Correctly rounded sum of finite values."""
     clear_digits(scratch, scratch_first, SUM_DIGITS)
@@ -270,7 +270,7 @@ def exact_sum(count, values, first, scratch, scratch_first):
     return digits_to_sum(scratch, scratch_first)
 
 
-@rarely
+@noinline
 def exact_mean(count, values, first, scratch, scratch_first):
     """Correctly rounded mean of finite values."""
     clear_digits(scratch, scratch_first, SUM_DIGITS)
@@ -279,7 +279,7 @@ def exact_mean(count, values, first, scratch, scratch_first):
     return digits_to_mean(count, scratch, scratch_first)
 
 
-@rarely
+@noinline
 def exact_deviation(count, values, first, scratch, scratch_first):
     """Sample deviation of at least two finite values, from the exact variance."""
     clear_digits(scratch, scratch_first, SCRATCH_DIGITS)

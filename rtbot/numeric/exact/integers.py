@@ -20,7 +20,7 @@ from rtbot.numeric.exact.digits import (
 )
 from rtbot.numeric.exact.sums import INTEGER_PART, integer_sum
 from rtbot.numeric.ieee import subtract_checked
-from rtbot.operator import rarely, step
+from rtbot.operator import noinline, step
 
 NEAR = 2**53
 HALF_PART = 2**22
@@ -63,7 +63,7 @@ def integer_deviation(
     )  # fmt: skip
 
 
-@rarely
+@noinline
 def integer_deviation_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first, near,
     center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
@@ -86,7 +86,7 @@ def integer_deviation_again(
     return integer_deviation_of_window(entering, count, values, first, scratch, scratch_first)
 
 
-@rarely
+@noinline
 def integer_deviation_of_window(entering, count, values, first, scratch, scratch_first):
     """The deviation and the state from the window itself; as `integer_deviation`."""
     sum_high, sum_low, sum_slack = 0.0, 0.0, 0.0
@@ -117,7 +117,7 @@ def integer_deviation_of_window(entering, count, values, first, scratch, scratch
     return whole_deviation_of_window(count, values, first, scratch, scratch_first)
 
 
-@rarely
+@noinline
 def whole_deviation_of_window(count, values, first, scratch, scratch_first):
     """The deviation and sums that are whole from the window itself; as `integer_deviation`."""
     part0, part1, part2, part3, sum_high, sum_low = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -130,7 +130,7 @@ def whole_deviation_of_window(count, values, first, scratch, scratch_first):
     return deviation, part0, sum_high, sum_low, part1, part2, part3, -1.0, 0
 
 
-@rarely
+@noinline
 def whole_deviation(
     entering, leaving, evicts, count, scratch, scratch_first,
     part0, sum_high, sum_low, part1, part2, part3, rows,
@@ -146,7 +146,7 @@ def whole_deviation(
     return deviation, part0, sum_high, sum_low, part1, part2, part3, rows - 1.0, 0
 
 
-@rarely
+@noinline
 def add_whole_square(value, sign, part0, part1, part2, part3):
     """Add sign * value**2 to a sum of squares: whole parts, each of 44 bits."""
     low, middle = value % HALF_PART, value // HALF_PART % HALF_PART
@@ -162,7 +162,7 @@ def add_whole_square(value, sign, part0, part1, part2, part3):
     return part0, part1, part2, part3 + float(total // INTEGER_PART)
 
 
-@rarely
+@noinline
 def deviation_of_whole(
     count, sum_high, sum_low, part0, part1, part2, part3, scratch, scratch_first
 ):

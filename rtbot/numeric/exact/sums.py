@@ -14,7 +14,7 @@ from rtbot.numeric.exact.digits import (
     exact_sum,
 )
 from rtbot.numeric.ieee import split, two_sum
-from rtbot.operator import rarely, step
+from rtbot.operator import noinline, step
 
 NEGATIVE_SPECIAL = 2**31
 SUM_LIMIT = 2.0**1020
@@ -121,7 +121,7 @@ def moving_sum(
     )
 
 
-@rarely
+@noinline
 def sum_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first, specials
 ):
@@ -164,7 +164,7 @@ def moving_mean(
     )
 
 
-@rarely
+@noinline
 def mean_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     high, low, slack, specials,

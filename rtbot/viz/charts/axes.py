@@ -13,7 +13,7 @@ from rtbot.core.times import DEFAULT_UNIT, UNITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtbot.core.times import Style
+    from rtbot.core.times import TimeStyle
 
 NANOSECONDS = {unit: 10 ** (9 - digits) for unit, digits in UNITS.items()}
 SECOND, DAY = 10**9, 86_400 * 10**9
@@ -44,11 +44,11 @@ REPRESENTABLE = 2**63 - DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class TimeAxis:
     """What times are: counts of a unit since 1970; integers, if there is no unit.
 
     They are told in local time, which is `offset` seconds ahead of UTC and named `zone`. If it is
-    not `sure` that they are dates, `fitting` looks at them.
+    not `sure` that they are dates, `fit_times` looks at them.
     """
 
     unit: str | None = None
@@ -57,14 +57,14 @@ class Clock:
     sure: bool = False
 
     @staticmethod
-    def of(unit: str | None, style: Style | None) -> Clock:
+    def of(unit: str | None, style: TimeStyle | None) -> TimeAxis:
         """The clock of times that are written in this style; None if they are integers."""
         if style is None:
-            return Clock(unit)
+            return TimeAxis(unit)
         zone = style.offset if style.offset not in ("", "Z") else "UTC"
-        return Clock(unit or DEFAULT_UNIT, style.offset_seconds, zone, sure=True)
+        return TimeAxis(unit or DEFAULT_UNIT, style.offset_seconds, zone, sure=True)
 
-    def fitting(self, first: int, last: int) -> Clock:
+    def fit_times(self, first: int, last: int) -> TimeAxis:
         """Return the clock for these times.
 
         Times near 1970 rather count from a beginning of their own. Without a unit, times from 1973
@@ -73,11 +73,13 @@ class Clock:
         near, far = sorted((abs(first), abs(last)))
         if self.unit is None:
             return (
-                Clock(DEFAULT_UNIT) if near >= MICROSECONDS[0] and far < MICROSECONDS[1] else self
+                TimeAxis(DEFAULT_UNIT)
+                if near >= MICROSECONDS[0] and far < MICROSECONDS[1]
+                else self
             )
         scale = 10 ** UNITS[self.unit]
         told = far < min(CALENDAR_SECONDS * scale, REPRESENTABLE)
-        return self if told and (self.sure or far >= DATED_FROM * scale) else Clock()
+        return self if told and (self.sure or far >= DATED_FROM * scale) else TimeAxis()
 
     def text(self, time: int) -> str:
         """A time in full, with no more parts than it needs."""
@@ -97,16 +99,16 @@ class Clock:
     def ticks(self, first: int, last: int, count: int) -> list[tuple[int, str]]:
         """Return times for about so many marks from first to last, and what is written there."""
         if self.unit is None:
-            step = max(int(nice_step(last - first, count)), 1)
+            step = max(int(round_step(last - first, count)), 1)
             start = -(-first // step) * step
             return [(time, f"{time:,}") for time in range(start, last + 1, step)]
         wanted = (last - first) * NANOSECONDS[self.unit] / count
         if wanted > STEPS[-1]:
-            return list(self._calendar(first, last, wanted))
+            return list(self._calendar_ticks(first, last, wanted))
         least = max(wanted, NANOSECONDS[self.unit])
-        return list(self._clock(first, last, next(step for step in STEPS if step >= least)))
+        return list(self._regular_ticks(first, last, next(step for step in STEPS if step >= least)))
 
-    def _clock(self, first: int, last: int, step: int) -> Iterator[tuple[int, str]]:
+    def _regular_ticks(self, first: int, last: int, step: int) -> Iterator[tuple[int, str]]:
         """Marks at equal distances; weeks begin on Monday."""
         assert self.unit is not None
         scale, shift = NANOSECONDS[self.unit], self.offset * SECOND
@@ -114,10 +116,10 @@ class Clock:
         at = -(-(first * scale + shift) // step) * step
         while at - shift <= last * scale:
             time = (at - shift) // scale
-            yield time, _date_text(self._local(time), step)
+            yield time, _format_date(self._local(time), step)
             at += step
 
-    def _calendar(self, first: int, last: int, wanted: float) -> Iterator[tuple[int, str]]:
+    def _calendar_ticks(self, first: int, last: int, wanted: float) -> Iterator[tuple[int, str]]:
         """Marks at the first day of months or years."""
         assert self.unit is not None
         months = next((m for m in MONTHS if m * MONTH_DAYS * DAY >= wanted), MONTHS[-1])
@@ -128,11 +130,11 @@ class Clock:
             if time > last:
                 return
             if time >= first:
-                yield time, _date_text(np.datetime64(at, "M"), DAY * 31 if months < 12 else None)
+                yield time, _format_date(np.datetime64(at, "M"), DAY * 31 if months < 12 else None)
             at += months
 
 
-def _date_text(date: Any, step: int | None) -> str:
+def _format_date(date: Any, step: int | None) -> str:
     """What is new at a mark: the year, the month, the day, or the time of the day."""
     full = date.astype("M8[us]").astype(object)
     midnight = date == date.astype("M8[D]")
@@ -150,7 +152,7 @@ def _date_text(date: Any, step: int | None) -> str:
     return str(date).rpartition(":")[2][: 3 + digits]
 
 
-def nice_step(span: float, count: int) -> float:
+def round_step(span: float, count: int) -> float:
     """The smallest of 1, 2, 5, 10, ... (of any size) that is put at most `count` times into span.
 
     >>> nice_step(97.0, 5)
@@ -161,25 +163,25 @@ def nice_step(span: float, count: int) -> float:
     return next((d * power for d in (1, 2, 5) if d * power >= least), 10.0 * power)
 
 
-def number_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
+def choose_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
     """Return round numbers from low to high, and what is written there."""
-    step = nice_step(high - low, count)
+    step = round_step(high - low, count)
     first, last = math.ceil(low / step), math.floor(high / step)
-    return [(k * step, number_text(k * step, step)) for k in range(first, last + 1)]
+    return [(k * step, format_number(k * step, step)) for k in range(first, last + 1)]
 
 
-def number_text(value: float, step: float) -> str:
+def format_number(value: float, step: float) -> str:
     """Return a number with the digits that tell it from others a step away."""
     if step >= 1e6 or step < 1e-4:
-        return f"{value:.12g}" if value == 0 else f"{value:.{_digits(value, step)}e}"
+        return f"{value:.12g}" if value == 0 else f"{value:.{_count_digits(value, step)}e}"
     return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
 
 
-def _digits(value: float, step: float) -> int:
+def _count_digits(value: float, step: float) -> int:
     return min(max(0, math.floor(math.log10(abs(value))) - math.floor(math.log10(step) + 1e-9)), 15)
 
 
-def brief(value: float) -> str:
+def format_brief(value: float) -> str:
     """Return a number as it is read in a table: five digits, more for integers.
 
     >>> brief(1234567.0), brief(0.000123456), brief(2 / 3)
@@ -233,7 +235,7 @@ class ValueScale:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Round numbers as close as they can be read, and what is written there."""
-        return number_ticks(self.low, self.high, max(int(self.height // TICK_ROOM), 2))
+        return choose_ticks(self.low, self.high, max(int(self.height // TICK_ROOM), 2))
 
     @staticmethod
     def around(low: float, high: float, top: float, height: float) -> ValueScale:

@@ -12,21 +12,21 @@ from rtbot.viz.charts.panels import (
     STRIP_GAP,
     Area,
     draw_axis,
+    draw_legend,
     draw_panel,
     draw_strip,
-    grouped,
-    legend,
-    span_of,
-    sparse,
-    text,
+    draw_text,
+    find_span,
+    find_sparse,
+    group_panels,
 )
-from rtbot.viz.svg_text import SANS, element, escaped, shortened, width
+from rtbot.viz.svg_text import SANS, escape, format_element, measure_width, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rtbot.viz.charts.axes import Clock
-    from rtbot.viz.charts.downsample import Collector, Series
+    from rtbot.viz.charts.axes import TimeAxis
+    from rtbot.viz.charts.downsample import ChartSeries, Collector
 
 WIDTH, MARGIN = 960.0, 24.0
 LEFT_MIN, LEFT_MAX = 52.0, 130.0
@@ -65,7 +65,7 @@ _FIXED = f"""
 """
 
 
-def _rules(colour: Mapping[str, str]) -> Iterator[str]:
+def _format_rules(colour: Mapping[str, str]) -> Iterator[str]:
     c = ".rtbot-chart"
     yield f"{c} .paper {{ fill: {colour['paper']}; }}"
     yield f"{c} .name, {c} .key, {c} .ink {{ fill: {colour['ink']}; }}"
@@ -81,27 +81,27 @@ def _rules(colour: Mapping[str, str]) -> Iterator[str]:
         yield f"{c} .state.s{place} {{ fill: {shade}; stroke: none; }}"
 
 
-class Plot:
+class Chart:
     """A chart of what was collected of these outputs; other names are inputs, if they fit in."""
 
-    def __init__(self, collected: Collector, outputs: Sequence[str], clock: Clock) -> None:
+    def __init__(self, collected: Collector, outputs: Sequence[str], clock: TimeAxis) -> None:
         self.collected = collected
         self.keys = collected.shown()
-        self.rows: list[Mapping[str, Series]] = [collected.series[key] for key in self.keys]
+        self.rows: list[Mapping[str, ChartSeries]] = [collected.series[key] for key in self.keys]
         present = {name: s.kind for row in self.rows for name, s in row.items()}
         self.lines = [name for name in outputs if present.get(name, "number") == "number"]
         self.strips = [name for name in outputs if name not in self.lines]
         guests = [n for n, kind in present.items() if kind == "number" and n not in outputs]
-        self.panels = grouped(self.lines, guests, self.rows)
-        self.looks = self._looks(outputs)
+        self.panels = group_panels(self.lines, guests, self.rows)
+        self.looks = self._assign_looks(outputs)
         self.height = MANY if len(self.rows) > 1 else ALONE if len(self.panels) == 1 else FEW
         self.time = self._time_scale()
-        self.clock = clock.fitting(self.time.first, self.time.last)
+        self.clock = clock.fit_times(self.time.first, self.time.last)
         self.areas: list[Area] = []
 
-    def _looks(self, outputs: Sequence[str]) -> dict[str, str]:
+    def _assign_looks(self, outputs: Sequence[str]) -> dict[str, str]:
         """The classes of everything that is shown."""
-        few = sparse(self.lines, self.rows)
+        few = find_sparse(self.lines, self.rows)
         looks = {}
         for place, name in enumerate(outputs):
             form = "dots " if name in few else "line " if name in self.lines else ""
@@ -116,45 +116,45 @@ class Plot:
         labels = list(self.strips)
         for row in self.rows:
             for panel in self.panels:
-                span = span_of([*panel.names, *panel.guests], row) or (0.0, 1.0)
+                span = find_span([*panel.names, *panel.guests], row) or (0.0, 1.0)
                 labels += [label for _, label in ValueScale.around(*span, 0.0, self.height).ticks()]
-        widest = max((width(label, SIZE) for label in labels), default=0.0)
+        widest = max((measure_width(label, SIZE) for label in labels), default=0.0)
         left = MARGIN + min(max(widest + 10, LEFT_MIN), LEFT_MAX)
         return TimeScale(first, last, left, WIDTH - MARGIN - left)
 
     def svg(self, title: str, keys: int) -> str:
         """Return the picture; `keys` is how many there are, shown or not."""
         named = {n: self.looks[n] for n in self.looks if n not in self.strips}
-        head, high = legend(named, MARGIN, WIDTH - 2 * MARGIN, MARGIN + 38)
+        head, high = draw_legend(named, MARGIN, WIDTH - 2 * MARGIN, MARGIN + 38)
         at = MARGIN + 32 + high
         blocks: list[str] = []
         for key, row in zip(self.keys, self.rows, strict=True):
             if self.collected.key:
-                blocks.append(self._key(key, at))
+                blocks.append(self._draw_key(key, at))
                 at += KEY_LINE
-            made, at = self._block(row, at)
+            made, at = self._draw_block(row, at)
             blocks += made
         bottom = at - GAP
         more = keys - len(self.keys)
         note = f"and {more:,} more {'keys' if more > 1 else 'key'}" if more > 0 else ""
-        shown = shortened(title, WIDTH - 2 * MARGIN, 16, bold=True)
+        shown = shorten(title, WIDTH - 2 * MARGIN, 16, bold=True)
         parts = [
-            element("text", escaped(shown), class_="name", x=MARGIN, y=MARGIN + 14),
+            format_element("text", escape(shown), class_="name", x=MARGIN, y=MARGIN + 14),
             *head,
             *draw_axis(self.clock, self.time, self.areas, bottom),
             *blocks,
-            text("quiet", note, WIDTH - MARGIN, bottom + NOTE_LINE, "end"),
+            draw_text("quiet", note, WIDTH - MARGIN, bottom + NOTE_LINE, "end"),
         ]
-        style = _FIXED + svg_text.both(_rules, LIGHT, DARK)
-        return svg_text.document("rtbot-chart", title, style, (WIDTH, bottom + AXIS), *parts)
+        style = _FIXED + svg_text.theme_rules(_format_rules, LIGHT, DARK)
+        return svg_text.format_document("rtbot-chart", title, style, (WIDTH, bottom + AXIS), *parts)
 
-    def _key(self, key: tuple[Any, ...], at: float) -> str:
+    def _draw_key(self, key: tuple[Any, ...], at: float) -> str:
         cells = ["null" if part is None else str(part) for part in key]
         told = ", ".join(map(" ".join, zip(self.collected.key, cells, strict=True)))
-        told = shortened(told, WIDTH - MARGIN - self.time.left, 12.5, bold=True)
-        return text("key", told, self.time.left, at + 12)
+        told = shorten(told, WIDTH - MARGIN - self.time.left, 12.5, bold=True)
+        return draw_text("key", told, self.time.left, at + 12)
 
-    def _block(self, row: Mapping[str, Series], at: float) -> tuple[list[str], float]:
+    def _draw_block(self, row: Mapping[str, ChartSeries], at: float) -> tuple[list[str], float]:
         """The panels and strips of one key, from `at` down; also where the next begins."""
         parts: list[str] = []
         for panel in self.panels:
@@ -169,8 +169,8 @@ class Plot:
         return parts, at + (GAP - STRIP_GAP if self.strips else 0)
 
 
-def plot(
-    collected: Collector, outputs: Sequence[str], clock: Clock, title: str, keys: int = 1
+def draw_chart(
+    collected: Collector, outputs: Sequence[str], clock: TimeAxis, title: str, keys: int = 1
 ) -> str:
     """Return the chart of what was collected: these outputs, with inputs where they fit in."""
-    return Plot(collected, outputs, clock).svg(title, keys)
+    return Chart(collected, outputs, clock).svg(title, keys)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot.core.arrow import filled
+from rtbot.core.arrow import fill_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ OTHER = TEXTS
 
 
 @dataclass(frozen=True, slots=True)
-class Buckets:
+class ChartBuckets:
     """Equally long arrays: times (int64) and values (float64) of the first and last messages.
 
     `runs` count how often values that cannot be drawn came before: a line ends there.
@@ -49,18 +49,18 @@ class Buckets:
         return len(self.first)
 
 
-def single(times: np.ndarray, values: np.ndarray, runs: np.ndarray) -> Buckets:
+def bucket_each(times: np.ndarray, values: np.ndarray, runs: np.ndarray) -> ChartBuckets:
     """A bucket for every message."""
-    return Buckets(times, times, values, values, values, values, runs, runs)
+    return ChartBuckets(times, times, values, values, values, values, runs, runs)
 
 
-def merged(buckets: Buckets, ids: np.ndarray) -> Buckets:
+def merge_buckets(buckets: ChartBuckets, ids: np.ndarray) -> ChartBuckets:
     """Put neighbouring buckets of equal id together."""
     if not len(ids):
         return buckets
     starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
     ends = np.append(starts[1:], len(ids)) - 1
-    return Buckets(
+    return ChartBuckets(
         buckets.first_time[starts],
         buckets.last_time[ends],
         buckets.first[starts],
@@ -72,25 +72,25 @@ def merged(buckets: Buckets, ids: np.ndarray) -> Buckets:
     )
 
 
-def by_place(buckets: Buckets, place: Callable[[np.ndarray], np.ndarray]) -> Buckets:
+def merge_columns(buckets: ChartBuckets, place: Callable[[np.ndarray], np.ndarray]) -> ChartBuckets:
     """Put together what begins in the same column of a picture; `place` gives it for times."""
-    return merged(buckets, np.floor(place(buckets.first_time)).astype(np.int64))
+    return merge_buckets(buckets, np.floor(place(buckets.first_time)).astype(np.int64))
 
 
-def _joined(parts: Sequence[Buckets]) -> Buckets:
-    columns = [np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Buckets)]
-    return Buckets(*columns)
+def _concat_buckets(parts: Sequence[ChartBuckets]) -> ChartBuckets:
+    columns = [np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(ChartBuckets)]
+    return ChartBuckets(*columns)
 
 
-def _ordered(buckets: Buckets) -> Buckets:
+def _sort_buckets(buckets: ChartBuckets) -> ChartBuckets:
     """Return the buckets by time; messages of an input may come late."""
     if (buckets.first_time[1:] >= buckets.first_time[:-1]).all():
         return buckets
     order = np.argsort(buckets.first_time, kind="stable")
-    return Buckets(*(getattr(buckets, f.name)[order] for f in fields(Buckets)))
+    return ChartBuckets(*(getattr(buckets, f.name)[order] for f in fields(ChartBuckets)))
 
 
-class Series:
+class ChartSeries:
     """The messages of one output (or input) of one key; `count` of all, drawable or not."""
 
     def __init__(self, kind: str) -> None:
@@ -99,7 +99,7 @@ class Series:
         self.shift = 0
         self.runs = 0
         empty = np.empty(0)
-        self.buckets = single(empty.astype(np.int64), empty, empty.astype(np.int64))
+        self.buckets = bucket_each(empty.astype(np.int64), empty, empty.astype(np.int64))
 
     def add(self, times: np.ndarray, values: np.ndarray) -> None:
         """Take messages; values are float64, those that are not finite end the line."""
@@ -107,15 +107,17 @@ class Series:
         runs = self.runs + np.cumsum(~good)
         self.count += len(times)
         self.runs = int(runs[-1]) if len(runs) else self.runs
-        new = _ordered(single(times[good], values[good], runs[good]))
-        self.buckets = self._thinned(_ordered(_joined([self.buckets, self._thinned(new)])))
+        new = _sort_buckets(bucket_each(times[good], values[good], runs[good]))
+        self.buckets = self._downsample(
+            _sort_buckets(_concat_buckets([self.buckets, self._downsample(new)]))
+        )
 
-    def _thinned(self, buckets: Buckets) -> Buckets:
+    def _downsample(self, buckets: ChartBuckets) -> ChartBuckets:
         """Merge buckets, in spans that are longer if there are still too many."""
-        buckets = merged(buckets, buckets.first_time >> self.shift)
+        buckets = merge_buckets(buckets, buckets.first_time >> self.shift)
         while len(buckets) > BUCKETS:
             self.shift += 1
-            buckets = merged(buckets, buckets.first_time >> self.shift)
+            buckets = merge_buckets(buckets, buckets.first_time >> self.shift)
         return buckets
 
     def span(self) -> tuple[float, float]:
@@ -132,17 +134,17 @@ class Collector:
     def __init__(self, key: Sequence[str] = (), keys: int = KEYS) -> None:
         self.key = tuple(key)
         self.limit = keys
-        self.series: dict[tuple[Any, ...], dict[str, Series]] = {} if key else {(): {}}
+        self.series: dict[tuple[Any, ...], dict[str, ChartSeries]] = {} if key else {(): {}}
         self.texts: dict[str, dict[str, int]] = {}
 
     def add(self, tables: Mapping[str, Table]) -> None:
         """Take tables by name, each in the order of (key, t)."""
         for name, table in tables.items():
             times, values = table["t"], self._values(name, table)
-            for key, start, stop in key_runs(table, self.key):
+            for key, start, stop in split_by_key(table, self.key):
                 if not self._shows(key):
                     break
-                series = self.series[key].setdefault(name, Series(kind_of(table["value"])))
+                series = self.series[key].setdefault(name, ChartSeries(detect_kind(table["value"])))
                 series.add(times[start:stop], values[start:stop])
 
     def _shows(self, key: tuple[Any, ...]) -> bool:
@@ -150,8 +152,8 @@ class Collector:
         if key in self.series:
             return True
         if len(self.series) == self.limit:
-            greatest = max(self.series, key=rank)
-            if rank(key) > rank(greatest):
+            greatest = max(self.series, key=rank_key)
+            if rank_key(key) > rank_key(greatest):
                 return False
             del self.series[greatest]
         self.series[key] = {}
@@ -173,25 +175,27 @@ class Collector:
             if len(known) < TEXTS:
                 known.setdefault(text, len(known))
             codes.append(known.get(text, OTHER))
-        found: np.ndarray = np.array([*codes, OTHER], np.float64)[filled(encoded.indices, -1)[0]]
+        found: np.ndarray = np.array([*codes, OTHER], np.float64)[
+            fill_nulls(encoded.indices, -1)[0]
+        ]
         return found
 
     def shown(self) -> list[tuple[Any, ...]]:
         """The keys that are shown, in their order."""
-        return sorted(self.series, key=rank)
+        return sorted(self.series, key=rank_key)
 
 
-def kind_of(values: np.ndarray) -> str:
+def detect_kind(values: np.ndarray) -> str:
     """What is drawn: text, boolean or number."""
     return {"O": "text", "b": "boolean"}.get(values.dtype.kind, "number")
 
 
-def rank(key: tuple[Any, ...]) -> tuple[Any, ...]:
+def rank_key(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """What keys are sorted by: column by column, null last."""
     return tuple((True,) if part is None else (False, part) for part in key)
 
 
-def key_runs(table: Table, key: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
+def split_by_key(table: Table, key: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], int, int]]:
     """Yield (key, start, stop) of a table in the order of (key, t); an empty key if none."""
     count = len(table["t"])
     if not count:
@@ -201,8 +205,8 @@ def key_runs(table: Table, key: Sequence[str]) -> Iterator[tuple[tuple[Any, ...]
         changes |= table[name][1:] != table[name][:-1]
     cuts = [0, *(np.flatnonzero(changes) + 1).tolist(), count]
     for start, stop in pairwise(cuts):
-        yield tuple(_plain(table[name][start]) for name in key), start, stop
+        yield tuple(_unwrap(table[name][start]) for name in key), start, stop
 
 
-def _plain(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.viz.charts.downsample import by_place
-from rtbot.viz.svg_text import number
+from rtbot.viz.charts.downsample import merge_columns
+from rtbot.viz.svg_text import format_coordinate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbot.viz.charts.axes import TimeScale, ValueScale
-    from rtbot.viz.charts.downsample import Buckets
+    from rtbot.viz.charts.downsample import ChartBuckets
 
 MIXED = -1
 """The state of a bucket in which there were several."""
 
 
-def line(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
+def draw_line(buckets: ChartBuckets, time: TimeScale, value: ValueScale) -> str:
     """Return the path of a line through the messages, one column of the picture after another."""
-    shown = by_place(buckets, time.at)
+    shown = merge_columns(buckets, time.at)
     begin, end = time.at(shown.first_time), time.at(shown.last_time)
     first, last, low, high = map(value.at, (shown.first, shown.last, shown.low, shown.high))
     middle = (begin + end) / 2
@@ -43,7 +43,7 @@ def line(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
         breaks = first_run != run
         run = last_run
         for x, y in points:
-            at = f"{number(x)} {number(y)}"
+            at = f"{format_coordinate(x)} {format_coordinate(y)}"
             if breaks:
                 parts.append(f"M{at}h0")
             elif at != before:
@@ -52,11 +52,11 @@ def line(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
     return "".join(parts)
 
 
-def dots(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
+def draw_dots(buckets: ChartBuckets, time: TimeScale, value: ValueScale) -> str:
     """Return a path that is a dot per message where the ends of lines are round."""
-    shown = by_place(buckets, time.at)
+    shown = merge_columns(buckets, time.at)
     places = {
-        (number(float(x)), number(float(y)))
+        (format_coordinate(float(x)), format_coordinate(float(y)))
         for times, values in (
             (shown.first_time, shown.first),
             (shown.first_time, shown.low),
@@ -68,15 +68,15 @@ def dots(buckets: Buckets, time: TimeScale, value: ValueScale) -> str:
     return "".join(f"M{x} {y}h0" for x, y in sorted(places, key=lambda at: tuple(map(float, at))))
 
 
-def states(
-    buckets: Buckets, time: TimeScale, mixed: int = MIXED
+def find_states(
+    buckets: ChartBuckets, time: TimeScale, mixed: int = MIXED
 ) -> Iterator[tuple[float, float, int]]:
     """Yield (from, to, state): a state holds until the next message, if that is drawable.
 
     `mixed` stands for several states in one column of the picture.
     """
     start, until, state = 0.0, 0.0, None
-    for begin, end, piece in _pieces(by_place(buckets, time.at), time, mixed):
+    for begin, end, piece in _split_states(merge_columns(buckets, time.at), time, mixed):
         if piece != state or begin > until:
             if state is not None:
                 yield start, until, state
@@ -86,7 +86,9 @@ def states(
         yield start, until, state
 
 
-def _pieces(shown: Buckets, time: TimeScale, mixed: int) -> Iterator[tuple[float, float, int]]:
+def _split_states(
+    shown: ChartBuckets, time: TimeScale, mixed: int
+) -> Iterator[tuple[float, float, int]]:
     """Yield for every bucket the state in it, and the state that holds until the next one."""
     begins, ends = time.at(shown.first_time).tolist(), time.at(shown.last_time).tolist()
     low, high, last = shown.low.tolist(), shown.high.tolist(), shown.last.tolist()

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbot.viz.charts.axes import ValueScale
-from rtbot.viz.charts.lines import MIXED, dots, line, states
-from rtbot.viz.svg_text import element, escaped, number, shortened, width
+from rtbot.viz.charts.lines import MIXED, draw_dots, draw_line, find_states
+from rtbot.viz.svg_text import escape, format_coordinate, format_element, measure_width, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rtbot.viz.charts.axes import Clock, TimeScale
-    from rtbot.viz.charts.downsample import Series
+    from rtbot.viz.charts.axes import TimeAxis, TimeScale
+    from rtbot.viz.charts.downsample import ChartSeries
 
 SIZE, SMALL = 11.0, 10.5
 DATE_ROOM = 42.0
@@ -40,8 +40,8 @@ class Panel:
     guests: list[str] = field(default_factory=list)
 
 
-def grouped(
-    names: Iterable[str], guests: Iterable[str], rows: list[Mapping[str, Series]]
+def group_panels(
+    names: Iterable[str], guests: Iterable[str], rows: list[Mapping[str, ChartSeries]]
 ) -> list[Panel]:
     """Put names into panels so that in every row of the chart each of them can be read.
 
@@ -49,29 +49,29 @@ def grouped(
     """
     panels: list[Panel] = []
     for name in names:
-        home = next((p for p in panels if _share(p.names, name, rows)), None)
+        home = next((p for p in panels if _can_share(p.names, name, rows)), None)
         if home is None:
             panels.append(Panel([name]))
         else:
             home.names.append(name)
     for name in guests:
-        home = next((p for p in panels if _share(p.names, name, rows)), None)
+        home = next((p for p in panels if _can_share(p.names, name, rows)), None)
         if home is not None:
             home.guests.append(name)
     return panels
 
 
-def _share(names: list[str], name: str, rows: list[Mapping[str, Series]]) -> bool:
+def _can_share(names: list[str], name: str, rows: list[Mapping[str, ChartSeries]]) -> bool:
     """Whether a series is drawn well on the scale of others, wherever there are both."""
     for row in rows:
-        own = span_of([name], row)
-        others = span_of(names, row)
-        if own is not None and others is not None and not _comparable(own, others):
+        own = find_span([name], row)
+        others = find_span(names, row)
+        if own is not None and others is not None and not _is_comparable(own, others):
             return False
     return True
 
 
-def _comparable(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def _is_comparable(one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Whether two spans of values overlap and are of similar size, or are as far from 0."""
     low, high = min(one[0], other[0]), max(one[1], other[1])
     sizes = [span[1] / 2 - span[0] / 2 for span in (one, other)]
@@ -83,7 +83,7 @@ def _comparable(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return low * high > 0 and ends[1] <= 2 * ends[0] and apart <= max(sizes) + whole / 4
 
 
-def span_of(names: Iterable[str], row: Mapping[str, Series]) -> tuple[float, float] | None:
+def find_span(names: Iterable[str], row: Mapping[str, ChartSeries]) -> tuple[float, float] | None:
     """The least and the greatest value of these series; None if they have none."""
     spans = [row[name].span() for name in names if name in row and len(row[name].buckets)]
     if not spans:
@@ -91,7 +91,7 @@ def span_of(names: Iterable[str], row: Mapping[str, Series]) -> tuple[float, flo
     return min(low for low, _ in spans), max(high for _, high in spans)
 
 
-def sparse(names: Iterable[str], rows: list[Mapping[str, Series]]) -> set[str]:
+def find_sparse(names: Iterable[str], rows: list[Mapping[str, ChartSeries]]) -> set[str]:
     """The names with so few messages beside another of the same key that a line would mislead."""
     found = set()
     for row in rows:
@@ -103,103 +103,109 @@ def sparse(names: Iterable[str], rows: list[Mapping[str, Series]]) -> set[str]:
 
 def draw_panel(
     panel: Panel,
-    row: Mapping[str, Series],
+    row: Mapping[str, ChartSeries],
     time: TimeScale,
     area: Area,
     looks: Mapping[str, str],
 ) -> list[str]:
     """Draw a panel: its grid, then inputs, then outputs."""
-    span = span_of([*panel.names, *panel.guests], row)
-    parts = [_frame(time, area)]
+    span = find_span([*panel.names, *panel.guests], row)
+    parts = [_draw_frame(time, area)]
     if span is None:
-        return [*parts, text("quiet", "no values", time.left + 8, area.top + 16)]
+        return [*parts, draw_text("quiet", "no values", time.left + 8, area.top + 16)]
     value = ValueScale.around(*span, area.top, area.height)
     for tick, label in value.ticks():
         y = value.one(tick)
         parts += [
-            element("line", class_="grid", x1=time.left, x2=time.left + time.width, y1=y, y2=y),
-            text("quiet", label, time.left - 8, y + 3.8, "end"),
+            format_element(
+                "line", class_="grid", x1=time.left, x2=time.left + time.width, y1=y, y2=y
+            ),
+            draw_text("quiet", label, time.left - 8, y + 3.8, "end"),
         ]
     for name in [*panel.guests, *panel.names]:
         if name in row and len(row[name].buckets):
-            draw = dots if looks[name].startswith("dots") else line
+            draw = draw_dots if looks[name].startswith("dots") else draw_line
             path = draw(row[name].buckets, time, value)
-            parts.append(element("path", class_=looks[name], d=path))
+            parts.append(format_element("path", class_=looks[name], d=path))
     return parts
 
 
 def draw_strip(
-    name: str, series: Series | None, time: TimeScale, top: float, look: str, texts: list[str]
+    name: str, series: ChartSeries | None, time: TimeScale, top: float, look: str, texts: list[str]
 ) -> list[str]:
     """Draw states as a strip: where a boolean is true, or which text holds."""
-    label = shortened(name, time.left - 16, SMALL)
+    label = shorten(name, time.left - 16, SMALL)
     parts = [
-        element("rect", class_="bed", x=time.left, y=top, width=time.width, height=STRIP),
-        text("quiet", label, time.left - 8, top + 12, "end"),
+        format_element("rect", class_="bed", x=time.left, y=top, width=time.width, height=STRIP),
+        draw_text("quiet", label, time.left - 8, top + 12, "end"),
     ]
     if series is None:
         return parts
     boolean = series.kind == "boolean"
-    for begin, end, state in states(series.buckets, time, 1 if boolean else MIXED):
+    for begin, end, state in find_states(series.buckets, time, 1 if boolean else MIXED):
         if boolean and state == 0:
             continue
         wide = max(end - begin, 1.2)
         shade = look if boolean else "mixed" if state == MIXED else f"s{state}"
         told = texts[state] if not boolean and 0 <= state < len(texts) else ""
-        tip = [element("title", escaped(told))] if told else []
+        tip = [format_element("title", escape(told))] if told else []
         size = {"x": begin, "y": top, "width": wide, "height": STRIP}
-        parts.append(element("rect", *tip, class_=f"state {shade}", **size))
+        parts.append(format_element("rect", *tip, class_=f"state {shade}", **size))
         if told and wide >= LABEL_ROOM:
-            shown = shortened(told, wide - 6, SMALL)
-            parts.append(text("told", shown, begin + wide / 2, top + 12, "middle"))
+            shown = shorten(told, wide - 6, SMALL)
+            parts.append(draw_text("told", shown, begin + wide / 2, top + 12, "middle"))
     return parts
 
 
-def draw_axis(clock: Clock, time: TimeScale, areas: Iterable[Area], bottom: float) -> list[str]:
+def draw_axis(clock: TimeAxis, time: TimeScale, areas: Iterable[Area], bottom: float) -> list[str]:
     """Draw the marks of time: lines through all panels, labels below."""
     parts = []
-    room = DATE_ROOM + (width(f"{time.last:,}", SIZE) if clock.unit is None else 2 * SIZE * 2)
+    room = DATE_ROOM + (
+        measure_width(f"{time.last:,}", SIZE) if clock.unit is None else 2 * SIZE * 2
+    )
     count = max(int(time.width // room), 2)
     for tick, label in clock.ticks(time.first, time.last, count):
         x = time.one(tick)
         parts += [
-            element("line", class_="grid", x1=x, x2=x, y1=area.top, y2=area.top + area.height)
+            format_element(
+                "line", class_="grid", x1=x, x2=x, y1=area.top, y2=area.top + area.height
+            )
             for area in areas
         ]
-        inside = time.left + time.width + 16 - width(label, SIZE) / 2
-        parts.append(text("quiet", label, min(x, inside), bottom + 15, "middle"))
+        inside = time.left + time.width + 16 - measure_width(label, SIZE) / 2
+        parts.append(draw_text("quiet", label, min(x, inside), bottom + 15, "middle"))
     ends = f"{clock.text(time.first)} to {clock.text(time.last)}"
     zone = f" {clock.zone}" if clock.unit and ":" in ends else ""
-    parts.append(text("quiet", ends + zone, time.left, bottom + 33))
+    parts.append(draw_text("quiet", ends + zone, time.left, bottom + 33))
     return parts
 
 
-def _frame(time: TimeScale, area: Area) -> str:
+def _draw_frame(time: TimeScale, area: Area) -> str:
     size = {"width": time.width, "height": area.height}
-    return element("rect", class_="frame", x=time.left, y=area.top, **size)
+    return format_element("rect", class_="frame", x=time.left, y=area.top, **size)
 
 
-def text(look: str, shown: str, x: float, y: float, anchor: str | None = None) -> str:
+def draw_text(look: str, shown: str, x: float, y: float, anchor: str | None = None) -> str:
     """Draw a text."""
-    return element("text", escaped(shown), class_=look, x=x, y=y, text_anchor=anchor)
+    return format_element("text", escape(shown), class_=look, x=x, y=y, text_anchor=anchor)
 
 
-def legend(
+def draw_legend(
     names: Mapping[str, str], left: float, room: float, top: float
 ) -> tuple[list[str], float]:
     """Draw names with the colours of their lines, in rows; also how high that is."""
     parts: list[str] = []
     x, y = left, top
     for name, look in names.items():
-        shown = shortened(name, 200.0, SIZE)
-        wide = 22 + width(shown, SIZE) + 18
+        shown = shorten(name, 200.0, SIZE)
+        wide = 22 + measure_width(shown, SIZE) + 18
         if x + wide > left + room and x > left:
             x, y = left, y + 18
         dot = look.startswith("dots")
-        path = f"M{number(x + 8 * dot)} {number(y - 4)}h{16 * (not dot)}"
+        path = f"M{format_coordinate(x + 8 * dot)} {format_coordinate(y - 4)}h{16 * (not dot)}"
         parts += [
-            element("path", class_=f"{look} swatch", d=path),
-            text("ink", shown, x + 22, y),
+            format_element("path", class_=f"{look} swatch", d=path),
+            draw_text("ink", shown, x + 22, y),
         ]
         x += wide
     return parts, y - top + 18 if names else 0.0

@@ -13,16 +13,16 @@ import pyarrow as pa
 
 from rtbot.core.errors import DataError
 from rtbot.core.text_columns import aligned
-from rtbot.tables.wide import wide
-from rtbot.viz.charts.axes import Clock, TimeScale, ValueScale, brief
-from rtbot.viz.charts.downsample import Collector, key_runs, kind_of
-from rtbot.viz.charts.lines import line, states
-from rtbot.viz.svg_text import element, escaped, shortened
+from rtbot.tables.wide import build_wide
+from rtbot.viz.charts.axes import TimeAxis, TimeScale, ValueScale, format_brief
+from rtbot.viz.charts.downsample import Collector, detect_kind, split_by_key
+from rtbot.viz.charts.lines import draw_line, find_states
+from rtbot.viz.svg_text import escape, format_element, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rtbot.viz.charts.downsample import Series
+    from rtbot.viz.charts.downsample import ChartSeries
 
     Table = Mapping[str, np.ndarray]
 
@@ -49,16 +49,16 @@ class Summary:
         self.first = min((int(t.min()) for t in times), default=0)
         self.last = max((int(t.max()) for t in times), default=0)
         self.empty = not times
-        self.clock = Clock(unit).fitting(self.first, self.last)
+        self.clock = TimeAxis(unit).fit_times(self.first, self.last)
         self.keys = count_keys(tables, self.key)
 
     def head(self) -> str:
         """One line: how much of what, from when to when."""
-        parts = [_count(len(self.tables), "output")]
+        parts = [_format_count(len(self.tables), "output")]
         if self.key:
-            parts[0] += f" by {', '.join(self.key)} ({_count(self.keys, 'key')})"
+            parts[0] += f" by {', '.join(self.key)} ({_format_count(self.keys, 'key')})"
         rows = sum(len(table["t"]) for table in self.tables.values())
-        parts.append(_count(rows, "row"))
+        parts.append(_format_count(rows, "row"))
         if not self.empty:
             parts.append(f"{self.clock.text(self.first)} to {self.clock.text(self.last)}")
         return ", ".join(parts)
@@ -75,7 +75,7 @@ class Summary:
         ends = (self.clock.text(int(times.min())), self.clock.text(int(times.max())))
         nulls = len(times) - len(values)
         rows = f"{len(times):,}" + (f" ({nulls:,} null)" if nulls else "")
-        return rows, *ends, *_measures(values)
+        return rows, *ends, *_measure_values(values)
 
     def text(self) -> str:
         """The summary for a terminal."""
@@ -86,23 +86,27 @@ class Summary:
     def html(self) -> str:
         """The summary for a notebook."""
         collected = Collector(self.key, KEYS)
-        collected.add({n: t for n, t in self.tables.items() if kind_of(t["value"]) != "text"})
+        collected.add({n: t for n, t in self.tables.items() if detect_kind(t["value"]) != "text"})
         time = (self.first, self.last)
-        rows = [_row(HEADER, "th", RIGHT, "")]
+        rows = [_format_row(HEADER, "th", RIGHT, "")]
         for cells in self.lines():
-            charts = "".join(_charts(cells[0], self.tables[cells[0]], collected, time))
+            charts = "".join(_draw_charts(cells[0], self.tables[cells[0]], collected, time))
             more = self.keys - len(collected.series)
             if self.key and more > 0:
-                charts += element("span", f"and {more:,} more", style=QUIET)
-            rows.append(_row(cells, "td", RIGHT, charts))
-        head = element("div", escaped(self.head()), style="padding: 4px 10px; font-weight: 600")
-        return element("div", head, element("table", *rows, style=TABLE), self._first_rows())
+                charts += format_element("span", f"and {more:,} more", style=QUIET)
+            rows.append(_format_row(cells, "td", RIGHT, charts))
+        head = format_element(
+            "div", escape(self.head()), style="padding: 4px 10px; font-weight: 600"
+        )
+        return format_element(
+            "div", head, format_element("table", *rows, style=TABLE), self._first_rows()
+        )
 
     def _first_rows(self) -> str:
         """The first rows of all outputs beside one another."""
         cut = {n: {c: a[:ROWS] for c, a in table.items()} for n, table in self.tables.items()}
         try:
-            table = wide(cut, self.key).slice(0, ROWS)
+            table = build_wide(cut, self.key).slice(0, ROWS)
         except DataError:  # two columns of one name: there is no such table
             return ""
         columns = [column.to_pylist() for column in table.columns]
@@ -110,23 +114,25 @@ class Summary:
         columns[place] = [self.clock.text(time) for time in columns[place]]
         right = [pa.types.is_floating(c.type) or pa.types.is_integer(c.type) for c in table.columns]
         right[place] = self.clock.unit is None
-        rows = [_row(table.column_names, "th", right)]
-        rows += [_row(map(_cell, row), "td", right) for row in zip(*columns, strict=True)]
-        return element("table", *rows, style=TABLE)
+        rows = [_format_row(table.column_names, "th", right)]
+        rows += [
+            _format_row(map(_format_cell, row), "td", right) for row in zip(*columns, strict=True)
+        ]
+        return format_element("table", *rows, style=TABLE)
 
 
 def count_keys(tables: Mapping[str, Table], key: Sequence[str]) -> int:
     """How many keys there are in tables that are in the order of (key, t)."""
-    return len({one for table in tables.values() for one, _, _ in key_runs(table, key)})
+    return len({one for table in tables.values() for one, _, _ in split_by_key(table, key)})
 
 
-def _count(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-def _measures(values: np.ndarray) -> tuple[str, str, str]:
+def _measure_values(values: np.ndarray) -> tuple[str, str, str]:
     """Least, mean and greatest; of booleans how many are true; nothing of texts."""
-    kind = kind_of(values)
+    kind = detect_kind(values)
     if kind == "text" or not len(values):
         return "", "", ""
     if kind == "boolean":
@@ -136,68 +142,72 @@ def _measures(values: np.ndarray) -> tuple[str, str, str]:
         return "nan", "nan", "nan"
     with np.errstate(all="ignore"):
         mean = float(known.mean(dtype=np.float64))
-    return brief(known.min().item()), brief(mean), brief(known.max().item())
+    return format_brief(known.min().item()), format_brief(mean), format_brief(known.max().item())
 
 
-def _charts(name: str, table: Table, collected: Collector, ends: tuple[int, int]) -> Iterator[str]:
+def _draw_charts(
+    name: str, table: Table, collected: Collector, ends: tuple[int, int]
+) -> Iterator[str]:
     """The small charts of an output: one, or one for each of the first keys."""
-    if kind_of(table["value"]) == "text":
+    if detect_kind(table["value"]) == "text":
         pairs = pa.array(table["value"].tolist(), pa.string()).value_counts().to_pylist()
         counts = Counter({pair["values"]: pair["counts"] for pair in pairs})
         shown = [
-            f"{shortened('null' if t is None else t, 90, 12)} ({n:,})"
+            f"{shorten('null' if t is None else t, 90, 12)} ({n:,})"
             for t, n in counts.most_common(TEXTS)
         ]
-        yield escaped(", ".join(shown) + (", …" if len(counts) > TEXTS else ""))
+        yield escape(", ".join(shown) + (", …" if len(counts) > TEXTS else ""))
         return
     for key in collected.shown():
         series = collected.series[key].get(name)
         if series is None or not len(series.buckets):
             continue
         if not collected.key:
-            yield sparkline(series, ends, CHART)
+            yield draw_sparkline(series, ends, CHART)
             continue
-        told = shortened(", ".join("null" if k is None else str(k) for k in key), SMALL[0], 11)
-        label = element("div", escaped(told), style=QUIET)
-        small = sparkline(series, ends, SMALL)
-        yield element("div", label, small, style="display: inline-block; margin-right: 10px")
+        told = shorten(", ".join("null" if k is None else str(k) for k in key), SMALL[0], 11)
+        label = format_element("div", escape(told), style=QUIET)
+        small = draw_sparkline(series, ends, SMALL)
+        yield format_element("div", label, small, style="display: inline-block; margin-right: 10px")
 
 
-def sparkline(series: Series, ends: tuple[int, int], size: tuple[float, float]) -> str:
+def draw_sparkline(series: ChartSeries, ends: tuple[int, int], size: tuple[float, float]) -> str:
     """Return a line of values, or a strip that is full where a boolean is true, as small SVG."""
     wide_, high = size
     time = TimeScale(*ends, 2.0, wide_ - 4)
     if series.kind == "boolean":
         high = STRIP
         bars = [
-            element("rect", x=begin, y=0, width=max(end - begin, 1.0), height=high)
-            for begin, end, state in states(series.buckets, time, 1)
+            format_element("rect", x=begin, y=0, width=max(end - begin, 1.0), height=high)
+            for begin, end, state in find_states(series.buckets, time, 1)
             if state
         ]
-        bed = element("rect", width=wide_, height=high, fill="#808080", fill_opacity=0.15)
-        parts = [bed, element("g", *bars, fill=ORANGE)] if bars else [bed]
+        bed = format_element("rect", width=wide_, height=high, fill="#808080", fill_opacity=0.15)
+        parts = [bed, format_element("g", *bars, fill=ORANGE)] if bars else [bed]
     else:
-        path = line(series.buckets, time, ValueScale.around(*series.span(), 2.0, high - 4))
+        path = draw_line(series.buckets, time, ValueScale.around(*series.span(), 2.0, high - 4))
         look = {"stroke": BLUE, "stroke_width": "1.2", "stroke_linejoin": "round"}
-        parts = [element("path", d=path, fill="none", stroke_linecap="round", **look)]
-    return element(
+        parts = [format_element("path", d=path, fill="none", stroke_linecap="round", **look)]
+    return format_element(
         "svg", *parts, xmlns="http://www.w3.org/2000/svg", width=wide_, height=high, role="img"
     )
 
 
-def _row(cells: Iterable[str], tag: str, right: Sequence[bool], *markup: str) -> str:
+def _format_row(cells: Iterable[str], tag: str, right: Sequence[bool], *markup: str) -> str:
     """A row of a table, some of its columns at the right; `markup` is a last cell as it is."""
     style = f"{CELL}; {LINE}; text-align: "
     made = [
-        element(tag, escaped(cell) or " ", style=style + ("right" if at_right else "left"))
+        format_element(tag, escape(cell) or " ", style=style + ("right" if at_right else "left"))
         for cell, at_right in zip(cells, right, strict=True)
     ]
-    return element("tr", *made, *(element(tag, c or " ", style=style + "left") for c in markup))
+    return format_element(
+        "tr", *made, *(format_element(tag, c or " ", style=style + "left") for c in markup)
+    )
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return brief(value) if isinstance(value, int | float) else shortened(str(value), 240, 12)
+    return format_brief(value) if isinstance(value, int | float) else shorten(str(value), 240, 12)

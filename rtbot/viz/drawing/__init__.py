@@ -5,29 +5,29 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from rtbot.viz.drawing.boxes import diagram
+from rtbot.viz.drawing.boxes import build_diagram
 
 if TYPE_CHECKING:
     import os
 
-    from rtbot.graph.model import Checked
+    from rtbot.graph.model import CheckedGraph
 
 SUFFIXES = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid"}
 
 
-def form_of(path: str | os.PathLike[str]) -> str | None:
+def detect_form(path: str | os.PathLike[str]) -> str | None:
     """Return svg or mermaid by the suffix of a name, None if it is neither's."""
     return SUFFIXES.get(PurePath(path).suffix.lower())
 
 
-def drawing(checked: Checked, form: str = "svg", direction: str = "right") -> str:
+def draw_graph(checked: CheckedGraph, form: str = "svg", direction: str = "right") -> str:
     """Return a graph as text: `form` is svg or mermaid, `direction` of the flow right or down."""
-    made = diagram(checked)
+    made = build_diagram(checked)
     if form == "mermaid":
-        from rtbot.viz.drawing.mermaid import mermaid
+        from rtbot.viz.drawing.mermaid import render_mermaid
 
-        return mermaid(made, direction)
+        return render_mermaid(made, direction)
     from rtbot.viz.drawing.placement import lay_out
-    from rtbot.viz.drawing.svg import svg
+    from rtbot.viz.drawing.svg import render_svg
 
-    return svg(made, lay_out(made, direction))
+    return render_svg(made, lay_out(made, direction))

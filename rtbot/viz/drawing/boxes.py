@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.core.source_span import Mark
-    from rtbot.graph.model import Checked, Node, Ref
+    from rtbot.graph.model import CheckedGraph, Node, Ref
 
 PARAMETERS_SHOWN = 5
 DURATIONS = {
@@ -29,7 +29,7 @@ DURATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class BoxPort:
     """A port as it is shown: `label` may differ from its name; `looked_up` is may or last."""
 
     name: str
@@ -52,8 +52,8 @@ class Box:
     subtitle: str = ""
     code: bool = False
     details: tuple[str, ...] = ()
-    ins: tuple[Port, ...] = ()
-    outs: tuple[Port, ...] = ()
+    ins: tuple[BoxPort, ...] = ()
+    outs: tuple[BoxPort, ...] = ()
     tip: str = ""
 
 
@@ -78,7 +78,7 @@ class Diagram:
     wires: list[Wire] = field(default_factory=list)
 
 
-def diagram(checked: Checked) -> Diagram:
+def build_diagram(checked: CheckedGraph) -> Diagram:
     """Make the boxes and wires of a checked graph."""
     made = Diagram(checked.name, checked.description)
     places: dict[str, int] = {}
@@ -89,20 +89,20 @@ def diagram(checked: Checked) -> Diagram:
     }
     for name, one in checked.inputs.items():
         places[name] = len(made.boxes)
-        outs = (Port("o1", "", str(one.type)),)
-        made.boxes.append(Box("input", name, outs=outs, tip=_tip(f"input {name}", one)))
+        outs = (BoxPort("o1", "", str(one.type)),)
+        made.boxes.append(Box("input", name, outs=outs, tip=_format_tip(f"input {name}", one)))
     for name, node in checked.nodes.items():
         places[name] = len(made.boxes)
-        made.boxes.append(_operator(node, checked))
-        made.wires += _wires(made, places, node.inputs.values())
+        made.boxes.append(_build_box(node, checked))
+        made.wires += _connect_box(made, places, node.inputs.values())
     for name, ref in checked.outputs.items():
-        port = Port("", "", types[ref.id][ref.port])
+        port = BoxPort("", "", types[ref.id][ref.port])
         made.boxes.append(Box("output", name, ins=(port,), tip=f"output {name}\n{ref}"))
-        made.wires += _wires(made, places, [ref])
+        made.wires += _connect_box(made, places, [ref])
     return made
 
 
-def _wires(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> Iterable[Wire]:
+def _connect_box(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> Iterable[Wire]:
     """The wires into the last box."""
     box = made.boxes[-1]
     for place, (ref, port) in enumerate(zip(refs, box.ins, strict=True)):
@@ -111,33 +111,38 @@ def _wires(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> Iterab
         yield Wire(start, names.index(ref.port), len(made.boxes) - 1, place, port.looked_up)
 
 
-def _operator(node: Node, checked: Checked) -> Box:
+def _build_box(node: Node, checked: CheckedGraph) -> Box:
     cls, ports = node.operator, list(node.inputs)
     roles = cls.roles(node.values, ports)
     ins = tuple(
-        Port(port, _label(node, port, checked), str(node.types[port]), roles[port] != "must")
+        BoxPort(
+            port, _choose_label(node, port, checked), str(node.types[port]), roles[port] != "must"
+        )
         for port in ports
     )
     outs = tuple(
-        Port(port, _alias(cls.outputs, port), str(node.types[port])) for port in node.outputs
+        BoxPort(port, _find_alias(cls.outputs, port), str(node.types[port]))
+        for port in node.outputs
     )
-    shown = [f"{name} = {_shown(node, name, checked.io.unit)}" for name in _given(node)]
+    shown = [
+        f"{name} = {_format_parameter(node, name, checked.io.unit)}" for name in _list_given(node)
+    ]
     more = len(shown) - PARAMETERS_SHOWN
     if more > 1:
         shown[PARAMETERS_SHOWN:] = [f"and {more} more"]
     subtitle = node.text or cls.__name__
-    tip = _tip(f"{node.id}: {subtitle}", node, cls.__doc__ if not node.text else "")
+    tip = _format_tip(f"{node.id}: {subtitle}", node, cls.__doc__ if not node.text else "")
     return Box(
         "operator", node.id, subtitle, bool(node.text), tuple(shown), ins=ins, outs=outs, tip=tip
     )
 
 
-def _given(node: Node) -> list[str]:
+def _list_given(node: Node) -> list[str]:
     """The parameters that have a value; the least integer stands for the absence of one."""
     return [name for name, value in node.values.items() if value not in (None, INT64_MIN)]
 
 
-def _label(node: Node, port: str, checked: Checked) -> str:
+def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
     """An expression names its ports by what feeds them; others have an alias, or their name."""
     if not node.text:
         declared = node.operator.port(port)
@@ -147,30 +152,30 @@ def _label(node: Node, port: str, checked: Checked) -> str:
     return str(ref) if source is not None and len(source.outputs) > 1 else ref.id
 
 
-def _alias(outputs: Any, port: str) -> str:
+def _find_alias(outputs: Any, port: str) -> str:
     declared = outputs.get(port)
     return declared.alias if declared is not None and declared.alias else port
 
 
-def _shown(node: Node, name: str, unit: str | None) -> str:
+def _format_parameter(node: Node, name: str, unit: str | None) -> str:
     value, parameter = node.values[name], node.operator.parameters.get(name)
     if isinstance(parameter, Duration) and unit is not None:
-        return duration_text(value, unit)
-    return value_text(value)
+        return format_duration(value, unit)
+    return format_value(value)
 
 
-def value_text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a parameter's value as a graph file has it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(value_text, value))}]"
+        return f"[{', '.join(map(format_value, value))}]"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     return str(value)
 
 
-def duration_text(value: int, unit: str) -> str:
+def format_duration(value: int, unit: str) -> str:
     """Return a count of a unit in the longest unit that tells it exactly.
 
     >>> duration_text(90_000, "ms"), duration_text(604_800, "s")
@@ -182,11 +187,11 @@ def duration_text(value: int, unit: str) -> str:
     return f"{total // DURATIONS[longest]}{longest}"
 
 
-def _tip(head: str, item: Any, doc: str | None = "") -> str:
+def _format_tip(head: str, item: Any, doc: str | None = "") -> str:
     """What is shown when the pointer rests on a box: its name, its meaning, its place."""
     meaning = item.doc or (doc or "").strip().partition("\n")[0]
-    return "\n".join(filter(None, (head, meaning, *_place(item.mark))))
+    return "\n".join(filter(None, (head, meaning, *_format_place(item.mark))))
 
 
-def _place(mark: Mark) -> Iterable[str]:
+def _format_place(mark: Mark) -> Iterable[str]:
     return [f"{PurePath(mark.file).name}, line {mark.line}"] if mark.line else []

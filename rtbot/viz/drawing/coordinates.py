@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rtbot.viz.drawing.layers import Layered, Link
+    from rtbot.viz.drawing.layers import LayeredGraph, Link
 
 BOX_GAP, BEND_GAP = 22.0, 11.0
 
 
-def placed(made: Layered) -> list[float]:
+def assign_coordinates(made: LayeredGraph) -> list[float]:
     """Return for every place where it begins across the flow, from 0 on."""
     if not made.layers:
         return []
-    crossing = set(_crossing_bends(made))
+    crossing = set(_find_conflicts(made))
     layouts = [
         _Alignment(made, crossing, forward=forward, upward=upward).layout()
         for forward in (True, False)
         for upward in (True, False)
     ]
-    return _balanced(made, layouts)
+    return _balance(made, layouts)
 
 
-def _balanced(made: Layered, layouts: list[list[float]]) -> list[float]:
+def _balance(made: LayeredGraph, layouts: list[list[float]]) -> list[float]:
     """Bring the layouts together at the ends of the narrowest; take the mean of the middle two."""
     breadths = [shape.breadth for shape in made.shapes]
     spans = [(min(layout), max(map(sum, zip(layout, breadths, strict=True)))) for layout in layouts]
@@ -45,7 +45,7 @@ def _balanced(made: Layered, layouts: list[list[float]]) -> list[float]:
     return [at - start for at in middle]
 
 
-def _crossing_bends(made: Layered) -> Iterator[Link]:
+def _find_conflicts(made: LayeredGraph) -> Iterator[Link]:
     """Links that cross a link between two bends: the long wire is the one that stays straight."""
     position = {place: k for layer in made.layers for k, place in enumerate(layer)}
     _, after = made.neighbours()
@@ -64,7 +64,9 @@ def _crossing_bends(made: Layered) -> Iterator[Link]:
 class _Alignment:
     """One of the four layouts: `forward` aligns with the layer before, `upward` packs to 0."""
 
-    def __init__(self, made: Layered, crossing: set[Link], *, forward: bool, upward: bool) -> None:
+    def __init__(
+        self, made: LayeredGraph, crossing: set[Link], *, forward: bool, upward: bool
+    ) -> None:
         self.made, self.crossing = made, crossing
         self.forward, self.upward = forward, upward
         self.layers = [layer if upward else layer[::-1] for layer in made.layers]
@@ -129,7 +131,7 @@ class _Alignment:
     def _compact(self) -> dict[int, float]:
         """Put the blocks as near to 0 as their neighbours let them, then towards what follows."""
         gaps = self._gaps()
-        order = _sorted(gaps, dict.fromkeys(self.root))
+        order = _sort_blocks(gaps, dict.fromkeys(self.root))
         above: dict[int, list[tuple[int, float]]] = {block: [] for block in order}
         for upper, lowers in gaps.items():
             for lower, gap in lowers.items():
@@ -155,7 +157,7 @@ class _Alignment:
         return gaps
 
 
-def _sorted(gaps: dict[int, dict[int, float]], blocks: Iterable[int]) -> list[int]:
+def _sort_blocks(gaps: dict[int, dict[int, float]], blocks: Iterable[int]) -> list[int]:
     """The blocks so that each comes after those before it."""
     waits = dict.fromkeys(blocks, 0)
     for lowers in gaps.values():

@@ -12,7 +12,7 @@ from bisect import bisect_right, insort
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rtbot.viz.drawing.layers import Layered, Link
+    from rtbot.viz.drawing.layers import LayeredGraph, Link
 
 SWEEPS, PATIENCE, EXCHANGES = 32, 8, 8
 
@@ -20,7 +20,7 @@ SWEEPS, PATIENCE, EXCHANGES = 32, 8, 8
 class Ordering:
     """The order of a layered graph on its way to a better one."""
 
-    def __init__(self, made: Layered) -> None:
+    def __init__(self, made: LayeredGraph) -> None:
         self.made = made
         self.before, self.after = made.neighbours()
         self.position = [0] * len(made.shapes)
@@ -60,13 +60,13 @@ class Ordering:
         count = len(self.made.layers)
         for layer in range(1, count) if forward else range(count - 2, -1, -1):
             order = self.made.layers[layer]
-            wanted = {place: self._wanted(place, forward=forward) for place in order}
+            wanted = {place: self._find_barycenter(place, forward=forward) for place in order}
             if turned:
                 order.reverse()
             order.sort(key=wanted.__getitem__)
             self._number(layer)
 
-    def _wanted(self, place: int, *, forward: bool) -> float:
+    def _find_barycenter(self, place: int, *, forward: bool) -> float:
         if forward:
             ends = [self.start(link) for link in self.before[place]]
         else:
@@ -93,14 +93,14 @@ class Ordering:
         }
         for k in range(len(order) - 1):
             upper, lower = sides[order[k]], sides[order[k + 1]]
-            now = sum(_inversions(a, b) for a, b in zip(upper, lower, strict=True))
-            then = sum(_inversions(b, a) for a, b in zip(upper, lower, strict=True))
+            now = sum(_count_inversions(a, b) for a, b in zip(upper, lower, strict=True))
+            then = sum(_count_inversions(b, a) for a, b in zip(upper, lower, strict=True))
             if then < now:
                 order[k], order[k + 1] = order[k + 1], order[k]
         self._number(layer)
 
 
-def order(made: Layered) -> int:
+def reduce_crossings(made: LayeredGraph) -> int:
     """Order the layers in place; returns how many links cross."""
     ordering = Ordering(made)
     ordering.exchange()
@@ -119,7 +119,7 @@ def order(made: Layered) -> int:
     return best
 
 
-def _inversions(upper: list[float], lower: list[float]) -> int:
+def _count_inversions(upper: list[float], lower: list[float]) -> int:
     """How many pairs cross if the first place stands above the second; both lists are sorted."""
     below, total = 0, 0
     for end in upper:

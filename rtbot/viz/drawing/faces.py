@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbot.viz.drawing.layers import Shape
-from rtbot.viz.svg_text import shortened, width, wrapped
+from rtbot.viz.drawing.layers import BoxShape
+from rtbot.viz.svg_text import measure_width, shorten, wrap_text
 
 if TYPE_CHECKING:
-    from rtbot.viz.drawing.boxes import Box, Port
+    from rtbot.viz.drawing.boxes import Box, BoxPort
 
 TITLE_SIZE, TEXT_SIZE, PORT_SIZE = 13.0, 11.5, 10.5
 TITLE_LINE, TEXT_LINE, PORT_LINE = 18.0, 15.0, 16.0
@@ -38,85 +38,89 @@ class Face:
     height: float
 
 
-def face(box: Box, *, across: bool) -> Face:
+def measure_face(box: Box, *, across: bool) -> Face:
     """Measure a box; `across` says that ports are above and below, and not at the sides."""
     if box.form != "operator":
-        return _terminal(box)
+        return _measure_terminal(box)
     lines, top = [], PADDING - 2
-    for text, style, step in _texts(box):
+    for text, style, step in _list_texts(box):
         lines.append(Line(text, style, top + step * 0.75))
         top += step
-    room = max(_text_width(line) for line in lines)
+    room = max(_measure_line(line) for line in lines)
     if across:
-        rows = [_row_width(ports) for ports in (box.ins, box.outs)]
+        rows = [_measure_row(ports) for ports in (box.ins, box.outs)]
         lines = [Line(line.text, line.style, line.baseline + PORT_LINE) for line in lines]
         return Face(tuple(lines), 0.0, max(room, *rows) + 2 * PADDING, top + 8 + 2 * PORT_LINE)
     pairs = max(len(box.ins), len(box.outs))
-    sides = sum(max(map(port_width, ports), default=0.0) for ports in (box.ins, box.outs))
+    sides = sum(max(map(measure_port, ports), default=0.0) for ports in (box.ins, box.outs))
     head = top + 7
     height = head + pairs * PORT_LINE + 7
     return Face(tuple(lines), head, max(room, sides + LABEL_GAP) + 2 * PADDING, height)
 
 
-def _terminal(box: Box) -> Face:
+def _measure_terminal(box: Box) -> Face:
     """An input or output of the graph: its name and type on one line."""
-    title = shortened(box.title, TEXT_ROOM, TITLE_SIZE, bold=True)
+    title = shorten(box.title, TEXT_ROOM, TITLE_SIZE, bold=True)
     type_ = (box.ins or box.outs)[0].type
-    room = width(title, TITLE_SIZE, bold=True) + 8 + width(type_, PORT_SIZE)
+    room = measure_width(title, TITLE_SIZE, bold=True) + 8 + measure_width(type_, PORT_SIZE)
     return Face((Line(title, "title", 19.5),), 0.0, room + 2.6 * PADDING, TERMINAL_BREADTH)
 
 
-def _texts(box: Box) -> list[tuple[str, str, float]]:
-    title = shortened(box.title, TEXT_ROOM, TITLE_SIZE, bold=True)
+def _list_texts(box: Box) -> list[tuple[str, str, float]]:
+    title = shorten(box.title, TEXT_ROOM, TITLE_SIZE, bold=True)
     found = [(title, "title", TITLE_LINE)]
     if box.code:
-        parts = wrapped(box.subtitle, TEXT_ROOM, TEXT_SIZE, CODE_LINES, mono=True)
+        parts = wrap_text(box.subtitle, TEXT_ROOM, TEXT_SIZE, CODE_LINES, mono=True)
         found += [(part, "code", TEXT_LINE) for part in parts]
     else:
-        found.append((shortened(box.subtitle, TEXT_ROOM, TEXT_SIZE), "kind", TEXT_LINE))
-    details = [shortened(text, TEXT_ROOM, TEXT_SIZE) for text in box.details]
+        found.append((shorten(box.subtitle, TEXT_ROOM, TEXT_SIZE), "kind", TEXT_LINE))
+    details = [shorten(text, TEXT_ROOM, TEXT_SIZE) for text in box.details]
     return found + [(text, "detail", TEXT_LINE) for text in details]
 
 
-def _text_width(line: Line) -> float:
+def _measure_line(line: Line) -> float:
     if line.style == "title":
-        return width(line.text, TITLE_SIZE, bold=True)
-    return width(line.text, TEXT_SIZE, mono=line.style == "code")
+        return measure_width(line.text, TITLE_SIZE, bold=True)
+    return measure_width(line.text, TEXT_SIZE, mono=line.style == "code")
 
 
-def port_label(port: Port) -> str:
+def shorten_label(port: BoxPort) -> str:
     """The label of a port, cut to the room it gets."""
-    return shortened(port.label, PORT_ROOM, PORT_SIZE)
+    return shorten(port.label, PORT_ROOM, PORT_SIZE)
 
 
-def port_width(port: Port) -> float:
+def measure_port(port: BoxPort) -> float:
     """How wide the label and the type of a port are."""
-    return width(port_label(port), PORT_SIZE) + PORT_GAP + width(port.type, PORT_SIZE)
+    return (
+        measure_width(shorten_label(port), PORT_SIZE)
+        + PORT_GAP
+        + measure_width(port.type, PORT_SIZE)
+    )
 
 
-def _row_width(ports: tuple[Port, ...]) -> float:
-    return sum(map(port_width, ports)) + LABEL_GAP * max(len(ports) - 1, 0)
+def _measure_row(ports: tuple[BoxPort, ...]) -> float:
+    return sum(map(measure_port, ports)) + LABEL_GAP * max(len(ports) - 1, 0)
 
 
-def shape(box: Box, made: Face, *, across: bool) -> Shape:
+def measure_shape(box: Box, made: Face, *, across: bool) -> BoxShape:
     """The size of a box as the layout takes it, with the places of its ports."""
     if not across:
-        ins, outs = (_down(box, ports, made) for ports in (box.ins, box.outs))
-        return Shape(made.height, made.width, ins, outs)
-    ins, outs = (_along(ports, made) for ports in (box.ins, box.outs))
-    return Shape(made.width, made.height, ins, outs)
+        ins, outs = (_place_down(box, ports, made) for ports in (box.ins, box.outs))
+        return BoxShape(made.height, made.width, ins, outs)
+    ins, outs = (_place_along(ports, made) for ports in (box.ins, box.outs))
+    return BoxShape(made.width, made.height, ins, outs)
 
 
-def _down(box: Box, ports: tuple[Port, ...], made: Face) -> tuple[float, ...]:
+def _place_down(box: Box, ports: tuple[BoxPort, ...], made: Face) -> tuple[float, ...]:
     if box.form != "operator":
         return (made.height / 2,)[: len(ports)]
     return tuple(made.head + (place + 0.5) * PORT_LINE for place in range(len(ports)))
 
 
-def _along(ports: tuple[Port, ...], made: Face) -> tuple[float, ...]:
+def _place_along(ports: tuple[BoxPort, ...], made: Face) -> tuple[float, ...]:
     """The middle of every port's label, all of them centred."""
-    at, found = (made.width - _row_width(ports)) / 2, []
+    at, found = (made.width - _measure_row(ports)) / 2, []
     for port in ports:
-        found.append(at + port_width(port) / 2)
-        at += port_width(port) + LABEL_GAP
+        found.append(at + measure_port(port) / 2)
+        at += measure_port(port) + LABEL_GAP
     return tuple(found)

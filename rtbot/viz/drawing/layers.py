@@ -22,7 +22,7 @@ SMALL = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class BoxShape:
     """The size of a box across and along the flow, and where its ports are across it."""
 
     breadth: float
@@ -31,7 +31,7 @@ class Shape:
     outs: tuple[float, ...] = ()
 
 
-BEND = Shape(BEND_BREADTH, 0.0, (BEND_BREADTH / 2,), (BEND_BREADTH / 2,))
+BEND = BoxShape(BEND_BREADTH, 0.0, (BEND_BREADTH / 2,), (BEND_BREADTH / 2,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Link:
 
 
 @dataclass
-class Layered:
+class LayeredGraph:
     """Places (the boxes, then the bends), links between neighbouring layers, layers in order."""
 
-    shapes: list[Shape]
+    shapes: list[BoxShape]
     ranks: list[int]
     boxes: int
     links: list[Link] = field(default_factory=list)
@@ -69,12 +69,14 @@ class Layered:
         return before, after
 
 
-def layered(boxes: Sequence[Box], wires: Sequence[Wire], shapes: Sequence[Shape]) -> Layered:
+def build_layers(
+    boxes: Sequence[Box], wires: Sequence[Wire], shapes: Sequence[BoxShape]
+) -> LayeredGraph:
     """Rank the boxes and lay the wires through the layers between.
 
     Wires from one port that look alike share their bends: one line branches where it has to.
     """
-    made = Layered(list(shapes), ranked(boxes, wires), len(boxes))
+    made = LayeredGraph(list(shapes), rank_boxes(boxes, wires), len(boxes))
     made.layers = [[] for _ in range(max(made.ranks, default=-1) + 1)]
     bends: dict[tuple[tuple[int, int, bool], int], int] = {}
     for wire in wires:
@@ -88,12 +90,12 @@ def layered(boxes: Sequence[Box], wires: Sequence[Wire], shapes: Sequence[Shape]
                 made.ranks.append(rank)
             start, port = bends[net, rank], 0
         made.links.append(Link(start, port, wire.end, wire.end_port, net))
-    for place in _by_search(made):
+    for place in _search_places(made):
         made.layers[made.ranks[place]].append(place)
     return made
 
 
-def ranked(boxes: Sequence[Box], wires: Sequence[Wire]) -> list[int]:
+def rank_boxes(boxes: Sequence[Box], wires: Sequence[Wire]) -> list[int]:
     """Give every box its layer: inputs first, the others after what feeds them.
 
     In a small graph the outputs are in the last layer; in a large one that would be lines across
@@ -116,7 +118,7 @@ def ranked(boxes: Sequence[Box], wires: Sequence[Wire]) -> list[int]:
     return ranks
 
 
-def _by_search(made: Layered) -> list[int]:
+def _search_places(made: LayeredGraph) -> list[int]:
     """All places in the order of a search from the first on: what is connected stays together."""
     _, after = made.neighbours()
     seen: dict[int, None] = {}

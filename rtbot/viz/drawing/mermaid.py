@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.viz.svg_text import plain
+from rtbot.viz.svg_text import clean_line
 
 if TYPE_CHECKING:
     from rtbot.viz.drawing.boxes import Box, Diagram, Wire
@@ -21,27 +21,27 @@ SAFE = " +-*/=.,:()$%!?|^_"
 """What may stand in a quoted label as it is, beside letters and digits."""
 
 
-def mermaid(diagram: Diagram, direction: str = "right") -> str:
+def render_mermaid(diagram: Diagram, direction: str = "right") -> str:
     """Return the graph as a flowchart. Names stand in labels only: no name can break the syntax."""
     lines = [f"flowchart {DIRECTIONS[direction]}"]
     for place, box in enumerate(diagram.boxes):
-        shape = BRACKETS[box.form].format(f'"{_label(box)}"')
+        shape = BRACKETS[box.form].format(f'"{_format_label(box)}"')
         lines.append(f"  n{place}{shape}:::{box.form}")
-    lines += [_wire(diagram, wire) for wire in diagram.wires]
+    lines += [_format_wire(diagram, wire) for wire in diagram.wires]
     return "\n".join([*lines, *(f"  {line}" for line in CLASSES)]) + "\n"
 
 
-def _label(box: Box) -> str:
+def _format_label(box: Box) -> str:
     if box.form != "operator":
-        return f"{_text(box.title)}: {_text((box.ins or box.outs)[0].type)}"
-    return "<br/>".join(map(_text, (box.title, box.subtitle, *box.details)))
+        return f"{_escape_text(box.title)}: {_escape_text((box.ins or box.outs)[0].type)}"
+    return "<br/>".join(map(_escape_text, (box.title, box.subtitle, *box.details)))
 
 
-def _wire(diagram: Diagram, wire: Wire) -> str:
+def _format_wire(diagram: Diagram, wire: Wire) -> str:
     """A line, dotted where a message may be absent, with the ports that are one of several."""
     start, end = diagram.boxes[wire.start], diagram.boxes[wire.end]
     names = [
-        _text(ports[place].name)
+        _escape_text(ports[place].name)
         for ports, place in ((start.outs, wire.start_port), (end.ins, wire.end_port))
         if len(ports) > 1
     ]
@@ -50,8 +50,8 @@ def _wire(diagram: Diagram, wire: Wire) -> str:
     return f"  n{wire.start} {arrow}{label} n{wire.end}"
 
 
-def _text(text: str) -> str:
+def _escape_text(text: str) -> str:
     """Return the text with everything that Mermaid or HTML could read as syntax as its number."""
-    shown = plain(text)
+    shown = clean_line(text)
     shown = shown if len(shown) <= TEXT_MAX else shown[: TEXT_MAX - 1] + "…"
     return "".join(c if c.isalnum() or c in SAFE else f"#{ord(c)};" for c in shown)

@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.viz import svg_text
-from rtbot.viz.drawing.faces import PADDING, PORT_GAP, PORT_SIZE, TITLE_SIZE, port_label
-from rtbot.viz.svg_text import MONO, SANS, element, escaped, number, shortened, wrapped
+from rtbot.viz.drawing.faces import PADDING, PORT_GAP, PORT_SIZE, TITLE_SIZE, shorten_label
+from rtbot.viz.svg_text import (
+    MONO,
+    SANS,
+    escape,
+    format_coordinate,
+    format_element,
+    shorten,
+    wrap_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbot.viz.drawing.boxes import Box, Diagram, Port
-    from rtbot.viz.drawing.placement import Layout, Net, Point, Spot, Stretch
+    from rtbot.viz.drawing.boxes import Box, BoxPort, Diagram
+    from rtbot.viz.drawing.placement import DiagramLayout, Net, Point, Spot, WireSegment
 
 MARGIN, NAME_LINE, DESCRIPTION_LINE, DESCRIPTION_LINES = 24.0, 22.0, 17.0, 3
 WIDTH_MIN = 360.0
@@ -60,27 +68,32 @@ _FIXED = f"""
 """
 
 
-def svg(diagram: Diagram, layout: Layout) -> str:
+def render_svg(diagram: Diagram, layout: DiagramLayout) -> str:
     """Return the picture as one SVG document."""
     room = max(layout.width, WIDTH_MIN)
-    about = wrapped(diagram.description, room, 12.5, DESCRIPTION_LINES)
+    about = wrap_text(diagram.description, room, 12.5, DESCRIPTION_LINES)
     head = MARGIN + NAME_LINE + DESCRIPTION_LINE * len(about) + 6
     inset = MARGIN + (room - layout.width) / 2
     down = layout.down
-    nets = [_net(diagram, net, lines, down=down) for net, lines in layout.nets.items()]
-    boxes = [_box(b, s, down=down) for b, s in zip(diagram.boxes, layout.spots, strict=True)]
-    return svg_text.document(
+    nets = [_draw_net(diagram, net, lines, down=down) for net, lines in layout.nets.items()]
+    boxes = [_draw_box(b, s, down=down) for b, s in zip(diagram.boxes, layout.spots, strict=True)]
+    return svg_text.format_document(
         "rtbot-graph",
         f"Graph {diagram.name}",
-        _FIXED + svg_text.both(_colours, LIGHT, DARK),
+        _FIXED + svg_text.theme_rules(_format_colours, LIGHT, DARK),
         (room + 2 * MARGIN, head + layout.height + MARGIN),
-        element("desc", escaped(_told(diagram))),
-        *_heading(shortened(diagram.name, room, 16, bold=True), about),
-        element("g", *nets, *boxes, transform=f"translate({number(inset)} {number(head)})"),
+        format_element("desc", escape(_describe_diagram(diagram))),
+        *_draw_heading(shorten(diagram.name, room, 16, bold=True), about),
+        format_element(
+            "g",
+            *nets,
+            *boxes,
+            transform=f"translate({format_coordinate(inset)} {format_coordinate(head)})",
+        ),
     )
 
 
-def _colours(colour: Mapping[str, str]) -> list[str]:
+def _format_colours(colour: Mapping[str, str]) -> list[str]:
     strong = ".name, .rtbot-graph .title, .rtbot-graph .code, .rtbot-graph .label"
     rules = [
         f".paper {{ fill: {colour['paper']}; }}",
@@ -97,7 +110,7 @@ def _colours(colour: Mapping[str, str]) -> list[str]:
     return [f".rtbot-graph {rule}" for rule in rules]
 
 
-def _told(diagram: Diagram) -> str:
+def _describe_diagram(diagram: Diagram) -> str:
     """The graph in words, for those who do not see it."""
     parts = []
     for form in ("input", "operator", "output"):
@@ -106,35 +119,35 @@ def _told(diagram: Diagram) -> str:
     return f"{diagram.description} ({'; '.join(parts)})".strip()
 
 
-def _heading(name: str, about: list[str]) -> list[str]:
+def _draw_heading(name: str, about: list[str]) -> list[str]:
     lines = [("name", name), *(("description", line) for line in about)]
     return [
-        _text(class_, line, MARGIN, MARGIN + 14 + place * DESCRIPTION_LINE)
+        _draw_text(class_, line, MARGIN, MARGIN + 14 + place * DESCRIPTION_LINE)
         for place, (class_, line) in enumerate(lines)
     ]
 
 
-def _text(class_: str, text: str, x: float, y: float, anchor: str | None = None) -> str:
-    return element("text", escaped(text), class_=class_, x=x, y=y, text_anchor=anchor)
+def _draw_text(class_: str, text: str, x: float, y: float, anchor: str | None = None) -> str:
+    return format_element("text", escape(text), class_=class_, x=x, y=y, text_anchor=anchor)
 
 
-def _net(diagram: Diagram, net: Net, stretches: list[Stretch], *, down: bool) -> str:
+def _draw_net(diagram: Diagram, net: Net, stretches: list[WireSegment], *, down: bool) -> str:
     """All wires from one port: a curve per gap, and an arrow at every port they feed."""
     box, port, looked_up = net
     kind = diagram.boxes[box].outs[port].kind
-    path = "".join(_curve(stretch, down=down) for stretch in stretches)
-    arrows = "".join(_arrow(s.end, down=down) for s in stretches if s.feeds)
+    path = "".join(_draw_curve(stretch, down=down) for stretch in stretches)
+    arrows = "".join(_draw_arrow(s.end, down=down) for s in stretches if s.feeds)
     dashed = " looked-up" if looked_up else ""
-    return element(
+    return format_element(
         "g",
-        element("title", escaped(_route(diagram, net, stretches))),
-        element("path", class_=f"wire {kind}{dashed}", d=path),
-        element("path", class_=f"end {kind}", d=arrows),
+        format_element("title", escape(_describe_net(diagram, net, stretches))),
+        format_element("path", class_=f"wire {kind}{dashed}", d=path),
+        format_element("path", class_=f"end {kind}", d=arrows),
         class_="net",
     )
 
 
-def _route(diagram: Diagram, net: Net, stretches: list[Stretch]) -> str:
+def _describe_net(diagram: Diagram, net: Net, stretches: list[WireSegment]) -> str:
     """Where a net comes from, what it carries and what it feeds."""
     box, port, looked_up = net
     start, out = diagram.boxes[box], diagram.boxes[box].outs[port]
@@ -147,7 +160,7 @@ def _route(diagram: Diagram, net: Net, stretches: list[Stretch]) -> str:
     return f"{start.title}.{out.name}: {out.type} → {', '.join(ends)}{how}"
 
 
-def _curve(stretch: Stretch, *, down: bool) -> str:
+def _draw_curve(stretch: WireSegment, *, down: bool) -> str:
     """From a port or a bend to the next: straight along its layer, then a curve."""
     (x, y), end = stretch.leave, stretch.end
     short = ARROW - 1 if stretch.feeds else 0.0
@@ -159,29 +172,33 @@ def _curve(stretch: Stretch, *, down: bool) -> str:
         tip = (end[0] - short, end[1])
         middle = (x + end[0]) / 2
         bent = ((middle, y), (middle, end[1]), tip)
-    start = f"M{_at(stretch.begin)}" + ("" if stretch.begin == stretch.leave else f"L{_at((x, y))}")
+    start = f"M{_format_point(stretch.begin)}" + (
+        "" if stretch.begin == stretch.leave else f"L{_format_point((x, y))}"
+    )
     straight = x == end[0] if down else y == end[1]
-    return start + (f"L{_at(tip)}" if straight else f"C{' '.join(map(_at, bent))}")
+    return start + (
+        f"L{_format_point(tip)}" if straight else f"C{' '.join(map(_format_point, bent))}"
+    )
 
 
-def _arrow(end: Point, *, down: bool) -> str:
+def _draw_arrow(end: Point, *, down: bool) -> str:
     x, y = end
     if down:
         corners = ((x, y), (x - ARROW_HALF, y - ARROW), (x + ARROW_HALF, y - ARROW))
     else:
         corners = ((x, y), (x - ARROW, y - ARROW_HALF), (x - ARROW, y + ARROW_HALF))
-    return f"M{'L'.join(map(_at, corners))}Z"
+    return f"M{'L'.join(map(_format_point, corners))}Z"
 
 
-def _at(point: Point) -> str:
-    return f"{number(point[0])} {number(point[1])}"
+def _format_point(point: Point) -> str:
+    return f"{format_coordinate(point[0])} {format_coordinate(point[1])}"
 
 
-def _box(box: Box, spot: Spot, *, down: bool) -> str:
+def _draw_box(box: Box, spot: Spot, *, down: bool) -> str:
     radius = spot.height / 2 if box.form != "operator" else 7.0
     parts = [
-        element("title", escaped(box.tip, lines=True)),
-        element(
+        format_element("title", escape(box.tip, lines=True)),
+        format_element(
             "rect",
             class_=box.form,
             x=spot.x,
@@ -192,29 +209,30 @@ def _box(box: Box, spot: Spot, *, down: bool) -> str:
         ),
     ]
     if box.form != "operator":
-        parts += _terminal(box, spot)
+        parts += _draw_terminal(box, spot)
     else:
         parts += [
-            _text(line.style, line.text, spot.x + PADDING, spot.y + line.baseline)
+            _draw_text(line.style, line.text, spot.x + PADDING, spot.y + line.baseline)
             for line in spot.face.lines
         ]
-        parts += _labels_across(box, spot) if down else _labels_beside(box, spot)
+        parts += _draw_labels_across(box, spot) if down else _draw_labels_beside(box, spot)
     dots = zip(box.outs, spot.outs, strict=True)
     parts += [
-        element("circle", class_=f"end {port.kind}", cx=x, cy=y, r=DOT) for port, (x, y) in dots
+        format_element("circle", class_=f"end {port.kind}", cx=x, cy=y, r=DOT)
+        for port, (x, y) in dots
     ]
-    return element("g", *parts)
+    return format_element("g", *parts)
 
 
-def _terminal(box: Box, spot: Spot) -> list[str]:
+def _draw_terminal(box: Box, spot: Spot) -> list[str]:
     """Name and type of an input or output, in its middle."""
     (line,) = spot.face.lines
     port = (box.ins or box.outs)[0]
-    type_ = element("tspan", escaped(port.type), class_=f"type end {port.kind}", dx="8")
+    type_ = format_element("tspan", escape(port.type), class_=f"type end {port.kind}", dx="8")
     return [
-        element(
+        format_element(
             "text",
-            escaped(line.text),
+            escape(line.text),
             type_,
             class_="title",
             x=spot.x + spot.width / 2,
@@ -224,29 +242,33 @@ def _terminal(box: Box, spot: Spot) -> list[str]:
     ]
 
 
-def _labels_beside(box: Box, spot: Spot) -> list[str]:
+def _draw_labels_beside(box: Box, spot: Spot) -> list[str]:
     rule = spot.y + spot.face.head - 3
     parts = [
-        element("line", class_="rule", x1=spot.x + 1, x2=spot.x + spot.width - 1, y1=rule, y2=rule)
+        format_element(
+            "line", class_="rule", x1=spot.x + 1, x2=spot.x + spot.width - 1, y1=rule, y2=rule
+        )
     ]
     for port, (x, y) in zip(box.ins, spot.ins, strict=True):
-        parts.append(_port(port, x + PADDING, y + 3.6, "start"))
+        parts.append(_draw_port(port, x + PADDING, y + 3.6, "start"))
     for port, (x, y) in zip(box.outs, spot.outs, strict=True):
-        parts.append(_port(port, x - PADDING, y + 3.6, "end"))
+        parts.append(_draw_port(port, x - PADDING, y + 3.6, "end"))
     return parts
 
 
-def _labels_across(box: Box, spot: Spot) -> list[str]:
+def _draw_labels_across(box: Box, spot: Spot) -> list[str]:
     parts = []
     for port, (x, y) in zip(box.ins, spot.ins, strict=True):
-        parts.append(_port(port, x, y + 14, "middle"))
+        parts.append(_draw_port(port, x, y + 14, "middle"))
     for port, (x, y) in zip(box.outs, spot.outs, strict=True):
-        parts.append(_port(port, x, y - 7, "middle"))
+        parts.append(_draw_port(port, x, y - 7, "middle"))
     return parts
 
 
-def _port(port: Port, x: float, y: float, anchor: str) -> str:
+def _draw_port(port: BoxPort, x: float, y: float, anchor: str) -> str:
     """The label and the type of a port."""
-    label = element("tspan", escaped(port_label(port)), class_="label")
-    type_ = element("tspan", escaped(port.type), class_=f"end {port.kind}", dx=number(PORT_GAP))
-    return element("text", label, type_, class_="port", x=x, y=y, text_anchor=anchor)
+    label = format_element("tspan", escape(shorten_label(port)), class_="label")
+    type_ = format_element(
+        "tspan", escape(port.type), class_=f"end {port.kind}", dx=format_coordinate(PORT_GAP)
+    )
+    return format_element("text", label, type_, class_="port", x=x, y=y, text_anchor=anchor)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.sabotage import PACKAGES, ROOT, by_compare, run_one
-from tests.sabotages import COMMANDS, SABOTAGES
+from tests.mutants import COMMANDS, SABOTAGES
+from tests.mutation_testing import PACKAGES, ROOT, catch_by_compare, run_mutant
 
 TEXTS = [
     path.read_text(encoding="utf-8")
@@ -28,5 +28,5 @@ def test_every_sabotage_has_who_catches_it():
 def test_compare_finds_what_touches_order_cuts_or_state(word):
     (item,) = (item for item in SABOTAGES if word in item.old)
     assert item.compared
-    _, _, outcome, _ = run_one(item, by_compare)
+    _, _, outcome, _ = run_mutant(item, catch_by_compare)
     assert outcome.startswith("caught by ")

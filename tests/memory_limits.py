@@ -1,6 +1,6 @@
 """A session that gets no memory: what it answers, and that an earlier dump goes on from there.
 
-`python -m tests.starved`; not in a process of pytest, since it forks.
+`python -m tests.memory_limits`; not in a process of pytest, since it forks.
 """
 
 import os
@@ -28,7 +28,7 @@ def columns(start, count=ROWS):
     return {"t": np.arange(start, start + count), "value": np.arange(count) / 7}
 
 
-def limited(megabytes):
+def limit_memory(megabytes):
     """Allow so much more memory than there is now."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     size = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmSize"))
@@ -36,23 +36,23 @@ def limited(megabytes):
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
 
 
-def unlimited():
+def lift_limit():
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def pushed_with(megabytes):
+def push_with(megabytes):
     """Push two large tables; returns how it ended, after a look at what is left."""
     graph = rtbot.load(GRAPH)
     session = graph.start(compiled=True)
     session.push({"a": columns(0, 10), "b": columns(0, 10)})
     blob, given = session.dump(), {"a": columns(10), "b": columns(10)}
-    limited(megabytes)
+    limit_memory(megabytes)
     ended = WHOLE
     try:
         found = session.push(given).digest()
     except MemoryError:
         ended = REFUSED
-    unlimited()
+    lift_limit()
     if ended == REFUSED:
         try:
             found = session.push(given).digest()
@@ -70,7 +70,7 @@ def in_a_child(megabytes):
     if not child:
         code = 70
         try:
-            code = ENDINGS.index(pushed_with(megabytes))
+            code = ENDINGS.index(push_with(megabytes))
         finally:
             os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

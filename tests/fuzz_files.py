@@ -1,4 +1,4 @@
-"""Files that chance has spoilt: `python -m tests.mutation --help`.
+"""Files that chance has spoilt: `python -m tests.fuzz_files --help`.
 
 A spoilt graph file gives a graph or a GraphError whose every problem has a known code and a place
 inside the file; spoilt data gives a result or an error with a code and an exit code. Nothing gives
@@ -162,7 +162,7 @@ def shuffle_tokens(data, rng, _others):
     return b"".join(tokens)
 
 
-def replaced(pattern, choose):
+def replace_match(pattern, choose):
     """A way that replaces one match of the pattern by what `choose` makes of it."""
 
     def replace(data, rng, _others):
@@ -175,7 +175,7 @@ def replaced(pattern, choose):
     return replace
 
 
-def nested(text, rng):
+def nest_value(text, rng):
     count = rng.choice([1, 3, 31, 70, 3_000])
     opens, closes = rng.choice(
         [(b"[", b"]"), (b"(", b")"), (b"{a: ", b"}"), (b"-", b""), (b"- ", b"")]
@@ -183,15 +183,15 @@ def nested(text, rng):
     return opens * count + text + closes * rng.choice([count, count - 1])
 
 
-def quoted(text, rng):
+def quote_value(text, rng):
     return rng.choice([b"'%s'", b'"%s"', b'"%s', b"`%s`", b"\xe2\x80\x9c%s\xe2\x80\x9d"]) % text
 
 
-def enlarged(text, rng):
+def enlarge_number(text, rng):
     return text * (rng.choice([300, 70_000, 1 << 20]) // max(len(text), 1))
 
 
-def renamed(key, rng):
+def rename_key(key, rng):
     near = key[:-2] + key[-1:]
     return rng.choice(
         [near, rng.choice(KEYS).encode() + b":", key[:-1], key.upper(), key[:-1] + b" :"]
@@ -200,13 +200,13 @@ def renamed(key, rng):
 
 VALUE = rb"(?<=: )[^\n,{}\[\]]+"
 WAYS = [flip, insert, insert, cut, repeat, splice, shuffle_lines, indent, shuffle_tokens]
-NUMERIC = replaced(rb"\d+(\.\d+)?", lambda _, rng: rng.choice(NUMBERS).encode())
-LINE_ENDS = replaced(rb"\n", lambda _, rng: rng.choice([b"\r\n", b"\r", b"", b"\n\n"]))
+NUMERIC = replace_match(rb"\d+(\.\d+)?", lambda _, rng: rng.choice(NUMBERS).encode())
+LINE_ENDS = replace_match(rb"\n", lambda _, rng: rng.choice([b"\r\n", b"\r", b"", b"\n\n"]))
 WAYS += [NUMERIC, LINE_ENDS]
-WAYS += [replaced(rb"\b[A-Za-z_]\w{0,60}:", renamed)]
-WAYS += [replaced(VALUE, nested), replaced(VALUE, quoted)]
-WAYS += [replaced(rb"\b[A-Z]\w{1,60}", lambda _, rng: rng.choice(list(REGISTRY)).encode())]
-RARE = [replaced(rb"\w+", enlarged), lambda data, rng, _: data * rng.choice([2, 300])]
+WAYS += [replace_match(rb"\b[A-Za-z_]\w{0,60}:", rename_key)]
+WAYS += [replace_match(VALUE, nest_value), replace_match(VALUE, quote_value)]
+WAYS += [replace_match(rb"\b[A-Z]\w{1,60}", lambda _, rng: rng.choice(list(REGISTRY)).encode())]
+RARE = [replace_match(rb"\w+", enlarge_number), lambda data, rng, _: data * rng.choice([2, 300])]
 DAMAGE = [
     flip,
     flip,
@@ -221,7 +221,7 @@ DAMAGE = [
 ]
 
 
-def spoilt(files, ways, rng):
+def corrupt_file(files, ways, rng):
     """One of the files after one to four ways to spoil it."""
     data = rng.choice(files)
     for _ in range(rng.choice([1, 1, 2, 4])):
@@ -237,12 +237,12 @@ def spoilt(files, ways, rng):
 def graph_files():
     """The examples, the malformed ones, and graphs drawn from the registry."""
     good = [path.read_bytes() for path in sorted(ROOT.glob("graphs/*.yaml"))] * 10
-    good += [written(generate.case(seed).document).encode() for seed in range(400)]
+    good += [format_document(generate.case(seed).document).encode() for seed in range(400)]
     bad = [path.read_bytes() for path in sorted(ROOT.glob("tests/malformed/graphs/*"))]
     return good + bad
 
 
-def written(document):
+def format_document(document):
     """A document as a person writes it: a section per key, an operator per line."""
     lines = []
     for key, value in document.items():
@@ -298,16 +298,16 @@ def data_files():
 # ---- what must come of it
 
 
-class Slow(Exception):  # noqa: N818 (not an error of the project)
+class TooSlow(Exception):  # noqa: N818 (not an error of the project)
     """Five seconds of CPU are over."""
 
 
 @contextlib.contextmanager
-def watched():
+def limit_time():
     """Raise Slow after five seconds of CPU."""
 
     def ring(_number, _frame):
-        raise Slow
+        raise TooSlow
 
     before = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -318,7 +318,7 @@ def watched():
         signal.signal(signal.SIGPROF, before)
 
 
-def called(*arguments):
+def run_program(*arguments):
     """The exit code of the program, and what it wrote to stdout and stderr."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape") for _ in range(2))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -342,7 +342,7 @@ def check_graph(data, folder, *, through_the_cli=False):
         assert error.problems
         check_places(error.problems, data, str(path))
     if through_the_cli:
-        code, out, err = called("validate", path)
+        code, out, err = run_program("validate", path)
         assert (code, out) == (0 if outcome == "graph" else 3, ""), (code, err)
         assert "Traceback" not in err
     return outcome
@@ -367,7 +367,7 @@ def check_data(suffix, data, folder):
     graph.write_text(DATA_GRAPH, encoding="utf-8")
     path.write_bytes(data)
     target.unlink(missing_ok=True)
-    code, out, err = called("run", graph, path, "-o", target)
+    code, out, err = run_program("run", graph, path, "-o", target)
     assert code in (0, 4, 6, 74), (code, err)
     assert out == "", out[:200]
     assert "Traceback" not in err
@@ -381,18 +381,18 @@ def check_data(suffix, data, folder):
     return str(code)
 
 
-def made(name, kind):
+def make_case(name, kind):
     """The case of a name such as "7/123": suffix and bytes of a spoilt file."""
     rng = random.Random(f"{kind} {name}")
     if kind == "data":
         suffix, good = rng.choice(data_files())
-        return suffix, spoilt([good], DAMAGE, rng)
-    return ".yaml", spoilt(graph_files(), WAYS, rng)
+        return suffix, corrupt_file([good], DAMAGE, rng)
+    return ".yaml", corrupt_file(graph_files(), WAYS, rng)
 
 
 def check_case(name, suffix, data, folder):
     """Check a case; returns its outcome."""
-    with watched():
+    with limit_time():
         if suffix != ".yaml":
             return check_data(suffix, data, folder)
         sampled = int(name.split("/")[1]) % THROUGH_THE_CLI == 0
@@ -407,7 +407,7 @@ def check_chunk(seed, start, stop, kind):
     with tempfile.TemporaryDirectory() as folder:
         for index in range(start, stop):
             name = f"{seed}/{index}"
-            suffix, data = made(name, kind)
+            suffix, data = make_case(name, kind)
             before = time.perf_counter()
             faulthandler.dump_traceback_later(HUNG, exit=True)
             try:
@@ -426,7 +426,7 @@ def limit_memory():
 
 def show(name, kind):
     """Print the spoilt file of a case, and what comes of it."""
-    suffix, data = made(name, kind)
+    suffix, data = make_case(name, kind)
     print(suffix, data[:4000].decode("utf-8", "backslashreplace"))
     with tempfile.TemporaryDirectory() as folder:
         print(check_case(name, suffix, data, Path(folder)))

@@ -15,15 +15,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import of_numpy
+from rtbot.core.arrow import from_numpy
 from rtbot.core.errors import DataError
-from rtbot.io.sinks.output_buffer import Gathered
+from rtbot.io.sinks.output_buffer import OutputBuffer
 from rtbot.runtime.kernels.rows import FIRST
-from rtbot.runtime.result import joined
-from rtbot.tables.wide import long, wide
-from spark_adapter.order import key_at, key_starts, placed, timed
-from spark_adapter.ranks import units
-from spark_adapter.telling import plainly
+from rtbot.runtime.result import merge_results
+from rtbot.tables.wide import build_long, build_wide
+from spark_adapter.ranks import sort_units
+from spark_adapter.row_order import convert_row_times, find_key_starts, locate_push_error, read_key
+from spark_adapter.worker_errors import hide_worker_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ RUN = "__run"
 
 
 @dataclass(frozen=True)
-class Feed:
+class InputColumn:
     """An input and the column that feeds it; `port` is the number its rows have, if they have one.
 
     `sparse`: a null cell is no message, as in a wide table; else it is a null message.
@@ -54,7 +54,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Work:
+class JobSpec:
     """What a worker has to know; everything in it can be sent there.
 
     `keys` are the columns of the key, `time` the one of the times, `port` that of the port numbers.
@@ -65,7 +65,7 @@ class Work:
     graph: Graph
     keys: tuple[str, ...]
     time: str
-    feeds: tuple[Feed, ...]
+    feeds: tuple[InputColumn, ...]
     schema: pa.Schema
     stamp: str = "t"
     layout: str = "wide"
@@ -73,7 +73,7 @@ class Work:
     unit: str = "us"
     ranked: bool = False
 
-    def tables(self, chunk: pa.Table, *, keyed: bool) -> dict[str, dict[str, Any]]:
+    def split_inputs(self, chunk: pa.Table, *, keyed: bool) -> dict[str, dict[str, Any]]:
         """Return the table of every input that the rows bring something for."""
         found = {}
         for one in self.feeds:
@@ -88,21 +88,21 @@ class Work:
                 found[one.input] = table | {name: rows.column(name) for name in heads}
         return found
 
-    def shaped(self, tables: Mapping[str, Any], key: tuple[Any, ...] | None) -> pa.Table:
+    def shape_result(self, tables: Mapping[str, Any], key: tuple[Any, ...] | None) -> pa.Table:
         """Return tables of outputs in the form of the result; of one key if it is given."""
         heads = self.keys if key is None else ()
-        table = (wide if self.layout == "wide" else long)(tables, heads)
+        table = (build_wide if self.layout == "wide" else build_long)(tables, heads)
         columns = {name: table.column(name) for name in table.column_names if name != "t"}
         if key is not None:
             columns |= {
                 name: pa.repeat(value, table.num_rows)
                 for name, value in zip(self.keys, key, strict=True)
             }
-        columns[self.stamp] = self._stamped(table.column("t"))
+        columns[self.stamp] = self._restore_times(table.column("t"))
         arrays = [columns[f.name].cast(f.type) for f in self.schema]
         return pa.table(arrays, schema=self.schema)
 
-    def _stamped(self, found: pa.ChunkedArray) -> pa.ChunkedArray:
+    def _restore_times(self, found: pa.ChunkedArray) -> pa.ChunkedArray:
         """Times of the result as the column of times that came in."""
         kind = self.schema.field(self.stamp).type
         try:
@@ -116,58 +116,58 @@ class Work:
 
 
 @dataclass
-class OneKey:
+class KeySession:
     """The session of a key whose rows may go on after the chunk."""
 
-    work: Work
+    work: JobSpec
     key: tuple[Any, ...]
     session: Session = field(init=False)
-    waiting: Gathered = field(init=False)
+    waiting: OutputBuffer = field(init=False)
 
     def __post_init__(self) -> None:
         self.session = self.work.graph.start(())
-        self.waiting = Gathered(list(self.work.graph.checked.outputs))
+        self.waiting = OutputBuffer(list(self.work.graph.checked.outputs))
 
     def push(self, chunk: pa.Table) -> pa.Table:
         """Push rows of the key; returns what is complete.
 
         They ascend in time over all inputs, so that none waits for a partner that cannot come.
         """
-        self.waiting.add(self._told(chunk))
+        self.waiting.add(self._push(chunk))
         newest = chunk.column(self.work.time)[-1].as_py()
         if newest > FIRST:
             self.waiting.add(self.session.advance(newest - 1))
         frontier = self.session.frontier()
         if frontier is None:
             return self.work.schema.empty_table()
-        return self._shaped(self.waiting.until(frontier))
+        return self._shape(self.waiting.take_until(frontier))
 
     def finish(self) -> pa.Table:
         """Return the rest."""
         self.waiting.add(self.session.finish())
-        return self._shaped(self.waiting.all())
+        return self._shape(self.waiting.take_all())
 
-    def _told(self, chunk: pa.Table) -> Result:
-        tables = self.work.tables(chunk, keyed=False)
+    def _push(self, chunk: pa.Table) -> Result:
+        tables = self.work.split_inputs(chunk, keyed=False)
         try:
             return self.session.push(tables)
         except DataError as error:
-            raise placed(error, tables, self.key) from None
+            raise locate_push_error(error, tables, self.key) from None
 
-    def _shaped(self, tables: Mapping[str, Any]) -> pa.Table:
-        return self.work.shaped(tables, self.key)
+    def _shape(self, tables: Mapping[str, Any]) -> pa.Table:
+        return self.work.shape_result(tables, self.key)
 
 
-class Partition:
+class PartitionRun:
     """The rows of a partition in progress; `ended` is called with every session at its end.
 
     `open` has the sessions of the keys that may go on. Keys of one unit end together, if rows come
     with their units; else each key is one.
     """
 
-    def __init__(self, work: Work, ended: Callable[[Session], None] | None = None) -> None:
+    def __init__(self, work: JobSpec, ended: Callable[[Session], None] | None = None) -> None:
         self.work, self.ended = work, ended
-        self.open: dict[tuple[Any, ...], OneKey] = {}
+        self.open: dict[tuple[Any, ...], KeySession] = {}
         self.unit: int | None = None
         self.newest = FIRST
         kinds = [field for field in work.schema if field.name not in work.keys]
@@ -178,11 +178,11 @@ class Partition:
 
         Raises DataError unless the times of a key ascend.
         """
-        starts = key_starts(chunk, self.work.keys)
+        starts = find_key_starts(chunk, self.work.keys)
         count = len(starts) - 1
-        going, last = self._parted(chunk, starts, units)
+        going, last = self._count_open_keys(chunk, starts, units)
         first = going if units is None else 0
-        rows = timed(chunk, self.work, starts[first:-1], self.newest)
+        rows = convert_row_times(chunk, self.work, starts[first:-1], self.newest)
         self.newest = rows.column(self.work.time)[-1].as_py()
         for place in range(going):
             yield from self._push_open(rows, *starts[place : place + 2])
@@ -190,7 +190,7 @@ class Partition:
             return
         yield from self.finish()
         if last > going:
-            yield from batches_of(self._whole_keys(rows, starts[going : last + 1]))
+            yield from split_batches(self._run_whole_keys(rows, starts[going : last + 1]))
         for place in range(last, count):
             yield from self._push_open(rows, *starts[place : place + 2])
 
@@ -198,15 +198,15 @@ class Partition:
         """Yield what the last keys still have."""
         while self.open:
             one = self.open.pop(next(iter(self.open)))
-            yield from batches_of(one.finish())
+            yield from split_batches(one.finish())
             self._end(one.session)
 
-    def _parted(
+    def _count_open_keys(
         self, chunk: pa.Table, starts: Sequence[int], units: np.ndarray | None
     ) -> tuple[int, int]:
         """Return how many keys go on from before, and which is the first that may go on."""
         if units is None:
-            return int(key_at(chunk, 0, self.work.keys) in self.open), len(starts) - 2
+            return int(read_key(chunk, 0, self.work.keys) in self.open), len(starts) - 2
         of_keys = units[starts[:-1]]
         going = 0 if self.unit is None else int(np.searchsorted(of_keys, self.unit, side="right"))
         self.unit = int(units[-1])
@@ -214,26 +214,26 @@ class Partition:
 
     def _push_open(self, rows: pa.Table, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         """Push the rows of a key that may go on."""
-        key = key_at(rows, start, self.work.keys)
+        key = read_key(rows, start, self.work.keys)
         if key not in self.open:
-            self.open[key] = OneKey(self.work, key)
-        yield from batches_of(self.open[key].push(rows.slice(start, stop - start)))
+            self.open[key] = KeySession(self.work, key)
+        yield from split_batches(self.open[key].push(rows.slice(start, stop - start)))
 
-    def _whole_keys(self, rows: pa.Table, starts: Sequence[int]) -> pa.Table:
+    def _run_whole_keys(self, rows: pa.Table, starts: Sequence[int]) -> pa.Table:
         """The result of keys that begin and end here: one session, where a key is its number."""
         firsts, count = pa.array(starts[:-1]), starts[-1] - starts[0]
-        runs = of_numpy(np.repeat(np.arange(len(firsts)), np.diff(starts)))
+        runs = from_numpy(np.repeat(np.arange(len(firsts)), np.diff(starts)))
         chosen = rows.slice(starts[0], count).append_column(RUN, runs)
-        tables = self.by_run.tables(chosen, keyed=True)
+        tables = self.by_run.split_inputs(chosen, keyed=True)
         session = self.work.graph.start((RUN,))
         try:
             parts = [session.push(tables), session.finish()]
         except DataError as error:
-            key = () if error.key is None else key_at(rows, starts[error.key], self.work.keys)
-            raise placed(error, tables, key) from None
+            key = () if error.key is None else read_key(rows, starts[error.key], self.work.keys)
+            raise locate_push_error(error, tables, key) from None
         self._end(session)
         filled = [part for part in parts if any(len(table["t"]) for table in part.values())]
-        shown = self.by_run.shaped(joined(filled or parts[:1]), None)
+        shown = self.by_run.shape_result(merge_results(filled or parts[:1]), None)
         found = {name: shown.column(name) for name in shown.column_names}
         for name in self.work.keys:
             found[name] = rows.column(name).take(firsts).take(shown.column(RUN))
@@ -246,7 +246,7 @@ class Partition:
 
 
 def run_partition(
-    work: Work,
+    work: JobSpec,
     batches: Iterable[pa.RecordBatch],
     ended: Callable[[Session], None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
@@ -254,23 +254,23 @@ def run_partition(
 
     An error of `rtbot.core.errors` says itself what is wrong, and Spark shows all of it.
     """
-    partition, tables = Partition(work, ended), chunks(batches)
+    partition, tables = PartitionRun(work, ended), merge_batches(batches)
 
     def rows() -> Iterator[pa.RecordBatch]:
-        for chunk, unit in units(tables, work) if work.ranked else zip(tables, repeat(None)):
+        for chunk, unit in sort_units(tables, work) if work.ranked else zip(tables, repeat(None)):
             yield from partition.push(chunk, unit)
         yield from partition.finish()
 
-    return told(rows(), work)
+    return simplify_errors(rows(), work)
 
 
-def told(rows: Iterable[pa.RecordBatch], work: Work) -> Iterator[pa.RecordBatch]:
+def simplify_errors(rows: Iterable[pa.RecordBatch], work: JobSpec) -> Iterator[pa.RecordBatch]:
     """Yield the rows; an error of ours comes without the calls that led to it."""
-    with plainly(work):
+    with hide_worker_traceback(work):
         yield from rows
 
 
-def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def merge_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Put batches together to chunks of some `CHUNK_ROWS`; none is empty."""
     gathered: list[pa.RecordBatch] = []
     rows = 0
@@ -285,7 +285,7 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(gathered).combine_chunks()
 
 
-def batches_of(table: pa.Table) -> Iterator[pa.RecordBatch]:
+def split_batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
     """Cut a table into batches; none of no rows."""
     if table.num_rows:
         yield from table.to_batches(OUT_ROWS)

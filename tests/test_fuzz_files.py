@@ -1,18 +1,18 @@
-"""A slice of `python -m tests.mutation`, and that it sees what it looks for."""
+"""A slice of `python -m tests.fuzz_files`, and that it sees what it looks for."""
 
 import pytest
 
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import Problem
 from rtbot.core.source_span import Mark
-from tests.mutation import check_case, check_chunk, check_data, check_places, made
+from tests.fuzz_files import check_case, check_chunk, check_data, check_places, make_case
 
 SLICES = [("graph", start) for start in range(0, 500, 125)] + [("data", 0), ("data", 75)]
 
 
 @pytest.mark.parametrize(("kind", "start"), SLICES)
 def test_spoilt_files_end_in_a_known_way(kind, start, monkeypatch):
-    monkeypatch.setattr("tests.mutation.SECONDS", 60)  # a hang is longer than a busy compilation
+    monkeypatch.setattr("tests.fuzz_files.SECONDS", 60)  # a hang is longer than a busy compilation
     count = 125 if kind == "graph" else 75
     outcomes, _, failures = check_chunk("suite", start, start + count, kind)
     assert failures == []
@@ -22,7 +22,7 @@ def test_spoilt_files_end_in_a_known_way(kind, start, monkeypatch):
 
 @pytest.mark.parametrize(("kind", "name"), [("data", "2026/1947")])
 def test_what_once_failed_ends_in_a_known_way(kind, name, tmp_path):
-    assert check_case(name, *made(name, kind), tmp_path) in CODES
+    assert check_case(name, *make_case(name, kind), tmp_path) in CODES
 
 
 GOOD = b"inputs: {a: number}\noutputs: [a]\n"
@@ -48,12 +48,12 @@ def test_another_exception_and_a_long_wait_are_failures(monkeypatch):
     assert check_chunk("suite", 1, 2, "graph")[2] == [
         ("suite/1", "ZeroDivisionError: division by zero")
     ]
-    monkeypatch.setattr("tests.mutation.SECONDS", 0.01)
+    monkeypatch.setattr("tests.fuzz_files.SECONDS", 0.01)
     monkeypatch.setattr("rtbot.load", lambda _: all(True for _ in iter(int, 1)))
     assert check_chunk("suite", 1, 2, "graph")[2] == [("suite/1", "Slow: ")]
 
 
 def test_a_bad_end_of_the_program_is_a_failure(monkeypatch, tmp_path):
-    monkeypatch.setattr("tests.mutation.run", lambda _: 70)
+    monkeypatch.setattr("tests.fuzz_files.run", lambda _: 70)
     with pytest.raises(AssertionError):
         check_data(".csv", b"t,price\n", tmp_path)

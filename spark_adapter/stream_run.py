@@ -19,15 +19,30 @@ from pyspark.sql import functions, types
 
 from rtbot.core.errors import DataError
 from rtbot.core.times import DEFAULT_UNIT
-from spark_adapter.bucket import ONE
-from spark_adapter.clock import PER_MILLISECOND, Clock
-from spark_adapter.graphs import prepared
+from spark_adapter.graphs import prepare_job
+from spark_adapter.input_rows import (
+    INTEGERS,
+    PORT,
+    check_names,
+    find_columns,
+    quote_column,
+    read_frames,
+)
 from spark_adapter.nested import refuse_stateful
-from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, ROWS, Packing, settled, unpacked
-from spark_adapter.sources import INTEGERS, PORT, heads, known, named, rows_of
-from spark_adapter.stateful import OUT, Buckets, Counts
-from spark_adapter.states import Split
-from spark_adapter.telling import plainly
+from spark_adapter.packing import (
+    BUCKET,
+    IN_BUCKET,
+    IN_SLICE,
+    ROWS,
+    RowPacking,
+    freeze_loaded,
+    unpack_batches,
+)
+from spark_adapter.shard import SINGLE_KEY
+from spark_adapter.shard_group import OUT, Counts, ShardGroupProcessor
+from spark_adapter.shard_state import ShardLayout
+from spark_adapter.watermark_clock import PER_MILLISECOND, WatermarkClock
+from spark_adapter.worker_errors import hide_worker_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +52,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from rtbot import Graph
-    from spark_adapter.options import Options
-    from spark_adapter.rows import Work
-    from spark_adapter.sources import Request, Rows
+    from spark_adapter.input_rows import ColumnRequest, InputRows
+    from spark_adapter.partition import JobSpec
+    from spark_adapter.spark_options import RunOptions
 
 EVENT, TIME = "__event", "__t"
 OBSERVED = "rtbot"
@@ -62,11 +77,11 @@ DAY = 86_400_000_000
 
 
 @dataclass(frozen=True)
-class Dealt:
+class AssignedRows:
     """Rows with `IN_BUCKET`, and the columns that `packing` packs."""
 
     frame: DataFrame
-    packing: Packing
+    packing: RowPacking
 
 
 def late_rows(query: StreamingQuery) -> int:
@@ -93,39 +108,43 @@ def counts(progress: StreamingQueryProgress) -> Counts:
     return Counts(*total)
 
 
-def split_of(frame: DataFrame, buckets: int | None, slices: int | None) -> Split:
+def choose_shards(frame: DataFrame, buckets: int | None, slices: int | None) -> ShardLayout:
     """Return how keys are dealt; by default by the number of Spark's shuffle partitions."""
     if buckets is None:
         partitions = int(str(frame.sparkSession.conf.get(PARTITIONS)))
         buckets = BUCKETS_PER_PARTITION * partitions
-    return Split(buckets, SLICES if slices is None else slices)
+    return ShardLayout(buckets, SLICES if slices is None else slices)
 
 
-def watermarked(
-    data: Any, graph: Graph, request: Request, watermark: str | Mapping[str, str] | None
+def add_watermarks(
+    data: Any, graph: Graph, request: ColumnRequest, watermark: str | Mapping[str, str] | None
 ) -> Any:
     """Return the DataFrames with the event time of their rows as a column of its own, `EVENT`."""
     if not isinstance(data, Mapping):
         if isinstance(watermark, Mapping):
             raise TypeError("a watermark per input goes with a DataFrame per input")
-        return _watermarked(data, graph, request, watermark)
-    known(watermark if isinstance(watermark, Mapping) else {}, data, "no DataFrame is given for")
+        return _add_watermark(data, graph, request, watermark)
+    check_names(
+        watermark if isinstance(watermark, Mapping) else {}, data, "no DataFrame is given for"
+    )
     delays = watermark if isinstance(watermark, Mapping) else dict.fromkeys(data, watermark)
-    return {n: _watermarked(f, graph, request, delays.get(n)) for n, f in data.items()}
+    return {n: _add_watermark(f, graph, request, delays.get(n)) for n, f in data.items()}
 
 
-def _watermarked(frame: DataFrame, graph: Graph, request: Request, delay: str | None) -> DataFrame:
-    _, name = heads(frame, graph, request)
-    column, unit = named(name), graph.checked.io.unit
+def _add_watermark(
+    frame: DataFrame, graph: Graph, request: ColumnRequest, delay: str | None
+) -> DataFrame:
+    _, name = find_columns(frame, graph, request)
+    column, unit = quote_column(name), graph.checked.io.unit
     given = frame.schema[name]
     if isinstance(given.dataType, INTEGERS):
         if unit is None:
             message = f"the time {name!r} is an integer, and the graph does not say of what unit"
             raise DataError(message, code="RT205", hint="set io.unit (s, ms, us or ns)")
-        column = _instant(column.cast("long"), unit)
+        column = _to_timestamp(column.cast("long"), unit)
     elif not isinstance(given.dataType, types.TimestampType):
-        column = functions.timestamp_micros(_shown(column.cast("timestamp_ntz")))
-    delay = delay or _lateness(graph)
+        column = functions.timestamp_micros(_to_local_micros(column.cast("timestamp_ntz")))
+    delay = delay or _choose_delay(graph)
     if delay is None and DELAY not in given.metadata:
         message = "a stream needs a watermark: how much later than others a row may come"
         hint = "say watermark='10 seconds', set io.lateness, or give the frame withWatermark"
@@ -140,7 +159,7 @@ def _watermarked(frame: DataFrame, graph: Graph, request: Request, delay: str | 
     return made if delay is None else made.withWatermark(EVENT, delay)
 
 
-def _instant(count: Column, unit: str) -> Column:
+def _to_timestamp(count: Column, unit: str) -> Column:
     """The timestamp of an integer time."""
     if unit == "ns":
         thousand = functions.lit(1_000)
@@ -149,7 +168,7 @@ def _instant(count: Column, unit: str) -> Column:
     return functions.timestamp_micros(count * {"s": 1_000_000, "ms": 1_000, "us": 1}[unit])
 
 
-def _shown(column: Column) -> Column:
+def _to_local_micros(column: Column) -> Column:
     """Microseconds since 1970 of what a clock without a zone shows, whatever Spark's own zone."""
     days = functions.unix_date(column.cast("date")).cast("long")
     seconds = (functions.hour(column) * 60 + functions.minute(column)) * 60
@@ -157,7 +176,7 @@ def _shown(column: Column) -> Column:
     return days * DAY + seconds.cast("long") * 1_000_000 + parts.cast("long")
 
 
-def _lateness(graph: Graph) -> str | None:
+def _choose_delay(graph: Graph) -> str | None:
     """The delay that admits what `io.lateness` does."""
     lateness, unit = graph.checked.io.lateness, graph.checked.io.unit or DEFAULT_UNIT
     if lateness is None:
@@ -166,60 +185,63 @@ def _lateness(graph: Graph) -> str | None:
     return f"{whole + 1} milliseconds"
 
 
-def dealt(rows: Rows, work: Work, split: Split) -> Dealt:
+def assign_shards(rows: InputRows, work: JobSpec, split: ShardLayout) -> AssignedRows:
     """Give every row its bucket and slice, and columns the names that states know them by."""
-    keys = rows.keys or (ONE,)
-    frame = rows.frame if rows.keys else rows.frame.withColumn(ONE, functions.lit(0))
+    keys = rows.keys or (SINGLE_KEY,)
+    frame = rows.frame if rows.keys else rows.frame.withColumn(SINGLE_KEY, functions.lit(0))
     feeds = [replace(feed, column=f"__v{place}") for place, feed in enumerate(work.feeds)]
-    columns = {name: _plain(frame, name) for name in keys}
+    columns = {name: _simplify_column(frame, name) for name in keys}
     hashed = functions.xxhash64(*(column for column, _ in columns.values()))
     number = functions.pmod(hashed, functions.lit(split.buckets * split.slices))
     bucket = functions.pmod(number, functions.lit(split.buckets))
     shown = [bucket.cast("int").alias(IN_BUCKET)]
     shown.append(((number - bucket) / split.buckets).cast("int").alias(IN_SLICE))
-    columns[TIME] = named(rows.time), pa.int64()
+    columns[TIME] = quote_column(rows.time), pa.int64()
     if rows.port:
-        columns[PORT] = named(rows.port), pa.int32()
+        columns[PORT] = quote_column(rows.port), pa.int32()
     columns |= {
-        new.column: _plain(frame, old.column) for old, new in zip(work.feeds, feeds, strict=True)
+        new.column: _simplify_column(frame, old.column)
+        for old, new in zip(work.feeds, feeds, strict=True)
     }
     frame = frame.select(*shown, *(column.alias(name) for name, (column, _) in columns.items()))
     kinds = [(IN_SLICE, pa.int32()), *((name, kind) for name, (_, kind) in columns.items())]
     port = PORT if rows.port else None
     own = replace(work, keys=keys, time=TIME, feeds=tuple(feeds), port=port)
-    return Dealt(frame, Packing(own, pa.schema(kinds)))
+    return AssignedRows(frame, RowPacking(own, pa.schema(kinds)))
 
 
-def _plain(frame: DataFrame, name: str) -> tuple[Column, pa.DataType]:
+def _simplify_column(frame: DataFrame, name: str) -> tuple[Column, pa.DataType]:
     """A column as one of the few types that states hold: the same value, whatever its width."""
     kind = frame.schema[name].dataType
     if isinstance(kind, types.StringType):
-        return named(name), pa.string()
+        return quote_column(name), pa.string()
     if isinstance(kind, types.BooleanType):
-        return named(name), pa.bool_()
+        return quote_column(name), pa.bool_()
     whole = isinstance(kind, INTEGERS)
-    return named(name).cast("long" if whole else "double"), pa.int64() if whole else pa.float64()
+    return quote_column(name).cast(
+        "long" if whole else "double"
+    ), pa.int64() if whole else pa.float64()
 
 
-def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> DataFrame:
+def run_stream(data: Any, graph: Graph, request: ColumnRequest, options: RunOptions) -> DataFrame:
     """Return the streaming DataFrame of the result, as `run_graph` describes it."""
     for frame in data.values() if isinstance(data, Mapping) else [data]:
         refuse_stateful(frame)
-    timed = watermarked(data, graph, request, options.watermark)
-    rows = rows_of(timed, graph, replace(request, also=(EVENT,)))
-    needs(rows.frame)
-    work, shape = prepared(rows, graph, options.layout)
+    timed = add_watermarks(data, graph, request, options.watermark)
+    rows = read_frames(timed, graph, replace(request, also=(EVENT,)))
+    check_requirements(rows.frame)
+    work, shape = prepare_job(rows, graph, options.layout)
     notice_partitions(rows.frame)
-    split = split_of(rows.frame, options.buckets, options.slices)
-    given = dealt(rows, work, split)
+    split = choose_shards(rows.frame, options.buckets, options.slices)
+    given = assign_shards(rows, work, split)
     before = options.initial_state
     if before is not None and BUCKET not in before.columns:
         raise TypeError("initial_state is what state_of or saved_state returned")
     result = (
-        given.frame.mapInArrow(_pack(given.packing), f"{BUCKET} int, {ROWS} binary")
+        given.frame.mapInArrow(_make_pack_function(given.packing), f"{BUCKET} int, {ROWS} binary")
         .groupBy(BUCKET)
         .transformWithStateInPandas(
-            Buckets(given.packing, split, Clock(work.unit)),
+            ShardGroupProcessor(given.packing, split, WatermarkClock(work.unit)),
             OUT,
             "append",
             "eventTime",
@@ -230,22 +252,22 @@ def run_stream(data: Any, graph: Graph, request: Request, options: Options) -> D
             *(functions.sum(name).alias(name) for name in Counts._fields),
         )
     )
-    return result.select(ROWS).mapInArrow(_unpack(shape.arrow), shape.spark)
+    return result.select(ROWS).mapInArrow(_make_unpack_function(shape.arrow), shape.spark)
 
 
-def _pack(packing: Packing) -> Any:
+def _make_pack_function(packing: RowPacking) -> Any:
     def rtbot_pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with plainly(packing.work):
-            yield from packing.packed(batches)
-        settled()
+        with hide_worker_traceback(packing.work):
+            yield from packing.pack(batches)
+        freeze_loaded()
 
     return rtbot_pack
 
 
-def _unpack(schema: pa.Schema) -> Any:
+def _make_unpack_function(schema: pa.Schema) -> Any:
     def rtbot_unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from unpacked(schema, batches)
-        settled()
+        yield from unpack_batches(schema, batches)
+        freeze_loaded()
 
     return rtbot_unpack
 
@@ -262,7 +284,7 @@ def notice_partitions(frame: DataFrame) -> None:
         LOG.warning(told, number, cores, PARTITIONS, 2 * cores)
 
 
-def needs(frame: DataFrame) -> None:
+def check_requirements(frame: DataFrame) -> None:
     """Refuse to begin where Spark would fail later with less to read."""
     if not all(map(importlib.util.find_spec, ("google", "google.protobuf"))):
         raise ModuleNotFoundError("streams need protobuf: pip install 'protobuf>=6.33.5'")

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import of_numpy
+from rtbot.core.arrow import from_numpy
 from rtbot.core.errors import DataError
-from rtbot.tables.number_columns import times
+from rtbot.tables.number_columns import to_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 
-def key_starts(chunk: pa.Table, keys: Sequence[str]) -> list[int]:
+def find_key_starts(chunk: pa.Table, keys: Sequence[str]) -> list[int]:
     """Return where the rows of each key begin, and at the end the number of rows."""
-    return [*np.flatnonzero(key_changes(chunk, keys)).tolist(), chunk.num_rows]
+    return [*np.flatnonzero(find_key_changes(chunk, keys)).tolist(), chunk.num_rows]
 
 
-def key_changes(chunk: pa.Table, keys: Sequence[str]) -> np.ndarray:
+def find_key_changes(chunk: pa.Table, keys: Sequence[str]) -> np.ndarray:
     """Return whether a row has another key than the one before it, as the first has."""
     differs = np.zeros(chunk.num_rows, np.bool_)
     differs[:1] = True
@@ -38,12 +38,14 @@ def key_changes(chunk: pa.Table, keys: Sequence[str]) -> np.ndarray:
     return differs
 
 
-def key_at(chunk: pa.Table, row: int, keys: Sequence[str]) -> tuple[Any, ...]:
+def read_key(chunk: pa.Table, row: int, keys: Sequence[str]) -> tuple[Any, ...]:
     """Return the key of a row, as Arrow scalars."""
     return tuple(chunk.column(name)[row] for name in keys)
 
 
-def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa.Table:
+def convert_row_times(
+    chunk: pa.Table, work: JobSpec, starts: Sequence[int], newest: int
+) -> pa.Table:
     """Return the rows with their times as int64 in io.unit.
 
     `starts` are the rows at which a key begins; before the first row stood one at `newest`. Raises
@@ -59,50 +61,58 @@ def timed(chunk: pa.Table, work: Work, starts: Sequence[int], newest: int) -> pa
         message = "rows are not in the order of time: t={} comes after t={}"
         turned = int(found[row]), int(before[row])
         hint = "a table function needs ORDER BY with the column of times"
-        where = _at(chunk, work, row)
+        where = _locate_row(chunk, work, row)
         raise DataError(message, code="RT202", hint=hint, times=turned, **where)
-    return chunk.set_column(place, work.time, of_numpy(found))
+    return chunk.set_column(place, work.time, from_numpy(found))
 
 
-def read_times(chunk: pa.Table, work: Work) -> np.ndarray:
+def read_times(chunk: pa.Table, work: JobSpec) -> np.ndarray:
     """Return the times of rows as int64 in io.unit; DataError, with its place, for one without."""
     given = chunk.column(work.time).combine_chunks()
     try:
-        return times(given, work.unit)
+        return to_times(given, work.unit)
     except DataError as error:
-        raise error.at(row=None, **_at(chunk, work, _unread(given, work.unit))) from None
+        raise error.at(
+            row=None, **_locate_row(chunk, work, _find_unreadable(given, work.unit))
+        ) from None
 
 
-def _unread(given: pa.Array, unit: str) -> int:
+def _find_unreadable(given: pa.Array, unit: str) -> int:
     """Return the first row whose time cannot be read, where there is one."""
     first, end = 0, len(given)
     while end - first > 1:
         middle = (first + end) // 2
         try:
-            times(given[first:middle], unit)
+            to_times(given[first:middle], unit)
             first = middle
         except DataError:
             end = middle
     return first
 
 
-def _at(chunk: pa.Table, work: Work, row: int) -> dict[str, Any]:
+def _locate_row(chunk: pa.Table, work: JobSpec, row: int) -> dict[str, Any]:
     """Return where a row of a chunk stands for a user."""
     names = {feed.port: feed.input for feed in work.feeds}
     port = chunk.column(work.port)[row].as_py() if work.port else None
     keys = [name for name in work.keys if not name.startswith("__")]  # that of a stream without one
-    return {"input": names[port], "key": bare(key_at(chunk, row, keys)), "column": work.stamp}
+    return {
+        "input": names[port],
+        "key": unwrap_arrow_key(read_key(chunk, row, keys)),
+        "column": work.stamp,
+    }
 
 
-def placed(error: DataError, tables: Mapping[str, Any], key: tuple[Any, ...]) -> DataError:
+def locate_push_error(
+    error: DataError, tables: Mapping[str, Any], key: tuple[Any, ...]
+) -> DataError:
     """Return the error of a push with the key and the value, in place of the number of a row."""
-    where = {"row": None, "key": bare(key)}
+    where = {"row": None, "key": unwrap_arrow_key(key)}
     if error.row is not None and error.input in tables:
         where["value"] = tables[error.input]["value"][error.row].as_py()
     return error.at(**where)
 
 
-def bare(key: tuple[Any, ...]) -> Any:
+def unwrap_arrow_key(key: tuple[Any, ...]) -> Any:
     """Return a key of Arrow scalars as a user knows it; None if there is none, (None,) for null."""
     shown = tuple(part.as_py() for part in key)
     return shown[0] if shown[1:] == () and shown != () and shown[0] is not None else shown or None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.errors import DataError
 from rtbot.graph.document.diagnosis import GRAPH_FIRST
 from rtbot.io.sources.offsets import PACKED as PACKED_TEXT
-from rtbot.io.sources.offsets import PAGED, TEXT, Witness
+from rtbot.io.sources.offsets import PAGED, TEXT, OffsetTracker
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rtbot.io.blocks import Block, Source
-    from rtbot.io.sources.byte_streams import Live
-    from rtbot.io.sources.offsets import Mark
+    from rtbot.io.sources.byte_streams import LiveStream
+    from rtbot.io.sources.offsets import FileOffset
     from rtbot.storage.files import Files
 
 SUFFIXES = {
@@ -37,7 +37,7 @@ PACKABLE = ("csv", "jsonl")
 """Formats whose files may be packed by gzip."""
 
 
-def form_of(path: str) -> str | None:
+def detect_format(path: str) -> str | None:
     """Return csv, jsonl, parquet or arrow by the suffix; csv if it has none, None if unknown."""
     name = Path(path).name.lower()
     suffix = Path(name.removesuffix(PACKED)).suffix
@@ -45,28 +45,28 @@ def form_of(path: str) -> str | None:
     return None if name.endswith(PACKED) and form not in PACKABLE else form
 
 
-def known_suffixes() -> str:
+def list_suffixes() -> str:
     """Name the suffixes that tell a format."""
     packed = [f".{form}{PACKED}" for form in PACKABLE]
     return ", ".join([*SUFFIXES, *packed])
 
 
-class Several:
+class ConcatSource:
     """Files of the same columns, one after the other, in whatever order each has them."""
 
     live = False
 
-    def __init__(self, opening: Opening, paths: list[str]) -> None:
+    def __init__(self, opening: SourceOpener, paths: list[str]) -> None:
         self._opening, self._paths = opening, deque(paths)
         self._opened: deque[Source] = deque()
-        named = (source for source in self._ahead() if source.names)
+        named = (source for source in self._open_ahead() if source.names)
         first = next(named, None) or self._opened[0]
         self.file, self.names = first.file, first.names
         self.typed, self.sparse = first.typed, first.sparse
 
     def sample(self, column: str) -> pa.Array:
         """Return the column of the first rows, of the first file that has some."""
-        sources = (source for source in self._ahead() if source.names)
+        sources = (source for source in self._open_ahead() if source.names)
         samples = (source.sample(column) for source in sources)
         first = next(samples)
         while not self.typed and not len(first):
@@ -76,39 +76,45 @@ class Several:
             first = later
         return first
 
-    def blocks(self, wanted: Mapping[str, str], mark: Mark | None = None) -> Iterator[Block]:
+    def read_blocks(
+        self, wanted: Mapping[str, str], mark: FileOffset | None = None
+    ) -> Iterator[Block]:
         """Read the wanted columns of every file, from the one of the mark on."""
-        while mark is not None and self._path() != mark.path:
+        while mark is not None and self._find_next_path() != mark.path:
             self._drop()
-        while source := self._next():
+        while source := self._take_next():
             missing = [name for name in wanted if name not in source.names]
             if missing and source.names and not source.sparse:
                 message = f"there is no column {missing[0]!r}, which {self.file} has"
                 raise DataError(message, code="RT204", file=source.file, row=1)
-            yield from source.blocks(wanted, mark)
+            yield from source.read_blocks(wanted, mark)
             mark = None
 
-    def _ahead(self) -> Iterator[Source]:
+    def _open_ahead(self) -> Iterator[Source]:
         """Yield the files that are next, opened, without taking them away."""
         yield from self._opened
         while self._paths:
-            self._opened.append(self._opening.one(self._paths.popleft()))
+            self._opened.append(self._opening.open_one(self._paths.popleft()))
             yield self._opened[-1]
 
-    def _path(self) -> str:
+    def _find_next_path(self) -> str:
         """Return the file that is next; what a mark is of is among them."""
         return self._opened[0].file if self._opened else self._paths[0]
 
     def _drop(self) -> None:
         (self._opened or self._paths).popleft()
 
-    def _next(self) -> Source | None:
+    def _take_next(self) -> Source | None:
         if not self._opened and not self._paths:
             return None
-        return self._opened.popleft() if self._opened else self._opening.one(self._paths.popleft())
+        return (
+            self._opened.popleft()
+            if self._opened
+            else self._opening.open_one(self._paths.popleft())
+        )
 
 
-class Opening:
+class SourceOpener:
     """Opens files as sources of rows.
 
     `form` is the format of all of them, None if their names tell it. `live` asks for the rows of a
@@ -126,16 +132,16 @@ class Opening:
         self.files, self.form, self.live, self.marking = files, form, live, marking
         self._pipes: set[tuple[int, int]] = set()
 
-    def source(self, pattern: str) -> Source:
+    def open_pattern(self, pattern: str) -> Source:
         """Open a file, or all files that a pattern stands for, in the order of their names."""
-        paths = self.files.matching(pattern)
-        return self.one(pattern) if paths == [pattern] else Several(self, paths)
+        paths = self.files.list_matching(pattern)
+        return self.open_one(pattern) if paths == [pattern] else ConcatSource(self, paths)
 
-    def one(self, path: str) -> Source:
+    def open_one(self, path: str) -> Source:
         """Open one file; `-` is stdin, CSV if nothing else is said."""
-        form = self.form or form_of(path)
+        form = self.form or detect_format(path)
         if form is None:
-            hint = f"known are {known_suffixes()}; or say --input-format"
+            hint = f"known are {list_suffixes()}; or say --input-format"
             message = "the name does not tell what format this is"
             if path.lower().endswith((".xlsx", ".xls", ".ods")):
                 hint = "save the sheet as CSV, in UTF-8"
@@ -146,37 +152,39 @@ class Opening:
             raise DataError(message, code="RT208", hint=hint, file=path)
         name = "stdin" if path == STANDARD else path
         if form == "csv":
-            from rtbot.io.sources.csv import Records
+            from rtbot.io.sources.csv import CsvSource
 
-            return Records(*self._text(path, name))
+            return CsvSource(*self._open_text(path, name))
         if form == "jsonl":
-            from rtbot.io.sources.jsonl import Objects
+            from rtbot.io.sources.jsonl import JsonlSource
 
-            return Objects(*self._text(path, name))
-        from rtbot.io.sources.byte_streams import sought
-        from rtbot.io.sources.columnar import ColumnFile
+            return JsonlSource(*self._open_text(path, name))
+        from rtbot.io.sources.byte_streams import make_seekable
+        from rtbot.io.sources.columnar import ColumnarSource
 
-        stream = sought(self.files, self._open(path), path)
-        return ColumnFile(stream, name, form, self._witness(stream, path, PAGED))
+        stream = make_seekable(self.files, self._open(path), path)
+        return ColumnarSource(stream, name, form, self._make_tracker(stream, path, PAGED))
 
-    def _text(self, path: str, name: str) -> tuple[BinaryIO | Live, str, Witness | None]:
+    def _open_text(
+        self, path: str, name: str
+    ) -> tuple[BinaryIO | LiveStream, str, OffsetTracker | None]:
         """Open a file of text; return what reads it, its name, and who makes marks in it."""
-        from rtbot.io.sources.byte_streams import live
-        from rtbot.io.sources.gzip import Unpacked
+        from rtbot.io.sources.byte_streams import open_live
+        from rtbot.io.sources.gzip import GzipStream
 
         stream = self._open(path)
         if path.lower().endswith(PACKED):
-            reader: Any = Unpacked(stream, path)
-            return reader, name, self._witness(stream, path, PACKED_TEXT)
-        witness = self._witness(stream, path, TEXT)
-        return live(stream) if self.live else stream, name, witness
+            reader: Any = GzipStream(stream, path)
+            return reader, name, self._make_tracker(stream, path, PACKED_TEXT)
+        witness = self._make_tracker(stream, path, TEXT)
+        return open_live(stream) if self.live else stream, name, witness
 
-    def _witness(self, stream: BinaryIO, path: str, kind: str) -> Witness | None:
+    def _make_tracker(self, stream: BinaryIO, path: str, kind: str) -> OffsetTracker | None:
         if not self.marking:
             return None
         stamp = self.files.stamp(stream)
         assert stamp is not None, "an open file is there"
-        return Witness(path, kind, stamp)
+        return OffsetTracker(path, kind, stamp)
 
     def _open(self, path: str) -> BinaryIO:
         """Open a file; a second reader of a pipe would wait for ever, or take what is another's."""

@@ -10,12 +10,12 @@ PER_MILLISECOND = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 
 
 @dataclass(frozen=True)
-class Clock:
+class WatermarkClock:
     """How a watermark in milliseconds and times in `unit` correspond."""
 
     unit: str
 
-    def until(self, watermark: int) -> int:
+    def to_time(self, watermark: int) -> int:
         """The last time that a watermark has passed; FIRST at 0, where Spark's begins.
 
         So rows before 1970 wait until a later row has come.
@@ -30,7 +30,7 @@ class Clock:
         below = 999 if self.unit == "ns" else 0  # Spark sees microseconds
         return min(watermark * PER_MILLISECOND[self.unit] + below, LAST)
 
-    def timer(self, time: int) -> int:
+    def to_watermark(self, time: int) -> int:
         """The least watermark that has passed this time.
 
         >>> Clock("ns").timer(5_000_999), Clock("us").timer(5001), Clock("s").timer(2)

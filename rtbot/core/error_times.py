@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
-from rtbot.core.times import render
+from rtbot.core.times import format_times
 
 if TYPE_CHECKING:
-    from rtbot.core.times import Style
+    from rtbot.core.times import TimeStyle
 
 
-def dated(error: DataError, unit: str, style: Style) -> DataError:
+def format_error_times(error: DataError, unit: str, style: TimeStyle) -> DataError:
     """Return the error with its times, which count the unit, in the style.
 
     The `time` of the error stays the integer that it is, and shows both.
     """
 
     def shown(time: int) -> str:
-        return _shown(time, unit, style)
+        return _format_time(time, unit, style)
 
     if error.time is None:
         return error.with_times(shown)
-    time = Dated(error.time)
+    time = FormattedTime(error.time)
     time.shown = f"{shown(int(error.time))} = {int(error.time)}"
     return error.with_times(shown, time=time)
 
 
-class Dated(int):
+class FormattedTime(int):
     """A time in io.unit that is shown as something else."""
 
     shown = ""
@@ -36,10 +36,10 @@ class Dated(int):
         return self.shown
 
 
-def _shown(count: int, unit: str, style: Style) -> str:
+def _format_time(count: int, unit: str, style: TimeStyle) -> str:
     import numpy as np
 
     try:
-        return str(render(np.array([count], np.int64), unit, style)[0])
+        return str(format_times(np.array([count], np.int64), unit, style)[0])
     except DataError:  # a year that ISO 8601 cannot tell
         return str(count)

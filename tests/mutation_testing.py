@@ -1,6 +1,6 @@
 """Breaks a copy of the package in one line, many times: the tests must see every one.
 
-    python -m tests.sabotage [--only WORD] [--workers 2] [--compare]
+    python -m tests.mutation_testing [--only WORD] [--workers 2] [--compare]
 
 Every sabotage is a text that stands once in the package, what it becomes, and the commands one of
 which must fail. A text that is no longer there is a failure too: the list moves with the code.
@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from tests.sabotages import COMMANDS, SABOTAGES
+from tests.mutants import COMMANDS, SABOTAGES
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("rtbot", "spark_adapter")
@@ -36,7 +36,7 @@ FEW_ROWS = 16
 WIDTH = 24
 
 
-def copied(copy):
+def copy_package(copy):
     """Copy the package into a folder; the environment in which commands there run on the copy."""
     for name in PACKAGES:
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -49,13 +49,13 @@ def copied(copy):
     }
 
 
-def attempt(sabotage, copy, catch):
+def try_mutant(sabotage, copy, catch):
     """How the copy fares with the sabotage: its file, what happened, in how many seconds.
 
     `catch` runs what is to catch it, and says what did; "" if nothing.
     """
     started = time.monotonic()
-    environment = copied(copy)
+    environment = copy_package(copy)
     files = [path for name in PACKAGES for path in (copy / name).rglob("*.py")]
     places = [path for path in files if sabotage.old in path.read_text()]
     text = places[0].read_text() if len(places) == 1 else ""
@@ -67,7 +67,7 @@ def attempt(sabotage, copy, catch):
     return file, caught or "SURVIVED", time.monotonic() - started
 
 
-def by_tests(sabotage, copy, environment):
+def catch_by_tests(sabotage, copy, environment):
     """The first of its commands that fails."""
     for command in sabotage.caught_by:
         if _run([sys.executable, *COMMANDS[command]], copy, environment)[0]:
@@ -75,7 +75,7 @@ def by_tests(sabotage, copy, environment):
     return ""
 
 
-def by_compare(_sabotage, copy, environment):
+def catch_by_compare(_sabotage, copy, environment):
     """What `rtbot compare` finds over random graphs: the way and the rows of the input."""
     command = [sys.executable, "-m", "tests.comparisons", "--cases", str(CASES)]
     code, text = _run(command, copy, environment)
@@ -106,16 +106,16 @@ def _run(command, copy, environment):
     return child.returncode, text.decode()
 
 
-def run_one(sabotage, catch=by_tests):
+def run_mutant(sabotage, catch=catch_by_tests):
     """One sabotage in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="rtbot-sabotage-") as folder:
-        return sabotage, *attempt(sabotage, Path(folder), catch)
+        return sabotage, *try_mutant(sabotage, Path(folder), catch)
 
 
-def fail_untouched(commands):
+def find_failing_commands(commands):
     """The commands that fail on a copy that nobody has broken: they prove nothing."""
     with tempfile.TemporaryDirectory(prefix="rtbot-sabotage-") as folder:
-        environment = copied(Path(folder))
+        environment = copy_package(Path(folder))
         return [
             name
             for name in commands
@@ -125,22 +125,25 @@ def fail_untouched(commands):
 
 def main(given=None):
     """Print a table; the number of sabotages that were not caught is the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.sabotage", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation_testing", description=__doc__)
     parser.add_argument("--only", default="", help="those whose text holds this")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
     parser.add_argument("--compare", action="store_true", help="caught by `rtbot compare`")
     options = parser.parse_args(given)
     chosen = [item for item in SABOTAGES if options.only in f"{item.old} {item.new}"]
-    catch, commands = by_tests, sorted({command for item in chosen for command in item.caught_by})
+    catch, commands = (
+        catch_by_tests,
+        sorted({command for item in chosen for command in item.caught_by}),
+    )
     if options.compare:
-        catch, commands = by_compare, ["compare"]
+        catch, commands = catch_by_compare, ["compare"]
         chosen = [item for item in chosen if item.compared]
-    if failing := fail_untouched(commands):
+    if failing := find_failing_commands(commands):
         sys.stdout.write(f"without any sabotage {', '.join(failing)} fails already\n")
         return 1
     bad = 0
     with ThreadPoolExecutor(options.workers) as pool:
-        for sabotage, file, outcome, seconds in pool.map(partial(run_one, catch=catch), chosen):
+        for sabotage, file, outcome, seconds in pool.map(partial(run_mutant, catch=catch), chosen):
             bad += not outcome.startswith("caught")
             change = f"{sabotage.old.strip()!r} -> {sabotage.new.strip()!r}"
             sys.stdout.write(f"{outcome:<{WIDTH}} {seconds:5.1f} s  {file}: {change[:110]}\n")

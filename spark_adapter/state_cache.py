@@ -12,17 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from spark_adapter.states import mark
+from spark_adapter.shard_state import digest_state
 
 
 @dataclass(frozen=True)
-class Shelf:
+class LocalStateCache:
     """The files of a folder; without one nothing is kept and nothing found."""
 
     folder: Path | None
 
     @classmethod
-    def of_task(cls) -> Shelf:
+    def open_for_task(cls) -> LocalStateCache:
         """Return the one in the folder where the executor works; none outside of a task."""
         from pyspark import SparkFiles, TaskContext
 
@@ -37,13 +37,13 @@ class Shelf:
             state = (self.folder / name).read_bytes()
         except OSError:
             return None
-        return state if mark(state) == name else None
+        return state if digest_state(state) == name else None
 
     def put(self, state: bytes, instead_of: str | None) -> None:
         """Keep a state in place of an older one, if there is room for it."""
         if self.folder is None:
             return
-        name = mark(state)
+        name = digest_state(state)
         with suppress(OSError):
             self.folder.mkdir(exist_ok=True)
             part = self.folder / f"{name}.{os.getpid()}"

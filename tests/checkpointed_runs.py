@@ -18,7 +18,7 @@ from rtbot.cli import run_options
 from rtbot.cli.main import run
 from rtbot.io import checkpointed_run, reader
 from rtbot.io.sources import csv_chunks
-from rtbot.storage.checkpoint_store import Store
+from rtbot.storage.checkpoint_store import CheckpointStore
 from rtbot.storage.files import Files
 
 FORMATS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "arrow")
@@ -52,7 +52,7 @@ CHOSEN = BANDS + "io: {bad: drop}\n"
 
 
 @dataclass(frozen=True)
-class Case:
+class RunCase:
     """A run: its graph, its files by name (a function of the rows), and what the command says."""
 
     graph: str
@@ -61,7 +61,7 @@ class Case:
     reads: tuple = ("d.csv",)
 
 
-def series(rows, seed=1, *, key=False, step=3):
+def make_series(rows, seed=1, *, key=False, step=3):
     draw, t, found = random.Random(seed), 0, []
     for _ in range(rows):
         t += draw.randint(1, step)
@@ -70,9 +70,9 @@ def series(rows, seed=1, *, key=False, step=3):
     return found
 
 
-def shuffled(rows):
+def make_shuffled(rows):
     draw = random.Random(5)
-    found = series(rows)
+    found = make_series(rows)
     for place in range(0, rows - 9, 9):
         part = found[place : place + 9]
         draw.shuffle(part)
@@ -80,30 +80,30 @@ def shuffled(rows):
     return found
 
 
-def stamped(rows):
+def make_timestamped(rows):
     begun = datetime(2024, 1, 31, 23, 50, tzinfo=UTC)
-    later = (begun + timedelta(minutes=row["t"]) for row in series(rows))
-    pairs = zip(series(rows), later, strict=True)
+    later = (begun + timedelta(minutes=row["t"]) for row in make_series(rows))
+    pairs = zip(make_series(rows), later, strict=True)
     return [row | {"t": time.strftime("%Y-%m-%dT%H:%M:%SZ")} for row, time in pairs]
 
 
-def spoilt(rows):
+def make_corrupted(rows):
     return [
         row | {"x": "bad" if place % 37 == 5 else str(row["x"])}
-        for place, row in enumerate(series(rows))
+        for place, row in enumerate(make_series(rows))
     ]
 
 
-def words(rows):
+def make_words(rows):
     draw = random.Random(3)
     texts = ["", "a,b", 'say "x"', "two\nlines", "plain", "ü"]
     return [{"t": t, "x": draw.choice(texts)} for t in range(rows)]
 
 
-def messages(rows):
+def make_messages(rows):
     """The long form: texts, nulls, and now and then an integer."""
     found = []
-    for row in words(rows):
+    for row in make_words(rows):
         t = row["t"]
         found.append({"t": t, "input": "x", "value": row["x"] if t % 5 else None})
         if t % 7 == 0:
@@ -112,31 +112,33 @@ def messages(rows):
 
 
 PAIR = {
-    "a.csv": lambda rows: [{"t": r["t"], "a": r["x"]} for r in series(rows, 1)],
-    "b.csv": lambda rows: [{"t": r["t"], "b": int(r["x"])} for r in series(rows // 2, 2, step=9)],
+    "a.csv": lambda rows: [{"t": r["t"], "a": r["x"]} for r in make_series(rows, 1)],
+    "b.csv": lambda rows: [
+        {"t": r["t"], "b": int(r["x"])} for r in make_series(rows // 2, 2, step=9)
+    ],
 }
 PARTS = {
     "part-0.csv": lambda _: [],
-    "part-1.csv": lambda rows: series(rows)[: rows // 3],
-    "part-2.csv": lambda rows: series(rows)[rows // 3 : rows // 2],
+    "part-1.csv": lambda rows: make_series(rows)[: rows // 3],
+    "part-2.csv": lambda rows: make_series(rows)[rows // 3 : rows // 2],
     "part-2-and-none.csv": lambda _: [],
-    "part-3.csv": lambda rows: series(rows)[rows // 2 :],
+    "part-3.csv": lambda rows: make_series(rows)[rows // 2 :],
 }
 CASES = {
-    "unkeyed": Case(BANDS, {"d.csv": series}),
-    "keyed": Case(BANDS, {"d.csv": lambda rows: series(rows, key=True)}, ("--key", "k")),
-    "keyed, long": Case(
+    "unkeyed": RunCase(BANDS, {"d.csv": make_series}),
+    "keyed": RunCase(BANDS, {"d.csv": lambda rows: make_series(rows, key=True)}, ("--key", "k")),
+    "keyed, long": RunCase(
         BANDS,
-        {"d.csv": lambda rows: series(rows, key=True)},
+        {"d.csv": lambda rows: make_series(rows, key=True)},
         ("--key", "k", "--layout", "long", "--tap", "change"),
     ),
-    "two inputs": Case(PAIRS, PAIR, reads=("--in", "a=a.csv", "--in", "b=b.csv")),
-    "text": Case(WORDS, {"d.csv": words}),
-    "waiting": Case(AHEAD, {"d.csv": messages}, ("--layout", "long")),
-    "waiting, wide": Case(AHEAD, {"d.csv": messages}),
-    "late": Case(LATE, {"d.csv": shuffled}),
-    "times": Case(BANDS, {"d.csv": stamped}, ("-p", "window=3")),
-    "several files": Case(BANDS, PARTS, reads=("part-*.csv",)),
+    "two inputs": RunCase(PAIRS, PAIR, reads=("--in", "a=a.csv", "--in", "b=b.csv")),
+    "text": RunCase(WORDS, {"d.csv": make_words}),
+    "waiting": RunCase(AHEAD, {"d.csv": make_messages}, ("--layout", "long")),
+    "waiting, wide": RunCase(AHEAD, {"d.csv": make_messages}),
+    "late": RunCase(LATE, {"d.csv": make_shuffled}),
+    "times": RunCase(BANDS, {"d.csv": make_timestamped}, ("-p", "window=3")),
+    "several files": RunCase(BANDS, PARTS, reads=("part-*.csv",)),
 }
 
 
@@ -179,7 +181,7 @@ def prepare(case, folder, rows, form="csv"):
     return ["run", "g.yaml", *reads, *case.words, "-q"]
 
 
-def plain(command, target):
+def run_plain(command, target):
     """Run without checkpoints, in the same order, and return the bytes."""
     assert run([*command, "-o", target, "--stream"]) == 0
     return Path(target).read_bytes()
@@ -190,7 +192,7 @@ class Crash(BaseException):
 
 
 @contextlib.contextmanager
-def small(monkeypatch):
+def use_small_blocks(monkeypatch):
     """Cut files into small blocks and chunks."""
     monkeypatch.setattr(reader, "BLOCK_ROWS", BLOCK_ROWS)
     monkeypatch.setattr(csv_chunks, "CHUNK_BYTES", CHUNK_BYTES)
@@ -198,7 +200,7 @@ def small(monkeypatch):
 
 
 @contextlib.contextmanager
-def on(files):
+def use_files(files):
     """Let the run do its file work there."""
     before = checkpointed_run.Files
     checkpointed_run.Files = lambda: files
@@ -209,9 +211,9 @@ def on(files):
 
 
 @contextlib.contextmanager
-def crashing_after(commits):
+def crash_after(commits):
     """Crash behind so many checkpoints."""
-    before, left = Store.commit, [commits]
+    before, left = CheckpointStore.commit, [commits]
 
     def commit(self, blob):
         before(self, blob)
@@ -219,14 +221,14 @@ def crashing_after(commits):
         if not left[0]:
             raise Crash
 
-    Store.commit = commit
+    CheckpointStore.commit = commit
     try:
         yield
     finally:
-        Store.commit = before
+        CheckpointStore.commit = before
 
 
-class Direct:
+class InProcessRun:
     """Runs of one command in this process, with a graph that is compiled once."""
 
     def __init__(self, case, **options):
@@ -239,9 +241,9 @@ class Direct:
 
     def __call__(self, files, *, resume=True, every=1):
         told = []
-        job = run_options.job(self.graph, self.options | {"resume": resume, "every": every})
-        with on(files):
-            account = checkpointed_run.execute(self.graph, job, told.append)
+        job = run_options.build_job(self.graph, self.options | {"resume": resume, "every": every})
+        with use_files(files):
+            account = checkpointed_run.run_with_checkpoints(self.graph, job, told.append)
         return account, told
 
     def again(self, state):

@@ -21,7 +21,7 @@ from rtbot.runtime import dump as checkpoint
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 VERSION = 1
 LENGTH = struct.Struct("<Q")
@@ -29,7 +29,7 @@ DIGEST = 32
 """The last bytes of a container."""
 
 SCHEMA = "/schema"
-PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
+COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 OTHER = (
     "start the query as the checkpoint was made, or with a new checkpoint and initial_state="
     "state_of(history, ...)"
@@ -37,7 +37,7 @@ OTHER = (
 
 
 @dataclass(frozen=True)
-class Split:
+class ShardLayout:
     """How keys are dealt: to `buckets`, each of so many `slices`. Fixed while a state lives."""
 
     buckets: int
@@ -49,7 +49,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Saved:
+class ShardState:
     """What the bytes of a slice hold; the dump of the session is not read yet."""
 
     header: dict[str, Any]
@@ -58,51 +58,51 @@ class Saved:
     dump: bytes
 
 
-def encoded(saved: Saved) -> bytes:
+def encode_state(saved: ShardState) -> bytes:
     """Return the bytes of a slice."""
     arrays = {SCHEMA: np.frombuffer(saved.schema.serialize(), np.uint8)}
     for name, table in saved.tables.items():
-        arrays[name] = np.frombuffer(_ipc(table), np.uint8)
+        arrays[name] = np.frombuffer(_to_ipc(table), np.uint8)
     header = {"slice": VERSION, "session": _digest(saved.dump), **saved.header}
-    own = checkpoint.encode(header, arrays)
+    own = checkpoint.encode_blob(header, arrays)
     return LENGTH.pack(len(own)) + own + saved.dump
 
 
-def opened(state: bytes) -> Saved:
-    """Return what `encoded` was given; CheckpointError if it is not what that returned."""
-    end = _own_end(state)
-    header, arrays = checkpoint.decode(state[LENGTH.size : end])
-    version_fits(header.get("slice"))
+def decode_state(state: bytes) -> ShardState:
+    """Return what `encode_state` was given; CheckpointError if it is not what that returned."""
+    end = _find_own_end(state)
+    header, arrays = checkpoint.decode_blob(state[LENGTH.size : end])
+    check_version(header.get("slice"))
     if header["session"] != _digest(state):
         message = "the state is damaged: its parts do not belong together"
         raise CheckpointError(message, code="RT311")
     schema = pa.ipc.read_schema(pa.py_buffer(arrays.pop(SCHEMA)))
-    tables = {name: _of_ipc(array) for name, array in arrays.items()}
-    return Saved(header, tables, schema, state[end:])
+    tables = {name: _from_ipc(array) for name, array in arrays.items()}
+    return ShardState(header, tables, schema, state[end:])
 
 
-def mark(state: bytes) -> str:
+def digest_state(state: bytes) -> str:
     """What tells a state from others: the digest of its own part, which has that of the rest."""
-    return _digest(state[: _own_end(state)])
+    return _digest(state[: _find_own_end(state)])
 
 
-def note(**told: Any) -> str:
+def format_notes(**told: Any) -> str:
     """Return what a bucket knows beside its slices as text."""
     return json.dumps({"version": VERSION, **told})
 
 
-def noted(text: str) -> dict[str, Any]:
-    """Return what `note` was given; CheckpointError if it is nothing of that kind."""
+def parse_notes(text: str) -> dict[str, Any]:
+    """Return what `format_notes` was given; CheckpointError if it is nothing of that kind."""
     try:
         found: dict[str, Any] = json.loads(text)
         version = found["version"]
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError("the checkpoint is not of a stream of rtbot", code="RT311") from error
-    version_fits(version)
+    check_version(version)
     return found
 
 
-def version_fits(version: Any) -> None:
+def check_version(version: Any) -> None:
     """Refuse what another version of the adapter wrote."""
     if version != VERSION:
         message = f"the state has format {version}; this version reads {VERSION}"
@@ -110,7 +110,7 @@ def version_fits(version: Any) -> None:
         raise CheckpointError(message, code="RT312", hint=hint)
 
 
-def form(work: Work, split: Split) -> dict[str, Any]:
+def describe_form(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
     """What must be equal for a state to fit, beside the graph itself."""
     io = work.graph.checked.io
     kinds = {field.name: str(field.type) for field in work.schema}
@@ -125,24 +125,24 @@ def form(work: Work, split: Split) -> dict[str, Any]:
     }
 
 
-def fits(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form") -> None:
+def check_same(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form") -> None:
     """Refuse a state of another graph, or another form."""
-    difference = checkpoint.differ(old, new)
+    difference = checkpoint.describe_differences(old, new)
     if difference:
         message = f"the state is of another {what}: {difference}"
-        raise CheckpointError(message, code="RT313", hint=_way_on(old, new))
+        raise CheckpointError(message, code="RT313", hint=_suggest_remedy(old, new))
 
 
-def _way_on(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _suggest_remedy(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """What to do about a difference; if it is that of the split alone, one has just to say it."""
-    split = {field.name: old[field.name] for field in fields(Split) if field.name in old}
-    if not split or checkpoint.differ(old, {**new, **split}):
+    split = {field.name: old[field.name] for field in fields(ShardLayout) if field.name in old}
+    if not split or checkpoint.describe_differences(old, {**new, **split}):
         return OTHER
     told = ", ".join(f"{name}={number}" for name, number in split.items())
     return f"say {told}; by default buckets go by spark.sql.shuffle.partitions"
 
 
-def _own_end(state: bytes) -> int:
+def _find_own_end(state: bytes) -> int:
     if len(state) < LENGTH.size:
         return len(state)
     return int(LENGTH.size + LENGTH.unpack(state[: LENGTH.size])[0])
@@ -152,12 +152,12 @@ def _digest(container: bytes) -> str:
     return container[-DIGEST:].hex()
 
 
-def _ipc(table: pa.Table) -> pa.Buffer:
+def _to_ipc(table: pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=PACKED) as writer:
+    with pa.ipc.new_stream(sink, table.schema, options=COMPRESSED) as writer:
         writer.write_table(table)
     return sink.getvalue()
 
 
-def _of_ipc(array: np.ndarray) -> pa.Table:
+def _from_ipc(array: np.ndarray) -> pa.Table:
     return pa.ipc.open_stream(pa.py_buffer(array)).read_all()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
 
-from spark_adapter.bucket import begun, described, resumed
-from spark_adapter.packing import GUARD, ROWS, SLICE, STATE, results, settled
-from spark_adapter.shelf import Shelf
-from spark_adapter.states import fits, mark, note, noted
-from spark_adapter.telling import plainly
+from spark_adapter.packing import GUARD, ROWS, SLICE, STATE, freeze_loaded, pack_result
+from spark_adapter.shard import describe_state, resume_shard, start_shard
+from spark_adapter.shard_state import check_same, digest_state, format_notes, parse_notes
+from spark_adapter.state_cache import LocalStateCache
+from spark_adapter.worker_errors import hide_worker_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-    from spark_adapter.bucket import Slice
-    from spark_adapter.clock import Clock
-    from spark_adapter.packing import Packing
-    from spark_adapter.states import Split
+    from spark_adapter.packing import RowPacking
+    from spark_adapter.shard import Shard
+    from spark_adapter.shard_state import ShardLayout
+    from spark_adapter.watermark_clock import WatermarkClock
 
 STATES = "slices"
 """The state variable that maps a number to the state of a slice."""
@@ -49,15 +49,15 @@ class Counts(NamedTuple):
 OUT = ", ".join([f"{ROWS} binary", *(f"{name} bigint" for name in Counts._fields)])
 
 
-class Buckets(StatefulProcessor):
+class ShardGroupProcessor(StatefulProcessor):
     """What Spark calls for a bucket: with rows, when a timer is due, or with an initial state."""
 
-    def __init__(self, packing: Packing, split: Split, clock: Clock) -> None:
+    def __init__(self, packing: RowPacking, split: ShardLayout, clock: WatermarkClock) -> None:
         self.packing, self.split, self.clock = packing, split, clock
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state: the slices, and what is known of each of them."""
-        self.handle, self.shelf = handle, Shelf.of_task()
+        self.handle, self.cache = handle, LocalStateCache.open_for_task()
         self.slices = handle.getMapState(STATES, NUMBERED, HELD)
         self.index = handle.getValueState("index", NOTED)
 
@@ -69,10 +69,10 @@ class Buckets(StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """Take the rows of a micro-batch."""
         if key[0] == GUARD:
-            with plainly(self.packing.work):
-                self._guard()
+            with hide_worker_traceback(self.packing.work):
+                self._check_checkpoint()
             return
-        arrived = self.packing.slices(part for frame in rows for part in frame[ROWS])
+        arrived = self.packing.split_shards(part for frame in rows for part in frame[ROWS])
         yield from self._run(arrived, timerValues.getCurrentWatermarkInMs(), None)
 
     def handleExpiredTimer(  # noqa: N802
@@ -92,92 +92,92 @@ class Buckets(StatefulProcessor):
         timerValues: Any,  # noqa: ARG002, N803
     ) -> None:
         """Take states over, from a batch run or another stream."""
-        with plainly(self.packing.work):
-            index = self._index()
+        with hide_worker_traceback(self.packing.work):
+            index = self._load_index()
             for number, state in zip(initialState[SLICE], initialState[STATE], strict=True):
-                self._save(index, int(number), self._slice(bytes(state)))
-            self._keep(index, None)
+                self._save(index, int(number), self._open_shard(bytes(state)))
+            self._save_index(index, None)
 
     def close(self) -> None:
         """End a task."""
-        if self.shelf.folder is not None:
-            settled()
+        if self.cache.folder is not None:
+            freeze_loaded()
 
     def _run(
         self, arrived: Mapping[int, pa.Table], watermark: int, fired: int | None
     ) -> Iterator[pd.DataFrame]:
-        made = Made()
-        with plainly(self.packing.work):
-            index, until = self._index(), self.clock.until(watermark)
-            for number in sorted({*arrived, *index.ready(until)}):
-                one = self._slice(self._state(index, number))
-                made.rows += results(one.push(arrived.get(number), until))
+        made = CallResult()
+        with hide_worker_traceback(self.packing.work):
+            index, until = self._load_index(), self.clock.to_time(watermark)
+            for number in sorted({*arrived, *index.find_ready(until)}):
+                one = self._open_shard(self._load_state(index, number))
+                made.rows += pack_result(one.push(arrived.get(number), until))
                 made.count(one, self._save(index, number, one))
-            self._keep(index, fired)
-        yield made.frame()
+            self._save_index(index, fired)
+        yield made.to_frame()
 
-    def _guard(self) -> None:
+    def _check_checkpoint(self) -> None:
         """Refuse the checkpoint of another graph before any bucket is touched."""
-        about = described(self.packing.work, self.split)
+        about = describe_state(self.packing.work, self.split)
         found = self.index.get()
         if found is None:
-            self.index.update((note(about=about),))
+            self.index.update((format_notes(about=about),))
             return
-        for what, told in noted(found[0])["about"].items():
-            fits(told, about[what], what)
+        for what, told in parse_notes(found[0])["about"].items():
+            check_same(told, about[what], what)
 
-    def _state(self, index: Index, number: int) -> bytes | None:
+    def _load_state(self, index: ShardIndex, number: int) -> bytes | None:
         known = index.notes.get(number)
         if known is None:
             return None
-        state = self.shelf.get(known.mark)
+        state = self.cache.get(known.mark)
         if state is None:
             found = self.slices.getValue((number,))
             state = b"" if found is None else bytes(found[0])
         return state
 
-    def _save(self, index: Index, number: int, one: Slice) -> int:
+    def _save(self, index: ShardIndex, number: int, one: Shard) -> int:
         """Save a slice; returns the number of its bytes."""
-        state, before = one.state(), index.notes.get(number)
+        state, before = one.to_bytes(), index.notes.get(number)
         self.slices.updateValue((number,), (state,))
-        self.shelf.put(state, None if before is None else before.mark)
-        index.notes[number] = Note(one.due(), mark(state))
+        self.cache.put(state, None if before is None else before.mark)
+        index.notes[number] = ShardNote(one.find_due_time(), digest_state(state))
         return len(state)
 
-    def _slice(self, state: bytes | None) -> Slice:
+    def _open_shard(self, state: bytes | None) -> Shard:
         if state is None:
-            return begun(self.packing.work, self.split)
-        return resumed(self.packing.work, self.split, state)
+            return start_shard(self.packing.work, self.split)
+        return resume_shard(self.packing.work, self.split, state)
 
-    def _index(self) -> Index:
+    def _load_index(self) -> ShardIndex:
         found = self.index.get()
-        return Index({}, None) if found is None else Index.of_text(found[0])
+        return ShardIndex({}, None) if found is None else ShardIndex.from_text(found[0])
 
-    def _keep(self, index: Index, fired: int | None) -> None:
+    def _save_index(self, index: ShardIndex, fired: int | None) -> None:
         """Save the index, with a timer at its earliest time in place of the one before."""
-        earliest = index.earliest()
-        timer = None if earliest is None else self.clock.timer(earliest)
+        earliest = index.find_earliest_due()
+        timer = None if earliest is None else self.clock.to_watermark(earliest)
         if index.timer is not None and index.timer not in (timer, fired):
             self.handle.deleteTimer(index.timer)
         if timer is not None and timer != index.timer:
             self.handle.registerTimer(timer)
-        self.index.update((Index(index.notes, timer).text(),))
+        self.index.update((ShardIndex(index.notes, timer).to_text(),))
 
 
 @dataclass
-class Made:
+class CallResult:
     """What a call returns: rows of the result as bytes, and the counts."""
 
     rows: list[bytes] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
 
-    def count(self, one: Slice, size: int) -> None:
+    def count(self, one: Shard, size: int) -> None:
         """Add what a slice tells."""
         waiting = 0 if one.waiting is None else one.waiting.num_rows
         pairs = zip(self.counts, (one.late, waiting, size), strict=True)
         self.counts = Counts(*map(sum, pairs))
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return it as rows, of which the first has the counts."""
         import pandas as pd
 
@@ -188,7 +188,7 @@ class Made:
         )
 
 
-class Note(NamedTuple):
+class ShardNote(NamedTuple):
     """What a bucket knows of a slice: the time at which it is due, and its mark."""
 
     due: int | None
@@ -196,27 +196,27 @@ class Note(NamedTuple):
 
 
 @dataclass
-class Index:
+class ShardIndex:
     """What a bucket knows of its slices, and the timer that is set for them."""
 
-    notes: dict[int, Note]
+    notes: dict[int, ShardNote]
     timer: int | None
 
     @classmethod
-    def of_text(cls, text: str) -> Index:
-        """Read what `text` wrote."""
-        found = noted(text)
-        notes = {int(number): Note(*note) for number, note in found["slices"].items()}
+    def from_text(cls, text: str) -> ShardIndex:
+        """Read what `to_text` wrote."""
+        found = parse_notes(text)
+        notes = {int(number): ShardNote(*note) for number, note in found["slices"].items()}
         return cls(notes, found["timer"])
 
-    def text(self) -> str:
+    def to_text(self) -> str:
         """Return it as text."""
-        return note(timer=self.timer, slices=self.notes)
+        return format_notes(timer=self.timer, slices=self.notes)
 
-    def ready(self, until: int) -> Sequence[int]:
+    def find_ready(self, until: int) -> Sequence[int]:
         """Return the slices that are due."""
         return [n for n, note in self.notes.items() if note.due is not None and note.due <= until]
 
-    def earliest(self) -> int | None:
+    def find_earliest_due(self) -> int | None:
         """Return the time at which the first of them is due."""
         return min((n.due for n in self.notes.values() if n.due is not None), default=None)

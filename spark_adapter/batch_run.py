@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions, types
 
-from spark_adapter.accounts import Counted
-from spark_adapter.drain import unfinished
-from spark_adapter.graphs import loaded_graph, prepared
-from spark_adapter.options import Options
+from spark_adapter.accounts import CountedRun
+from spark_adapter.drain import run_unfinished
+from spark_adapter.graphs import load_for_spark, prepare_job
+from spark_adapter.input_rows import is_streaming, make_request, read_frames
+from spark_adapter.partition import run_partition
 from spark_adapter.ranks import RANK, TIME_BITS
-from spark_adapter.rows import run_partition
-from spark_adapter.sources import is_streaming, requested, rows_of
-from spark_adapter.stream import run_stream
+from spark_adapter.spark_options import RunOptions
+from spark_adapter.stream_run import run_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql import Column, DataFrame
 
-    from spark_adapter.sources import Rows
+    from spark_adapter.input_rows import InputRows
 
     Run = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -64,28 +64,28 @@ def run_graph(
     `initial_state` is what `state_of` or `saved_state` returned. A batch run with `finish=False`
     gives the rows that go with `state_of`.
     """
-    given = Options.of(options)
-    loaded = loaded_graph(graph, given.params)
-    request = requested(key, time, given.inputs)
+    given = RunOptions.of(options)
+    loaded = load_for_spark(graph, given.params)
+    request = make_request(key, time, given.inputs)
     if is_streaming(data):
         given.refuse(("partitions", "strategy", "observe", "finish"), "a batch run")
         return run_stream(data, loaded, request, given)
     given.refuse(("watermark", "initial_state"), "a stream")
-    rows = rows_of(data, loaded, request)
+    rows = read_frames(data, loaded, request)
     if not given.finish:
         given.refuse(("partitions", "strategy", "observe"), "finish=True")
-        return unfinished(rows, loaded, given)
+        return run_unfinished(rows, loaded, given)
     given.refuse(("buckets", "slices"), "a stream or finish=False")
-    by_group = taken(given, loaded.name, rows) == "groups"
-    work, shape = prepared(rows, loaded, given.layout)
+    by_group = choose_strategy(given, loaded.name, rows) == "groups"
+    work, shape = prepare_job(rows, loaded, given.layout)
     work = replace(work, ranked=not by_group and bool(rows.keys))
-    counted = Counted(work)
+    counted = CountedRun(work)
     run: Run = partial(run_partition, work) if given.observe is None else counted.run
     schema = shape.spark if given.observe is None else counted.schema()
-    ordered = in_order(rows, given.partitions, ranked=work.ranked)
+    ordered = sort_rows(rows, given.partitions, ranked=work.ranked)
     large = by_group and rows.frame.sparkSession.conf.get(LARGE, "false") == "true"
     names = [*rows.frame.columns, RANK] if work.ranked else rows.frame.columns
-    call = _called(run, names, large=large)
+    call = _make_worker_function(run, names, large=large)
     if by_group:
         keys = ordered.columns[: len(rows.keys)]
         made = ordered.groupBy(*keys).applyInArrow(call, schema)
@@ -93,10 +93,10 @@ def run_graph(
         made = ordered.mapInArrow(call, schema)
     if given.observe is None:
         return made
-    return counted.observed(made, given.observe).mapInArrow(counted.unpack(), shape.spark)
+    return counted.observe_counts(made, given.observe).mapInArrow(counted.unpack(), shape.spark)
 
 
-def taken(given: Options, name: str, rows: Rows) -> str:
+def choose_strategy(given: RunOptions, name: str, rows: InputRows) -> str:
     """Return the strategy, and say it to the log."""
     keys = ", ".join(rows.keys)
     if not keys:
@@ -112,7 +112,7 @@ def taken(given: Options, name: str, rows: Rows) -> str:
     return "partitions"
 
 
-def in_order(rows: Rows, partitions: int | None, *, ranked: bool) -> DataFrame:
+def sort_rows(rows: InputRows, partitions: int | None, *, ranked: bool) -> DataFrame:
     """Return the rows with every key whole in one partition, there by (key, t, port), or by rank.
 
     Columns have other names: Spark would take `a.b` for the field b of a. The rank is the last.
@@ -130,18 +130,22 @@ def in_order(rows: Rows, partitions: int | None, *, ranked: bool) -> DataFrame:
     places = [f"c{columns.index(name)}" for name in heads]
     if not ranked:
         return placed.sortWithinPartitions(*keys, *places)
-    rank = _rank(placed, keys, places[0])  # twice: a wider row costs more than to count it again
+    rank = _compute_rank(
+        placed, keys, places[0]
+    )  # twice: a wider row costs more than to count it again
     return placed.sortWithinPartitions(rank).withColumn(RANK, rank)
 
 
-def _rank(frame: DataFrame, keys: Sequence[str], time: str) -> Column:
+def _compute_rank(frame: DataFrame, keys: Sequence[str], time: str) -> Column:
     """Return the rank of rows: bits of a hash of the key, then the logarithm of the time."""
     given, kind = functions.col(time), frame.schema[time].dataType
     if isinstance(kind, types.TimestampType):
         given = functions.unix_micros(given)
     elif isinstance(kind, types.TimestampNTZType | types.DateType):
         days = functions.unix_date(given.cast("date"))
-        given = days if isinstance(kind, types.DateType) else 86_400.0 * days + _seconds(given)
+        given = (
+            days if isinstance(kind, types.DateType) else 86_400.0 * days + _count_seconds(given)
+        )
     count = given.cast("double")
     half = 1 << TIME_BITS - 1
     scale = half / 44  # 44 is more than the logarithm of the latest time
@@ -151,13 +155,13 @@ def _rank(frame: DataFrame, keys: Sequence[str], time: str) -> Column:
     return unit.bitwiseOR(place)
 
 
-def _seconds(local: Column) -> Column:
+def _count_seconds(local: Column) -> Column:
     """Return the seconds of a day of a time that has no zone."""
     parts = functions.hour(local), functions.minute(local), functions.second(local)
     return 3_600 * parts[0] + 60 * parts[1] + parts[2]
 
 
-def _called(run: Run, names: Sequence[str], *, large: bool) -> Run:
+def _make_worker_function(run: Run, names: Sequence[str], *, large: bool) -> Run:
     """What Spark calls, for rows whose columns have these names; `large` are texts it is given."""
 
     def rtbot_run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

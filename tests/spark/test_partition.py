@@ -18,7 +18,7 @@ from tests import generate
 
 pytest.importorskip("pyspark")
 
-from spark_adapter import rows
+from spark_adapter import partition
 from spark_adapter.ranks import RANK, TIME_BITS
 
 GRAPHS = {
@@ -95,11 +95,12 @@ def kind(graph, name):
 def work_of(graph, outputs):
     inputs = graph.checked.inputs
     feeds = tuple(
-        rows.Feed(name, f"v_{name}", place, sparse=False) for place, name in enumerate(inputs)
+        partition.InputColumn(name, f"v_{name}", place, sparse=False)
+        for place, name in enumerate(inputs)
     )
     fields = [("k", pa.string()), ("t", pa.int64())]
     fields += [(f.name, f.type) for f in outputs if f.name not in ("k", "t")]
-    return rows.Work(graph, ("k",), "t", feeds, pa.schema(fields), port="port")
+    return partition.JobSpec(graph, ("k",), "t", feeds, pa.schema(fields), port="port")
 
 
 def sent(graph, data, rng):
@@ -143,12 +144,12 @@ def bits(table):
 def test_a_partition_gives_the_bits_of_a_local_run(name, seed, monkeypatch):
     monkeypatch.setenv("RTBOT_INTERPRET", "1")
     rng = random.Random(f"{name} {seed}")
-    monkeypatch.setattr(rows, "CHUNK_ROWS", rng.choice([1, 3, 20, 10_000]))
+    monkeypatch.setattr(partition, "CHUNK_ROWS", rng.choice([1, 3, 20, 10_000]))
     graph = rtbot.load(GRAPHS[name])
     keys = rng.sample([None, "", "a", "b", "é", "zz", "Z"], rng.randrange(1, 7))
     data = made(graph, rng, rng.choice([0, 1, 40, 120]), keys)
     right = local(graph, data)
-    batches = list(rows.run_partition(work_of(graph, right.schema), sent(graph, data, rng)))
+    batches = list(partition.run_partition(work_of(graph, right.schema), sent(graph, data, rng)))
     assert all(batch.num_rows for batch in batches)
     work = work_of(graph, right.schema)
     given = pa.Table.from_batches(batches, work.schema)
@@ -165,7 +166,7 @@ def test_no_row_of_a_key_waits_for_a_partner_that_cannot_come(monkeypatch):
     columns = {"k": ["a"] * 9, "t": list(range(9)), "port": [0] * 9, "v_a": [1.0] * 9}
     table = pa.table(columns | {"v_b": pa.nulls(9, pa.float64())})
     outputs = pa.schema([(name, pa.float64()) for name in graph.checked.outputs])
-    one = rows.OneKey(work_of(graph, outputs), ("a",))
+    one = partition.KeySession(work_of(graph, outputs), ("a",))
     given = one.push(table)
     assert given["a"].to_pylist() == [1.0] * 8  # the row at the newest time still has to wait
     assert one.session.held() == {"inner.i1": 1, "left.i1": 1, "latest.i1": 1}
@@ -211,7 +212,7 @@ def relation(graph, case):
 def case_work(graph, case, layout="wide"):
     """What a worker has to know of a case."""
     feeds = [
-        rows.Feed(name, f"v_{name}", place, sparse=False)
+        partition.InputColumn(name, f"v_{name}", place, sparse=False)
         for place, name in enumerate(graph.checked.inputs)
     ]
     schema = right(graph, case).schema
@@ -221,7 +222,7 @@ def case_work(graph, case, layout="wide"):
         different = len({kind for _, kind in values}) > 1
         values = [("output", pa.string())]
         values.append(("value", pa.string() if different else schema.field(schema.names[-1]).type))
-    return rows.Work(
+    return partition.JobSpec(
         graph, case.keys, "t", tuple(feeds), pa.schema([*heads, *values]), layout=layout,
         port="port",
     )  # fmt: skip
@@ -271,8 +272,8 @@ def test_a_random_graph_gives_the_bits_of_a_local_run(case, monkeypatch):
     graph = rtbot.load(case.document)
     work, table = case_work(graph, case), relation(graph, case)
     for size in (1, 5, 10_000):
-        monkeypatch.setattr(rows, "CHUNK_ROWS", size)
-        found = list(rows.run_partition(work, cut(table, random.Random(size))))
+        monkeypatch.setattr(partition, "CHUNK_ROWS", size)
+        found = list(partition.run_partition(work, cut(table, random.Random(size))))
         assert bits(pa.Table.from_batches(found, work.schema)) == bits(right(graph, case)), size
 
 
@@ -299,10 +300,10 @@ def test_rows_by_rank_give_the_bits_of_a_local_run(case, monkeypatch):
     graph = rtbot.load(case.document)
     work = dataclasses.replace(case_work(graph, case), ranked=True)
     for size in (1, 5, 10_000):
-        monkeypatch.setattr(rows, "CHUNK_ROWS", size)
+        monkeypatch.setattr(partition, "CHUNK_ROWS", size)
         rng = random.Random(size)
         given = by_rank(relation(graph, case), case.keys, rng)
-        found = list(rows.run_partition(work, cut(given, rng)))
+        found = list(partition.run_partition(work, cut(given, rng)))
         assert bits(pa.Table.from_batches(found, work.schema)) == bits(right(graph, case)), size
 
 
@@ -314,8 +315,8 @@ def test_the_same_rows_in_other_batches_give_the_same_rows_in_the_same_order(cas
         work, table = case_work(graph, case, layout), relation(graph, case)
         found = []
         for size in (1, 3, 10_000):
-            monkeypatch.setattr(rows, "CHUNK_ROWS", size)
-            batches = rows.run_partition(work, cut(table, random.Random(size)))
+            monkeypatch.setattr(partition, "CHUNK_ROWS", size)
+            batches = partition.run_partition(work, cut(table, random.Random(size)))
             found.append(pa.Table.from_batches(list(batches), work.schema).combine_chunks())
         assert all(in_bytes(other) == in_bytes(found[0]) for other in found[1:])
 
@@ -338,8 +339,8 @@ def test_rows_of_one_key_and_time_count_alike_in_any_order(rule, monkeypatch):
         chosen = [(k, t, v) for k in "xy" for t in (1, 2) for v in values[: 5 + t]]
         rng.shuffle(chosen)
         chosen.sort(key=lambda row: row[:2])
-        monkeypatch.setattr(rows, "CHUNK_ROWS", rng.choice([1, 4, 100]))
-        batches = rows.run_partition(work, sent(graph, {"a": chosen}, rng))
+        monkeypatch.setattr(partition, "CHUNK_ROWS", rng.choice([1, 4, 100]))
+        batches = partition.run_partition(work, sent(graph, {"a": chosen}, rng))
         cells = [v for batch in batches for v in batch.column("a").to_pylist()]
         found.add(struct.pack("<4d", *cells))
     assert len(found) == 1
@@ -365,8 +366,8 @@ def of_times(kind, values, unit, shift=0, late="error"):
     text = f"inputs: {{a: number}}\noperators: {{b: {{type: TimeShift, in: a, shift: {shift}}}}}\n"
     graph = rtbot.load(text + f"outputs: {{b: b}}\nio: {{unit: {unit}, late: {late}}}\n")
     stamp = pa.timestamp("us") if pa.types.is_date(kind) else kind
-    work = rows.Work(
-        graph, ("k",), "at", (rows.Feed("a", "v"),),
+    work = partition.JobSpec(
+        graph, ("k",), "at", (partition.InputColumn("a", "v"),),
         pa.schema([("k", pa.string()), ("at", stamp), ("b", pa.float64())]), "at", unit=unit,
     )  # fmt: skip
     table = pa.table({
@@ -375,7 +376,7 @@ def of_times(kind, values, unit, shift=0, late="error"):
     one_by_one = table.to_batches(max_chunksize=1)
     found = []
     for batches in (one_by_one, table.to_batches()):
-        made = pa.Table.from_batches(list(rows.run_partition(work, batches)), work.schema)
+        made = pa.Table.from_batches(list(partition.run_partition(work, batches)), work.schema)
         found.append(made.column("at").to_pylist())
     assert found[0] == found[1]
     return found[0]
@@ -392,7 +393,7 @@ def test_times_come_out_as_they_went_in(kind, value, unit, monkeypatch):
 @pytest.mark.parametrize("late", ["error", "drop"])
 def test_rows_that_are_not_in_order_are_refused_and_never_dropped(size, late, monkeypatch):
     monkeypatch.setenv("RTBOT_INTERPRET", "1")
-    monkeypatch.setattr(rows, "CHUNK_ROWS", size)
+    monkeypatch.setattr(partition, "CHUNK_ROWS", size)
     told = "not in the order of time: t=4 comes after t=9 (input 'a', key 'x', column 'at')"
     with pytest.raises(DataError) as caught:
         of_times(pa.int64(), [7, 9, 4], "s", late=late)
@@ -426,7 +427,7 @@ def test_an_error_names_key_time_and_input(monkeypatch):
     work = work_of(graph, pa.schema([("upper", pa.float64()), ("middle", pa.float64())]))
     twice = {"a": [("x", 1, 1.0), ("x", 1, 2.0)]}
     with pytest.raises(DataError) as caught:
-        list(rows.run_partition(work, sent(graph, twice, random.Random(0))))
+        list(partition.run_partition(work, sent(graph, twice, random.Random(0))))
     told = "a second message at t=1 (input 'a', time 1, key 'x', value 2.0)"
     assert told in str(caught.value)
 
@@ -435,7 +436,7 @@ def test_a_session_is_counted_at_its_end_once_for_every_row(monkeypatch):
     monkeypatch.setenv("RTBOT_INTERPRET", "1")
     graph = rtbot.load(GRAPHS["joins"])
     for size in (1, 7, 10_000):
-        monkeypatch.setattr(rows, "CHUNK_ROWS", size)
+        monkeypatch.setattr(partition, "CHUNK_ROWS", size)
         data = made(graph, random.Random(3), 60, ["a", "b", None, "zz"])
         counts = Counter()
 
@@ -443,5 +444,5 @@ def test_a_session_is_counted_at_its_end_once_for_every_row(monkeypatch):
             counts.update({n: line["in"] for n, line in session.account()["inputs"].items()})
 
         work = work_of(graph, local(graph, data).schema)
-        list(rows.run_partition(work, sent(graph, data, random.Random(4)), ended))
+        list(partition.run_partition(work, sent(graph, data, random.Random(4)), ended))
         assert counts == {name: len(given) for name, given in data.items()}

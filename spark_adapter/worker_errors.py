@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from rtbot.core import dated_errors
+from rtbot.core import error_times
 from rtbot.core.errors import DataError, RtbotError
-from rtbot.core.times import Style
+from rtbot.core.times import TimeStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spark_adapter.rows import Work
+    from spark_adapter.partition import JobSpec
 
 HIDDEN = "SPARK_HIDE_TRACEBACK"
 """What `spark.sql.execution.pyspark.udf.hideTraceback.enabled` sets in workers."""
@@ -42,18 +42,18 @@ def reason(error: BaseException | None) -> str:
 
 
 @contextmanager
-def plainly(work: Work) -> Iterator[None]:
+def hide_worker_traceback(work: JobSpec) -> Iterator[None]:
     """Let errors of `rtbot.core.errors` through as their text alone, dated by `work`."""
     try:
         yield
     except RtbotError as error:
-        if _on_a_worker():
+        if _is_on_worker():
             os.environ[HIDDEN] = "1"
-        told = dated(error, work) if isinstance(error, DataError) else error
+        told = format_worker_times(error, work) if isinstance(error, DataError) else error
         raise told.with_traceback(None) from None
 
 
-def dated(error: DataError, work: Work) -> DataError:
+def format_worker_times(error: DataError, work: JobSpec) -> DataError:
     """Return the error with its times as ISO 8601 where the column of times has timestamps.
 
     An instant ends in Z.
@@ -61,10 +61,12 @@ def dated(error: DataError, work: Work) -> DataError:
     kind = work.schema.field(work.stamp).type
     if not pa.types.is_timestamp(kind):
         return error
-    return dated_errors.dated(error, work.unit, Style(offset="Z" if kind.tz else ""))
+    return error_times.format_error_times(
+        error, work.unit, TimeStyle(offset="Z" if kind.tz else "")
+    )
 
 
-def _on_a_worker() -> bool:
+def _is_on_worker() -> bool:
     from pyspark import TaskContext
 
     return TaskContext.get() is not None

@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from rtbot.io.sinks.writers import Behind, open_writer
+from rtbot.io.sinks.writers import BackgroundWriter, open_writer
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from rtbot.io.sinks.output_file import Target
-    from rtbot.io.sinks.writers import Clock, Writer
+    from rtbot.io.sinks.writers import TableWriter, TimeFormat
 
-SLAB_ROWS = 131_072
+REBATCH_ROWS = 131_072
 """Rows of a batch of an Arrow file, whatever the blocks of the run."""
 
 
-def writer_of(stream: BinaryIO, target: Target, clock: Clock) -> Behind:
+def open_target_writer(stream: BinaryIO, target: Target, clock: TimeFormat) -> BackgroundWriter:
     """Return what writes the tables of a target, in a thread of its own."""
     sparse = target.outputs if target.layout == "wide" else ()
     writer = open_writer(stream, target.path, target.form, clock, sparse)
     if target.form == "arrow":
-        writer = Slabs(writer)
-    return Behind(Prompt(writer, stream) if target.path == STANDARD else writer)
+        writer = RebatchingWriter(writer)
+    return BackgroundWriter(FlushingWriter(writer, stream) if target.path == STANDARD else writer)
 
 
-class Prompt:
+class FlushingWriter:
     """Sends rows on as soon as they are written: somebody may wait at the other end."""
 
-    def __init__(self, writer: Writer, stream: BinaryIO) -> None:
+    def __init__(self, writer: TableWriter, stream: BinaryIO) -> None:
         self._writer, self._stream = writer, stream
         self.close = writer.close
 
@@ -41,10 +41,10 @@ class Prompt:
         self._stream.flush()
 
 
-class Slabs:
+class RebatchingWriter:
     """Hands a writer parts of a fixed number of rows, so that bytes depend on the rows alone."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: TableWriter) -> None:
         self._writer = writer
         self._parts: list[pa.Table] = []
         self._rows = 0
@@ -53,11 +53,11 @@ class Slabs:
         """Keep rows until a part is full."""
         self._parts.append(table)
         self._rows += table.num_rows
-        if self._rows >= SLAB_ROWS:
+        if self._rows >= REBATCH_ROWS:
             whole = pa.concat_tables(self._parts).combine_chunks()
-            end = self._rows - self._rows % SLAB_ROWS
-            for start in range(0, end, SLAB_ROWS):
-                self._writer.write(whole.slice(start, SLAB_ROWS))
+            end = self._rows - self._rows % REBATCH_ROWS
+            for start in range(0, end, REBATCH_ROWS):
+                self._writer.write(whole.slice(start, REBATCH_ROWS))
             self._parts, self._rows = [whole.slice(end)], self._rows - end
 
     def close(self) -> None:

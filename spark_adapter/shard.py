@@ -16,21 +16,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import of_list, of_numpy
+from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.errors import CheckpointError, DataError
-from rtbot.runtime.dump import describe
+from rtbot.runtime.dump import describe_plan
 from rtbot.runtime.kernels.rows import FIRST, LAST
-from rtbot.runtime.output_frontiers import all_final, frontiers, newest
-from rtbot.runtime.result import Result, joined
-from rtbot.tables.convert import key as key_column
-from spark_adapter.states import OTHER, Saved, encoded, fits, form, opened
+from rtbot.runtime.output_frontiers import find_frontiers, is_all_final, newest
+from rtbot.runtime.result import Result, merge_results
+from rtbot.tables.convert import convert_key as key_column
+from spark_adapter.shard_state import (
+    OTHER,
+    ShardState,
+    check_same,
+    decode_state,
+    describe_form,
+    encode_state,
+)
 
 if TYPE_CHECKING:
     from rtbot import Session
-    from spark_adapter.rows import Work
-    from spark_adapter.states import Split
+    from spark_adapter.partition import JobSpec
+    from spark_adapter.shard_state import ShardLayout
 
-ONE = "__one"
+SINGLE_KEY = "__one"
 """The key of a stream that has none."""
 
 WAITING = ""
@@ -40,14 +47,14 @@ Table = Mapping[str, np.ndarray]
 
 
 @dataclass
-class Slice:
-    """The keys of a slice in progress; `state` makes bytes of it, `resumed` it of bytes.
+class Shard:
+    """The keys of a slice in progress; `to_bytes` makes bytes of it, `resume_shard` it of bytes.
 
     `history` is the newest time of a batch run that the slice began with.
     """
 
-    work: Work
-    split: Split
+    work: JobSpec
+    split: ShardLayout
     session: Session
     until: int = FIRST
     waiting: pa.Table | None = None
@@ -63,7 +70,7 @@ class Slice:
         the columns of the key, the time in io.unit as int64, port and values. After an error the
         slice is of no use any more.
         """
-        rows = self._in_time(rows)
+        rows = self._drop_late(rows)
         self.until = until = max(until, self.until)
         tables = [table for table in (self.waiting, rows) if table is not None]
         if len({str(table.schema) for table in tables}) > 1:
@@ -75,10 +82,10 @@ class Slice:
         ripe = pc.less_equal(rows.column(self.work.time), until)
         rest = rows.filter(pc.invert(ripe))
         self.waiting = rest.combine_chunks() if rest.num_rows else None
-        released = self._let_in(rows.filter(ripe))
+        released = self._push_rows(rows.filter(ripe))
         return self._complete([*released, self.session.advance(until)])
 
-    def _in_time(self, rows: pa.Table | None) -> pa.Table | None:
+    def _drop_late(self, rows: pa.Table | None) -> pa.Table | None:
         self.late = 0
         if rows is None:
             return None
@@ -86,10 +93,10 @@ class Slice:
         early = pc.greater(rows.column(self.work.time), self.until)
         if pc.all(early).as_py():
             return rows
-        late = self.work.tables(rows.filter(pc.invert(early)), keyed=True)
+        late = self.work.split_inputs(rows.filter(pc.invert(early)), keyed=True)
         self.late += sum(len(table["t"]) for table in late.values())
         if late and self.work.graph.checked.io.late == "error":
-            raise self._placed(self._refused(late), {})
+            raise self._locate_error(self._make_late_error(late), {})
         return rows.filter(early)
 
     def _after_history(self, rows: pa.Table) -> pa.Table:
@@ -115,7 +122,7 @@ class Slice:
             rows = rows.set_column(place, feed.column, left)
         return rows.filter(pa.array(keep))
 
-    def _refused(self, late: Mapping[str, Mapping[str, pa.ChunkedArray]]) -> DataError:
+    def _make_late_error(self, late: Mapping[str, Mapping[str, pa.ChunkedArray]]) -> DataError:
         """The error for the first of messages that are late."""
         name = min(late, key=lambda name: pc.min(late[name]["t"]).as_py())
         row = pc.index(late[name]["t"], pc.min(late[name]["t"])).as_py()
@@ -131,66 +138,66 @@ class Slice:
     def take(self, rows: pa.Table) -> pa.Table:
         """Let in rows at once, of every key in the order of time; returns what is complete."""
         self.history = max(self.history, pc.max(rows.column(self.work.time)).as_py())
-        released = self._let_in(rows)
+        released = self._push_rows(rows)
         return self._complete(released) if released else self.work.schema.empty_table()
 
     def finish(self) -> pa.Table:
         """Let in what waits, and return the rest of the result."""
-        released = [] if self.waiting is None else self._let_in(self.waiting)
-        whole = joined([*self._unfinished(), *released, self.session.finish()])
+        released = [] if self.waiting is None else self._push_rows(self.waiting)
+        whole = merge_results([*self._list_unfinished(), *released, self.session.finish()])
         self.waiting, self.unfinished = None, {}
-        return self.work.shaped(whole, None)
+        return self.work.shape_result(whole, None)
 
-    def due(self) -> int | None:
+    def find_due_time(self) -> int | None:
         """The time up to which the watermark has to come before anything more can be released."""
         if self.until == FIRST:
             return FIRST + 1
-        found = [self._next_complete(), self.session.due()]
+        found = [self._find_next_complete(), self.session.due()]
         if self.waiting is not None:
             found.append(pc.min(self.waiting.column(self.work.time)).as_py())
         return min((time for time in found if time is not None), default=None)
 
-    def _let_in(self, rows: pa.Table) -> list[Result]:
+    def _push_rows(self, rows: pa.Table) -> list[Result]:
         if not rows.num_rows:
             return []
         rows = rows.take(pa.array(np.argsort(rows.column(self.work.time), kind="stable")))
-        tables = self.work.tables(rows, keyed=True)
+        tables = self.work.split_inputs(rows, keyed=True)
         try:
             return [self.session.push(tables)]
         except DataError as error:
-            raise self._placed(error, tables) from None
+            raise self._locate_error(error, tables) from None
 
-    def _placed(self, error: DataError, tables: Mapping[str, Any]) -> DataError:
+    def _locate_error(self, error: DataError, tables: Mapping[str, Any]) -> DataError:
         """The error with the value, and without what means nothing: a row's number, no key."""
-        where = {"row": None} | ({"key": None} if self.work.keys == (ONE,) else {})
+        where = {"row": None} | ({"key": None} if self.work.keys == (SINGLE_KEY,) else {})
         if error.row is not None and error.input in tables:
             where["value"] = tables[error.input]["value"][error.row].as_py()
         return error.at(**where)
 
     # ---- rows of the result that wait for the other outputs
 
-    def _unfinished(self) -> list[Result]:
+    def _list_unfinished(self) -> list[Result]:
         return [Result(self.unfinished, self.work.keys)] if self.unfinished else []
 
     def _complete(self, released: list[Result]) -> pa.Table:
-        whole = joined([*self._unfinished(), *released])
+        whole = merge_results([*self._list_unfinished(), *released])
         self.unfinished = {}
-        if not self._one_stream() and not all_final(self.session, _newest(whole)):
-            final = self._final(whole)
+        if not self._is_one_stream() and not is_all_final(self.session, _find_newest(whole)):
+            final = self._find_final(whole)
             if not all(rows.all() for rows in final.values()):
-                self.unfinished = _chosen(whole, {name: ~rows for name, rows in final.items()})
-                whole = Result(_chosen(whole, final), self.work.keys)
-        return self.work.shaped(whole, None)
+                self.unfinished = _select_rows(whole, {name: ~rows for name, rows in final.items()})
+                whole = Result(_select_rows(whole, final), self.work.keys)
+        return self.work.shape_result(whole, None)
 
-    def _one_stream(self) -> bool:
+    def _is_one_stream(self) -> bool:
         """Whether all outputs come from one stream, whose rows are complete at once."""
         return len({stream for stream, _ in self.work.graph.plan().places.values()}) == 1
 
-    def _final(self, tables: Mapping[str, Table]) -> dict[str, np.ndarray]:
+    def _find_final(self, tables: Mapping[str, Table]) -> dict[str, np.ndarray]:
         """Which rows of every output are at a time that is final for their key."""
-        return {name: table["t"] <= self._frontiers(table) for name, table in tables.items()}
+        return {name: table["t"] <= self._find_frontiers(table) for name, table in tables.items()}
 
-    def _frontiers(self, table: Table, *, ever: bool = False) -> np.ndarray:
+    def _find_frontiers(self, table: Table, *, ever: bool = False) -> np.ndarray:
         """The frontier of the key of every row."""
         if not len(table["t"]):
             return np.zeros(0, np.int64)
@@ -200,85 +207,87 @@ class Slice:
             starts[1:] |= table[name][1:] != table[name][:-1]
         firsts = [table[name][starts] for name in self.work.keys]
         columns = [key_column(f.tolist() if f.dtype == object else f) for f in firsts]
-        times = frontiers(self.session, columns, ever=ever)
+        times = find_frontiers(self.session, columns, ever=ever)
         return times.take(np.cumsum(starts) - 1)
 
-    def _next_complete(self) -> int | None:
+    def _find_next_complete(self) -> int | None:
         """The least time at which the watermark alone could complete a row that waits."""
         found = []
         for table in self.unfinished.values():
-            lag = table["t"] - self._frontiers(table)
-            reachable = (self._frontiers(table, ever=True) >= table["t"]) & (lag > 0)
+            lag = table["t"] - self._find_frontiers(table)
+            reachable = (self._find_frontiers(table, ever=True) >= table["t"]) & (lag > 0)
             found += lag[reachable].tolist()
         return min(self.until + min(found), LAST) if found else None
 
     # ---- as bytes
 
-    def state(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """Everything the slice knows."""
-        tables = {name: _arrow(table) for name, table in self.unfinished.items()}
+        tables = {name: _to_arrow(table) for name, table in self.unfinished.items()}
         if self.waiting is not None:
             tables[WAITING] = self.waiting
         header = {
-            "form": form(self.work, self.split),
-            "work": work_header(self.work),
+            "form": describe_form(self.work, self.split),
+            "work": make_work_header(self.work),
             "until": self.until,
             "history": self.history,
         }
-        return encoded(Saved(header, tables, self.work.schema, self.session.dump()))
+        return encode_state(ShardState(header, tables, self.work.schema, self.session.dump()))
 
 
-def begun(work: Work, split: Split) -> Slice:
+def start_shard(work: JobSpec, split: ShardLayout) -> Shard:
     """A slice that has seen nothing."""
-    return Slice(work, split, work.graph.start(work.keys))
+    return Shard(work, split, work.graph.start(work.keys))
 
 
-def resumed(work: Work, split: Split, state: bytes) -> Slice:
+def resume_shard(work: JobSpec, split: ShardLayout, state: bytes) -> Shard:
     """The slice of this state; CheckpointError if it is damaged or does not fit."""
-    saved = opened(state)
-    fits(saved.header["form"], form(work, split))
+    saved = decode_state(state)
+    check_same(saved.header["form"], describe_form(work, split))
     session = work.graph.resume(saved.dump)
     waiting = saved.tables.pop(WAITING, None)
-    unfinished = {name: _numpy(table) for name, table in saved.tables.items()}
+    unfinished = {name: _to_numpy(table) for name, table in saved.tables.items()}
     until, history = saved.header["until"], saved.header.get("history", FIRST)
-    return Slice(work, split, session, until, waiting, history=history, unfinished=unfinished)
+    return Shard(work, split, session, until, waiting, history=history, unfinished=unfinished)
 
 
-def described(work: Work, split: Split) -> dict[str, Any]:
+def describe_state(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
     """What a state is of, as JSON has it: the graph, and how its rows come."""
-    graph = describe(work.graph.plan())
-    about: dict[str, Any] = json.loads(json.dumps({"graph": graph, "form": form(work, split)}))
+    graph = describe_plan(work.graph.plan())
+    about: dict[str, Any] = json.loads(
+        json.dumps({"graph": graph, "form": describe_form(work, split)})
+    )
     return about
 
 
-def work_header(work: Work) -> dict[str, Any]:
+def make_work_header(work: JobSpec) -> dict[str, Any]:
     """What says how a state's rows are read, beside the graph."""
     feeds = [asdict(feed) for feed in work.feeds]
     names = ("time", "stamp", "layout", "port", "unit")
     return {"keys": list(work.keys), "feeds": feeds} | {n: getattr(work, n) for n in names}
 
 
-def _newest(tables: Mapping[str, Table]) -> int:
+def _find_newest(tables: Mapping[str, Table]) -> int:
     return max((int(t["t"].max()) for t in tables.values() if len(t["t"])), default=FIRST)
 
 
-def _chosen(tables: Mapping[str, Table], rows: Mapping[str, np.ndarray]) -> dict[str, Table]:
+def _select_rows(tables: Mapping[str, Table], rows: Mapping[str, np.ndarray]) -> dict[str, Table]:
     return {n: {c: a[rows[n]] for c, a in table.items()} for n, table in tables.items()}
 
 
-def _arrow(table: Table) -> pa.Table:
+def _to_arrow(table: Table) -> pa.Table:
     columns = {
-        name: of_list(array.tolist()) if array.dtype == object else of_numpy(array)
+        name: from_list(array.tolist()) if array.dtype == object else from_numpy(array)
         for name, array in table.items()
     }
     return pa.table(columns)
 
 
-def _numpy(table: pa.Table) -> Table:
-    return {name: _array(table.column(name)) for name in table.column_names}
+def _to_numpy(table: pa.Table) -> Table:
+    return {name: _to_array(table.column(name)) for name in table.column_names}
 
 
-def _array(column: pa.ChunkedArray) -> np.ndarray:
+def _to_array(column: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_string(column.type) or column.null_count:
         return np.array([*column.to_pylist(), None], object)[:-1]
     array: np.ndarray = column.to_numpy()

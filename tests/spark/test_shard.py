@@ -14,9 +14,9 @@ from tests import generate
 
 pytest.importorskip("pyspark")
 
-from spark_adapter import bucket, packing, shelf, stateful, states
-from spark_adapter.clock import Clock
-from spark_adapter.rows import Feed, Work
+from spark_adapter import packing, shard, shard_group, shard_state, state_cache
+from spark_adapter.partition import InputColumn, JobSpec
+from spark_adapter.watermark_clock import WatermarkClock
 
 GRAPHS = {
     "bands": """
@@ -111,7 +111,10 @@ def made(graph, rng, count, keys):
 
 
 def work_of(graph, *key_types, layout="wide", names=("k",)):
-    feeds = [Feed(n, f"v_{n}", place, sparse=False) for place, n in enumerate(graph.checked.inputs)]
+    feeds = [
+        InputColumn(n, f"v_{n}", place, sparse=False)
+        for place, n in enumerate(graph.checked.inputs)
+    ]
     kinds = {}
     for name, ref in graph.checked.outputs.items():
         of = graph.checked.inputs[ref.id].type if ref.id in graph.checked.inputs else None
@@ -120,18 +123,20 @@ def work_of(graph, *key_types, layout="wide", names=("k",)):
         different = len(set(kinds.values())) > 1
         value = pa.string() if different else next(iter(kinds.values()))
         kinds = {"output": pa.string(), "value": value}
-    heads = [head for head in zip(names, key_types, strict=True) if head[0] != bucket.ONE]
+    heads = [head for head in zip(names, key_types, strict=True) if head[0] != shard.SINGLE_KEY]
     schema = pa.schema([*heads, ("t", pa.int64()), *kinds.items()])
-    return Work(graph, names, "t", tuple(feeds), schema, layout=layout, port="port")
+    return JobSpec(graph, names, "t", tuple(feeds), schema, layout=layout, port="port")
 
 
 def local(work, rows, *key_types):
     """The result of the whole rows in one run."""
     rows = sorted(rows, key=lambda row: row[1])
     table = columns(work.graph, rows, *key_types, names=work.keys)
-    if work.keys == (bucket.ONE,):
+    if work.keys == (shard.SINGLE_KEY,):
         work = dataclasses.replace(work, keys=())
-    return work.shaped(work.graph.run(work.tables(table, keyed=True), key=work.keys), None)
+    return work.shape_result(
+        work.graph.run(work.split_inputs(table, keyed=True), key=work.keys), None
+    )
 
 
 def cut(rng, rows, lateness):
@@ -146,19 +151,19 @@ def cut(rng, rows, lateness):
     yield [], max(newest - lateness - 1, FIRST)
 
 
-def streamed(work, batches, *key_types, split=states.Split(4)):  # noqa: B008 (it is frozen)
+def streamed(work, batches, *key_types, split=shard_state.ShardLayout(4)):  # noqa: B008 (it is frozen)
     """Run micro-batches as Spark would: a call only with rows, or when one is due."""
     parts, state, due = [], None, None
     for rows, until in batches:
         if not rows and (due is None or due > until):
             continue
-        slice_ = bucket.resumed(work, split, state) if state else bucket.begun(work, split)
+        slice_ = shard.resume_shard(work, split, state) if state else shard.start_shard(work, split)
         given = columns(work.graph, rows, *key_types, names=work.keys)
         parts.append(slice_.push(given, until))
-        state, due = slice_.state(), slice_.due()
+        state, due = slice_.to_bytes(), slice_.find_due_time()
         assert due is None or due > until or until == LAST
     if state:
-        parts.append(bucket.resumed(work, split, state).finish())
+        parts.append(shard.resume_shard(work, split, state).finish())
     return parts
 
 
@@ -214,7 +219,7 @@ def test_random_graphs_give_the_bits_of_a_local_run(seed):
     key_types = [ARROW[kind_of(row[0][n] for row in given)] for n in range(len(case.keys))]
     if len(case.keys) < 2:
         given = [((*row[0], 0)[0], *row[1:]) for row in given]
-    names, kinds = (case.keys, key_types) if case.keys else ((bucket.ONE,), [pa.int64()])
+    names, kinds = (case.keys, key_types) if case.keys else ((shard.SINGLE_KEY,), [pa.int64()])
     work = work_of(graph, *kinds, names=names)
     rng = random.Random(seed)
     parts = streamed(work, cut(rng, given, rng.choice([0, 1, 7, 1000])), *kinds)
@@ -234,13 +239,13 @@ def test_a_slice_says_when_the_watermark_alone_lets_something_go(name, seed):
     graph = rtbot.load(GRAPHS[name])
     work = work_of(graph, pa.string())
     rows = made(graph, rng, 40, ["a", "b", None])
-    always, rarely = (bucket.begun(work, states.Split(4)) for _ in range(2))
+    always, rarely = (shard.start_shard(work, shard_state.ShardLayout(4)) for _ in range(2))
     given = columns(graph, rows, pa.string())
     parts = [always.push(given, 0), rarely.push(given, 0)]
     assert bits(parts[0]) == bits(parts[1])
     calls = 0
     for until in range(1, 80):
-        due = rarely.due()
+        due = rarely.find_due_time()
         expected = always.push(None, until)
         if due is not None and due <= until:
             calls += 1
@@ -256,7 +261,7 @@ LATE = [("x", 2, 0, 9.0), ("y", 3, 0, 8.0), ("x", 5, 0, 5.0)]
 
 def until_3(late):
     work = work_of(rtbot.load(GRAPHS["one output"] + f"io: {{late: {late}}}\n"), pa.string())
-    one = bucket.begun(work, states.Split(4))
+    one = shard.start_shard(work, shard_state.ShardLayout(4))
     rows = [("x", t, 0, float(t)) for t in (1, 2, 3, 4)]
     assert one.push(columns(work.graph, rows, pa.string()), 3)["t"].to_pylist() == [3]
     return one, columns(work.graph, LATE, pa.string())
@@ -282,14 +287,14 @@ def test_late_rows_are_an_error_unless_the_graph_drops_them():
 def test_whether_late_rows_are_an_error_may_change_while_a_state_lives():
     one, rows = until_3("error")
     work = work_of(rtbot.load(GRAPHS["one output"] + "io: {late: drop}\n"), pa.string())
-    other = bucket.resumed(work, states.Split(4), one.state())
+    other = shard.resume_shard(work, shard_state.ShardLayout(4), one.to_bytes())
     assert other.push(rows, 5)["middle"].to_pylist() == [3.0, 4.0]
 
 
 def test_a_row_without_a_message_is_never_late():
     one, _ = until_3("error")
     work = one.work
-    one.work = dataclasses.replace(work, port=None, feeds=(Feed("a", "v_a"),))
+    one.work = dataclasses.replace(work, port=None, feeds=(InputColumn("a", "v_a"),))
     empty = columns(work.graph, [("x", 2, 0, None)], pa.string())
     assert one.push(empty, 3).num_rows == 0
     assert one.late == 0
@@ -297,9 +302,9 @@ def test_a_row_without_a_message_is_never_late():
 
 def saved(graph_text):
     work = work_of(rtbot.load(graph_text), pa.string())
-    one = bucket.begun(work, states.Split(4))
+    one = shard.start_shard(work, shard_state.ShardLayout(4))
     one.push(columns(work.graph, [("x", 1, 0, 1.0)], pa.string()), 0)
-    return work, one.state()
+    return work, one.to_bytes()
 
 
 def test_a_state_that_does_not_fit_is_refused_with_the_difference():
@@ -310,33 +315,37 @@ def test_a_state_that_does_not_fit_is_refused_with_the_difference():
     }
     for difference, text in cases.items():
         with pytest.raises(CheckpointError) as caught:
-            bucket.resumed(work_of(rtbot.load(text), pa.string()), states.Split(4), state)
+            shard.resume_shard(
+                work_of(rtbot.load(text), pa.string()), shard_state.ShardLayout(4), state
+            )
         assert caught.value.code == "RT313"
         assert difference in caught.value.message
     with pytest.raises(CheckpointError, match="buckets was 4 and is 8"):
-        bucket.resumed(work, states.Split(8), state)
+        shard.resume_shard(work, shard_state.ShardLayout(8), state)
     with pytest.raises(CheckpointError, match=r"key\.k was 'string' and is 'int64'"):
-        bucket.resumed(work_of(work.graph, pa.int64()), states.Split(4), state)
+        shard.resume_shard(work_of(work.graph, pa.int64()), shard_state.ShardLayout(4), state)
 
 
 def test_a_damaged_state_is_noticed():
     work, state = saved(GRAPHS["one output"])
-    assert bucket.resumed(work, states.Split(4), state).state() == state
+    assert shard.resume_shard(work, shard_state.ShardLayout(4), state).to_bytes() == state
     for place in [*range(40), *range(40, len(state), 11)]:
         damaged = bytearray(state)
         damaged[place] ^= 1
         with pytest.raises(CheckpointError):
-            bucket.resumed(work, states.Split(4), bytes(damaged))
+            shard.resume_shard(work, shard_state.ShardLayout(4), bytes(damaged))
     for end in range(0, len(state), 17):
         with pytest.raises(CheckpointError):
-            bucket.resumed(work, states.Split(4), state[:end])
+            shard.resume_shard(work, shard_state.ShardLayout(4), state[:end])
 
 
 def test_foreign_bytes_and_those_of_another_version_are_refused(monkeypatch):
     work, state = saved(GRAPHS["one output"])
     other = saved(GRAPHS["bands"])[1]
-    start, end = (states.LENGTH.size + states.LENGTH.unpack(s[:8])[0] for s in (state, other))
-    monkeypatch.setattr(states, "VERSION", 2)
+    start, end = (
+        shard_state.LENGTH.size + shard_state.LENGTH.unpack(s[:8])[0] for s in (state, other)
+    )
+    monkeypatch.setattr(shard_state, "VERSION", 2)
     later = saved(GRAPHS["one output"])[1]
     monkeypatch.undo()
     refused = {
@@ -346,7 +355,7 @@ def test_foreign_bytes_and_those_of_another_version_are_refused(monkeypatch):
     }
     for message, given in refused.items():
         with pytest.raises(CheckpointError, match=message) as caught:
-            bucket.resumed(work, states.Split(4), given)
+            shard.resume_shard(work, shard_state.ShardLayout(4), given)
         assert caught.value.code in ("RT311", "RT312")
 
 
@@ -354,7 +363,7 @@ def test_an_error_names_key_time_and_input():
     work = work_of(rtbot.load(GRAPHS["one output"]), pa.string())
     twice = columns(work.graph, [("x", 1, 0, 1.0), ("x", 1, 0, 2.0)], pa.string())
     with pytest.raises(DataError) as caught:
-        bucket.begun(work, states.Split(4)).push(twice, 5)
+        shard.start_shard(work, shard_state.ShardLayout(4)).push(twice, 5)
     error = caught.value
     told = (error.code, error.key, error.time, error.input, error.value, error.row)
     assert told == ("RT203", "x", 1, "a", 2.0, None)
@@ -362,12 +371,12 @@ def test_an_error_names_key_time_and_input():
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_a_timer_is_the_least_watermark_that_has_passed_a_time(unit):
-    clock = Clock(unit)
-    assert clock.until(0) == -(2**63)
+    clock = WatermarkClock(unit)
+    assert clock.to_time(0) == -(2**63)
     for time in [-5, 0, 1, 2, 999, 1000, 1001, 5_000_999, 123_456_789_012]:
-        timer = clock.timer(time)
-        assert clock.until(timer) >= time
-        assert timer == 1 or clock.until(timer - 1) < time
+        timer = clock.to_watermark(time)
+        assert clock.to_time(timer) >= time
+        assert timer == 1 or clock.to_time(timer - 1) < time
 
 
 # ---- what Spark calls, without Spark
@@ -384,16 +393,16 @@ def dealt(work, rows, key_type, split):
     for name, column in places.items():
         table = table.append_column(name, column)
     own = table.drop_columns([packing.IN_BUCKET]).schema
-    made = packing.Packing(work, own)
+    made = packing.RowPacking(work, own)
     schema = pa.schema([(packing.BUCKET, pa.int32()), (packing.ROWS, pa.binary())])
-    packed = pa.Table.from_batches(made.packed(table.to_batches()), schema).to_pandas()
+    packed = pa.Table.from_batches(made.pack(table.to_batches()), schema).to_pandas()
     return made, {int(n): part for n, part in packed.groupby(packing.BUCKET)}
 
 
 def told(frame):
     """The rows and the counts of a call."""
     parts = [pa.py_buffer(part) for part in frame.get(packing.ROWS, ()) if part is not None]
-    counts = {name: int(frame[name].sum()) for name in stateful.Counts._fields if name in frame}
+    counts = {name: int(frame[name].sum()) for name in shard_group.Counts._fields if name in frame}
     return parts, counts
 
 
@@ -401,12 +410,12 @@ def told(frame):
 def test_timers_call_for_what_the_watermark_lets_go(name):
     tester_of = pytest.importorskip("pyspark.sql.streaming.tws_tester").TwsTester
     rng, graph = random.Random(name), rtbot.load(GRAPHS[name])
-    split = states.Split(2, 3)
+    split = shard_state.ShardLayout(2, 3)
     work = work_of(graph, pa.string())
     rows = made(graph, rng, 80, KEYS["text"][1])
     own, _ = dealt(work, rows, pa.string(), split)
-    clock = Clock("ms")
-    called = stateful.Buckets(own, split, clock)
+    clock = WatermarkClock("ms")
+    called = shard_group.ShardGroupProcessor(own, split, clock)
     tester = tester_of(called, timeMode="EventTime", eventTimeExtractor=lambda _: 2**62)
     parts, waiting, passed = [], 0, 0
     for batch, until in cut(rng, rows, 7):
@@ -422,12 +431,12 @@ def test_timers_call_for_what_the_watermark_lets_go(name):
     states_left = [
         bytes(state[0])
         for number in range(split.buckets)
-        for state in tester.peekMapState(stateful.STATES, number).values()
+        for state in tester.peekMapState(shard_group.STATES, number).values()
     ]
     shown += [
         batch
         for state in states_left
-        for batch in bucket.resumed(work, split, state).finish().to_batches()
+        for batch in shard.resume_shard(work, split, state).finish().to_batches()
     ]
     assert bits(pa.Table.from_batches(shown)) == bits(local(work, rows, pa.string()))
 
@@ -439,7 +448,7 @@ def test_the_guard_refuses_another_graph_before_any_bucket_is_touched():
     def asked(text, split, before=None):
         work = work_of(rtbot.load(text), pa.string())
         own, frames = dealt(work, [("a", 1, 0, 1.0)], pa.string(), split)
-        called = stateful.Buckets(own, split, Clock("ms"))
+        called = shard_group.ShardGroupProcessor(own, split, WatermarkClock("ms"))
         tester = tester_of(called, timeMode="EventTime", eventTimeExtractor=lambda _: 2**62)
         if before is not None:
             tester.updateValueState("index", packing.GUARD, before)
@@ -448,34 +457,34 @@ def test_the_guard_refuses_another_graph_before_any_bucket_is_touched():
         assert list(frames)[:-1] == [packing.GUARD]
         return tester.peekValueState("index", packing.GUARD)
 
-    before = asked(text, states.Split(4))
-    assert asked(text + "io: {late: drop}\n", states.Split(4), before) == before
+    before = asked(text, shard_state.ShardLayout(4))
+    assert asked(text + "io: {late: drop}\n", shard_state.ShardLayout(4), before) == before
     refused = {
         "another graph: operators.ma.values.window was 3 and is 4": (text.replace("3", "4"), 4),
         "another form: buckets was 4 and is 5": (text, 5),
     }
     for message, (other, buckets) in refused.items():
         with pytest.raises(CheckpointError, match=message):
-            asked(other, states.Split(buckets), before)
+            asked(other, shard_state.ShardLayout(buckets), before)
     later = (before[0].replace('"version": 1', '"version": 2'),)
     with pytest.raises(CheckpointError, match="format 2; this version reads 1"):
-        asked(text, states.Split(4), later)
+        asked(text, shard_state.ShardLayout(4), later)
     with pytest.raises(CheckpointError, match="not of a stream of rtbot"):
-        asked(text, states.Split(4), ("[1]",))
+        asked(text, shard_state.ShardLayout(4), ("[1]",))
 
 
 def test_states_on_a_shelf_are_found_by_what_is_in_them(tmp_path):
     _, state = saved(GRAPHS["one output"])
     _, other = saved(GRAPHS["bands"])
-    kept = shelf.Shelf(tmp_path / "states")
-    assert kept.get(states.mark(state)) is None
+    kept = state_cache.LocalStateCache(tmp_path / "states")
+    assert kept.get(shard_state.digest_state(state)) is None
     kept.put(state, None)
-    assert kept.get(states.mark(state)) == state
-    kept.put(other, states.mark(state))
-    assert kept.get(states.mark(state)) is None
-    (tmp_path / "states" / states.mark(state)).write_bytes(other)
-    assert kept.get(states.mark(state)) is None
+    assert kept.get(shard_state.digest_state(state)) == state
+    kept.put(other, shard_state.digest_state(state))
+    assert kept.get(shard_state.digest_state(state)) is None
+    (tmp_path / "states" / shard_state.digest_state(state)).write_bytes(other)
+    assert kept.get(shard_state.digest_state(state)) is None
     assert sorted(path.name for path in (tmp_path / "states").iterdir()) == sorted(
-        [states.mark(state), states.mark(other)]
+        [shard_state.digest_state(state), shard_state.digest_state(other)]
     )
-    assert shelf.Shelf(None).get(states.mark(state)) is None
+    assert state_cache.LocalStateCache(None).get(shard_state.digest_state(state)) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import nearest
+from rtbot.core.errors import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ STRATEGIES = ("auto", "groups", "partitions")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class RunOptions:
     """The options of a run, checked as far as they can be without its data."""
 
     inputs: Mapping[str, str] | None = None
@@ -41,17 +41,17 @@ class Options:
                 raise TypeError(f"{name} is a whole number from 1 on, not {number!r}")
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Options:
+    def of(cls, options: Mapping[str, Any]) -> RunOptions:
         """Return the options of these names; TypeError if one is none."""
         names = [one.name for one in fields(cls)]
         for name in options:
             if name not in names:
-                hint = nearest(name, names) or "parameters of the graph go in params={...}"
+                hint = suggest_name(name, names) or "parameters of the graph go in params={...}"
                 raise TypeError(f"there is no option {name!r}: {hint}")
         return cls(**options)
 
     def refuse(self, names: Sequence[str], what: str) -> None:
         """Refuse options that do not go with this kind of run."""
         for name in names:
-            if getattr(self, name) != getattr(Options, name):
+            if getattr(self, name) != getattr(RunOptions, name):
                 raise TypeError(f"{name} goes with {what} only")

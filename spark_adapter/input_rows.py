@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions, types
 
-from rtbot.core.errors import DataError, nearest
+from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables.forms import TIME_NAMES
-from spark_adapter.rows import Feed
+from spark_adapter.partition import InputColumn
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,7 +31,7 @@ PORT, TIME = "__port", "__time"
 
 
 @dataclass(frozen=True)
-class Rows:
+class InputRows:
     """One relation of all inputs: key columns, times, values, and port numbers if there are any.
 
     `frame` has the columns under the names that `keys`, `time`, `feeds` and `port` say.
@@ -40,13 +40,13 @@ class Rows:
     frame: DataFrame
     keys: tuple[str, ...]
     time: str
-    feeds: tuple[Feed, ...]
+    feeds: tuple[InputColumn, ...]
     stamp: str
     port: str | None = None
 
 
 @dataclass(frozen=True)
-class Request:
+class ColumnRequest:
     """What the user said of columns: `key` and `time` None if that is left to the graph.
 
     `also` names columns that stay beside those the graph reads.
@@ -72,11 +72,11 @@ def is_streaming(data: Any) -> bool:
     return True in streams
 
 
-def requested(
+def make_request(
     key: str | Sequence[str] | None = None,
     time: str | None = None,
     inputs: Mapping[str, str] | None = None,
-) -> Request:
+) -> ColumnRequest:
     """Return the columns that a user gave; a single key column may stand alone."""
     if not isinstance(inputs or {}, Mapping):
         raise TypeError(f"inputs is {{input: column}}, not {inputs!r}")
@@ -84,74 +84,76 @@ def requested(
     for name in (*(names or ()), *([] if time is None else [time]), *(inputs or {}).values()):
         if not isinstance(name, str):
             raise TypeError(f"columns are given by their names, not as {type(name).__name__}")
-    return Request(None if names is None else tuple(names), time, inputs)
+    return ColumnRequest(None if names is None else tuple(names), time, inputs)
 
 
-def rows_of(data: Any, graph: Graph, request: Request) -> Rows:
+def read_frames(data: Any, graph: Graph, request: ColumnRequest) -> InputRows:
     """Return the rows of a DataFrame with a column per input, or of a DataFrame per input.
 
     Raises DataError if a column is not there or of a type that does not go with the graph.
     """
     inputs = graph.checked.inputs
-    known(request.inputs or {}, inputs, "the graph has no input")
+    check_names(request.inputs or {}, inputs, "the graph has no input")
     if not isinstance(data, Mapping):
-        return _wide(data, graph, request)
-    known(data, inputs, "the graph has no input")
+        return _read_wide(data, graph, request)
+    check_names(data, inputs, "the graph has no input")
     missing = [name for name in inputs if name not in data]
     if missing:
         raise DataError(f"nothing feeds the input {missing[0]}", code="RT206")
-    frames = {name: _single(name, data[name], graph, request) for name in inputs}
+    frames = {name: _read_single(name, data[name], graph, request) for name in inputs}
     first = next(iter(frames.values()))
     for name, other in frames.items():
-        _same_types(first, other, name)
+        _check_same_types(first, other, name)
     frame = first.frame
     for other in list(frames.values())[1:]:
         frame = frame.unionByName(other.frame, allowMissingColumns=True)
     feeds = tuple(one.feeds[0] for one in frames.values())
-    return Rows(frame, first.keys, first.time, feeds, first.stamp, PORT)
+    return InputRows(frame, first.keys, first.time, feeds, first.stamp, PORT)
 
 
-def _wide(frame: DataFrame, graph: Graph, request: Request) -> Rows:
-    keys, time = heads(frame, graph, request)
+def _read_wide(frame: DataFrame, graph: Graph, request: ColumnRequest) -> InputRows:
+    keys, time = find_columns(frame, graph, request)
     columns = {}
     for name, declared in graph.checked.inputs.items():
         column = (request.inputs or {}).get(name, name)
         columns[name] = column
-        _need(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
+        _require_column(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
     chosen = dict.fromkeys([*keys, time, *columns.values(), *request.also])
-    values = [_value(frame, name) for name in chosen]
-    feeds = tuple(Feed(name, column) for name, column in columns.items())
-    return Rows(frame.select(*values), keys, time, feeds, time)
+    values = [_select_value(frame, name) for name in chosen]
+    feeds = tuple(InputColumn(name, column) for name, column in columns.items())
+    return InputRows(frame.select(*values), keys, time, feeds, time)
 
 
-def _single(name: str, frame: DataFrame, graph: Graph, request: Request) -> Rows:
+def _read_single(name: str, frame: DataFrame, graph: Graph, request: ColumnRequest) -> InputRows:
     """The rows of one input, numbered as its port; the column is renamed to `__NAME`."""
-    keys, time = heads(frame, graph, request)
+    keys, time = find_columns(frame, graph, request)
     rest = [c for c in frame.columns if c not in (*keys, time, *request.also)]
     column = (request.inputs or {}).get(name)
     if column is None:
         column = name if name in rest or len(rest) != 1 else rest[0]
     declared = graph.checked.inputs[name]
-    _need(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
+    _require_column(frame, column, f"the input {name}", ACCEPTED[declared.type.kind])
     place = list(graph.checked.inputs).index(name)
     own = f"__{name}"
     shown = frame.select(
-        *(named(c) for c in keys),
-        named(time).alias(TIME),
+        *(quote_column(c) for c in keys),
+        quote_column(time).alias(TIME),
         functions.lit(place).alias(PORT),
-        _value(frame, column).alias(own),
-        *(named(c) for c in request.also),
+        _select_value(frame, column).alias(own),
+        *(quote_column(c) for c in request.also),
     )
-    return Rows(shown, keys, TIME, (Feed(name, own, place, sparse=False),), time, PORT)
+    return InputRows(shown, keys, TIME, (InputColumn(name, own, place, sparse=False),), time, PORT)
 
 
-def heads(frame: DataFrame, graph: Graph, request: Request) -> tuple[tuple[str, ...], str]:
+def find_columns(
+    frame: DataFrame, graph: Graph, request: ColumnRequest
+) -> tuple[tuple[str, ...], str]:
     """Return the key columns and the column of times; DataError if one is not there."""
     io = graph.checked.io
     keys = io.key if request.key is None else request.key
     for name in keys:
-        _need(frame, name, "a key", KEYS)
-        _by_code_point(frame, name)
+        _require_column(frame, name, "a key", KEYS)
+        _check_collation(frame, name)
     if len(set(keys)) < len(keys):
         raise DataError(f"a key column twice: {', '.join(keys)}", code="RT215")
     time = request.time or io.time
@@ -162,19 +164,21 @@ def heads(frame: DataFrame, graph: Graph, request: Request) -> tuple[tuple[str, 
             hint = f"say time=; there are {', '.join(frame.columns)}"
             raise DataError(f"there is no column of times ({names})", code="RT204", hint=hint)
         time = found[0]
-    _need(frame, time, "the time", TIMES)
+    _require_column(frame, time, "the time", TIMES)
     return tuple(keys), time
 
 
-def _need(frame: DataFrame, name: str, what: str, accepted: Sequence[type[types.DataType]]) -> None:
+def _require_column(
+    frame: DataFrame, name: str, what: str, accepted: Sequence[type[types.DataType]]
+) -> None:
     """Refuse a column that is not there, or of a type that does not fit."""
     if name not in frame.columns:
-        hint = nearest(name, frame.columns) or f"there are {', '.join(frame.columns)}"
+        hint = suggest_name(name, frame.columns) or f"there are {', '.join(frame.columns)}"
         raise DataError(f"there is no column {name!r} for {what}", code="RT204", hint=hint)
     if name.startswith("__"):
         message = f"the column {name!r}: names that begin with two underscores are taken"
         raise DataError(message, code="RT215", hint="rename the column")
-    alike = [column for column in frame.columns if same_name(frame, column, name)]
+    alike = [column for column in frame.columns if is_same_name(frame, column, name)]
     if len(alike) > 1:
         message = f"the columns {' and '.join(alike)} have one name for Spark"
         raise DataError(message, code="RT215", hint="rename or drop one of them")
@@ -185,7 +189,7 @@ def _need(frame: DataFrame, name: str, what: str, accepted: Sequence[type[types.
         raise DataError(message, code="RT220", hint=f"cast it to one of {names}")
 
 
-def _by_code_point(frame: DataFrame, name: str) -> None:
+def _check_collation(frame: DataFrame, name: str) -> None:
     """Refuse a key whose texts Spark takes for equal where they differ."""
     kind = frame.schema[name].dataType
     if isinstance(kind, types.StringType) and kind.collation != "UTF8_BINARY":
@@ -194,24 +198,24 @@ def _by_code_point(frame: DataFrame, name: str) -> None:
         raise DataError(message, code="RT220", hint=hint)
 
 
-def same_name(frame: DataFrame, one: str, other: str) -> bool:
+def is_same_name(frame: DataFrame, one: str, other: str) -> bool:
     """Whether two names are one for Spark, which by default does not look at case."""
     if one == other or one.lower() != other.lower():
         return one == other
     return frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true"
 
 
-def known(names: Any, inputs: Mapping[str, Any], message: str) -> None:
+def check_names(names: Any, inputs: Mapping[str, Any], message: str) -> None:
     """Refuse names that are not those of inputs."""
     for name in names:
         if name not in inputs:
-            hint = nearest(name, inputs) or f"the inputs are {', '.join(inputs)}"
+            hint = suggest_name(name, inputs) or f"the inputs are {', '.join(inputs)}"
             if isinstance(names, Mapping) and names[name] in inputs:
                 hint = f"it is {{input: column}}: {{{names[name]!r}: {name!r}}}"
             raise DataError(f"{message} {name!r}", code="RT206", hint=hint)
 
 
-def _same_types(first: Rows, other: Rows, name: str) -> None:
+def _check_same_types(first: InputRows, other: InputRows, name: str) -> None:
     for column in (*first.keys, first.time):
         kinds = [rows.frame.schema[column].dataType for rows in (first, other)]
         if kinds[0] != kinds[1]:
@@ -221,13 +225,13 @@ def _same_types(first: Rows, other: Rows, name: str) -> None:
             raise DataError(message, code="RT220", hint="cast one of them")
 
 
-def named(name: str) -> Any:
+def quote_column(name: str) -> Any:
     """Return the column of exactly this name."""
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
-def _value(frame: DataFrame, name: str) -> Any:
+def _select_value(frame: DataFrame, name: str) -> Any:
     """The column; a decimal as the nearest double."""
     if isinstance(frame.schema[name].dataType, types.DecimalType):
-        return named(name).cast("double").alias(name)
-    return named(name)
+        return quote_column(name).cast("double").alias(name)
+    return quote_column(name)
