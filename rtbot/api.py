@@ -96,9 +96,7 @@ class Graph:
         import json
         from dataclasses import asdict
 
-        from rtbot.runtime.dump import describe_plan
-
-        described = [describe_plan(self.plan()), asdict(self.checked.io)]
+        described = [self.plan().description, asdict(self.checked.io)]
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:

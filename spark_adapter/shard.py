@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.errors import CheckpointError, DataError
-from rtbot.runtime.dump import describe_plan
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.output_frontiers import find_frontiers, is_all_final, newest
 from rtbot.runtime.result import Result, merge_results
@@ -253,7 +252,7 @@ def resume_shard(work: JobSpec, split: ShardLayout, state: bytes) -> Shard:
 
 def describe_state(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
     """What a state is of, as JSON has it: the graph, and how its rows come."""
-    graph = describe_plan(work.graph.plan())
+    graph = work.graph.plan().description
     about: dict[str, Any] = json.loads(
         json.dumps({"graph": graph, "form": describe_form(work, split)})
     )

@@ -7,7 +7,7 @@ counters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 LINE = 8
 """Words in a cache line."""
+
+
+@dataclass(frozen=True)
+class StateField:
+    """Words of each key's row that have one name: where they begin, how many, of which kind."""
+
+    offset: int
+    size: int
+    kind: str
 
 
 @dataclass
@@ -38,9 +47,10 @@ class StateLayout:
         self.header: list[tuple[str, float | int]] = [("integer", 0), ("integer", 0)]
         self.counters: list[int] = []
         self.scalars: list[tuple[str, float | int]] = []
-        self.arrays: list[tuple[int, int, str, float | int]] = []
+        self.arrays: list[tuple[str, int, float | int]] = []
         self.scratches: dict[int, int] = {}
         self.shares: list[StateAllocation] = []
+        self.fields: dict[str, StateField] = {}
 
     def put(self, kind: str, value: float) -> int:
         """A word of the header with this value; its index."""
@@ -64,27 +74,37 @@ class StateLayout:
         self.shares.append(StateAllocation([user], window))
         return self.shares[-1]
 
-    def add_scalar(self, share: StateAllocation, kind: str, start: float) -> int:
-        """A word of each key's row; its offset."""
+    def add_scalar(self, share: StateAllocation, name: str, kind: str, start: float) -> int:
+        """A word of each key's row; its offset. `name` is its name in dumps: operator.item."""
         share.words += 1
+        self._add_field(name, StateField(len(self.scalars), 1, kind))
         self.scalars.append((kind, start))
         return len(self.scalars) - 1
 
-    def add_array(self, share: StateAllocation, kind: str, size: int, start: float = 0) -> int:
-        """`size` words of each key's row; the index of the header word that holds their offset."""
+    def add_array(
+        self, share: StateAllocation, name: str, field: tuple[str, int], start: float = 0
+    ) -> int:
+        """Words of each key's row, (kind, how many); the header word that holds their offset."""
+        kind, size = field
         share.words += size
         place = self.put("integer", 0)
-        self.arrays.append((place, size, kind, start))
+        self._add_field(name, StateField(-1, size, kind))
+        self.arrays.append((name, place, start))
         return place
+
+    def _add_field(self, name: str, field: StateField) -> None:
+        assert name not in self.fields, f"two items of state are named {name}"
+        self.fields[name] = field
 
     def finish(self) -> None:
         """Fix the sizes. After this nothing is handed out any more."""
         offset = len(self.scalars)
         self.template_parts: list[tuple[int, int, str, float | int]] = []
-        for place, size, kind, start in self.arrays:
+        for name, place, start in self.arrays:
             self.header[place] = ("integer", offset)
-            self.template_parts.append((offset, size, kind, start))
-            offset += size
+            field = self.fields[name] = replace(self.fields[name], offset=offset)
+            self.template_parts.append((offset, field.size, field.kind, start))
+            offset += field.size
         self.width = -(-max(offset, 1) // LINE) * LINE
         self.length = -(-len(self.header) // LINE) * LINE
         self.header[0] = ("integer", self.length)

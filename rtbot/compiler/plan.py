@@ -88,14 +88,86 @@ class Plan:
             nodes[name] = replace(node, operator=cast("Any", label), formulas={})
         clocks = {id(clock): replace(clock, own=None, nodes=[]) for clock in self.timelines}
         return state | {
+            "defaults": self.defaults,
+            "description": self.description,
             "checked": replace(self.checked, nodes=nodes, tests=()),
             "timelines": list(clocks.values()),
             "timeline_of": {ref: clocks[id(clock)] for ref, clock in self.timeline_of.items()},
         }
 
     @cached_property
+    def defaults(self) -> dict[str, dict[str, Any]]:
+        """The parameters of every node that may be left out, and what they are then."""
+        return {
+            name: {n: p.default for n, p in node.operator.parameters.items() if not p.required}
+            for name, node in self.checked.nodes.items()
+        }
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What must be equal for a dump to fit: the graph, its operators and their parameters.
+
+        Parameters that have their default are not in it: a dump stays of the same graph if a later
+        version has one more.
+        """
+        nodes = {}
+        for name, node in self.checked.nodes.items():
+            defaults = self.defaults[name]
+            values = {
+                n: v for n, v in node.values.items() if n not in defaults or v != defaults[n]
+            }
+            nodes[name] = {
+                "type": node.operator.__name__,
+                "version": node.operator.version,
+                "in": {port: str(ref) for port, ref in node.inputs.items()},
+                "values": values,
+                "text": node.text,
+            }
+        return {
+            "inputs": {n: str(i.type) for n, i in self.checked.inputs.items()},
+            "operators": nodes,
+            "outputs": {n: str(r) for n, r in self.outputs.items()},
+            "steps": self.user_defined,
+        }
+
+    @cached_property
+    def counters(self) -> dict[str, int]:
+        """The words of the header that count, by their names in dumps."""
+        found: dict[str, int] = {}
+        for (node, port), counted in self.ports.items():
+            if counted.active is not None:
+                found[f"{node}.{port} in"] = counted.active
+        for timeline in self.timelines:
+            found |= {f"{ref} passed": index for ref, index in timeline.counts.items()}
+        found |= {f"{node} lost {what}": index for (node, what), index in self.losses.items()}
+        assert {*found.values()} == {*self.layout.counters}, "a counter without a name"
+        return found
+
+    @cached_property
+    def pairing_names(self) -> list[str]:
+        """What pairings are called in dumps: after the first operator that reads them."""
+        found: dict[int, str] = {}
+        for (node, _), counted in self.ports.items():
+            if counted.pairing is not None:
+                found.setdefault(counted.pairing[0], node)
+        return [found[call.key] for call in self.pairings]
+
+    @cached_property
+    def frontier_names(self) -> list[str]:
+        """What frontiers are called in dumps: after an input, a pairing, or an operator."""
+        names = []
+        owners = {k: t.name for t in self.timelines for k in t.keeps}
+        for index, (kind, of) in enumerate(self.progress):
+            if kind == "own":
+                position = index - min(k for k, owner in owners.items() if owner == owners[index])
+                names.append(f"{owners[index]}.{position}")
+            else:
+                names.append(of if kind == "input" else self.pairing_names[of])
+        return names
+
+    @cached_property
     def state_digest(self) -> str:
-        """A digest of how the state is laid out."""
+        """A digest of the places of all state, by which dumps of formats 1 and 2 name it."""
         layout = self.layout
         kinds = [kind for kind, _ in layout.header]
         parts = [kinds, layout.scalars, layout.template_parts, layout.width, layout.length]

@@ -86,7 +86,8 @@ class StepCall:
     def _bind_scalar(self, item: Scalar) -> str:
         kind = find_state_kind(self.node, item.kind)
         text = self.segment.make_name(f"{self.node.id}_{item.name}")
-        place = f"base + {self.segment.layout.add_scalar(self.share, kind, item.start)}"
+        name = f"{self.node.id}.{item.name}"
+        place = f"base + {self.segment.layout.add_scalar(self.share, name, kind, item.start)}"
         self.segment.load.append(f"{text} = {format_load(kind, place)}")
         self.segment.store.append(format_store(kind, place, text))
         return text
@@ -94,7 +95,8 @@ class StepCall:
     def _bind_cells(self, item: Cells) -> dict[str, str]:
         kind = find_state_kind(self.node, item.kind)
         size = item.places(self.node.values)
-        place = self.segment.layout.add_array(self.share, kind, size, item.start)
+        name = f"{self.node.id}.{item.name}"
+        place = self.segment.layout.add_array(self.share, name, (kind, size), item.start)
         offset = self.segment.add_local("integer", place, f"{self.node.id}_{item.name}_offset")
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
@@ -110,13 +112,17 @@ class StepCall:
         if key not in self.segment.rings:
             window = (str(self.node.inputs[item.port]), item.of, size)
             share = self.segment.layout.allocate(self.node.id, window)
-            self.segment.rings[key] = share, self._add_ring(share, kind, entering)
+            ring = self._add_ring(share, f"{self.node.id}.{item.name}", kind, entering)
+            self.segment.rings[key] = share, ring
         share, ring = self.segment.rings[key]
         share.users += [] if self.node.id in share.users else [self.node.id]
         names = {f"{item.name}_{part}": text for part, text in ring.items() if part != "array"}
         return names | {item.name: ring["array"]}
 
-    def _add_ring(self, share: StateAllocation, kind: str, entering: str) -> dict[str, str]:
+    def _add_ring(
+        self, share: StateAllocation, state: str, kind: str, entering: str
+    ) -> dict[str, str]:
+        """A ring whose words are named `state` in dumps."""
         segment, layout = self.segment, self.segment.layout
         assert share.window is not None, "the share of a ring"
         size = share.window[2]
@@ -124,10 +130,10 @@ class StepCall:
         prefix = segment.make_name(f"window_{name}")
         limit = segment.add_local("integer", layout.put("integer", size), f"{prefix}_size")
         offset = segment.add_local(
-            "integer", layout.add_array(share, kind, size), f"{prefix}_offset"
+            "integer", layout.add_array(share, state, (kind, size)), f"{prefix}_offset"
         )
         for part in ("place", "count"):
-            place = f"base + {layout.add_scalar(share, 'integer', 0)}"
+            place = f"base + {layout.add_scalar(share, f'{state}.{part}', 'integer', 0)}"
             segment.load.append(f"{prefix}_{part} = {format_load('integer', place)}")
             segment.store.append(format_store("integer", place, f"{prefix}_{part}"))
         at = f"base + {offset} + {prefix}_position"

@@ -91,9 +91,10 @@ def _describe_window(share: StateAllocation) -> dict[str, Any]:
 
 def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
     """What a pairing keeps for a key that waits for nothing, and for every row that waits."""
+    from rtbot.runtime.kernels import rows
     from rtbot.runtime.pairing_pool import PairingPool
 
-    pool = PairingPool(call, 1)
+    pool = PairingPool(call, rows, 1)
     fixed = pool.queue.nbytes + sum(watched.nbytes for watched in pool.watched)
     pool.reserve(1, 1)
     row = sum(array.nbytes for array in (pool.time, pool.value, pool.valid, pool.next))

@@ -10,7 +10,6 @@ from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.arrays import (
-    allocate_aligned,
     allocate_columns,
     concat_batches,
     flatten_columns,
@@ -22,6 +21,7 @@ from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime.frontier import FrontierTracker
 from rtbot.runtime.pairing_pool import PairingPool
+from rtbot.runtime.state_owner import OperatorState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.plan import Plan
     from rtbot.runtime.input_port import InputPort
+    from rtbot.runtime.state_owner import StateOwner
 
 OWN_ROWS_LIMIT = 100_000_000
 """Rows that an operator with its own times may release in one push."""
@@ -46,13 +47,8 @@ class Executor:
         self.input_ports = feeds
         self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _identity
         self.capacity = 1
-        self.template = plan.layout.make_template()
-        self.width = plan.layout.width
-        self.length = plan.layout.length
-        self.state = allocate_aligned(self.length + self.width)
-        self.state[: self.length] = plan.layout.make_header()
-        self.state[self.length :] = self.template
-        self.pools = [PairingPool(call, 1) for call in plan.pairings]
+        self.operators = OperatorState(plan)
+        self.pools = [PairingPool(call, kernels, 1) for call in plan.pairings]
         for pool in self.pools:
             for k, (source, _) in enumerate(pool.call.sources):
                 shift = plan.streams[source].progress[1]
@@ -62,6 +58,13 @@ class Executor:
         self.arranged = 0
         self.progress = FrontierTracker(plan, kernels, feeds, self.pools)
         self.own_rows: dict[str, int] = {}
+        pools = zip(plan.pairing_names, self.pools, strict=True)
+        self.owners: dict[str, StateOwner] = {
+            "operators": self.operators,
+            "frontiers": self.progress,
+            **{f"pairing {name}": pool for name, pool in pools},
+            **{f"input {name}": port for name, port in feeds.items()},
+        }
         self.renew_views()
 
     @property
@@ -73,44 +76,26 @@ class Executor:
         """Look at the arrays of the state anew, after one of them has moved."""
         self.grew += 1
         self.ahead = 0
-        self.F = self.wrap(self.state)
-        self.I = self.wrap(self.state.view(np.int64))
-        self.header = self.state[: self.length].view(np.int64)
+        self.F = self.wrap(self.operators.words)
+        self.I = self.wrap(self.operators.words.view(np.int64))
+        self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
         """Room for so many keys; what is beyond has to be unused."""
-        state = allocate_aligned(self.length + capacity * self.width)
-        kept = min(len(state), len(self.state))
-        state[:kept] = self.state[:kept]
-        state[kept:].reshape(-1, self.width)[:] = self.template
-        self.state = state
-        for pool in self.pools:
-            pool.resize(capacity)
-        self.progress.grow(capacity)
-        for feed in self.input_ports.values():
-            feed.grow(capacity)
+        for owner in self.owners.values():
+            owner.grow(capacity)
         self.capacity = capacity
         self.renew_views()
 
     def clear(self, slot: int) -> None:
         """Make the slot as new."""
-        begin = self.length + slot * self.width
-        self.state[begin : begin + self.width] = self.template
-        for pool in self.pools:
-            pool.clear(slot)
-        self.progress.clear(slot)
-        for feed in self.input_ports.values():
-            feed.clear(slot)
+        for owner in self.owners.values():
+            owner.clear(slot)
 
-    def codes(self, slots: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
+    def list_text_codes(self, slots: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
         """The codes of all texts that a state of these slots or a row that waits has."""
-        rows = self.state[self.length :].view(np.int64).reshape(-1, self.width)
-        for offset in self.plan.text_words:
-            yield rows[slots, offset]
-        for pool in self.pools:
-            yield from pool.codes(self.kernels, slots)
-        for feed in self.input_ports.values():
-            yield from feed.list_text_codes()
+        for owner in self.owners.values():
+            yield from owner.list_text_codes(slots)
 
     # ---- execution
 

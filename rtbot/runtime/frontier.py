@@ -10,15 +10,17 @@ from rtbot.compiler import pairing_layout
 from rtbot.core.arrays import distinct, grow_array
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.reorder import ReorderBuffer
+from rtbot.runtime.state_owner import restore_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from rtbot.compiler.calls import PairCall
     from rtbot.compiler.plan import Plan
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.pairing_pool import PairingPool
+    from rtbot.runtime.state_owner import Saved
 
     Of = Callable[[Iterable[int]], int]
 
@@ -63,6 +65,28 @@ class FrontierTracker:
             self.held_back[index][slot] = 0
         for array in self.known.values():
             array[slot] = LAST
+
+    def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:  # noqa: ARG002
+        """Yield nothing: frontiers are times."""
+        return iter(())
+
+    def save(self, slots: np.ndarray) -> Saved:
+        """Return the frontiers of these slots, by their names in the plan."""
+        arrays = {name: array[slots] for name, array in self._list_arrays()}
+        return {}, arrays
+
+    def restore(self, values: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> None:
+        """Take what was saved."""
+        del values
+        for name, array in self._list_arrays():
+            restore_rows(name, array, arrays[name])
+
+    def _list_arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        names = self.plan.frontier_names
+        tables = {"frontier": self.frontiers, "held_back": self.held_back, "known": self.known}
+        for title, table in tables.items():
+            for index, array in table.items():
+                yield f"{names[index]}/{title}", array
 
     def lookup(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         """Frontier per key, and whether it holds whatever the floor is."""
@@ -140,7 +164,7 @@ class FrontierTracker:
         for pool in self.pools:
             for k, (stream, _) in enumerate(pool.call.sources):
                 index, shift = self.plan.streams[stream].progress
-                wake = pool.next_wake(k, self.kernels)
+                wake = pool.next_wake(k)
                 if wake is not None:
                     lag = wake - shift_time(floors[index], shift)
                     found.append(min(floor + max(lag, 1), LAST))

@@ -15,12 +15,14 @@ from rtbot.core.arrays import grow_array
 from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import DataError
 from rtbot.runtime.kernels.rows import FIRST
+from rtbot.runtime.state_owner import restore_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
     from rtbot.graph.model import Input, Io
+    from rtbot.runtime.state_owner import Saved
 
     Tell = Callable[[int], dict[str, Any]]
     """Where a sorted row came from: its row in the table, its key."""
@@ -69,9 +71,21 @@ class InputPort:
         self.last[slot] = FIRST
         self.begun[slot] = 0
 
-    def list_text_codes(self) -> list[np.ndarray]:
-        """The codes of texts that wait here."""
-        return []
+    def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:  # noqa: ARG002
+        """Yield the codes of texts that wait here."""
+        return iter(())
+
+    def save(self, slots: np.ndarray) -> Saved:
+        """Return the global frontier and the counters, and the newest times of these slots."""
+        values = {"floor": self.floor, "counts": dict(self.counts), "lost": dict(self.lost)}
+        return values, {"last": self.last[slots], "begun": self.begun[slots]}
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Take what was saved."""
+        self.floor = values["floor"]
+        self.counts, self.lost = dict(values["counts"]), dict(values["lost"])
+        restore_rows("last", self.last, arrays["last"])
+        restore_rows("begun", self.begun, arrays["begun"])
 
     # ---- checks; nothing is changed
 

@@ -11,8 +11,10 @@ from rtbot.core.errors import DataError
 from rtbot.tables.string_dictionary import NULL_TEXT, StringDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
+
+    from rtbot.runtime.state_owner import Saved
 
 TABLE_SIZE_MIN, MANY = 16, 1024
 
@@ -159,14 +161,33 @@ class KeyTable:
         self.kernels.insert(slots, len(slots), self.width, table, size - 1, self.words)
         self.table = table
 
-    def restore(self, words: np.ndarray, count: int, free: Sequence[int]) -> None:
-        """Take these keys as all there are; `free` are slots without one."""
+    def _replace(self, words: np.ndarray, count: int) -> None:
+        """Take these keys as all there are."""
         if len(words) != count * self.width:
             raise ValueError("keys that are not there")
         total = max(count, TABLE_SIZE_MIN)
         self.words = grow_array(words, total * self.width, 0)
-        self.count, self.free = count, list(free)
+        self.count, self.free = count, []
         self._rebuild(1 << (4 * total - 1).bit_length())
+
+    def save(self, slots: np.ndarray) -> Saved:
+        """Return the keys of these slots and the texts in them, in this order."""
+        words = self.rows_of(slots)
+        nulls = bool(self.nulls and words[:, -1].any())
+        arrays = {"words": words[:, : len(self.names) + nulls].ravel()}
+        texts = []
+        for place, known in enumerate(self.texts):
+            found, arrays[f"texts.{place}"] = known.save([words[:, place]])
+            texts.append(found)
+        return {"kinds": self.kinds, "nulls": nulls, "texts": texts, "count": len(slots)}, arrays
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Take what was saved as all there are: slots in the order of the keys."""
+        self.kinds, self.nulls = values["kinds"], values["nulls"]
+        for place, (known, texts) in enumerate(zip(self.texts, values["texts"], strict=True)):
+            known.load(texts, arrays[f"texts.{place}"])
+        self.ordered = values.get("ordered", True)
+        self._replace(arrays["words"], values["count"])
 
     def drop(self, slots: Sequence[int]) -> None:
         """Take keys out; their slots may be used again."""
@@ -180,7 +201,7 @@ class KeyTable:
         if len(self.free) < self.count or self.count < MANY:
             return False
         self.ordered = True
-        self.restore(np.zeros(0, np.int64), 0, [])
+        self._replace(np.zeros(0, np.int64), 0)
         return True
 
     def forget_texts(self) -> None:

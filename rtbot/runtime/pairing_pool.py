@@ -9,12 +9,19 @@ import numpy as np
 from rtbot.compiler import pairing_layout
 from rtbot.core.arrays import distinct, grow_array
 from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.runtime.state_owner import check_places, check_words, restore_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import ModuleType
+    from typing import Any
 
     from rtbot.compiler.calls import PairCall
+    from rtbot.runtime.state_owner import Saved
+
+BLOCK = pairing_layout.BLOCK
+FIELDS = ("time", "value", "valid")
+"""Arrays of rows that wait, a block of them after the other."""
 
 SPARE, FEW = 4, 1024
 """A pool in which nothing waits is made smaller if it has more than so many times the room that is
@@ -24,8 +31,9 @@ needed, or that so few blocks have."""
 class PairingPool:
     """What waits in one pairing: lists of all keys and ports, and who is to be woken when."""
 
-    def __init__(self, call: PairCall, capacity: int) -> None:
+    def __init__(self, call: PairCall, kernels: ModuleType, capacity: int) -> None:
         self.call = call
+        self.kernels = kernels
         ports = len(call.ports)
         self.width = pairing_layout.count_key_words(call.ports)
         self.header = np.zeros(pairing_layout.locate_tolerance(ports) + 1, np.int64)
@@ -43,8 +51,8 @@ class PairingPool:
         self.held = [pairing_layout.locate_word(k, pairing_layout.HELD) for k in range(ports)]
         self.moved = 0
 
-    def resize(self, capacity: int) -> None:
-        """Room for so many keys; those beyond have to be as new."""
+    def grow(self, capacity: int) -> None:
+        """Room for so many keys; those beyond are as new."""
         if capacity < len(self.watched[0]):
             for port in range(len(self.call.ports)):
                 self._drop_stale_wakes(port, 0)
@@ -58,7 +66,7 @@ class PairingPool:
         if words[pairing_layout.FRESH] and not any(words[place] for place in self.held):
             self.header[pairing_layout.FREE], self.header[pairing_layout.FRESH] = -1, 0
             words[pairing_layout.FRESH] = 0
-        wanted = rows // pairing_layout.BLOCK + min(rows, runs * ports) + 1
+        wanted = rows // BLOCK + min(rows, runs * ports) + 1
         blocks = words[pairing_layout.FRESH] + wanted
         if blocks > len(self.next):
             self._hold(max(blocks, 2 * len(self.next)))
@@ -71,7 +79,7 @@ class PairingPool:
     def _hold(self, blocks: int) -> None:
         self.moved += 1
         self.next = grow_array(self.next, blocks, -1)
-        rows = blocks * pairing_layout.BLOCK
+        rows = blocks * BLOCK
         self.time = grow_array(self.time, rows, 0)
         self.value = grow_array(self.value, rows, 0)
         self.valid = grow_array(self.valid, rows, 0)
@@ -99,34 +107,32 @@ class PairingPool:
         must = [n for n, p in zip(waiting, ports, strict=True) if p.role == "must"]
         return min(must) if must else sum(waiting)
 
-    def codes(self, kernels: ModuleType, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
+    def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
         """The codes of texts that wait, or are the latest of their port for these slots."""
         queue = self.queue.view(np.int64).copy()
         latest = pairing_layout.QUEUE * len(self.call.ports)
         for k, port in enumerate(self.call.ports):
             if port.type.kind == "text":
-                places = self.pack(kernels, queue, k, 0)[0]
+                places = self._pack(queue, k, 0)[0]
                 yield self.value.view(np.int64)[places[places >= 0]]
             if port.type.kind == "text" and port.role == "last":
                 yield queue[latest + pairing_layout.LATEST - 1 :: self.width][slots]
             latest += pairing_layout.LATEST * (port.role == "last")
 
-    def pack(
-        self, kernels: ModuleType, queue: np.ndarray, port: int, fresh: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _pack(self, queue: np.ndarray, port: int, fresh: int) -> tuple[np.ndarray, np.ndarray]:
         """Number the blocks of a port anew in words of keys, from `fresh` on.
 
         Returns, for every place in them, where its row is now, or -1, and the block after each.
         """
         runs = len(queue) // self.width
         left = queue[pairing_layout.QUEUE * port + pairing_layout.WAITING :: self.width]
-        blocks = int((-(-left // pairing_layout.BLOCK)).sum())
-        places, following = np.full(blocks * pairing_layout.BLOCK, -1), np.full(blocks, -1)
+        blocks = int((-(-left // BLOCK)).sum())
+        places, following = np.full(blocks * BLOCK, -1), np.full(blocks, -1)
         first = pairing_layout.QUEUE * port
-        kernels.pack(queue, runs, self.width, first, self.next, fresh, places, following)
+        self.kernels.pack(queue, runs, self.width, first, self.next, fresh, places, following)
         return places, following
 
-    def next_wake(self, port: int, kernels: ModuleType) -> int | None:
+    def next_wake(self, port: int) -> int | None:
         """The earliest time for which a key waits at the port; None if none does."""
         times, slots = self.heaps[port]
         place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
@@ -134,7 +140,7 @@ class PairingPool:
             if self.watched[port][slots[0]] == times[0]:
                 return int(times[0])
             self.header[place] -= 1
-            kernels.sift(times, slots, int(self.header[place]))
+            self.kernels.sift(times, slots, int(self.header[place]))
         return None
 
     def read_word(self, port: int, word: int) -> int:
@@ -146,3 +152,48 @@ class PairingPool:
         self.queue[slot * self.width : (slot + 1) * self.width] = 0
         for watched in self.watched:
             watched[slot] = LAST
+
+    # ---- saving
+
+    def save(self, slots: np.ndarray) -> Saved:
+        """Return what was lost by port, the words of keys, and rows that wait, without gaps."""
+        queue = self.queue.reshape(-1, self.width)[slots].ravel()
+        ports = range(len(self.call.ports))
+        parts, fresh = [], 0
+        for port in ports:
+            parts.append(self._pack(queue.view(np.int64), port, fresh))
+            fresh += len(parts[-1][1])
+        places = np.concatenate([places for places, _ in parts])
+        arrays = {"queue": queue, "next": np.concatenate([following for _, following in parts])}
+        for field in FIELDS:
+            array = getattr(self, field)
+            arrays[field] = found = np.zeros(len(places), array.dtype)
+            found[places >= 0] = array[places[places >= 0]]
+        arrays |= {f"watched.{port}": self.watched[port][slots] for port in ports}
+        return {"lost": [self.read_word(port, pairing_layout.LOST) for port in ports]}, arrays
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Take what was saved; what follows from it is found anew."""
+        restore_rows("queue", self.queue, arrays["queue"], self.width)
+        blocks = check_words("next", arrays["next"], self.next.dtype)
+        for field in FIELDS:
+            if check_words(field, arrays[field], getattr(self, field).dtype) != blocks * BLOCK:
+                raise ValueError(f"{field}: {len(arrays[field])} rows in {blocks} blocks")
+            setattr(self, field, arrays[field])
+        self.next = arrays["next"]
+        self.header[pairing_layout.FREE], self.header[pairing_layout.FRESH] = -1, blocks
+        heads = self.queue.view(np.int64).reshape(-1, self.width)
+        check_places(self.next, blocks)
+        for port, lost in zip(range(len(self.call.ports)), values["lost"], strict=True):
+            first = pairing_layout.QUEUE * port
+            check_places(heads[:, first], blocks)
+            restore_rows("watched", self.watched[port], arrays[f"watched.{port}"])
+            slots = np.flatnonzero(self.watched[port] != LAST)
+            self.heaps[port] = self.wakes(port, slots, len(slots))
+            self._write_word(port, pairing_layout.WATCHED, len(slots))
+            self._write_word(port, pairing_layout.LOST, lost)
+            waiting = int(heads[:, first + pairing_layout.WAITING].sum())
+            self._write_word(port, pairing_layout.HELD, waiting)
+
+    def _write_word(self, port: int, word: int, value: int) -> None:
+        self.header[pairing_layout.locate_word(port, word)] = value

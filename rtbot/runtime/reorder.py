@@ -14,13 +14,16 @@ from rtbot.core.arrays import grow_array
 from rtbot.core.batch import DTYPES, Batch, Column
 from rtbot.runtime.input_port import InputPort, PreparedRows
 from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.runtime.state_owner import check_places, check_words, restore_rows
 from rtbot.runtime.waiting_rows import Places, Wakes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from types import ModuleType
 
     from rtbot.graph.model import Input, Io
     from rtbot.runtime.input_port import Tell
+    from rtbot.runtime.state_owner import Saved
 
 WAITING_RULES = ("last", "min", "max", "sum")
 """Rules for duplicates that need the later ones of them."""
@@ -31,6 +34,9 @@ def make_input_port(declared: Input, io: Io, kernels: ModuleType) -> InputPort:
     waits = io.lateness is not None or io.duplicates in WAITING_RULES
     return (ReorderBuffer if waits else InputPort)(declared, io, kernels, 1)
 
+
+LINKS = ("child", "sibling")
+"""Fields of the pool that are numbers of nodes."""
 
 SPARE, FEW = 4, 8192
 """Room in which nothing waits is given back if it is more than so many times that for the rows that
@@ -77,13 +83,52 @@ class ReorderBuffer(InputPort):
         waiting = np.flatnonzero(self.roots >= 0)
         self._release(waiting, np.full(len(waiting), FIRST))
 
-    def list_text_codes(self) -> list[np.ndarray]:
-        """The codes of texts that wait here."""
-        if self.type.kind != "text":
-            return []
+    def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:  # noqa: ARG002
+        """Yield the codes of texts that wait here, whatever their slots."""
+        if self.type.kind == "text":
+            yield self.pool_value.value[self._find_nodes()]
+
+    def _find_nodes(self) -> np.ndarray:
+        """The nodes in which a row waits, ascending."""
         waits = np.ones(len(self.free), np.bool_)
         waits[self.free[: self.unused]] = False
-        return [self.pool_value.value[waits]]
+        return np.flatnonzero(waits)
+
+    def save(self, slots: np.ndarray) -> Saved:
+        """Return also the rows that wait, as heaps whose nodes have no gaps."""
+        values, arrays = super().save(slots)
+        nodes = self._find_nodes()
+        numbers = np.full(len(self.free) + 1, -1)
+        numbers[nodes] = np.arange(len(nodes))
+        arrays |= {"frontier": self.frontier[slots], "roots": numbers[self.roots[slots]]}
+        for field, array in self.pool.items():
+            found = array[nodes]
+            arrays[f"pool.{field}"] = numbers[found] if field in LINKS else found
+        kept = self.pool_value
+        assert kept.valid is not None
+        arrays |= {"pool.value": kept.value[nodes], "pool.valid": kept.valid[nodes]}
+        return values | {"order": self.order}, arrays
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Take what was saved; what follows from it is found anew."""
+        super().restore(values, arrays)
+        self.order = values["order"]
+        restore_rows("frontier", self.frontier, arrays["frontier"])
+        restore_rows("roots", self.roots, arrays["roots"])
+        kept = self.pool_value
+        assert kept.valid is not None
+        own = self.pool | {"value": kept.value, "valid": kept.valid}
+        given = {field: arrays[f"pool.{field}"] for field in own}
+        size = len(given["time"])
+        for field, array in own.items():
+            if check_words(field, given[field], array.dtype) != size:
+                raise ValueError(f"{field}: {len(given[field])} of {size} nodes")
+        self.pool = {field: given[field] for field in self.pool}
+        self.pool_value = Column(given["value"], given["valid"])
+        self.free, self.unused = np.full(size, -1), 0
+        for links in (self.roots, *(self.pool[field] for field in LINKS)):
+            check_places(links, size)
+        self.rebuild()
 
     # ---- checks; nothing is changed
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rtbot.graph.model import Io
     from rtbot.runtime.input_port import PreparedRows
     from rtbot.runtime.push_one import PushPath
+    from rtbot.runtime.state_owner import StateOwner
 
 KERNELS = ("rows.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
@@ -103,7 +104,8 @@ class Session:
             name: TableSpec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
             for name, d in plan.checked.inputs.items()
         }
-        self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, self.runner.codes)
+        codes = self.runner.list_text_codes
+        self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, codes)
         self.assembler = OutputAssembler(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
         self.push_paths: dict[str, PushPath] = {}
@@ -339,6 +341,11 @@ class Session:
         return count_held(self)
 
     # ---- saving
+
+    def list_owners(self) -> dict[str, StateOwner | KeyTable]:
+        """All that has state, by the names in dumps."""
+        keys = {} if self.keys is None else {"keys": self.keys}
+        return {**keys, **self.runner.owners}
 
     @exclusive
     def dump(self) -> bytes:

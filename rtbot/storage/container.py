@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAGIC = b"rtbot\x00dump\n"
-FORMAT = 2
-READABLE = (1, FORMAT)
-"""Formats that are read; in the first a dump also has what is no longer alive."""
+FORMAT = 3
+READABLE = (1, 2, FORMAT)
+"""Formats that are read: before the third, state had places and no names; before the second, a dump
+also had what is no longer alive."""
 LENGTHS = struct.Struct("<IQQ")
 START = len(MAGIC) + LENGTHS.size
 DIGEST = hashlib.sha256().digest_size

@@ -109,6 +109,21 @@ class StringDictionary:
         pairs = zip(self.values[:length], kept[:length].tolist(), strict=True)
         self.restore([text if needed else None for text, needed in pairs])
 
+    def save(self, words: Iterable[np.ndarray]) -> tuple[list[str | None], np.ndarray]:
+        """Return the texts whose codes are among these words, and their codes, ascending."""
+        found = np.zeros(len(self.values), np.bool_)
+        for part in words:
+            found[part[(part >= 0) & (part < len(found))]] = True
+        codes = np.flatnonzero(found)
+        return [self.values[code] for code in codes], codes
+
+    def load(self, texts: Sequence[str | None], codes: np.ndarray) -> None:
+        """Take what `save` returned as all there are."""
+        values: list[str | None] = [None] * (int(codes.max(initial=-1)) + 1)
+        for code, text in zip(codes.tolist(), texts, strict=True):
+            values[code] = text
+        self.restore(values)
+
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Texts as an object array; None for null."""
         if len(self._objects) <= len(self.values):
