@@ -126,9 +126,13 @@ class Graph:
             self._plans[names] = Plan(self.checked, names)
         return self._plans[names]
 
-    def code(self) -> str:
-        """The text of the generated module that runs this graph."""
-        return self.plan().text
+    def code(self, *, helpers: bool = True) -> str:
+        """The text of the generated module that runs this graph.
+
+        Without `helpers` only its own loops, in the order in which they run, and not the functions
+        that these call: steps of operators, arithmetic, exact sums.
+        """
+        return self.plan().text if helpers else self.plan().loops
 
     def run(self, data: Any, key: str | Sequence[str] | None = None, **options: Any) -> Result:
         """Run over whole tables, {input: table}; one table of all inputs may stand alone.

@@ -565,9 +565,12 @@ def test_explain_ops_and_doc(call):
     code, out, _ = call("explain", "g.yaml", g__yaml=ONE)
     assert code == 0
     assert "i1: number from x" in out
-    code, out, _ = call("explain", "g.yaml", "--code")
+    code, out, _ = call("explain", "g.yaml", "--code=all")
     assert code == 0
     compile(out, "generated", "exec")
+    loops = call("explain", "g.yaml", "--code")[1]
+    assert loops.startswith("def segment_0(")
+    assert loops.rsplit("#", 1)[0].strip() in out
     assert call("explain", "rt103")[1].startswith("RT103: ")
     assert "MovingAverage" in call("ops", "--grep", "mean")[1]
     assert "window" in call("doc", "MovingAverage")[1]

@@ -17,6 +17,7 @@ from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.reorder import ReorderBuffer
 from rtbot.runtime.session import Session, load_kernels
+from rtbot.runtime.state_owner import OperatorState
 from rtbot.tables import TextColumn
 from rtbot.tables.string_dictionary import StringDictionary
 
@@ -97,7 +98,7 @@ def test_a_push_refused_for_its_new_keys_leaves_no_room_for_them():
     assert session.keys.ordered
     sizes = [
         lambda: session.runner.capacity,
-        lambda: len(session.runner.state),
+        lambda: len(session.runner.operators.words),
         lambda: len(session.input_ports["x"].last),
         lambda: len(session.keys.words),
         lambda: len(session.keys.table),
@@ -401,7 +402,7 @@ def test_what_the_version_before_dumped_with_closed_keys_goes_on():
     }
     made = graph(inputs, operators, {"n": "j.o1", "text": "j.o2", "sum": "m"})
     session = made.resume((DUMPS / "1-closed.dump").read_bytes())
-    assert session.keys.columns(session.keys.list_open_slots())["k"].tolist() == [
+    assert session.keys.decode_keys(session.keys.list_open_slots())["k"].tolist() == [
         "B",
         "C",
         "D",
@@ -636,14 +637,15 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 
 
 DERIVED = {
-    Session: "plan io key queue_limit kernels module keys feeds runner broken specs intake release"
-    " known_slots roads texts busy",
-    Executor: "plan module kernels feeds wrap template width length pools grew ahead arranged"
-    " progress capacity F I header",
-    FrontierTracker: "plan kernels feeds pools",
-    PairingPool: "call width held moved heaps",
-    InputPort: "name type io kernels view pinned frontier",
-    ReorderBuffer: "name type io kernels view pinned lateness wakes places",
+    Session: "plan io key queue_limit kernels module keys input_ports runner broken specs ingest"
+    " assembler known_slots push_paths texts busy",
+    Executor: "plan module kernels input_ports wrap pools grew ahead arranged"
+    " operators progress owners capacity F I header",
+    OperatorState: "layout counters text_words template width length",
+    FrontierTracker: "plan kernels input_ports pools",
+    PairingPool: "call kernels width held moved heaps header",
+    InputPort: "name type io kernels view held_back frontier",
+    ReorderBuffer: "name type io kernels view held_back lateness wakes places free unused",
     KeyTable: "names kernels table _taken texts",
     StringDictionary: "codes _free _given _limit _ranks _objects _decoded",
 }
@@ -651,11 +653,12 @@ DERIVED = {
 
 SAVED = {
     Session: "finished rows",
-    Executor: "state own_rows",
-    FrontierTracker: "frontiers pins known",
-    PairingPool: "header queue time value valid next watched",
+    Executor: "own_rows",
+    OperatorState: "words",
+    FrontierTracker: "frontiers held_back known",
+    PairingPool: "queue time value valid next watched",
     InputPort: "floor last begun counts lost",
-    ReorderBuffer: "floor last begun counts lost frontier roots pool pool_value free unused order",
+    ReorderBuffer: "floor last begun counts lost frontier roots pool pool_value order",
     KeyTable: "kinds nulls words count free ordered",
     StringDictionary: "values",
 }
@@ -665,7 +668,8 @@ def owners():
     session = joined(io={}).start(key="k")
     held = summed(io={"lateness": 1}).start()
     runner = session.runner
-    parts = [session, runner, runner.progress, runner.pools[0], session.keys, session.texts]
+    parts = [session, runner, runner.operators, runner.progress, runner.pools[0]]
+    parts += [session.keys, session.texts]
     return [*parts, session.input_ports["a"], held.input_ports["x"]]
 
 

@@ -2,12 +2,10 @@
 
 import random
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import rtbot
-from rtbot.storage.container import decode_blob, encode_blob
 
 ECHO = {"inputs": {"x": "number"}, "operators": {"m": "x"}, "outputs": {"m": "m"}}
 
@@ -99,20 +97,6 @@ def test_a_row_that_waits_is_a_duplicate_after_resume():
         with pytest.raises(rtbot.DataError, match=f"a second message at t={time}"):
             session.push_one("x", time, 2.0)
     assert released(session.finish()) == [(5, 1.0), (7, 1.0)]
-
-
-def test_a_dump_that_lists_the_times_that_wait_is_read():
-    graph = load(io={"lateness": 10})
-    session = graph.start("k", compiled=False)
-    session.push({"x": {"k": [1, 2, 1], "t": [5, 6, 3], "value": [1.0, 2.0, 3.0]}})
-    header, arrays = decode_blob(session.dump())
-    header["feeds"]["x"]["times"] = [[0, 3], [0, 5], [1, 6]]
-    arrays["feed/x/watched"] = np.full(2, 2**63 - 1)
-    session = graph.resume(encode_blob(header, arrays), compiled=False)
-    with pytest.raises(rtbot.DataError, match="a second message at t=3"):
-        session.push_one("x", 3, 2.0, key=1)
-    assert rows_of(session.advance(5)) == [(1, 3), (1, 5)]
-    assert rows_of(session.advance(6)) == [(2, 6)]
 
 
 def test_a_closed_key_waits_for_nothing_and_a_new_one_in_its_slot_does():

@@ -127,12 +127,18 @@ def test_zeros_in_front_of_an_integer_are_no_digits_of_it(text, value):
 # ---- dumps
 
 
-def test_a_dump_whose_state_is_laid_out_otherwise_is_refused():
-    graph = rtbot.load(BOTH)
+def test_a_dump_of_operators_with_other_state_is_refused_and_names_it():
+    operators = {"m": {"type": "MovingAverage", "in": "x", "window": 3}}
+    graph = rtbot.load({"inputs": {"x": "number"}, "operators": operators, "outputs": ["m"]})
     header, arrays = container.decode_blob(graph.start().dump())
-    with pytest.raises(rtbot.CheckpointError, match="laid out otherwise") as caught:
-        graph.resume(container.encode_blob(header | {"state": header["state"][::-1]}, arrays))
+    fields = header["owners"]["operators"]["fields"]
+    name, field = next(iter(fields.items()))
+    fields |= {name: f"1{field}", "x.more": "1 number"}
+    with pytest.raises(rtbot.CheckpointError) as caught:
+        graph.resume(container.encode_blob(header, arrays))
     assert caught.value.code == "RT312"
+    assert f"state.{name} was '1{field}' and is '{field}'" in str(caught.value)
+    assert "state.x.more is gone" in str(caught.value)
 
 
 def test_bytes_behind_the_arrays_of_a_dump_are_no_dump():

@@ -122,7 +122,7 @@ def rtbot_of(folder, *arguments):
         (["validate", "g.yaml"], "g.yaml: ok"),
         (["run", "g.yaml", "d.csv"], "t,y\n1,4\n2,4\n"),
         (["explain", "g.yaml"], "DecayForTest"),
-        (["explain", "g.yaml", "--code"], "def DecayForTest__step("),
+        (["explain", "g.yaml", "--code=all"], "def DecayForTest__step("),
         pytest.param(["test", "g.yaml"], "", marks=NO_TEST_VERB),
         (["draw", "g.yaml", "-o", "-"], "DecayForTest"),
         (["ops", "--grep", "weighed"], "DecayForTest"),

@@ -76,6 +76,11 @@ class Plan:
                 lost = node.operator.lost(node.values, list(node.inputs))
                 self.reasons[name, port] = lost[port][0]
 
+    @property
+    def loops(self) -> str:
+        """The functions of the module that run the graph, in their order, without its helpers."""
+        return "\n\n".join(self._texts)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what runs the plan elsewhere: without the classes of its operators.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from rtbot.compiler import pairing_layout
 from rtbot.core.errors import CheckpointError
+from rtbot.runtime.state_owner import OTHER_STATE, describe_fields, split_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Arrays = Mapping[str, np.ndarray]
 
-HINT = "use the version of rtbot that wrote it, or begin anew"
 LINKS = ("child", "sibling")
 
 
@@ -32,7 +32,7 @@ def name_arrays(
         return header, arrays
     if header["state"] != plan.state_digest:
         message = f"rtbot {header['rtbot']} wrote the dump, whose state is laid out otherwise"
-        raise CheckpointError(message, code="RT312", hint=HINT)
+        raise CheckpointError(message, code="RT312", hint=OTHER_STATE)
     for name, node in header["graph"]["operators"].items():
         defaults = plan.defaults.get(name, {})
         values = node["values"].items()
@@ -68,12 +68,11 @@ def _list_owners(
     layout, words = plan.layout, arrays["state"]
     counters = words[: layout.length].view(np.int64)
     rows = words[layout.length :].reshape(-1, layout.width)[slots]
-    fields = {}
-    for name, field in layout.fields.items():
-        part = rows[:, field.offset : field.offset + field.size].ravel()
-        fields[name] = part if field.kind == "number" else part.view(np.int64)
-    counts = {name: int(counters[index]) for name, index in plan.counters.items()}
-    yield "operators", {"counters": counts}, fields
+    values = {
+        "counters": {name: int(counters[index]) for name, index in plan.counters.items()},
+        "fields": describe_fields(layout),
+    }
+    yield "operators", values, split_rows(layout, rows)
     frontiers = {}
     for index, name in enumerate(plan.frontier_names):
         for before, now in (("frontier", "frontier"), ("pin", "held_back"), ("known", "known")):

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rtbot.core.arrays import allocate_aligned
+from rtbot.core.errors import CheckpointError
+from rtbot.storage.differences import describe_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rtbot.compiler.layout import StateLayout
     from rtbot.compiler.plan import Plan
 
     Arrays = dict[str, np.ndarray]
     Saved = tuple[dict[str, Any], Arrays]
+
+
+OTHER_STATE = "use the version of rtbot that wrote it, or begin anew"
+WORDS = {"number": np.float64, "integer": np.int64, "boolean": np.int64, "text": np.int64}
+"""Types of the words of state, by kind."""
 
 
 class StateOwner(Protocol):
@@ -90,34 +98,38 @@ class OperatorState:
     def save(self, slots: np.ndarray) -> Saved:
         """Return the counters and, for every field, its words of these slots, key after key."""
         counters = {name: int(self.header[index]) for name, index in self.counters.items()}
-        rows, arrays = self.rows[slots], {}
-        for name, field in self.layout.fields.items():
-            part = rows[:, field.offset : field.offset + field.size].ravel()
-            arrays[name] = part if field.kind == "number" else part.view(np.int64)
-        return {"counters": counters}, arrays
+        values = {"counters": counters, "fields": describe_fields(self.layout)}
+        return values, split_rows(self.layout, self.rows[slots])
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take counters and fields; all of them have to be there, and nothing else."""
-        check_names("a counter", self.counters, values["counters"])
-        check_names("the state", self.layout.fields, arrays)
+        """Take counters and fields; CheckpointError if the operators have other ones today."""
+        given = {"state": values["fields"], "counters": dict.fromkeys(values["counters"])}
+        wanted = {"state": describe_fields(self.layout), "counters": dict.fromkeys(self.counters)}
+        difference = describe_differences(given, wanted)
+        if difference:
+            message = f"the operators have other state now: {difference}"
+            raise CheckpointError(message, code="RT312", hint=OTHER_STATE)
         for name, index in self.counters.items():
             self.header[index] = values["counters"][name]
         for name, field in self.layout.fields.items():
             array = arrays[name]
-            kind = np.dtype(np.float64 if field.kind == "number" else np.int64)
-            slots = check_words(name, array, kind, field.size)
+            slots = check_words(name, array, np.dtype(WORDS[field.kind]), field.size)
             part = array.view(np.float64).reshape(slots, field.size)
             self.rows[:slots, field.offset : field.offset + field.size] = part
 
 
-def check_names(what: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the same names are given that are wanted."""
-    for name in wanted:
-        if name not in given:
-            raise ValueError(f"{what} {name} is missing")
-    for name in given:
-        if name not in wanted:
-            raise ValueError(f"{what} {name} is not known")
+def describe_fields(layout: StateLayout) -> dict[str, str]:
+    """Return how many words of which kind every field has."""
+    return {name: f"{field.size} {field.kind}" for name, field in layout.fields.items()}
+
+
+def split_rows(layout: StateLayout, rows: np.ndarray) -> Arrays:
+    """Return the fields of rows of state by name, of every row one after the other."""
+    found = {}
+    for name, field in layout.fields.items():
+        part = rows[:, field.offset : field.offset + field.size].ravel()
+        found[name] = part.view(WORDS[field.kind])
+    return found
 
 
 def check_words(name: str, given: np.ndarray, dtype: np.dtype[Any], width: int = 1) -> int:

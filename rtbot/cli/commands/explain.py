@@ -18,17 +18,31 @@ if TYPE_CHECKING:
     import rtbot
 
 
-@click.command("explain")
+class ExplainCommand(click.Command):
+    """Takes `--code=all` beside the flag `--code`, whose next word is the graph."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the command line."""
+        return super().parse_args(ctx, [{"--code=all": "--all-code"}.get(a, a) for a in args])
+
+
+@click.command("explain", cls=ExplainCommand)
 @click.argument(
     "what", metavar="GRAPH|CODE", required=False, shell_complete=shell_completion.complete_explain
 )
-@click.option("--code", is_flag=True, help="Print the module that is generated for the graph.")
+@click.option(
+    "--code",
+    is_flag=True,
+    help="Print the loops that are generated for the graph; --code=all: the whole module.",
+)
+@click.option("--all-code", is_flag=True, hidden=True)
 @click.option("--codes", is_flag=True, help="List the error codes.")
 @JSON_OPTION
 @add_graph_options
 def command(
     what: str | None,
     code: bool,
+    all_code: bool,
     codes: bool,
     form: str,
     **options: tuple[str, ...],
@@ -48,7 +62,10 @@ def command(
     else:
         _refuse_operator(what)
         graph = load_graph(what, options["parameters"], options["plugins"])
-        _explain_graph(graph, "code" if code else form)
+        if code or all_code:
+            _print_code(graph, helpers=all_code)
+        else:
+            _explain_graph(graph, form)
 
 
 def _refuse_operator(name: str) -> None:
@@ -85,12 +102,16 @@ def _explain_code(name: str, form: str) -> None:
         echo(line)
 
 
+def _print_code(graph: rtbot.Graph, *, helpers: bool) -> None:
+    echo(graph.code(helpers=helpers))
+    if not helpers:
+        echo("# What these call is printed by --code=all.")
+
+
 def _explain_graph(graph: rtbot.Graph, form: str) -> None:
     from rtbot.explain import explain, format_graph
 
-    if form == "code":
-        echo(graph.code())
-    elif form == "json":
+    if form == "json":
         echo(json.dumps(explain(graph), indent=2))
     else:
         for line in format_graph(explain(graph), choose_width(), bold):
