@@ -30,7 +30,7 @@ from rtbot.io.sinks.writers import TimeFormat
 from rtbot.io.text_table import TextTable
 from rtbot.tables.wide import PRESENT
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ONE = "inputs: {x: number}\noperators: {y: x * 2}\noutputs: [y]\n"
 SUM = "inputs: {a: number, b: number}\noperators: {both: a + b}\noutputs: {both: both, a: a}\n"
 COPY = "inputs: {{x: {kind}}}\noperators: {{y: {{type: Identity, in: x}}}}\noutputs: [y]\n"

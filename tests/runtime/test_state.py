@@ -21,7 +21,7 @@ from rtbot.runtime.state_owner import OperatorState
 from rtbot.tables import TextColumn
 from rtbot.tables.string_dictionary import StringDictionary
 
-DUMPS = Path(__file__).parent / "golden" / "dumps"
+DUMPS = Path(__file__).parents[1] / "golden" / "dumps"
 
 
 @pytest.fixture(autouse=True)

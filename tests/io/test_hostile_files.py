@@ -30,7 +30,7 @@ from rtbot.storage.checkpoint_store import CheckpointStore
 from rtbot.storage.files import Files
 from tests.checkpointed_runs import crash_after
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TEXT = "def added(a):\n    return a + 1\n"
 ONE = "inputs: {x: number}\noperators: {y: {type: Scale, in: x, value: 2}}\noutputs: {y: y}\n"
 NAME = f"g{jit.fingerprint(TEXT)[:40]}"

@@ -33,7 +33,7 @@ from rtbot.viz.drawing.placement import lay_out
 from rtbot.viz.drawing.svg import render_svg
 from rtbot.viz.svg_text import escape, measure_width, shorten, wrap_text
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 DIAMOND = {

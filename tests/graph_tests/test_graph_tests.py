@@ -19,7 +19,7 @@ from rtbot.graph_tests.notation import Notation
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NAN = float("nan")
 GRAPH = """\
 params: {window: 1}

@@ -17,7 +17,7 @@ from rtbot.io.sinks.writers import BackgroundWriter, TimeFormat, open_writer
 from rtbot.io.sources.columnar import ColumnarSource
 from rtbot.tables.wide import build_wide
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GROUP_ROWS = 1_000
 
 

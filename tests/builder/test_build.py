@@ -21,7 +21,7 @@ from rtbot.operator import REGISTRY, In, Number, Operator, Out, step
 from tests.catalogue import catalogue
 from tests.expression_texts import RandomExpressionWriter
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def bollinger():

@@ -23,7 +23,7 @@ from rtbot.graph.document.writer import WIDTH, write_yaml
 from tests.catalogue import catalogue
 from tests.generate import case
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GRAPHS = sorted((ROOT / "graphs").glob("*.yaml"))
 
 

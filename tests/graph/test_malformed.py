@@ -23,7 +23,7 @@ from rtbot.cli.main import run
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import CheckpointError, DataError, QueueFull, ResourceLimit, StateError
 
-FOLDER = Path(__file__).parent / "malformed"
+FOLDER = Path(__file__).parents[1] / "malformed"
 BLOCK = re.compile(
     r"(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (error|warning)\[(?P<code>RT1\d\d)\]: (.+)\n"
     r" *(?P<number>\d+) \| (?P<text>.*)\n"

@@ -22,7 +22,7 @@ from tests.catalogue import catalogue
 from tests.data import policies
 from tests.generate import Grower
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GRAPHS = sorted((ROOT / "graphs").glob("*.yaml"))
 MALFORMED = sorted((ROOT / "tests" / "malformed" / "graphs").iterdir())
 VALIDATOR = jsonschema.Draft7Validator(build_schema())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCES = [
     *sorted((ROOT / "rtbot").rglob("*.py")),
     *sorted((ROOT / "spark_adapter").rglob("*.py")),

@@ -24,7 +24,7 @@ from rtbot.compiler import jit as modules
 from rtbot.core import notices
 from rtbot.io.sinks.outputs import OutputFiles
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SUM = """\
 inputs: {a: number, b: number}
 operators: {both: a + b}

@@ -38,7 +38,7 @@ from rtbot.samples import SERIES, STARTERS, SampleOptions, generate_blocks, rend
 from rtbot.samples.generators import STEPS
 from tests import error_pages
 
-GRAPHS = sorted((Path(__file__).parent.parent / "graphs").glob("*.yaml"))
+GRAPHS = sorted((Path(__file__).parents[2] / "graphs").glob("*.yaml"))
 BUILT_IN = [cls for cls in list_operators() if cls.__module__.startswith("rtbot.operators")]
 
 

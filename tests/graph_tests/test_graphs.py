@@ -9,7 +9,7 @@ from pathlib import Path
 
 import rtbot
 
-GRAPHS = Path(__file__).parent.parent / "graphs"
+GRAPHS = Path(__file__).parents[2] / "graphs"
 
 
 def rows(name: str) -> list[dict[str, str]]:

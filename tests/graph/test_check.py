@@ -16,7 +16,7 @@ from rtbot.graph.document import load_document, parse_yaml
 from rtbot.graph.model import Io, Ref
 from rtbot.operator import REGISTRY, Type
 
-GRAPHS = sorted((Path(__file__).parent.parent / "graphs").glob("*.yaml"))
+GRAPHS = sorted((Path(__file__).parents[2] / "graphs").glob("*.yaml"))
 INPUTS = "inputs: {a: number, b: number, i: integer, f: boolean, s: text, n: number?}\n"
 
 

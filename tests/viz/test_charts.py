@@ -37,7 +37,7 @@ from rtbot.viz.charts.panels import find_sparse, group_panels
 from rtbot.viz.charts.summary import Summary
 from tests.data import NUMBERS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 INT64_LEAST, INT64_MOST = -(2**63), 2**63 - 1
 HOSTILE = "<script>&\"'`]]>\x00\u202e"

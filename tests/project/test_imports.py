@@ -14,7 +14,7 @@ import rtbot
 import rtbot.operators
 from rtbot.operator import REGISTRY
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "rtbot"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 ADAPTER = sorted((ROOT / "spark_adapter").rglob("*.py"))

@@ -15,7 +15,7 @@ from rtbot.graph.plugins import PluginError, load_plugin
 from rtbot.operator import REGISTRY
 from tests.catalogue import catalogue
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 HEAD = """\
 import math
 import statistics

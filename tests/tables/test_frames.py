@@ -16,7 +16,7 @@ import pytest
 import rtbot
 from rtbot.core.errors import DataError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).parents[2]
 SUM = {"inputs": {"x": "number"}, "operators": {"s": "x + 1"}, "outputs": ["s"]}
 WHOLE = {"inputs": {"x": "integer"}, "operators": {"s": "x + 1"}, "outputs": ["s"]}
 EMPTY = [np.nan, None, pd.NA, float("nan")]
