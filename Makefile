@@ -4,8 +4,9 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 LOCKED := pyproject.toml requirements-ci.lock
+CORE := $(addprefix tests/,core expression graph numeric operator operators project runtime tables)
 
-.PHONY: demo test lint bench torture sabotage promises soak constructors pages lock clean
+.PHONY: demo check test lint bench torture sabotage promises soak constructors pages lock clean
 
 demo: .venv/ready-to-run
 	@mkdir -p out
@@ -24,6 +25,12 @@ demo: .venv/ready-to-run
 test: .venv/ready-to-develop out/editor/ready
 	@$(BIN)/python -m tests.spark.java
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --max-worker-restart 0
+
+# The quick check: style, types, the import rule and the core tests, without PySpark, Java and npm.
+check: .venv/ready-to-check
+	$(BIN)/ruff check .
+	$(BIN)/mypy rtbot --follow-imports silent
+	RTBOT_INTERPRET=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(CORE)
 
 lint: .venv/ready-to-develop
 	$(BIN)/ruff check .
@@ -62,11 +69,15 @@ pages: .venv/ready-to-develop
 	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable .
 	@touch $@
 
-.venv/ready-to-develop: $(LOCKED)
+.venv/ready-to-check: $(LOCKED)
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable '.[dev]'
+	@touch $@
+
+.venv/ready-to-develop: .venv/ready-to-check
 	@echo "PySpark is 430 MB: the first time, this takes a minute or more"
 	$(BIN)/pip install --quiet --use-pep517 --constraint requirements-ci.lock \
-		--editable '.[dev,spark]'
+		--editable '.[dev,spark-dev]'
 	@touch $@
 
 # The language server that tests/editor asks; without an npm that gets it, that test is skipped.
@@ -80,7 +91,7 @@ out/editor/ready: tests/editor/package.json tests/editor/package-lock.json
 lock:
 	rm -rf out/lock && mkdir -p out
 	$(PYTHON) -m venv out/lock
-	out/lock/bin/pip install --quiet --use-pep517 '.[dev,spark]'
+	out/lock/bin/pip install --quiet --use-pep517 '.[dev,spark-dev]'
 	( sed -n '/^#/p' requirements-ci.lock; out/lock/bin/pip freeze --exclude rtbot-graphs ) \
 		> out/requirements-ci.lock
 	mv out/requirements-ci.lock requirements-ci.lock

@@ -41,7 +41,8 @@ class StopRequest:
         self._at_once = at_once
         self.error: type[BaseException] | None = None
 
-    def handle_signal(self, number: int, frame: Any) -> None:  # noqa: ARG002 (a handler is called so)
+    # A handler is called with a frame.
+    def handle_signal(self, number: int, frame: Any) -> None:  # noqa: ARG002
         """Remember the signal."""
         first, self.error = self.error is None, ERRORS[number]
         if self._at_once or not first:
