@@ -12,7 +12,7 @@ import numpy as np
 
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
-from rtbot.core.arrays import allocate_columns, flatten_columns
+from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
 from rtbot.runtime.direct_path import DirectPath
 from rtbot.runtime.push_one import PushPath
@@ -127,29 +127,22 @@ class BufferedPath(PushPath):
     def _bind_segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
     ) -> tuple[Any, list[Any]]:
-        runner = self.session.runner
-        wrap = runner.wrap
         source = self.buffers[call.source]
-        arguments = [1, wrap(self.slot), wrap(source.starts), wrap(source.time)]
-        arguments += [wrap(a) for a in flatten_columns(source.columns[c] for c in call.columns)]
-        arguments += [wrap(a) for a in flatten_columns(passed)]
-        arguments += [runner.F, runner.I]
+        targets = []
         for index, whole in call.groups:
             target = self.buffers[index]
             if whole:
                 target.starts, target.time = source.starts, source.time
-            else:
-                arguments += [wrap(target.starts), wrap(target.time)]
-            arguments += [wrap(a) for a in flatten_columns(target.columns)]
-        arguments += [wrap(a) for a in flatten_columns(carried)]
+            targets.append(target)
+        arguments = self.session.runner.make_segment_arguments(
+            call, self.slot, source, targets, (passed, carried)
+        )
         return getattr(self.session.module, call.name), arguments
 
     def _bind_pair(self, call: PairCall) -> tuple[Any, list[Any]]:
         runner = self.session.runner
         batches = [self.buffers[source] for source, _ in call.sources]
-        arguments = runner.make_pair_arguments(
-            call, 1, self.slot, batches, self.buffers[call.target]
-        )
+        arguments = runner.make_pair_arguments(call, self.slot, batches, self.buffers[call.target])
         return getattr(self.session.module, call.name), arguments
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:

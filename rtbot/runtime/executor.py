@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.state_owner import OperatorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from rtbot.compiler.plan import Plan
@@ -33,6 +34,20 @@ if TYPE_CHECKING:
 
 OWN_ROWS_LIMIT = 100_000_000
 """Rows that an operator with its own times may release in one push."""
+
+
+@dataclass
+class Run:
+    """What the calls of one run hand on: the batch of every stream, and columns between segments.
+
+    `floors` are the global frontiers; `ending` says that nothing more comes for these keys.
+    """
+
+    slots: np.ndarray
+    batches: list[Batch | None]
+    floors: list[int]
+    ending: bool
+    carried: list[Column] = field(default_factory=list)
 
 
 class Executor:
@@ -117,8 +132,10 @@ class Executor:
                 batch if batch is not None else make_empty_batch(nothing, stream.types)
             )
         floors = self.progress.list_global_frontiers() if self.pools or self.progress.known else []
+        run = Run(slots, batches, floors, ending=ending)
         try:
-            self._run_calls(slots, batches, floors, ending=ending)
+            for call in plan.calls:
+                RUN[type(call)](self, call, run)
         except Exception as error:
             found = to_step_error(error, plan)
             if found is None:
@@ -126,55 +143,55 @@ class Executor:
             raise found from error
         return batches  # type: ignore[return-value]
 
-    def _run_calls(
-        self, slots: np.ndarray, batches: list[Batch | None], floors: list[int], *, ending: bool
-    ) -> None:
-        runs = len(slots)
-        carried: list[Any] = []
-        for call in self.plan.calls:
-            if isinstance(call, SegmentCall):
-                carried = self._run_segment(call, slots, runs, batches, carried)
-            elif isinstance(call, RetimeCall):
-                self._run_retime(call, slots, runs, batches, floors)
-            else:
-                self._run_pairing(call, slots, runs, batches, floors, ending=ending)
-
-    def _run_segment(
-        self,
-        call: SegmentCall,
-        slots: np.ndarray,
-        runs: int,
-        batches: list[Any],
-        carried: list[Any],
-    ) -> list[Any]:
+    def run_segment(self, call: SegmentCall, run: Run) -> None:
+        """Run a segment over the rows of its stream."""
+        batches, runs = run.batches, len(run.slots)
         source = batches[call.source]
+        assert source is not None, "a call comes after those that it reads"
         rows = len(source)
         streams = [self.plan.streams[index] for index, _ in call.groups]
         if not rows:
             for stream in streams:
                 batches[stream.index] = make_empty_batch(np.zeros(runs + 1, np.int64), stream.types)
-            return []
-        wrap = self.wrap
-        arguments = [runs, wrap(slots), wrap(source.starts), wrap(source.time)]
-        arguments += self._wrap_columns(source, call.columns)
-        arguments += [wrap(a) for a in carried] if call.carries else []
-        arguments += [self.F, self.I]
-        results = []
+            run.carried = []
+            return
+        targets = []
         for (_, whole), stream in zip(call.groups, streams, strict=True):
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
             time = source.time if whole else np.empty(rows, np.int64)
-            columns = allocate_columns(stream.types, rows)
-            arguments += [] if whole else [wrap(starts), wrap(time)]
-            arguments += [wrap(a) for a in flatten_columns(columns)]
-            results.append((stream.index, whole, starts, time, columns))
-        passed = flatten_columns(allocate_columns(call.carried, rows))
-        arguments += [wrap(a) for a in passed]
+            targets.append(Batch(starts, time, allocate_columns(stream.types, rows)))
+        carried, run.carried = run.carried, allocate_columns(call.carried, rows)
+        arguments = self.make_segment_arguments(
+            call, run.slots, source, targets, (carried, run.carried)
+        )
         getattr(self.module, call.name)(*arguments)
-        for index, whole, starts, time, columns in results:
-            count = rows if whole else int(starts[runs])
-            kept = [trim_column(c, count) for c in columns]
-            batches[index] = Batch(starts, trim_array(time, count), kept)
-        return passed
+        for (index, whole), target in zip(call.groups, targets, strict=True):
+            count = rows if whole else int(target.starts[runs])
+            kept = [trim_column(c, count) for c in target.columns]
+            batches[index] = Batch(target.starts, trim_array(target.time, count), kept)
+
+    def make_segment_arguments(
+        self,
+        call: SegmentCall,
+        slots: np.ndarray,
+        source: Batch,
+        targets: Sequence[Batch],
+        carried: tuple[list[Column], list[Column]],
+    ) -> list[Any]:
+        """Arguments of a segment's function, in the order of `write_batch_loop`.
+
+        `targets` are the batches of its groups; `carried` are the columns of the segment before and
+        those for the next one.
+        """
+        wrap = self.wrap
+        arguments = [len(slots), wrap(slots), wrap(source.starts), wrap(source.time)]
+        arguments += self._wrap_columns(source, call.columns)
+        arguments += [wrap(a) for a in flatten_columns(carried[0])] if call.carries else []
+        arguments += [self.F, self.I]
+        for (_, whole), target in zip(call.groups, targets, strict=True):
+            arguments += [] if whole else [wrap(target.starts), wrap(target.time)]
+            arguments += [wrap(a) for a in flatten_columns(target.columns)]
+        return arguments + [wrap(a) for a in flatten_columns(carried[1])]
 
     def _wrap_columns(self, batch: Batch, columns: Iterable[int]) -> list[Any]:
         wrap = self.wrap
@@ -185,10 +202,11 @@ class Executor:
                 found.append(wrap(column.valid))
         return found
 
-    def _run_retime(
-        self, call: RetimeCall, slots: np.ndarray, runs: int, batches: list[Any], floors: list[int]
-    ) -> None:
+    def run_retime(self, call: RetimeCall, whole: Run) -> None:
+        """Run an operator that sets times, as often as its output takes, and settle frontiers."""
+        slots, batches, runs = whole.slots, whole.batches, len(whole.slots)
         source = batches[call.source]
+        assert source is not None, "a call comes after those that it reads"
         stream = self.plan.streams[call.target]
         starts = np.zeros(runs + 1, np.int64)
         known = np.zeros(0, np.int64)
@@ -213,18 +231,11 @@ class Executor:
         batches[call.target] = concat_batches(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         for index in call.settles:
-            self.progress.settle(index, slots, floors)
+            self.progress.settle(index, slots, whole.floors)
 
-    def _run_pairing(
-        self,
-        call: PairCall,
-        slots: np.ndarray,
-        runs: int,
-        batches: list[Any],
-        floors: list[int],
-        *,
-        ending: bool,
-    ) -> None:
+    def run_pairing(self, call: PairCall, run: Run) -> None:
+        """Run a pairing: rows that wait and new ones; what is decided comes out."""
+        slots, runs, batches = run.slots, len(run.slots), cast("list[Batch]", run.batches)
         pool = self.pools[call.key]
         stream = self.plan.streams[call.target]
         sources = [batches[source] for source, _ in call.sources]
@@ -232,24 +243,24 @@ class Executor:
         pool.reserve(sum(rows), runs)
         for k, (source, _) in enumerate(call.sources):
             index = self.plan.streams[source].progress[0]
-            pool.header[pairing_layout.locate_word(k, pairing_layout.FLOOR)] = floors[index]
+            pool.header[pairing_layout.locate_word(k, pairing_layout.FLOOR)] = run.floors[index]
         most = pool.count_rows_max(*rows)
         starts, time = np.empty(runs + 1, np.int64), np.empty(most, np.int64)
         target = Batch(starts, time, allocate_columns(stream.types, most))
-        pool.header[pairing_layout.ENDING] = ending
-        arguments = self.make_pair_arguments(call, runs, slots, sources, target)
+        pool.header[pairing_layout.ENDING] = run.ending
+        arguments = self.make_pair_arguments(call, slots, sources, target)
         count = getattr(self.module, call.name)(*arguments)
         pool.header[pairing_layout.ENDING] = 0
         columns = [trim_column(c, count) for c in target.columns]
         batches[call.target] = Batch(target.starts, trim_array(target.time, count), columns)
 
     def make_pair_arguments(
-        self, call: PairCall, runs: int, slots: np.ndarray, sources: list[Batch], target: Batch
+        self, call: PairCall, slots: np.ndarray, sources: list[Batch], target: Batch
     ) -> list[Any]:
         """Arguments of a pairing's function, in the order of `PairText.parameters`."""
         pool = self.pools[call.key]
         wrap = self.wrap
-        found: list[Any] = [runs, wrap(slots)]
+        found: list[Any] = [len(slots), wrap(slots)]
         for batch, (source, column) in zip(sources, call.sources, strict=True):
             frontier, pinned = self.progress.lookup(self.plan.streams[source].progress[0])
             found += [wrap(batch.starts), wrap(batch.time), *self._wrap_columns(batch, [column])]
@@ -264,6 +275,14 @@ class Executor:
             *found,
             *(wrap(a) for a in (target.starts, target.time, *flatten_columns(target.columns))),
         ]
+
+
+RUN: dict[type, Callable[[Executor, Any, Run], None]] = {
+    SegmentCall: Executor.run_segment,
+    RetimeCall: Executor.run_retime,
+    PairCall: Executor.run_pairing,
+}
+"""How each kind of call is run; another kind of call is one more line."""
 
 
 def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
