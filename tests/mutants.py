@@ -19,7 +19,12 @@ COMMANDS = {
         "tests/graph/test_document.py",
         "tests/expression/test_expression.py",
     ],
-    "one": [*PYTEST, "tests/runtime/test_push_one.py", "-k", "pairing or refused_texts or thousands_of"],
+    "one": [
+        *PYTEST,
+        "tests/runtime/test_push_one.py",
+        "-k",
+        "pairing or refused_texts or thousands_of",
+    ],
     "state": [*PYTEST, "tests/runtime/test_state.py"],
     "times": [*PYTEST, "tests/runtime/test_lateness.py"],
     "late": [*PYTEST, "tests/runtime/test_frontiers.py", "-k", "may_begin_an_interval"],
