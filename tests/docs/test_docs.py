@@ -13,7 +13,10 @@ from tests.samples import DOCS, ROOT
 
 WRITTEN = samples.written_pages()
 ALONE = [page for page in WRITTEN if page != samples.ON_SPARK]
-EVERY = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
+EVERY = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tests/README.md")),
+    *sorted(DOCS.rglob("*.md")),
+]
 MADE = pages.make_pages()
 LINK = re.compile(r"\]\(([^()\s]+)\)|<(?:img|a)[^>]* (?:src|href)=\"([^\"]+)\"")
 ANCHOR = re.compile(r"<a id=\"([^\"]+)\">")
