@@ -1,7 +1,6 @@
-"""Mistakes that a new user makes, made on purpose, and what is told; the page of them is made here.
+"""Mistakes that a new user makes, made on purpose, and their messages; the page is made here.
 
-`graphs.toml`, `files.toml` and `python.toml` say how a mistake is made (see their heads), and what
-was changed in rtbot because of it: nothing where `changed` is missing, as the message was good.
+`graphs.toml`, `files.toml` and `python.toml` define how a mistake is made (see their heads).
 """
 
 import contextlib
@@ -40,9 +39,8 @@ outputs: [ma]
 """
 HEAD = """# Mistakes
 
-What a new user gets wrong, and what rtbot says then: first the message, then its hint. The last
-column says what was changed when the mistake was first tried; where it is empty, the message was
-good. Every row is run by the tests, so the texts are those of this version.
+What a new user gets wrong, and what rtbot reports: first the message, then its hint. The tests run
+every row, so the texts are those of this version.
 """
 SKIPPED = re.compile(r"Usage: |Try '|\s*$")
 SOURCE = re.compile(r" *\d* \| ")
@@ -122,7 +120,7 @@ def row(case):
     first, hint = first_message(text)
     shown = ["accepted"] if case.get("accepted") else [_code(first), _code(hint)]
     cells = [case["mistake"], _code(written(case, text)), "<br>".join(filter(None, shown))]
-    return "| " + " | ".join([*cells, case.get("changed", "")]).replace("\n", " ") + " |"
+    return "| " + " | ".join(cells).replace("\n", " ") + " |"
 
 
 def _code(text):
@@ -133,6 +131,6 @@ def page():
     parts = [HEAD]
     for section, title in SECTIONS.items():
         rows = [row(case) for case in cases(section)]
-        head = ["| mistake | written | message | changed |", "|---|---|---|---|"]
+        head = ["| mistake | written | message |", "|---|---|---|"]
         parts.append("\n".join([f"## {title}", "", *head, *rows]) + "\n")
     return "\n".join(parts)
