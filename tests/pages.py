@@ -22,19 +22,19 @@ BACK = "\n[All operators](README.md) · [The graph file](../graph-file.md)\n"
 OPERATORS_HEAD = """\
 # Operators
 
-Everything that may stand as `type` in [a graph file](../graph-file.md). `rtbot ops` lists them in a
-terminal, `rtbot doc OPERATOR` shows one. What a formula can say needs none of them: see
-[expressions](../graph-file.md#expressions). For one that is missing here, write [an operator of
-your own](../custom-operators.md).
+Every `type` of [a graph file](../graph-file.md). `rtbot ops` lists them in a terminal, `rtbot
+doc OPERATOR` shows one. A formula needs none of them: see
+[expressions](../graph-file.md#expressions). For what is missing here, write [an operator of your
+own](../custom-operators.md).
 """
 ERRORS_HEAD = """\
 # Error codes
 
 Every message names a code, and a code keeps its meaning. `rtbot explain RT103` shows the same in a
-terminal. Most have files that give the error, the message, and the files mended.
+terminal. Most have files that cause the error, the message, and the corrected files.
 """
 SECTIONS = {
-    "RT1": ("Graphs", "Exit code 3. All problems of a graph are told at once."),
+    "RT1": ("Graphs", "Exit code 3. All problems of a graph are reported together."),
     "RT19": ("Warnings", "A graph with warnings runs. They go to stderr."),
     "RT2": ("Data", "Exit code 4. The message has the file, the row and the column."),
     "RT3": (

@@ -368,7 +368,7 @@ def test_explaining_a_code(call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     code, out, _ = call("explain", "rt103")
     assert code == 0
-    assert out.startswith("RT103: unknown operator type\n\nThe `type` of an operator names")
+    assert out.startswith("RT103: unknown operator type\n\nThe `type` of an operator is not")
     assert "    graph.yaml:3:16: error[RT103]: unknown operator type 'MovingMean'\n" in out
     found = json.loads(call("explain", "RT103", "--format", "json")[1])
     assert (found["code"], found["title"]) == ("RT103", CODES["RT103"])
