@@ -164,7 +164,7 @@ tests:
 def test_the_rows_of_inputs_go_in_by_time_and_each_as_written():
     given = "{price: [[2, 1], [5, 2], [4, 3]], other: [[1, 1], [2, 2], [9, 3]]}"
     suite = graph_tests.load_suite(written(f"  - {{given: {given}, error: RT202}}\n"))
-    rows = graph_tests.run_tests.in_time_order(suite.tests[0].given)
+    rows = graph_tests.run_tests.sort_by_time(suite.tests[0].given)
     assert [(name, row) for name, _, row in rows] == [
         ("other", (1, 1)),
         ("price", (2, 1)),
