@@ -23,7 +23,7 @@ from rtbot.core.error_codes import CODES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 
 HINTS, HINTS_NAMES = 100, 2_000
 """How many unknown names are compared with known ones, and with how many."""
@@ -40,7 +40,7 @@ class Problem:
     """One mistake in a graph file: what, where, and what to try; `source` is the line."""
 
     code: str
-    mark: Mark
+    mark: SourceSpan
     message: str
     hint: str = ""
     operator: str = ""
@@ -207,7 +207,7 @@ class Problems:
         self.found: list[Problem] = []
         self.hints = 0
 
-    def add(self, code: str, mark: Mark, message: str, hint: str = "", **where: str) -> None:
+    def add(self, code: str, mark: SourceSpan, message: str, hint: str = "", **where: str) -> None:
         """Note a problem; `where` is `operator` and `port`."""
         assert code in CODES, f"unknown code {code}"
         self.found.append(Problem(code, mark, message, hint, **where))
@@ -231,7 +231,7 @@ class Problems:
         return sorted(chosen, key=lambda p: (p.mark.line, p.mark.column))
 
 
-def graph_error(code: str, mark: Mark, message: str, hint: str = "") -> GraphError:
+def graph_error(code: str, mark: SourceSpan, message: str, hint: str = "") -> GraphError:
     """Make the error of a single problem, to be raised."""
     assert code in CODES, f"unknown code {code}"
     return GraphError([Problem(code, mark, message, hint)])
@@ -286,7 +286,7 @@ def _quote(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _excerpt(line: str, mark: Mark) -> tuple[str, str]:
+def _excerpt(line: str, mark: SourceSpan) -> tuple[str, str]:
     """Return a line that is safe to print, cut around the mark if it is long, and its caret."""
     line = "".join(c if c.isprintable() else " " for c in line)
     start = max(mark.column, 1) - 1
