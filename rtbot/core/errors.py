@@ -75,6 +75,8 @@ class RtbotError(Exception):
     `code` is one of CODES; `hint` says what to try, or is "".
     """
 
+    __module__ = "rtbot"
+
     def __init__(self, message: str, *, code: str, hint: str = "") -> None:
         assert code in CODES, f"unknown code {code}"
         super().__init__(message)
@@ -99,6 +101,8 @@ class GraphError(RtbotError):
     `code`, `message` and `hint` are those of the first.
     """
 
+    __module__ = "rtbot"
+
     def __init__(self, problems: Sequence[Problem]) -> None:
         Exception.__init__(self, tuple(problems))
         self.problems = tuple(problems)
@@ -115,6 +119,8 @@ class DataError(RtbotError):
     `output` holds what good work before the error has released, in the form of `push`. `times`
     stand in the message where it has `{}`.
     """
+
+    __module__ = "rtbot"
 
     FIELDS = ("input", "row", "key", "time", "value", "file", "column")
 
@@ -169,12 +175,16 @@ class DataError(RtbotError):
 class StateError(RtbotError):
     """A call that the state of the session does not allow, such as a push after `finish`."""
 
+    __module__ = "rtbot"
+
 
 class QueueFull(RtbotError):  # noqa: N818 (the public name)
     """A push to an input that is too far ahead: `input` stalls the `rows` of `operator`.`port`.
 
     In a keyed session `key` is the one with the most of them.
     """
+
+    __module__ = "rtbot"
 
     def __init__(
         self,
@@ -195,9 +205,13 @@ class QueueFull(RtbotError):  # noqa: N818 (the public name)
 class CheckpointError(RtbotError):
     """A dump is damaged, or belongs to another graph, other parameters or operator versions."""
 
+    __module__ = "rtbot"
+
 
 class ResourceLimit(RtbotError):  # noqa: N818 (the public name)
     """A stated limit is reached."""
+
+    __module__ = "rtbot"
 
 
 class Problems:

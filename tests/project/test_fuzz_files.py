@@ -61,7 +61,7 @@ def test_another_exception_and_a_long_wait_are_failures(monkeypatch):
     ]
     monkeypatch.setattr("tests.fuzz_files.SECONDS", 0.01)
     monkeypatch.setattr("rtbot.load", lambda _: all(True for _ in iter(int, 1)))
-    assert check_chunk("suite", 1, 2, "graph")[2] == [("suite/1", "Slow: ")]
+    assert check_chunk("suite", 1, 2, "graph")[2] == [("suite/1", "TooSlow: ")]
 
 
 def test_a_bad_end_of_the_program_is_a_failure(monkeypatch, tmp_path):
