@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions
 
-from rtbot.core.errors import DataError
+from rtbot import DataError
 from spark_adapter.packing import ROWS, pack_result, unpack_batches
 from spark_adapter.partition import run_partition
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from rtbot.core.errors import DataError
+from rtbot import DataError
 from spark_adapter.graphs import HEADS, KINDS, load_for_spark, prepare_job
 from spark_adapter.input_rows import make_request, quote_column, read_frames
 from spark_adapter.packing import BUCKET, IN_BUCKET, IN_SLICE, SLICE, STATE

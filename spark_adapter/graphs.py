@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import types
 
 import rtbot
-from rtbot.core.errors import DataError
+from rtbot import DataError
 from spark_adapter.input_rows import is_same_name
 from spark_adapter.partition import JobSpec
 

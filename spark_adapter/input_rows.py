@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions, types
 
-from rtbot.core.errors import DataError, suggest_name
-from rtbot.tables.forms import TIME_NAMES
+from rtbot import DataError
+from rtbot.adapter import TIME_NAMES, suggest_name
 from spark_adapter.partition import InputColumn
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import DataError
+from rtbot import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot.core.arrow import from_numpy
+from rtbot.adapter import from_numpy
 from spark_adapter.partition import OUT_ROWS, merge_batches
 from spark_adapter.row_order import read_times
 

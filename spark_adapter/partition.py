@@ -15,12 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import from_numpy
-from rtbot.core.errors import DataError
-from rtbot.io.sinks.output_buffer import OutputBuffer
-from rtbot.runtime.kernels.rows import FIRST
-from rtbot.runtime.result import merge_results
-from rtbot.tables.wide import build_long, build_wide
+from rtbot import DataError
+from rtbot.adapter import FIRST, OutputBuffer, build_long, build_wide, from_numpy, merge_results
 from spark_adapter.ranks import sort_units
 from spark_adapter.row_order import convert_row_times, find_key_starts, locate_push_error, read_key
 from spark_adapter.worker_errors import hide_worker_traceback

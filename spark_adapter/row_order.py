@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import from_numpy
-from rtbot.core.errors import DataError
-from rtbot.tables.number_columns import to_times
+from rtbot import DataError
+from rtbot.adapter import from_numpy, to_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

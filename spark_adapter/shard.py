@@ -16,12 +16,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.arrow import from_list, from_numpy
-from rtbot.core.errors import CheckpointError, DataError
-from rtbot.runtime.kernels.rows import FIRST, LAST
-from rtbot.runtime.output_frontiers import find_frontiers, is_all_final, newest
-from rtbot.runtime.result import Result, merge_results
-from rtbot.tables.convert import convert_key as key_column
+from rtbot import CheckpointError, DataError, Result
+from rtbot.adapter import (
+    FIRST,
+    LAST,
+    find_frontiers,
+    find_newest,
+    from_list,
+    from_numpy,
+    is_all_final,
+    merge_results,
+)
+from rtbot.adapter import convert_key as key_column
 from spark_adapter.shard_state import (
     OTHER,
     ShardState,
@@ -111,7 +117,7 @@ class Shard:
                 brings &= rows.column(work.port).to_numpy() == feed.port
             if feed.sparse:
                 brings &= pc.is_valid(rows.column(feed.column)).to_numpy()
-            seen = brings & (times <= newest(self.session, feed.input, keys))
+            seen = brings & (times <= find_newest(self.session, feed.input, keys))
             self.late += int(seen.sum())
             if feed.port is not None or not feed.sparse:
                 keep &= ~seen

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot.core.errors import CheckpointError
-from rtbot.runtime import dump as checkpoint
+from rtbot import CheckpointError
+from rtbot.adapter import decode_blob, describe_differences, encode_blob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,14 +64,14 @@ def encode_state(saved: ShardState) -> bytes:
     for name, table in saved.tables.items():
         arrays[name] = np.frombuffer(_to_ipc(table), np.uint8)
     header = {"slice": VERSION, "session": _digest(saved.dump), **saved.header}
-    own = checkpoint.encode_blob(header, arrays)
+    own = encode_blob(header, arrays)
     return LENGTH.pack(len(own)) + own + saved.dump
 
 
 def decode_state(state: bytes) -> ShardState:
     """Return what `encode_state` was given; CheckpointError if it is not what that returned."""
     end = _find_own_end(state)
-    header, arrays = checkpoint.decode_blob(state[LENGTH.size : end])
+    header, arrays = decode_blob(state[LENGTH.size : end])
     check_version(header.get("slice"))
     if header["session"] != _digest(state):
         message = "the state is damaged: its parts do not belong together"
@@ -127,7 +127,7 @@ def describe_form(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
 
 def check_same(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form") -> None:
     """Refuse a state of another graph, or another form."""
-    difference = checkpoint.describe_differences(old, new)
+    difference = describe_differences(old, new)
     if difference:
         message = f"the state is of another {what}: {difference}"
         raise CheckpointError(message, code="RT313", hint=_suggest_remedy(old, new))
@@ -136,7 +136,7 @@ def check_same(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form
 def _suggest_remedy(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """What to do about a difference; if it is that of the split alone, one has just to say it."""
     split = {field.name: old[field.name] for field in fields(ShardLayout) if field.name in old}
-    if not split or checkpoint.describe_differences(old, {**new, **split}):
+    if not split or describe_differences(old, {**new, **split}):
         return OTHER
     told = ", ".join(f"{name}={number}" for name, number in split.items())
     return f"say {told}; by default buckets go by spark.sql.shuffle.partitions"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import suggest_name
+from rtbot.adapter import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions, types
 
-from rtbot.core.errors import DataError
-from rtbot.core.times import DEFAULT_UNIT
+from rtbot import DataError
+from rtbot.adapter import DEFAULT_UNIT
 from spark_adapter.graphs import prepare_job
 from spark_adapter.input_rows import (
     INTEGERS,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 from pyspark.sql.types import DateType, DecimalType, FloatType
 
-from rtbot.core.errors import DataError, suggest_name
+from rtbot import DataError
+from rtbot.adapter import suggest_name
 from spark_adapter.graphs import HEADS, KINDS, load_for_spark, prepare_job
 from spark_adapter.input_rows import make_request, read_frames
 from spark_adapter.partition import PartitionRun, simplify_errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.adapter import FIRST, LAST
 
 PER_MILLISECOND = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from rtbot.core import error_times
-from rtbot.core.errors import DataError, RtbotError
-from rtbot.core.times import TimeStyle
+from rtbot import DataError, RtbotError
+from rtbot.adapter import TimeStyle, format_error_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,9 +60,7 @@ def format_worker_times(error: DataError, work: JobSpec) -> DataError:
     kind = work.schema.field(work.stamp).type
     if not pa.types.is_timestamp(kind):
         return error
-    return error_times.format_error_times(
-        error, work.unit, TimeStyle(offset="Z" if kind.tz else "")
-    )
+    return format_error_times(error, work.unit, TimeStyle(offset="Z" if kind.tz else ""))
 
 
 def _is_on_worker() -> bool:

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from rtbot.compare import schedules
-from rtbot.core.text_columns import aligned
+from rtbot.core.aligned_text import align_cells
 from tests import corruption, crashes, fuzz_files, generate, machines, soak
 from tests.catalogue import catalogue
 from tests.checkpointed_runs import BLOCK_ROWS, use_small_blocks
@@ -210,7 +210,7 @@ class Tally:
         for name, (_, function) in PROMISES.items():
             wanted = "all" if function in CALLS else f"{self.wanted[name]:,}"
             rows.append([name, wanted, f"{self.tries[name]:,}", f"{self.seconds[name]:.0f}"])
-        return aligned(rows, [False, True, True, True])
+        return align_cells(rows, [False, True, True, True])
 
 
 def work(tally, workers, deadline):

@@ -11,7 +11,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from rtbot.core.text_columns import aligned
+from rtbot.core.aligned_text import align_cells
 from rtbot.expression.rules import ARGUMENTS
 from tests import families, generate
 from tests.catalogue import catalogue
@@ -310,7 +310,7 @@ def tell(coverage, graphs, unmet, *, all_counters):
     for name in names:
         least = round(wanted.get(name, 0) * graphs)
         rows.append([name, f"{coverage[name]:,}", f"{least:,}", "UNMET" if name in unmet else ""])
-    for line in aligned(rows, [False, True, True, False]):
+    for line in align_cells(rows, [False, True, True, False]):
         _say(f"  {line}")
 
 

@@ -1,6 +1,6 @@
 """An operator of one's own, see docs/custom-operators.md."""
 
-from rtbot.numeric.ieee import divide
+from rtbot.ieee import divide
 from rtbot.operator import Example, In, Number, Operator, Out, Scalar, step
 
 

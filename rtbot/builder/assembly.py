@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rtbot.builder.builder import Builder, BuiltNode, Entry
     from rtbot.builder.stream import Operand, Stream
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 
 
 def assemble_document(builder: Builder) -> BuiltDocument:
@@ -147,14 +147,14 @@ class _Assembly:
         return section
 
     def put(
-        self, parent: MappingNode, key: str, node: DocumentNode, mark: Mark | None = None
+        self, parent: MappingNode, key: str, node: DocumentNode, mark: SourceSpan | None = None
     ) -> None:
         add_entry(parent, ScalarNode(key, mark or node.mark), node, self.source.problems)
 
     def nodes(self, value: Any, place: CallSite, bare: str = "") -> DocumentNode:
         """Return a value as nodes that stand where its argument stands; `bare` is that of all."""
 
-        def where(path: str) -> Mark:
+        def where(path: str) -> SourceSpan:
             first = re.split(r"[.\[]", path, maxsplit=1)[0] or bare
             named = {"min": "minimum", "max": "maximum"}.get(first, first)
             second = "1" if named in ("default", "type") else ""
@@ -162,7 +162,7 @@ class _Assembly:
 
         return to_nodes(value, where, self.source.problems)
 
-    def operator(self, made: BuiltNode) -> tuple[str, DocumentNode, Mark]:
+    def operator(self, made: BuiltNode) -> tuple[str, DocumentNode, SourceSpan]:
         place = made.place
         id_ = made.id or self.ids[id(made)]
         node = MappingNode({}, place.mark)
@@ -181,7 +181,7 @@ class _Assembly:
         order = made.operator.ports(count_arity(made.operator, made.feeds))
         for key, control in (("in", False), ("control", True)):
             refs: dict[str, DocumentNode] = {}
-            marks: dict[str, Mark] = {}
+            marks: dict[str, SourceSpan] = {}
             for port, (argument, stream) in made.feeds.items():
                 if is_control(port) is control:
                     marks[port] = made.place.value(argument)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document import Document
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ class CallSite:
     `values` and `keys` are the places of what is given, by keyword or by position ("0", "1", ...).
     """
 
-    mark: Mark
-    values: Mapping[str, Mark] = field(default_factory=dict)
-    keys: Mapping[str, Mark] = field(default_factory=dict)
+    mark: SourceSpan
+    values: Mapping[str, SourceSpan] = field(default_factory=dict)
+    keys: Mapping[str, SourceSpan] = field(default_factory=dict)
 
-    def value(self, name: str) -> Mark:
+    def value(self, name: str) -> SourceSpan:
         """Return the place of an argument's value, or of the whole where it is not known."""
         return self.values.get(name, self.mark)
 
-    def key(self, name: str) -> Mark:
+    def key(self, name: str) -> SourceSpan:
         """Return the place of an argument's name, or of the whole where it is not known."""
         return self.keys.get(name, self.mark)
 
@@ -52,7 +52,7 @@ def find_call_site() -> CallSite:
     found = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
     line, last, start, end = found
     if line is None or last is None or start is None or end is None:
-        return CallSite(Mark(code.co_filename, frame.f_lineno, 1))
+        return CallSite(SourceSpan(code.co_filename, frame.f_lineno, 1))
     return _locate_code(code.co_filename, line, last, start, end)
 
 
@@ -67,16 +67,16 @@ def _locate_code(file: str, line: int, last: int, start: int, end: int) -> CallS
     except SyntaxError:
         call = None
 
-    def mark(first: int, begin: int, final: int, stop: int) -> Mark:
+    def mark(first: int, begin: int, final: int, stop: int) -> SourceSpan:
         """Return the place of these lines and bytes of the parsed text."""
         shift = start - 1 if first == 1 else 0
         column = len(encoded[first - 1][: begin + shift].decode(errors="replace")) + 1
         until = stop + shift if final == first else len(encoded[first - 1])
         length = len(encoded[first - 1][begin + shift : until].decode(errors="replace"))
-        return Mark(file, line + first - 1, column, max(length, 1))
+        return SourceSpan(file, line + first - 1, column, max(length, 1))
 
     if call is None or not any(lines):
-        return CallSite(Mark(file, line, start + 1))
+        return CallSite(SourceSpan(file, line, start + 1))
     whole = mark(call.lineno, call.col_offset, call.end_lineno or 1, call.end_col_offset or 1)
     place = CallSite(whole)
     if not isinstance(call, ast.Call):

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rtbot.builder.stream import Operand
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 
-    Piece = tuple[str, Mark]
+    Piece = tuple[str, SourceSpan]
     Reference = Callable[[Operand], str | None]
     """From a part to what it is called, None if it has no name of its own."""
 
@@ -30,9 +30,9 @@ class WrittenExpression(ScalarNode):
     """An expression whose parts know where in a Python file they were written."""
 
     starts: list[int] = field(default_factory=list)
-    places: list[Mark] = field(default_factory=list)
+    places: list[SourceSpan] = field(default_factory=list)
 
-    def place(self, offset: int, length: int = 1) -> Mark:  # noqa: ARG002 (not of the text)
+    def place(self, offset: int, length: int = 1) -> SourceSpan:  # noqa: ARG002 (not of the text)
         """Return the place of the part that holds the character `offset` of the text."""
         return self.places[max(bisect_right(self.starts, offset) - 1, 0)]
 
@@ -102,6 +102,6 @@ class _Renderer:
         return [(text, part.place.mark)], POWERS["neg"] if text.startswith("-") else ATOM
 
 
-def _parenthesise(part: tuple[list[Piece], int], power: int, mark: Mark) -> Iterable[Piece]:
+def _parenthesise(part: tuple[list[Piece], int], power: int, mark: SourceSpan) -> Iterable[Piece]:
     pieces, own = part
     return pieces if own >= power else [("(", mark), *pieces, (")", mark)]

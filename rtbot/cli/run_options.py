@@ -13,7 +13,7 @@ import click
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
 from rtbot.io.bindings import InputSpec
-from rtbot.io.run import CHECKPOINT_ROWS, Job
+from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
 from rtbot.io.source_opener import detect_format, list_suffixes
 from rtbot.storage.files import STANDARD, Files

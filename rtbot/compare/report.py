@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compare.canonical_outputs import format_row
-from rtbot.core.text_columns import aligned
+from rtbot.core.aligned_text import align_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,7 +74,7 @@ class MinimalDifference:
         yield f"output {found.output}, row {found.row + 1} ({heads}):"
         pairs = ((REFERENCE, found.expected, found.found), (self.way, found.found, found.expected))
         cells = [[name, format_row(row, other)] for name, row, other in pairs]
-        yield from (f"  {line}" for line in aligned(cells, [False, False]))
+        yield from (f"  {line}" for line in align_cells(cells, [False, False]))
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,14 @@ class ComparisonReport:
         yield ""
         header = ["way", "runs", "rows", "same", "time", ""]
         cells = [header, *map(_format_outcome, self.outcomes)]
-        yield from aligned(cells, [False, True, True, False, True, False])
+        yield from align_cells(cells, [False, True, True, False, True, False])
         yield from (f"not compared: {text}" for text in self.left_out)
         yield ""
         counts = [
             [name, f"{rows:,}", shorten_digest(hexed)]
             for name, (rows, hexed) in self.outputs.items()
         ]
-        yield from aligned([["output", "rows", "digest"], *counts], [False, True, False])
+        yield from align_cells([["output", "rows", "digest"], *counts], [False, True, False])
         yield ""
         if self.found is not None:
             yield from self.found.lines()
@@ -164,7 +164,7 @@ def format_rows(rows: list[Row], key: tuple[str, ...]) -> Iterator[str]:
     cells = [["row", "input", *key, "t", "value"]]
     for number, row in enumerate(rows, 1):
         cells.append([str(number), row.input, *map(_format_cell, (*row.key, row.time, row.value))])
-    yield from aligned(cells, [True, False, *(False for _ in key), True, True])
+    yield from align_cells(cells, [True, False, *(False for _ in key), True, True])
 
 
 def _format_cell(value: Any) -> str:

@@ -72,6 +72,9 @@ MIXED: Mapping[str, Callable[..., Any]] = {
     "==": expression_functions.equal_mixed,
     "!=": expression_functions.unequal_mixed,
 }
+
+TABLES = (CHECKED, NUMBER, INTEGER, TOLERANCE_FUNCTIONS, MIXED)
+"""All tables of functions that the text of an expression may call."""
 """Comparisons of an integer with a number."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "and", "or"}

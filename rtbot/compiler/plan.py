@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 
 __all__ = ["PairCall", "Plan", "PortCounters", "RetimeCall", "SegmentCall", "Timeline"]
 
+FUNCTION_NAMES = {
+    function.__name__
+    for function in (
+        *(f for table in expression_code.TABLES for f in table.values()),
+        *pairing_layout.STEPS,
+    )
+}
+"""Names of functions of our own that a module may hold beside steps: no variable takes one."""
+
 SEGMENT_LIMIT = 32
 """Operators in one function; longer ones take numba too long."""
 
@@ -63,7 +72,12 @@ class Plan:
         self.reasons: dict[tuple[str, str], str] = {}
         self._texts: list[str] = []
         self._functions: NamedFunctions = []
-        self._names = collect_function_names(checked.nodes.values())
+        self._sources = collect_sources(
+            (name_step(node), find_step(node))
+            for node in checked.nodes.values()
+            if not node.formulas
+        )
+        self._names = FUNCTION_NAMES | {*self._sources.functions, *self._sources.constants}
         for clock in self.timelines:
             self._write(clock)
         self.layout.finish()
@@ -118,9 +132,7 @@ class Plan:
         nodes = {}
         for name, node in self.checked.nodes.items():
             defaults = self.defaults[name]
-            values = {
-                n: v for n, v in node.values.items() if n not in defaults or v != defaults[n]
-            }
+            values = {n: v for n, v in node.values.items() if n not in defaults or v != defaults[n]}
             nodes[name] = {
                 "type": node.operator.__name__,
                 "version": node.operator.version,
@@ -190,7 +202,7 @@ class Plan:
             self._write_segments(clock)
 
     def _begin_segment(self, name: str) -> Segment:
-        return Segment(name, self.layout, set(self._names))
+        return Segment(name, self.layout, {*self._names})
 
     def _finish(self, segment: Segment) -> None:
         self._functions += segment.functions
@@ -315,7 +327,9 @@ class Plan:
     def _write_module(self) -> str:
         from rtbot import __version__
 
-        found = collect_sources(self._functions)
+        found = self._sources
+        for name, function in self._functions:
+            found.add(name, function)
         self.origins = found.origins
         self.user_defined = found.describe_user_defined()
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
@@ -353,21 +367,3 @@ def group_refs(refs: list[Ref], segment: Segment) -> list[OutputGroup]:
         if variable not in group.columns:
             group.columns.append(variable)
     return list(groups.values())
-
-
-def collect_function_names(nodes: Iterable[Node]) -> set[str]:
-    """Names of all functions that the generated module may hold, so that no variable takes one."""
-    tables = (
-        expression_code.CHECKED,
-        expression_code.NUMBER,
-        expression_code.INTEGER,
-        expression_code.TOLERANCE_FUNCTIONS,
-        expression_code.MIXED,
-    )
-    names = {function.__name__ for table in tables for function in table.values()}
-    names |= {function.__name__ for function in pairing_layout.STEPS}
-    found = collect_sources(
-        (name_step(node), find_step(node)) for node in nodes if not node.formulas
-    )
-    names |= set(found.functions) | set(found.constants)
-    return names

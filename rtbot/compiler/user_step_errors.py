@@ -12,7 +12,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, Problem, RtbotError
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.operator.step_source import SEPARATOR, shorten_path
 
 if TYPE_CHECKING:
@@ -41,12 +41,14 @@ def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
     for name, offset in places:
         file, first = plan.origins[name]
         return _make_step_error(
-            error, name, Mark(shorten_path(file), first + offset, 1), compiling=compiling
+            error, name, SourceSpan(shorten_path(file), first + offset, 1), compiling=compiling
         )
     return None
 
 
-def _make_step_error(error: Exception, name: str, mark: Mark, *, compiling: bool) -> GraphError:
+def _make_step_error(
+    error: Exception, name: str, mark: SourceSpan, *, compiling: bool
+) -> GraphError:
     text = _NOISE.sub("", str(error)).strip()
     first = text.split("\n", maxsplit=1)[0].split(" at /", maxsplit=1)[0].split(", defined")[0]
     known = (told for part, told in _MEANINGS.items() if part in text)
@@ -56,7 +58,7 @@ def _make_step_error(error: Exception, name: str, mark: Mark, *, compiling: bool
     message = f"{owner}.{function} {verb}: {meaning or first}"
     line = linecache.getline(mark.file, mark.line).rstrip("\n")
     start = len(line) - len(line.lstrip())
-    mark = Mark(mark.file, mark.line, start + 1, max(len(line) - start, 1))
+    mark = SourceSpan(mark.file, mark.line, start + 1, max(len(line) - start, 1))
     code = "RT172" if compiling else "RT173"
     return GraphError([Problem(code, mark, message, hint, operator=owner, source=line)])
 

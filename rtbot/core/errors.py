@@ -23,7 +23,7 @@ from rtbot.core.error_codes import CODES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 
 HINTS, HINTS_NAMES = 100, 2_000
 """How many unknown names are compared with known ones, and with how many."""
@@ -40,7 +40,7 @@ class Problem:
     """One mistake in a graph file: what, where, and what to try; `source` is the line."""
 
     code: str
-    mark: Mark
+    mark: SourceSpan
     message: str
     hint: str = ""
     operator: str = ""
@@ -75,6 +75,8 @@ class RtbotError(Exception):
     `code` is one of CODES; `hint` says what to try, or is "".
     """
 
+    __module__ = "rtbot"
+
     def __init__(self, message: str, *, code: str, hint: str = "") -> None:
         assert code in CODES, f"unknown code {code}"
         super().__init__(message)
@@ -99,6 +101,8 @@ class GraphError(RtbotError):
     `code`, `message` and `hint` are those of the first.
     """
 
+    __module__ = "rtbot"
+
     def __init__(self, problems: Sequence[Problem]) -> None:
         Exception.__init__(self, tuple(problems))
         self.problems = tuple(problems)
@@ -115,6 +119,8 @@ class DataError(RtbotError):
     `output` holds what good work before the error has released, in the form of `push`. `times`
     stand in the message where it has `{}`.
     """
+
+    __module__ = "rtbot"
 
     FIELDS = ("input", "row", "key", "time", "value", "file", "column")
 
@@ -169,12 +175,16 @@ class DataError(RtbotError):
 class StateError(RtbotError):
     """A call that the state of the session does not allow, such as a push after `finish`."""
 
+    __module__ = "rtbot"
+
 
 class QueueFull(RtbotError):  # noqa: N818 (the public name)
     """A push to an input that is too far ahead: `input` stalls the `rows` of `operator`.`port`.
 
     In a keyed session `key` is the one with the most of them.
     """
+
+    __module__ = "rtbot"
 
     def __init__(
         self,
@@ -195,9 +205,13 @@ class QueueFull(RtbotError):  # noqa: N818 (the public name)
 class CheckpointError(RtbotError):
     """A dump is damaged, or belongs to another graph, other parameters or operator versions."""
 
+    __module__ = "rtbot"
+
 
 class ResourceLimit(RtbotError):  # noqa: N818 (the public name)
     """A stated limit is reached."""
+
+    __module__ = "rtbot"
 
 
 class Problems:
@@ -207,7 +221,7 @@ class Problems:
         self.found: list[Problem] = []
         self.hints = 0
 
-    def add(self, code: str, mark: Mark, message: str, hint: str = "", **where: str) -> None:
+    def add(self, code: str, mark: SourceSpan, message: str, hint: str = "", **where: str) -> None:
         """Note a problem; `where` is `operator` and `port`."""
         assert code in CODES, f"unknown code {code}"
         self.found.append(Problem(code, mark, message, hint, **where))
@@ -231,7 +245,7 @@ class Problems:
         return sorted(chosen, key=lambda p: (p.mark.line, p.mark.column))
 
 
-def graph_error(code: str, mark: Mark, message: str, hint: str = "") -> GraphError:
+def graph_error(code: str, mark: SourceSpan, message: str, hint: str = "") -> GraphError:
     """Make the error of a single problem, to be raised."""
     assert code in CODES, f"unknown code {code}"
     return GraphError([Problem(code, mark, message, hint)])
@@ -286,7 +300,7 @@ def _quote(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _excerpt(line: str, mark: Mark) -> tuple[str, str]:
+def _excerpt(line: str, mark: SourceSpan) -> tuple[str, str]:
     """Return a line that is safe to print, cut around the mark if it is long, and its caret."""
     line = "".join(c if c.isprintable() else " " for c in line)
     start = max(mark.column, 1) - 1

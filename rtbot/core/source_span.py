@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SourceSpan:
     """A place in a file; line and column count from 1. `length` is what a caret underlines."""
 
     file: str = "<graph>"

@@ -45,7 +45,7 @@ def format_operator(
     found: dict[str, Any], width: int, bold: Callable[[str], str] = str
 ) -> Iterator[str]:
     """Yield the lines of a description, at most `width` long if they can be wrapped."""
-    from rtbot.core.text_columns import aligned
+    from rtbot.core.aligned_text import align_cells
 
     yield bold(found["name"])
     if found["aliases"]:
@@ -60,7 +60,7 @@ def format_operator(
     if "example" in found:
         yield from ["", bold("example"), *_indent(found["example"]["graph"].splitlines()), ""]
         rows = found["example"]["rows"]
-        yield from _indent(aligned(rows, [True] * len(rows[0])))
+        yield from _indent(align_cells(rows, [True] * len(rows[0])))
         yield ""
         for name, label in FACTS.items():
             yield from format_hanging(f"  {label}", found[name], width, MARGIN)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import describe_non_ascii, graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Place = Callable[[int, int], Mark]
+    Place = Callable[[int, int], SourceSpan]
 
 NESTING_MAX = 64
 TREE_MAX = 100
@@ -111,9 +111,9 @@ def parse_expression(text: str, place: Place) -> Term:
     return _Parser(text, place).parse_all()
 
 
-def without_place(offset: int, length: int = 1) -> Mark:
+def without_place(offset: int, length: int = 1) -> SourceSpan:
     """Return the place of a part of a text that stands in no file."""
-    return Mark("<expression>", 0, offset + 1, length)
+    return SourceSpan("<expression>", 0, offset + 1, length)
 
 
 class _Parser:

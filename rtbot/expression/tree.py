@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.operator import In, Operator, Out, Type
 
 
@@ -22,7 +22,7 @@ class Expression:
     type: Type
     args: tuple[Expression, ...] = ()
     value: Any = None
-    mark: Mark = Mark()
+    mark: SourceSpan = SourceSpan()
 
 
 class Formula(Operator, abstract=True):

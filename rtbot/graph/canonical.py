@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check import KEYS
 from rtbot.graph.document import Document, DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.writer import write_yaml
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OPENED = {"params": 1, "inputs": 1, "operators": 1, "tests": 2}
 """Sections whose entries stand one below the other, and how deep."""
 
-_NOWHERE = Mark()
+_NOWHERE = SourceSpan()
 
 
 def format_canonical(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Input:
 
     name: str
     type: Type
-    mark: Mark = Mark()
+    mark: SourceSpan = SourceSpan()
     doc: str = ""
 
 
@@ -65,7 +65,7 @@ class Node:
     inputs: Mapping[str, Ref]
     types: Mapping[str, Type]
     formulas: Mapping[str, Expression] = field(default_factory=dict)
-    mark: Mark = Mark()
+    mark: SourceSpan = SourceSpan()
     doc: str = ""
     text: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)

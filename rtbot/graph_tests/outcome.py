@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.text_columns import aligned
+from rtbot.core.aligned_text import align_cells
 from rtbot.graph_tests.notation import Notation
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Outcome:
         keep[0] = keep[0] and any(pair.line for pair in shown)
         cells = [[c for c, kept in zip(row, keep, strict=True) if kept] for row in rows]
         right = [title != "" for title in cells[0]]
-        yield from (f"  {line}" for line in aligned(cells, right))
+        yield from (f"  {line}" for line in align_cells(cells, right))
         if left:
             yield f"  and {left} more"
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document import Document, MappingNode, ScalarNode, SequenceNode, parse_yaml
 from rtbot.graph.document.parse import BYTES_MAX
 from rtbot.graph.document.text import decode_text, normalise_text
@@ -63,7 +63,7 @@ def _write_document(document: Document, edits: Edits) -> None:
     path = document.file
     data = Files().read(path, BYTES_MAX + len(BYTE_ORDER_MARK))
     original = decode_text(data, path, BYTES_MAX)
-    start = Mark(path, 1, 1)
+    start = SourceSpan(path, 1, 1)
     if normalise_text(original, path, BYTES_MAX) != document.source:
         raise graph_error("RT150", start, "the file has changed while its tests ran", "try again")
     if len(original.replace("\r\n", "\n")) != len(document.source):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rtbot.core.aligned_text import align_cells
 from rtbot.core.notices import printable
-from rtbot.core.text_columns import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ def show_account(account: Mapping[str, Any], stream: TextIO) -> None:
         _show_rich(rows, stream)
     else:
         right = [title not in AT_LEFT for title in rows[0]]
-        stream.write("\n".join(aligned(rows, right)) + "\n")
+        stream.write("\n".join(align_cells(rows, right)) + "\n")
     totals = ", ".join(f"{name} {rows:,}" for name, rows in account["outputs"].items())
     stream.write(f"rows out: {totals}\n")
     bad = account.get("bad", {}).items()

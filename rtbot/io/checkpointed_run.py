@@ -16,8 +16,8 @@ from rtbot.core.times import TimeStyle
 from rtbot.io import reader as blocks
 from rtbot.io.bindings import bind_columns
 from rtbot.io.blocks import BadRowPolicy
+from rtbot.io.file_run import complete_account, probe, push_and_write
 from rtbot.io.reader import FileReader, ReadPosition
-from rtbot.io.run import complete_account, probe, pump
 from rtbot.io.signals import Terminated, catch_signals
 from rtbot.io.sinks.resumable import ResumableOutputs
 from rtbot.io.sinks.writers import TimeFormat
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rtbot.api import Graph
     from rtbot.cli.progress_bar import ProgressBar
-    from rtbot.io.run import Job
+    from rtbot.io.file_run import Job
     from rtbot.io.signals import StopRequest
     from rtbot.runtime.session import Session
 
@@ -179,7 +179,7 @@ class CheckpointedRun:
         def end_block(rows: int) -> None:
             self._end_block(before + rows, stop)
 
-        pump(self.session, intake, self.outputs, progress, end_block=end_block)
+        push_and_write(self.session, intake, self.outputs, progress, end_block=end_block)
         self._phase = WRITTEN
         self._commit()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rtbot.io.reader import FileReader
 
 
-class Session(Protocol):
+class PushTarget(Protocol):
     """What takes pushes."""
 
     def push(self, data: Any) -> Any:
@@ -29,7 +29,7 @@ class Session(Protocol):
 
 
 def pump(
-    session: Session,
+    session: PushTarget,
     intake: FileReader,
     take: Callable[[Any, InputBatch | None], object],
     end_block: Callable[[], object] | None = None,
@@ -48,7 +48,7 @@ def pump(
             end_block()
 
 
-def _pushed(session: Session, piece: InputBatch) -> Any:
+def _pushed(session: PushTarget, piece: InputBatch) -> Any:
     """Push a piece; errors have its place in the file, and what a user of files can do."""
     try:
         return session.push(piece.columns)
@@ -63,7 +63,7 @@ def _pushed(session: Session, piece: InputBatch) -> Any:
 
 
 def push_all(
-    session: Session, data: Any, inputs: Mapping[str, Input], io: Io, key: tuple[str, ...]
+    session: PushTarget, data: Any, inputs: Mapping[str, Input], io: Io, key: tuple[str, ...]
 ) -> list[Any]:
     """Push data and return all that the session gave for it.
 
@@ -83,13 +83,13 @@ def push_all(
     return given + _push_files(session, None, paths, inputs, io, key)
 
 
-def _end(session: Session, names: Iterable[str]) -> list[Any]:
+def _end(session: PushTarget, names: Iterable[str]) -> list[Any]:
     """Say that nothing comes (any more) for these inputs."""
     return [session.advance(INT64_MAX, name) for name in names]
 
 
 def _push_files(
-    session: Session,
+    session: PushTarget,
     file: str | os.PathLike[str] | None,
     paths: Mapping[str, str | os.PathLike[str]],
     inputs: Mapping[str, Input],
@@ -105,7 +105,7 @@ def _push_files(
 
 
 def push_inputs(
-    session: Session, request: InputSpec, inputs: Mapping[str, Input], io: Io
+    session: PushTarget, request: InputSpec, inputs: Mapping[str, Input], io: Io
 ) -> list[Any]:
     """Push the files of a request, block by block, and return all that the session gave.
 

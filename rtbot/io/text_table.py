@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rtbot.core.text_columns import aligned
+from rtbot.core.aligned_text import align_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ class TextTable:
         chosen = self._choose_columns(widths)
         right = [place is None or self._right[place] for place in chosen]
         cells = [[GAP if c is None else row[c] for c in chosen] for row in rows]
-        lines = aligned(cells, right)
+        lines = align_cells(cells, right)
         hidden = [f"{self._rows - missing:,} of {self._rows:,} rows"] if missing else []
         if None in chosen:
             hidden.append(f"{len(chosen) - 1} of {len(widths)} columns")

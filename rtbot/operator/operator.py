@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.core.errors import GraphError, Problem, suggest_name
 from rtbot.core.hints import fold_word
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.operator.declarations import (
     KINDS,
     ROLES,
@@ -301,7 +301,7 @@ def _make_duplicate_error(name: str, known: type[Operator]) -> GraphError:
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
     column = len(line) - len(line.lstrip()) + 1
     length = max(len(line.split("(")[0].strip()), 1)
-    mark = Mark(shorten_path(frame.f_code.co_filename), frame.f_lineno, column, length)
+    mark = SourceSpan(shorten_path(frame.f_code.co_filename), frame.f_lineno, column, length)
     file = known.__module__
     if not file.startswith("rtbot."):
         file = shorten_path(getattr(sys.modules.get(file), "__file__", None) or file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.numeric.exact import INTEGER_LIMB, running_integer_sum
 from rtbot.numeric.exact.digits import (
     SCRATCH_DIGITS,
@@ -164,5 +164,7 @@ class Merge(Synchronised):
         kind = next(iter(inputs.values())).kind
         if values["ties"] in ("sum", "mean") and kind not in ("number", "integer"):
             hint = "there are ties: first and ties: last for every type"
-            raise graph_error("RT125", Mark(), f"there is no {values['ties']} of {kind}", hint)
+            raise graph_error(
+                "RT125", SourceSpan(), f"there is no {values['ties']} of {kind}", hint
+            )
         return {"o1": Type("number" if values["ties"] == "mean" else kind)}

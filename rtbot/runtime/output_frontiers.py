@@ -36,7 +36,7 @@ def find_frontiers(session: Session, columns: Sequence[Any], *, ever: bool = Fal
     return np.where(held, _find_earliest(session, np.where(held, slots, 0), floors), LAST)
 
 
-def newest(session: Session, name: str, columns: Sequence[Any]) -> np.ndarray:
+def find_newest(session: Session, name: str, columns: Sequence[Any]) -> np.ndarray:
     """Return the newest times of an input for these keys in a keyed session; FIRST of none."""
     slots = _slots(session, columns)
     return np.where(slots >= 0, session.input_ports[name].last[np.maximum(slots, 0)], FIRST)

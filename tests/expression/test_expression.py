@@ -5,7 +5,7 @@ import random
 import pytest
 
 from rtbot.core.errors import GraphError, Problems
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.expression import (
     Expression,
     format_expression,
@@ -258,7 +258,7 @@ def test_functions_of_declarations_are_closed_to_graph_files():
 
 
 def test_a_place_is_that_of_the_file():
-    scalar = ScalarNode("x + * y", Mark("g.yaml", 3, 10, 7))
+    scalar = ScalarNode("x + * y", SourceSpan("g.yaml", 3, 10, 7))
     with pytest.raises(GraphError) as caught:
         parse_expression(scalar.text, scalar.place)
     assert caught.value.problems[0].mark.column == 5

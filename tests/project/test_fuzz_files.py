@@ -4,7 +4,7 @@ import pytest
 
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import Problem
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from tests.fuzz_files import check_case, check_chunk, check_data, check_places, make_case
 
 SLICES = [("graph", start) for start in range(0, 500, 125)] + [("data", 0), ("data", 75)]
@@ -26,13 +26,24 @@ def test_what_once_failed_ends_in_a_known_way(kind, name, tmp_path):
 
 
 GOOD = b"inputs: {a: number}\noutputs: [a]\n"
-OUTSIDE = [Mark("f", 0, 1), Mark("f", 4, 1), Mark("f", 1, 0), Mark("f", 1, 21), Mark("g", 1, 1)]
+OUTSIDE = [
+    SourceSpan("f", 0, 1),
+    SourceSpan("f", 4, 1),
+    SourceSpan("f", 1, 0),
+    SourceSpan("f", 1, 21),
+    SourceSpan("g", 1, 1),
+]
 
 
 @pytest.mark.parametrize("mark", OUTSIDE)
 def test_a_place_outside_the_file_is_a_failure(mark):
     check_places(
-        [Problem("RT101", Mark("f", 1, 20), "x"), Problem("RT101", Mark("f", 3, 1), "x")], GOOD, "f"
+        [
+            Problem("RT101", SourceSpan("f", 1, 20), "x"),
+            Problem("RT101", SourceSpan("f", 3, 1), "x"),
+        ],
+        GOOD,
+        "f",
     )
     with pytest.raises(AssertionError):
         check_places([Problem("RT101", mark, "x")], GOOD, "f")
@@ -40,7 +51,7 @@ def test_a_place_outside_the_file_is_a_failure(mark):
 
 def test_an_unknown_code_is_a_failure():
     with pytest.raises(AssertionError):
-        check_places([Problem("RT999", Mark("f", 1, 1), "x")], GOOD, "f")
+        check_places([Problem("RT999", SourceSpan("f", 1, 1), "x")], GOOD, "f")
 
 
 def test_another_exception_and_a_long_wait_are_failures(monkeypatch):
@@ -50,7 +61,7 @@ def test_another_exception_and_a_long_wait_are_failures(monkeypatch):
     ]
     monkeypatch.setattr("tests.fuzz_files.SECONDS", 0.01)
     monkeypatch.setattr("rtbot.load", lambda _: all(True for _ in iter(int, 1)))
-    assert check_chunk("suite", 1, 2, "graph")[2] == [("suite/1", "Slow: ")]
+    assert check_chunk("suite", 1, 2, "graph")[2] == [("suite/1", "TooSlow: ")]
 
 
 def test_a_bad_end_of_the_program_is_a_failure(monkeypatch, tmp_path):

@@ -36,6 +36,7 @@ PACKAGES = [
     "compare",
     "graph_tests",
     "api",
+    "adapter",
     "explain",
     "samples",
     "builder",
@@ -49,7 +50,7 @@ SHIMS = {"ieee"}
 STEPS = {"numeric", "operators"}
 RUNTIME = {"compiler", "runtime"}
 # What the adapter may import of the package, beside what `import rtbot` offers to everybody.
-ADAPTED = {"core", "io", "runtime", "storage", "tables"}
+ADAPTED = {"adapter"}
 HEAVY = ["numpy", "numba", "yaml", "click", "rich", "pyarrow", "pandas", "polars", "pyspark"]
 
 

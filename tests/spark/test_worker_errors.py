@@ -72,7 +72,7 @@ Logical Plan:
     ("text", "told"),
     [
         (f"{WORKER}\nrtbot.errors.DataError: {OURS}\n", OURS),
-        (STREAM.format(WORKER, f"rtbot.core.errors.DataError: {OURS}"), OURS),
+        (STREAM.format(WORKER, f"rtbot.DataError: {OURS}"), OURS),
         (
             "Traceback\nrtbot.errors.CheckpointError: error[RT311]: damaged\n",
             "error[RT311]: damaged",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +21,16 @@ if TYPE_CHECKING:
 class ExplainCommand(click.Command):
     """Takes `--code=all` beside the flag `--code`, whose next word is the graph."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words of the command line."""
-        return super().parse_args(ctx, [{"--code=all": "--all-code"}.get(a, a) for a in args])
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return the parser of the command line."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            return parse([{"--code=all": "--all-code"}.get(word, word) for word in args])
+
+        parser.parse_args = parse_args  # type: ignore[method-assign]
+        return parser
 
 
 @click.command("explain", cls=ExplainCommand)

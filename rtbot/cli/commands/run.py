@@ -22,7 +22,7 @@ from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
     from rtbot.cli.progress_bar import ProgressBar
-    from rtbot.io.run import Job
+    from rtbot.io.file_run import Job
 
 FORMATS = (*INPUT_FORMATS, "table")
 
@@ -151,7 +151,7 @@ def command(
     """
     from rtbot.cli.run_options import build_job
     from rtbot.core.notices import suppress_notices
-    from rtbot.io import checkpointed_run, run
+    from rtbot.io import checkpointed_run, file_run
     from rtbot.io.account_table import show_account, sum_losses, without_match
 
     quiet = options["quiet"]
@@ -162,7 +162,9 @@ def command(
             stack.enter_context(suppress_notices())
         progress = None if quiet else _make_progress_bar(stack, asked)
         execute = (
-            run.run_files if asked.checkpoint is None else checkpointed_run.run_with_checkpoints
+            file_run.run_files
+            if asked.checkpoint is None
+            else checkpointed_run.run_with_checkpoints
         )
         account = execute(loaded, asked, _discard_notice if quiet else _print_notice, progress)
     if not quiet:

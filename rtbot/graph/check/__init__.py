@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import rtbot.operators  # noqa: F401 (registers the operators)
 from rtbot.core.errors import GraphError, Problems, graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.context import Context, read_entries, read_text, to_plain_tree
 from rtbot.graph.check.drafts import Draft, read_drafts
 from rtbot.graph.check.edge import (
@@ -148,7 +148,7 @@ class _Check:
         outputs: dict[str, Ref | None],
     ) -> None:
         """A graph has an input and an output; a section that is wrong is reported as such."""
-        start = Mark(self.document.file, *((1, 1) if self.document.source else (0, 0)))
+        start = SourceSpan(self.document.file, *((1, 1) if self.document.source else (0, 0)))
         read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
         ends = [name for name in drafts if name not in read]
         hints = {

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ class ClassSource:
         """The syntax of the class or function; None if its source cannot be read."""
         return ast.parse(self.text).body[0] if self.text else None
 
-    def mark(self, node: Any, length: int = 0) -> Mark:
+    def mark(self, node: Any, length: int = 0) -> SourceSpan:
         """Return the place of a part of the syntax."""
         if node is None:
-            return Mark(self.file)
+            return SourceSpan(self.file)
         end = node.end_col_offset if node.end_lineno == node.lineno else node.col_offset + 1
         width = length or max(end - node.col_offset, 1)
         line = self.first + node.lineno - 1
-        return Mark(self.file, line, self.margin + node.col_offset + 1, width)
+        return SourceSpan(self.file, line, self.margin + node.col_offset + 1, width)
 
-    def of(self, name: str) -> Mark:
+    def of(self, name: str) -> SourceSpan:
         """Return the place of an attribute of the class; of the class if it is not there."""
         found = self.attribute(name)
         if found is not None:
@@ -64,13 +64,13 @@ class ClassSource:
                 return node
         return None
 
-    def inside(self, name: str) -> Callable[[int, int], Mark]:
+    def inside(self, name: str) -> Callable[[int, int], SourceSpan]:
         """Return the function from (offset, length) in a text attribute to the place of that."""
         value = getattr(self.attribute(name), "value", None)
         plain = isinstance(value, ast.Constant) and value.lineno == value.end_lineno
         whole, quote = self.of(name), self.mark(value) if plain else None
 
-        def place(offset: int, length: int = 1) -> Mark:
+        def place(offset: int, length: int = 1) -> SourceSpan:
             if quote is None:
                 return whole
             return replace(quote, column=quote.column + 1 + offset, length=length)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from collections.abc import Mapping as Map
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 EXAMPLES = {
@@ -40,7 +40,7 @@ class GraphParameter:
     name: str
     kind: str
     value: Any
-    mark: Mark
+    mark: SourceSpan
     poisoned: bool = False
 
 
@@ -55,7 +55,7 @@ class Context:
     blind: bool = False
     """Parameters may be missing that the file meant to give: an unknown one is no mistake."""
 
-    def parameter(self, name: str, mark: Mark) -> GraphParameter:
+    def parameter(self, name: str, mark: SourceSpan) -> GraphParameter:
         """Return the parameter `$name`; an unknown one is refused, a wrong one poisons silently."""
         if name not in self.parameters and self.blind:
             raise GraphError([])
@@ -141,7 +141,7 @@ def to_plain_tree(node: DocumentNode) -> Any:
     return {key: to_plain_tree(item) for key, item in node.items.items()}
 
 
-def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
+def check_id(name: str, mark: SourceSpan, what: str, problems: Problems) -> bool:
     """Note an id that is no id; return whether it is one."""
     if ID.fullmatch(name):
         return True

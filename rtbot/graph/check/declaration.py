@@ -31,7 +31,7 @@ from rtbot.operator import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
     from rtbot.expression import Term
 
 GENERIC = ("T", "N")
@@ -72,7 +72,7 @@ class _Checker:
         """Note a problem of an attribute of the class, "" for the class."""
         self.note(self.places.of(name), f"{self.cls.__name__}: {message}", hint)
 
-    def note(self, mark: Mark, message: str, hint: str) -> None:
+    def note(self, mark: SourceSpan, message: str, hint: str) -> None:
         self.problems.add("RT170", mark, message, hint, operator=self.cls.__name__)
 
     def check(self) -> None:

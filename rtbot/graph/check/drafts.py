@@ -27,7 +27,7 @@ from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, sugge
 if TYPE_CHECKING:
     from collections.abc import Mapping as Map
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
     from rtbot.graph.model import Ref
 
 OPERATORS_MAX = 10_000
@@ -41,12 +41,12 @@ class Draft:
     """An operator of the file on its way to a node; `poisoned` once a problem of it is noted."""
 
     id: str
-    mark: Mark
+    mark: SourceSpan
     operator: type[Operator] = Formula
     values: dict[str, Any] = field(default_factory=dict)
     feeds: dict[str, ScalarNode] = field(default_factory=dict)
     inputs: dict[str, Ref] = field(default_factory=dict)
-    marks: dict[str, Mark] = field(default_factory=dict)
+    marks: dict[str, SourceSpan] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=lambda: {"o1": "o1"})
     names: dict[str, str] = field(default_factory=dict)
     arity: int = 1
@@ -60,7 +60,7 @@ class Draft:
 
 
 def read_drafts(
-    node: DocumentNode | None, taken: Map[str, Mark], context: Context
+    node: DocumentNode | None, taken: Map[str, SourceSpan], context: Context
 ) -> dict[str, Draft]:
     """Read every operator by itself; ids share one namespace with the inputs, `taken`."""
     if isinstance(node, SequenceNode):

@@ -15,7 +15,7 @@ from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
 if TYPE_CHECKING:
     from collections import abc
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
     from rtbot.graph.check.references import SymbolTable
 
 UNITS = ("s", "ms", "us", "ns")
@@ -59,7 +59,7 @@ def read_inputs(node: DocumentNode | None, context: Context) -> dict[str, Input 
 
 
 def _read_input_type(
-    name: str, node: DocumentNode, mark: Mark, context: Context
+    name: str, node: DocumentNode, mark: SourceSpan, context: Context
 ) -> tuple[Type, str]:
     if isinstance(node, ScalarNode):
         if node.missing:
@@ -125,7 +125,9 @@ def read_outputs(
     return result
 
 
-def _read_output(name: str, mark: Mark, item: DocumentNode, names: SymbolTable) -> tuple[str, Ref]:
+def _read_output(
+    name: str, mark: SourceSpan, item: DocumentNode, names: SymbolTable
+) -> tuple[str, Ref]:
     """Return an output's public name and what it shows."""
     if not isinstance(item, ScalarNode):
         message = f"an output is a reference, this is {item.form}"
@@ -139,7 +141,7 @@ def _read_output(name: str, mark: Mark, item: DocumentNode, names: SymbolTable) 
 
 def _list_outputs(
     node: DocumentNode | None, context: Context
-) -> list[tuple[str, Mark, DocumentNode]]:
+) -> list[tuple[str, SourceSpan, DocumentNode]]:
     """Return (name, place, reference) of every output; the name is "" in a list."""
     if isinstance(node, SequenceNode):
         return [("", item.mark, item) for item in node.items]

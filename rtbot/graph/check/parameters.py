@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.context import (
     Context,
     GraphParameter,
@@ -52,12 +52,12 @@ def read_parameters(
         if name not in result and not context.blind:
             hint = context.problems.suggest_name(name, result) or hint_known_names(result)
             message = f"unknown parameter {name!r}"
-            context.problems.add("RT114", Mark("<parameters>"), message, hint)
+            context.problems.add("RT114", SourceSpan("<parameters>"), message, hint)
     return result
 
 
 def _read_parameter(
-    name: str, node: DocumentNode, mark: Mark, given: abc.Mapping[str, Any], context: Context
+    name: str, node: DocumentNode, mark: SourceSpan, given: abc.Mapping[str, Any], context: Context
 ) -> GraphParameter:
     if not NAME.fullmatch(name):
         hint = "a letter, then letters, digits and _, 64 at most"
@@ -87,7 +87,7 @@ def _read_fields(node: DocumentNode, name: str, context: Context) -> dict[str, D
     return {"default": node}
 
 
-def _find_kind(name: str, fields: dict[str, DocumentNode], mark: Mark) -> str:
+def _find_kind(name: str, fields: dict[str, DocumentNode], mark: SourceSpan) -> str:
     """Return the declared type, or the type of the default."""
     declared, default = fields.get("type"), fields.get("default")
     if declared is not None:
@@ -162,7 +162,7 @@ def _check_value(
 
 def _make_node(name: str, value: Any) -> DocumentNode:
     """Make a node of a value given at the call: text from a command line, or a Python value."""
-    mark = Mark(f"<parameters> {name}")
+    mark = SourceSpan(f"<parameters> {name}")
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from rtbot.core.errors import Problems
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
     from rtbot.graph.check.drafts import Draft
 
 _WORDS = {
@@ -47,7 +47,7 @@ class SymbolTable:
     def __contains__(self, name: str) -> bool:
         return name in self.drafts or name in self.inputs
 
-    def resolve(self, text: str, mark: Mark) -> Ref:
+    def resolve(self, text: str, mark: SourceSpan) -> Ref:
         """Return the output port that a reference names.
 
         Raises GraphError, without a problem if what it names has one already.
@@ -73,7 +73,7 @@ class SymbolTable:
             raise graph_error("RT121", mark, f"{name} has no output {port!r}", hint)
         return Ref(name, names[port])
 
-    def outputs(self, name: str, mark: Mark) -> Mapping[str, str]:
+    def outputs(self, name: str, mark: SourceSpan) -> Mapping[str, str]:
         """Return the outputs of an input or operator: the port by each of its names."""
         if name in self.drafts:
             if self.drafts[name].shapeless:
@@ -135,7 +135,7 @@ def resolve_drafts(names: SymbolTable, context: Context) -> None:
             _number_ports(draft, context)
 
 
-def _collect_references(draft: Draft, names: SymbolTable) -> Iterator[tuple[str, str, Mark]]:
+def _collect_references(draft: Draft, names: SymbolTable) -> Iterator[tuple[str, str, SourceSpan]]:
     """Every distinct name of an expression, in order of appearance, at its first place."""
     assert draft.term is not None
     assert draft.scalar is not None

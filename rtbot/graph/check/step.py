@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbot.core.errors import Problems
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 RING_PARTS = ("first", "count", "entering", "leaving", "evicts", "position")
 _SINGLE = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 """Expressions that are one value for sure."""
@@ -41,7 +41,7 @@ class _StepCheck:
     def add(self, node: Any, message: str, hint: str = "", *, length: int = 0) -> None:
         self.note(self.places.mark(node, length), message, hint)
 
-    def note(self, mark: Mark, message: str, hint: str = "") -> None:
+    def note(self, mark: SourceSpan, message: str, hint: str = "") -> None:
         message = f"{self.title}: {message}"
         self.problems.add("RT170", mark, message, hint, operator=self.cls.__name__)
 

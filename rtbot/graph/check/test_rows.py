@@ -7,7 +7,7 @@ from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, GraphError, graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.core.times import TimeStyle, detect_style, parse_time
 from rtbot.graph.check.context import read_entries
 from rtbot.graph.check.typed_values import (
@@ -37,7 +37,7 @@ class GraphTestRows:
 
     rows: tuple[Row, ...] = ()
     file: str = ""
-    mark: Mark = Mark()
+    mark: SourceSpan = SourceSpan()
     lines: tuple[int, ...] = ()
     style: TimeStyle | None = None
     missing: bool = False

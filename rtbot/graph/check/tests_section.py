@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import GraphError, graph_error, suggest_name
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.context import Context, read_entries, read_text
 from rtbot.graph.check.test_rows import GraphTestRows, read_rows
 from rtbot.graph.check.typed_values import convert_value
@@ -46,7 +46,7 @@ class GraphTest:
     tolerance: float = 0.0
     error: str = ""
     doc: str = ""
-    mark: Mark = Mark()
+    mark: SourceSpan = SourceSpan()
 
     @property
     def refs(self) -> set[Ref]:
@@ -80,7 +80,7 @@ def read_tests(
         return []
     graph = _TestScope(inputs, outputs, names, types, context)
     readers = [_TestReader(graph, item, index) for index, item in enumerate(node.items, start=1)]
-    first: dict[str, Mark] = {}
+    first: dict[str, SourceSpan] = {}
     for reader in readers:
         if first.setdefault(reader.name, reader.mark) is not reader.mark:
             line = first[reader.name].line
@@ -192,14 +192,14 @@ class _TestReader:
                 names.append(item.text)
         return names
 
-    def input_type(self, name: str, mark: Mark) -> Type | None:
+    def input_type(self, name: str, mark: SourceSpan) -> Type | None:
         if name not in self.graph.inputs:
             hint = self.problems.suggest_name(name, self.graph.inputs)
             raise graph_error("RT120", mark, f"there is no input {name!r}", hint)
         one = self.graph.inputs[name]
         return one.type if one else None
 
-    def output_type(self, name: str, mark: Mark) -> Type | None:
+    def output_type(self, name: str, mark: SourceSpan) -> Type | None:
         """Return the type of a public output, or of any output port of the graph."""
         if name in self.graph.outputs and self.graph.outputs[name] is None:
             return None
@@ -209,7 +209,7 @@ class _TestReader:
         return self.graph.types.get(ref)
 
     def rows_by_name(
-        self, key: str, type_of: Callable[[str, Mark], Type | None]
+        self, key: str, type_of: Callable[[str, SourceSpan], Type | None]
     ) -> dict[str, GraphTestRows]:
         result = {}
         node = self.fields.get(key)

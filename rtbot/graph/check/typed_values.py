@@ -15,7 +15,7 @@ from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Nu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
 
     Reader = Callable[[Any, ScalarNode, Context], Any]
 
@@ -117,7 +117,7 @@ def parse_boolean(scalar: ScalarNode) -> bool | None:
     return {"true": True, "false": False}.get(scalar.text) if scalar.value != "" else None
 
 
-def parse_duration(text: str, unit: str | None, mark: Mark, name: str) -> int | None:
+def parse_duration(text: str, unit: str | None, mark: SourceSpan, name: str) -> int | None:
     """Return how many units of `io.unit` a text such as "500ms" is; None if it is no duration."""
     found = DURATION.fullmatch(text)
     if not found:

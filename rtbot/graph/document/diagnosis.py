@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import describe_non_ascii, graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
     from rtbot.core.errors import GraphError
@@ -56,7 +56,7 @@ def make_yaml_error(text: str, file: str, error: Any) -> GraphError:
     line, column = (min(mark.line, len(lines) - 1), mark.column) if mark else (0, 0)
     other = identify_text(text)
     if other:
-        return graph_error("RT105", Mark(file, 1, 1), f"this looks like {other}", GRAPH_FIRST)
+        return graph_error("RT105", SourceSpan(file, 1, 1), f"this looks like {other}", GRAPH_FIRST)
     for place in sorted({line, context.line if context else line}):
         found = _SIGN_FIRST.search(lines[place]) if place < len(lines) else None
         if found:
@@ -68,7 +68,7 @@ def make_yaml_error(text: str, file: str, error: Any) -> GraphError:
         column = len(lines[line]) - len(lines[line].lstrip())
     hint = _suggest_fix(lines[line], line, column, error)
     message = f"this is not YAML: {error.problem or error.context}"
-    return graph_error("RT101", Mark(file, line + 1, column + 1), message, hint)
+    return graph_error("RT101", SourceSpan(file, line + 1, column + 1), message, hint)
 
 
 def _is_comment(line: str) -> bool:

@@ -7,7 +7,7 @@ from collections import abc
 from typing import Any
 
 from rtbot.core.errors import Problems, graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document.nodes import (
     Document,
     DocumentNode,
@@ -21,14 +21,14 @@ from rtbot.graph.document.parse import DEPTH_MAX, NODES_MAX, SCALAR_MAX
 INTEGER_BITS = 1_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-Place = abc.Callable[[str], Mark]
+Place = abc.Callable[[str], SourceSpan]
 """From the path of a value, such as `tests[0].name`, to its place."""
 
 
 def from_mapping(source: abc.Mapping[str, Any]) -> Document:
     """Make a document of a mapping; the place of a node is the path that leads to it."""
-    document = Document(MappingNode({}, Mark("<mapping>")), "<mapping>")
-    root = to_nodes(source, lambda path: Mark(f"<mapping> {path}".strip()), document.problems)
+    document = Document(MappingNode({}, SourceSpan("<mapping>")), "<mapping>")
+    root = to_nodes(source, lambda path: SourceSpan(f"<mapping> {path}".strip()), document.problems)
     assert isinstance(root, MappingNode)
     document.root = root
     return document
@@ -67,7 +67,7 @@ def to_nodes(value: Any, place: Place, problems: Problems) -> DocumentNode:
     return converted(value, "", 0)
 
 
-def unwrap_scalar(value: Any, mark: Mark) -> Any:
+def unwrap_scalar(value: Any, mark: SourceSpan) -> Any:
     """Return a Python scalar as one of str, bool, int, float, None."""
     if hasattr(value, "dtype") and getattr(value, "ndim", 0) == 0:
         value = value.item()

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import Problem, Problems
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ class ScalarNode:
     """A value without children: the text of the file, or a Python value of a mapping."""
 
     value: Any
-    mark: Mark
+    mark: SourceSpan
     quoted: bool = False
     source: str = field(default="", repr=False)
     start: int = 0
@@ -43,7 +43,7 @@ class ScalarNode:
         """True if nothing stands after the colon, or what YAML and JSON call nothing."""
         return self.value is None or (self.value in NULLS and not self.quoted)
 
-    def place(self, offset: int, length: int = 1) -> Mark:
+    def place(self, offset: int, length: int = 1) -> SourceSpan:
         """Return the place in the file of the character `offset` of the text."""
         if not self.source:
             return replace(self.mark, column=offset + 1, length=length)
@@ -52,7 +52,7 @@ class ScalarNode:
         at = self.walked[min(offset, len(self.walked) - 1)]
         line = self.mark.line + self.source.count("\n", self.start, at)
         column = at - self.source.rfind("\n", 0, at)
-        return Mark(self.mark.file, line, column, length)
+        return SourceSpan(self.mark.file, line, column, length)
 
     def _walk(self) -> Iterator[int]:
         """Yield the offset in the file of every character.
@@ -76,7 +76,7 @@ class SequenceNode:
     """A list of nodes; `flow` if it has brackets, `start` and `end` are its place in the text."""
 
     items: list[DocumentNode]
-    mark: Mark
+    mark: SourceSpan
     flow: bool = field(default=False, compare=False)
     start: int = field(default=0, repr=False, compare=False)
     end: int = field(default=0, repr=False, compare=False)
@@ -89,8 +89,8 @@ class MappingNode:
     """Nodes by key, and the places of the keys; `flow`, `start` and `end` as in `SequenceNode`."""
 
     items: dict[str, DocumentNode]
-    mark: Mark
-    keys: dict[str, Mark] = field(default_factory=dict)
+    mark: SourceSpan
+    keys: dict[str, SourceSpan] = field(default_factory=dict)
     flow: bool = field(default=False, compare=False)
     start: int = field(default=0, repr=False, compare=False)
     end: int = field(default=0, repr=False, compare=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document.diagnosis import (
     GRAPH_FIRST,
     PARAMETER_BARE,
@@ -34,7 +34,7 @@ SCALAR_MAX = 1 << 16
 
 def parse_yaml(text: str, file: str = "<graph>") -> Document:
     """Read the text of a graph file."""
-    document = Document(MappingNode({}, Mark(file)), file, text)
+    document = Document(MappingNode({}, SourceSpan(file)), file, text)
     try:
         document.source = normalise_text(text, file, BYTES_MAX)
         document.root = _NodeBuilder(document).read()
@@ -61,7 +61,7 @@ class _NodeBuilder:
     def read(self) -> MappingNode:
         for event in self.events():
             getattr(self, "on_" + type(event).__name__, self.ignore)(event)
-        start = Mark(self.file, 1, 1)
+        start = SourceSpan(self.file, 1, 1)
         if self.fatal:
             raise GraphError(self.problems.list_problems("error"))
         root = self.roots[0] if self.roots else ScalarNode(None, start)
@@ -76,7 +76,7 @@ class _NodeBuilder:
     def refuse_data(self) -> None:
         """Raise GraphError if the text is data, not a graph."""
         if other := identify_text(self.text):
-            start = Mark(self.file, 1, 1)
+            start = SourceSpan(self.file, 1, 1)
             raise graph_error("RT105", start, f"this looks like {other}", GRAPH_FIRST)
 
     def events(self) -> Iterator[Any]:
@@ -90,12 +90,12 @@ class _NodeBuilder:
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             reason = str(error).splitlines()[0]
             message = f"this is not YAML: {reason}"
-            raise graph_error("RT101", Mark(self.file, 1, 1), message) from None
+            raise graph_error("RT101", SourceSpan(self.file, 1, 1), message) from None
 
-    def mark(self, event: Any) -> Mark:
+    def mark(self, event: Any) -> SourceSpan:
         start, end = event.start_mark, event.end_mark
         length = end.column - start.column if start.line == end.line else 1
-        return Mark(self.file, start.line + 1, start.column + 1, max(length, 1))
+        return SourceSpan(self.file, start.line + 1, start.column + 1, max(length, 1))
 
     def ignore(self, event: Any) -> None:
         """Stream and document ends say nothing."""

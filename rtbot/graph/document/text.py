@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rtbot.core.errors import graph_error
-from rtbot.core.source_span import Mark
+from rtbot.core.source_span import SourceSpan
 from rtbot.graph.document.diagnosis import GRAPH_FIRST, identify_bytes
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -17,7 +17,7 @@ _TAB = re.compile(r"^[ ]*\t[ \t]*(?=[^\s#])", re.MULTILINE)
 
 def decode_text(data: bytes, file: str, bytes_max: int) -> str:
     """Decode a file's bytes as UTF-8; a byte order mark of UTF-8 is allowed."""
-    start = Mark(file, 1, 1)
+    start = SourceSpan(file, 1, 1)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise graph_error("RT109", start, "the file is UTF-16", "save it as UTF-8")
     other = identify_bytes(data)
@@ -40,7 +40,9 @@ def normalise_text(text: str, file: str, bytes_max: int) -> str:
     """Return the text with line ends as newlines; raise GraphError for what is no plain text."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if len(text) > bytes_max or len(text.encode("utf-8", "surrogatepass")) > bytes_max:
-        raise graph_error("RT108", Mark(file, 1, 1), f"a graph file of more than {bytes_max} bytes")
+        raise graph_error(
+            "RT108", SourceSpan(file, 1, 1), f"a graph file of more than {bytes_max} bytes"
+        )
     for found in _FORBIDDEN.finditer(text):
         message = f"the character U+{ord(found.group()):04X} is not allowed"
         hint = "remove it, or write it as an escape in quotes"
@@ -62,6 +64,6 @@ def _join_surrogates(pair: re.Match[str]) -> str:
     return f"{pair.group(1)}\\U{ord(units.decode('utf-16-be')):08X}"
 
 
-def _locate(text: str, offset: int, file: str) -> Mark:
+def _locate(text: str, offset: int, file: str) -> SourceSpan:
     line_start = text.rfind("\n", 0, offset) + 1
-    return Mark(file, text.count("\n", 0, offset) + 1, offset - line_start + 1)
+    return SourceSpan(file, text.count("\n", 0, offset) + 1, offset - line_start + 1)

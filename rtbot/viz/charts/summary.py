@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from rtbot.core.aligned_text import align_cells
 from rtbot.core.errors import DataError
-from rtbot.core.text_columns import aligned
 from rtbot.tables.wide import build_wide
 from rtbot.viz.charts.axes import TimeAxis, TimeScale, ValueScale, format_brief
 from rtbot.viz.charts.downsample import Collector, detect_kind, split_by_key
@@ -80,7 +80,7 @@ class Summary:
     def text(self) -> str:
         """The summary for a terminal."""
         lines = self.lines()
-        table = aligned([HEADER, *lines], RIGHT) if lines else []
+        table = align_cells([HEADER, *lines], RIGHT) if lines else []
         return "\n".join([f"<Result: {self.head()}>", *table])
 
     def html(self) -> str:

@@ -12,7 +12,7 @@ from rtbot.operator.declarations import Duration
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rtbot.core.source_span import Mark
+    from rtbot.core.source_span import SourceSpan
     from rtbot.graph.model import CheckedGraph, Node, Ref
 
 PARAMETERS_SHOWN = 5
@@ -193,5 +193,5 @@ def _format_tip(head: str, item: Any, doc: str | None = "") -> str:
     return "\n".join(filter(None, (head, meaning, *_format_place(item.mark))))
 
 
-def _format_place(mark: Mark) -> Iterable[str]:
+def _format_place(mark: SourceSpan) -> Iterable[str]:
     return [f"{PurePath(mark.file).name}, line {mark.line}"] if mark.line else []

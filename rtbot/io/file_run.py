@@ -82,7 +82,9 @@ def run_files(
         outlet.open(TimeFormat(intake.unit, intake.style), intake.integer_keys)
         plotter = _make_plotter(graph, session) if job.plot else None
         stop.check()
-        pump(session, intake, outlet, progress, plotter, end_block=lambda _rows: stop.check())
+        push_and_write(
+            session, intake, outlet, progress, plotter, end_block=lambda _rows: stop.check()
+        )
         stop.check()
         account = session.account()
     if plotter and job.plot:
@@ -142,7 +144,7 @@ def _make_plotter(graph: Graph, session: Session) -> Plotter:
     return Plotter(graph.checked, session)
 
 
-def pump(
+def push_and_write(
     session: Session,
     intake: FileReader,
     outlet: OutputFiles,

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def aligned(
+def align_cells(
     rows: Iterable[Sequence[str]], right: Sequence[bool], widths: Sequence[int] = ()
 ) -> list[str]:
     """Return rows of cells as lines in which the columns are aligned; some of them at the right.
