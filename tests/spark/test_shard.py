@@ -350,7 +350,7 @@ def test_foreign_bytes_and_those_of_another_version_are_refused(monkeypatch):
     monkeypatch.undo()
     refused = {
         "this is no dump of rtbot": b"PAR1" * 30,
-        "format 2; this version reads 1": later,
+        "format 3; this version reads 2": later,
         "its parts do not belong together": state[:start] + other[end:],
     }
     for message, given in refused.items():
@@ -467,7 +467,7 @@ def test_the_guard_refuses_another_graph_before_any_bucket_is_touched():
         with pytest.raises(CheckpointError, match=message):
             asked(other, shard_state.ShardLayout(buckets), before)
     later = (before[0].replace('"version": 2', '"version": 3'),)
-    with pytest.raises(CheckpointError, match="format 2; this version reads 1"):
+    with pytest.raises(CheckpointError, match="format 3; this version reads 2"):
         asked(text, shard_state.ShardLayout(4), later)
     with pytest.raises(CheckpointError, match="not of a stream of rtbot"):
         asked(text, shard_state.ShardLayout(4), ("[1]",))
