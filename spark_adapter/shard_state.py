@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from spark_adapter.partition import JobSpec
 
-VERSION = 1
+VERSION = 2
 LENGTH = struct.Struct("<Q")
 DIGEST = 32
 """The last bytes of a container."""

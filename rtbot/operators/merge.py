@@ -70,7 +70,7 @@ def merged_mean(i, i_valid, scratch, scratch_first):
 
 
 @step
-def integer_sum(i, i_valid):
+def tied_integer_sum(i, i_valid):
     """(count, fits, sum, upper, lower): of the integers that are present."""
     count, fits, total, upper, lower = 0, True, 0, 0, 0
     for place in range(len(i)):
@@ -83,14 +83,14 @@ def integer_sum(i, i_valid):
 @step
 def merged_integer_sum(i, i_valid):
     """The sum of the integers that are present."""
-    _, fits, total, _, _ = integer_sum(i, i_valid)
+    _, fits, total, _, _ = tied_integer_sum(i, i_valid)
     return EMIT if fits else DOMAIN, total
 
 
 @step
 def merged_integer_mean(i, i_valid, scratch, scratch_first):
     """The mean of the integers that are present, as a number."""
-    count, _, _, upper, lower = integer_sum(i, i_valid)
+    count, _, _, upper, lower = tied_integer_sum(i, i_valid)
     clear_digits(scratch, scratch_first, SUM_DIGITS)
     sign = -1 if upper < 0 else 1
     add_integer(abs(upper), sign, LIMB_BITS - SUM_BASE, scratch, scratch_first)

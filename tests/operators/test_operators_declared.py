@@ -1,12 +1,14 @@
 """Every registered operator says what it is, and its example is true."""
 
+import importlib
 import inspect
 import math
+import pkgutil
 from array import array
 
 import pytest
 
-import rtbot.operators  # noqa: F401 (it registers them)
+import rtbot.operators  # (it registers them)
 from rtbot.operator import (
     DOMAIN,
     EMIT,
@@ -20,6 +22,7 @@ from rtbot.operator import (
     Scalar,
     Scratch,
 )
+from rtbot.operator.step_source import find_globals
 from rtbot.operators.joins import Join
 from rtbot.operators.merge import Merge
 from rtbot.operators.running import EMA
@@ -390,3 +393,22 @@ def test_integers_stay_integers(cls):
 
 def test_every_operator_is_an_operator():
     assert all(issubclass(cls, Operator) for cls in OPERATORS)
+
+
+def collect_used(function, found):
+    """All steps that a step uses, by the names under which the generated module has them."""
+    for name, value in find_globals(function).items():
+        if getattr(value, "is_step", False):
+            found.setdefault(name, set()).add(value)
+            collect_used(value, found)
+
+
+def test_no_two_steps_have_one_name_in_generated_modules():
+    found = {}
+    for module in pkgutil.walk_packages(rtbot.__path__, "rtbot."):
+        if module.name.startswith(("rtbot.operators.", "rtbot.numeric.", "rtbot.compiler.")):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if getattr(value, "is_step", False) and value.__module__ == module.name:
+                    found.setdefault(name, set()).add(value)
+                    collect_used(value, found)
+    assert {name for name, steps in found.items() if len(steps) > 1} == set()

@@ -345,12 +345,12 @@ def test_foreign_bytes_and_those_of_another_version_are_refused(monkeypatch):
     start, end = (
         shard_state.LENGTH.size + shard_state.LENGTH.unpack(s[:8])[0] for s in (state, other)
     )
-    monkeypatch.setattr(shard_state, "VERSION", 2)
+    monkeypatch.setattr(shard_state, "VERSION", 3)
     later = saved(GRAPHS["one output"])[1]
     monkeypatch.undo()
     refused = {
         "this is no dump of rtbot": b"PAR1" * 30,
-        "format 2; this version reads 1": later,
+        "format 3; this version reads 2": later,
         "its parts do not belong together": state[:start] + other[end:],
     }
     for message, given in refused.items():
@@ -466,8 +466,8 @@ def test_the_guard_refuses_another_graph_before_any_bucket_is_touched():
     for message, (other, buckets) in refused.items():
         with pytest.raises(CheckpointError, match=message):
             asked(other, shard_state.ShardLayout(buckets), before)
-    later = (before[0].replace('"version": 1', '"version": 2'),)
-    with pytest.raises(CheckpointError, match="format 2; this version reads 1"):
+    later = (before[0].replace('"version": 2', '"version": 3'),)
+    with pytest.raises(CheckpointError, match="format 3; this version reads 2"):
         asked(text, shard_state.ShardLayout(4), later)
     with pytest.raises(CheckpointError, match="not of a stream of rtbot"):
         asked(text, shard_state.ShardLayout(4), ("[1]",))
