@@ -122,6 +122,13 @@ def test_every_page_is_found_from_the_first():
     assert set(EVERY) <= found
 
 
+def test_the_index_lists_every_page():
+    index = DOCS / "README.md"
+    listed = {(DOCS / link.partition("#")[0]).resolve() for link in links(index)}
+    pages_there = {*DOCS.glob("*.md"), *DOCS.glob("decisions/*.md"), *DOCS.glob("examples/*.md")}
+    assert pages_there - {index} <= listed
+
+
 def test_every_code_that_a_page_names_exists():
     for page in WRITTEN:
         named = set(re.findall(r"\bRT\d{3}\b", page.read_text(encoding="utf-8")))
