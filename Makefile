@@ -6,7 +6,7 @@ BIN := .venv/bin
 LOCKED := pyproject.toml requirements-ci.lock
 CORE := $(addprefix tests/,core expression graph numeric operator operators project runtime tables)
 
-.PHONY: demo check test lint bench torture sabotage promises soak constructors pages lock clean
+.PHONY: demo check test lint bench torture mutation promises soak constructors pages lock clean
 
 demo: .venv/ready-to-run
 	@mkdir -p out
@@ -42,7 +42,7 @@ bench: .venv/ready-to-develop
 torture: .venv/ready-to-develop
 	$(BIN)/python -m tests.torture
 
-sabotage: .venv/ready-to-develop
+mutation: .venv/ready-to-develop
 	$(BIN)/python -m tests.mutation_testing
 
 # All that docs/guarantees.md promises, tried as often as MINUTES allow.

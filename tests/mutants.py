@@ -1,13 +1,13 @@
-"""The list of `tests.mutation_testing`: a text that occurs once in the package, what it becomes,
-and the commands one of which must catch it, in the order in which they are tried."""
+"""The list of `tests.mutation_testing`: functions with one change each, and the commands of which
+one must catch it."""
 
-from dataclasses import dataclass
+from tests.mutation import TORTURES, Mutant, TextMutant
 
 TORTURE = ["-m", "tests.torture", "--compiled", "0", "--no-shrink", "--no-floors", "--workers", "1"]
 PYTEST = ["-m", "pytest", "-xq", "-p", "no:cacheprovider"]
 COMMANDS = {
-    "torture": [*TORTURE, "--graphs", "150", "--seed", "sabotage", "--failures", "0"],
-    "long torture": [*TORTURE, "--graphs", "2500", "--seed", "sabotage", "--failures", "0"],
+    "torture": [*TORTURE, "--graphs", "150", "--seed", "mutation", "--failures", "0"],
+    "long torture": [*TORTURE, "--graphs", "2500", "--seed", "mutation", "--failures", "0"],
     "dumps": [*PYTEST, "tests/conformance/test_dumps.py"],
     "compare": ["-m", "tests.comparisons"],
     "exact": [*PYTEST, "tests/numeric/test_exact.py"],
@@ -28,7 +28,7 @@ COMMANDS = {
     "state": [*PYTEST, "tests/runtime/test_state.py"],
     "times": [*PYTEST, "tests/runtime/test_lateness.py"],
     "late": [*PYTEST, "tests/runtime/test_frontiers.py", "-k", "may_begin_an_interval"],
-    "mutants": [*PYTEST, "tests/project/test_survivors.py"],
+    "survivors": [*PYTEST, "tests/project/test_survivors.py"],
     "declared": [*PYTEST, "tests/operators/test_operators_declared.py"],
     "oracles": [
         *PYTEST,
@@ -73,272 +73,618 @@ COMMANDS = {
         "by_rank or (gives_the_bits and bands)",
     ],
 }
-TORTURES = ("torture", "long torture")
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One line of the package, broken."""
-
-    old: str
-    new: str
-    caught_by: tuple = TORTURES
-    compared: bool = False
-    """Whether two runs of the same data differ by it: it touches order, cuts or state. What is as
-    wrong in every run, or wrong in what is refused or in when something comes out, does not."""
-
+SURVIVORS = ("survivors",)
 
 EDGE = [
-    Mutant("            if time[row] <= before:\n", "            if time[row] < before:\n"),
     Mutant(
-        "late = time[row] < before or (time[row] <= floor",
-        "late = time[row] < before or (False",
+        "rtbot/runtime/kernels/rows.py::first_unordered",
+        "time[row] <= before",
+        "time[row] < before",
+    ),
+    Mutant(
+        "rtbot/runtime/kernels/rows.py::admit", "time[row] <= floor", "False", ("edge", *TORTURES)
+    ),
+    Mutant("rtbot/runtime/kernels/heaps.py::judge", "time[row] < bound", "time[row] <= bound"),
+    Mutant(
+        "rtbot/runtime/reorder.py::ReorderBuffer._let_go",
+        "newest - self.lateness - 1",
+        "newest - self.lateness",
+        compared=True,
+    ),
+    Mutant("rtbot/runtime/reorder.py::", '("last", "min", "max", "sum")', '("min", "max", "sum")'),
+    Mutant(
+        "rtbot/runtime/reorder.py::settle_tie",
+        '0 if rule == "min" else -1',
+        "-1",
+    ),
+    Mutant(
+        "rtbot/runtime/input_port.py::InputPort.advance",
+        "max(self.floor, until)",
+        "until",
         ("edge", *TORTURES),
     ),
-    Mutant("late[row] = time[row] < bound or", "late[row] = time[row] <= bound or"),
-    Mutant("newest - self.lateness - 1, FIRST", "newest - self.lateness, FIRST", compared=True),
-    Mutant('RULES = ("last", "min", "max", "sum")', 'RULES = ("min", "max", "sum")'),
-    Mutant("ordered[0 if rule", "ordered[-1 if rule"),
-    Mutant("self.floor = max(self.floor, until)", "self.floor = until", ("edge", *TORTURES)),
-    Mutant("and node_time[root] <= until[run]", "and node_time[root] < until[run]", compared=True),
-    Mutant("if older(time, order, b, a):", "if older(time, order, a, b):", compared=True),
-    Mutant('self.lost["duplicate"] = self.lost.get("duplicate", 0) + lost', "pass"),
+    Mutant(
+        "rtbot/runtime/kernels/heaps.py::release",
+        "node_time[root] <= until[run]",
+        "node_time[root] < until[run]",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/kernels/heaps.py::meld",
+        "older(time, order, b, a)",
+        "older(time, order, a, b)",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/reorder.py::ReorderBuffer._settle_ties",
+        'self.lost["duplicate"] = self.lost.get("duplicate", 0) + lost',
+        "pass",
+    ),
 ]
 PAIRING = [
-    Mutant('f"if f{k} < t or', 'f"if f{k} < t - 1 or', compared=True),
-    Mutant('"            lost0 += before",', '"            lost0 += 0",', compared=True),
-    Mutant('f"while has{k} and (over or t{k} <= t):"', 'f"while has{k} and (over or t{k} < t):"'),
-    Mutant('f"    t = f{k} + 1",', 'f"    t = f{k} + 2",', compared=True),
-    Mutant(
-        'f"    if left{k} == 0 or at{k} == {BLOCK}:",', 'f"    if left{k} == 0:",', compared=True
+    TextMutant(
+        "rtbot/compiler/pairing_code.py::PairingWriter._write_decision",
+        "if f{k} < t or",
+        "if f{k} < t - 1 or",
+        compared=True,
+    ),
+    TextMutant(
+        "rtbot/compiler/pairing_code.py::PairingWriter._write_two_must",
+        "lost0 += before",
+        "lost0 += 0",
+        compared=True,
+    ),
+    TextMutant(
+        "rtbot/compiler/pairing_code.py::PairingWriter._write_pass_by",
+        "over or t{k} <= t",
+        "over or t{k} < t",
+    ),
+    TextMutant(
+        "rtbot/compiler/pairing_code.py::PairingWriter._write_candidate",
+        "t = f{k} + 1",
+        "t = f{k} + 2",
+        compared=True,
+    ),
+    TextMutant(
+        "rtbot/compiler/pairing_rows.py::RowQueueCode.pop",
+        "if left{k} == 0 or at{k} == {BLOCK}:",
+        "if left{k} == 0:",
+        compared=True,
+    ),
+    TextMutant(
+        "rtbot/compiler/pairing_rows.py::RowQueueCode.keep",
+        "tail = Q[{place} + 2] if left{k} > 0 else -1",
+        "tail = -1",
+        compared=True,
     ),
     Mutant(
-        'f"    tail = Q[{place} + 2] if left{k} > 0 else -1",', 'f"    tail = -1",', compared=True
-    ),
-    Mutant("return max(must) if must else", "return min(must) if must else", ("session",)),
-    Mutant(
-        "while size > 0 and heap_time[0] <= until:",
-        "while size > 0 and heap_time[0] < until:",
+        "rtbot/runtime/frontier.py::FrontierTracker._find_pair_frontier",
+        "max(must)",
+        "min(must)",
         ("session",),
     ),
-    Mutant("out_pinned[slot] = pinned[slot]", "out_pinned[slot] = 0", ("session",)),
-    Mutant("if known[slot] != LAST and before != LAST:", "if known[slot] != LAST:"),
+    Mutant(
+        "rtbot/runtime/kernels/rows.py::wake",
+        "heap_time[0] <= until",
+        "heap_time[0] < until",
+        ("session",),
+    ),
+    Mutant(
+        "rtbot/runtime/kernels/rows.py::settle",
+        "out_pinned[slot] = pinned[slot]",
+        "out_pinned[slot] = 0",
+        ("session",),
+    ),
+    Mutant(
+        "rtbot/runtime/kernels/rows.py::settle",
+        "known[slot] != LAST and before != LAST",
+        "known[slot] != LAST",
+    ),
 ]
 STATE = [
     Mutant(
-        "        self.state[begin : begin + self.width] = self.template",
-        "        pass",
+        "rtbot/runtime/state_owner.py::OperatorState.clear",
+        "self.rows[slot] = self.template",
+        "pass",
         ("dumps", *TORTURES),
         compared=True,
     ),
     Mutant(
-        "        self.queue[slot * self.width : (slot + 1) * self.width] = 0",
-        "        pass",
+        "rtbot/runtime/pairing_pool.py::PairingPool.clear",
+        "self.queue[slot * self.width : (slot + 1) * self.width] = 0",
+        "pass",
         ("session", *TORTURES),
         compared=True,
     ),
-    Mutant("touched.append(self.runner.progress.woken())", "pass"),
-    Mutant("        self.known_slots.clear()\n", "", ("dumps",)),
-    Mutant("return np.flatnonzero(found)", "return np.arange(len(found))", ("session",)),
-    Mutant("self.rows[name] += len(batches[stream])", "pass", compared=True),
-    Mutant("self.ordered = not reused and", "self.ordered = True or", compared=True),
-    Mutant("mask |= absent.astype(np.int64) << place", "pass", compared=True),
     Mutant(
-        "        table[place_of(moved, width, table, mask, known)] = moved\n",
-        "        pass\n",
-        compared=True,
+        "rtbot/runtime/session.py::Session.advance",
+        "touched.append(self.runner.progress.fire_timers())",
+        "pass",
     ),
     Mutant(
-        'yield f"pool/{number}/queue", pool.queue, pool.width',
-        'yield f"pool/{number}/queue", pool.queue.copy(), pool.width',
-        compared=True,
-    ),
-    Mutant('yield f"feed/{name}/last", feed.last, 1', "yield from ()", compared=True),
-    Mutant(
-        "if hashlib.sha256(memoryview(blob)[:-DIGEST]).digest() != blob[-DIGEST:]:",
-        "if len(blob) < DIGEST:",
+        "rtbot/runtime/session.py::Session.close_key",
+        "self.known_slots.clear()",
+        "pass",
         ("dumps",),
     ),
-    Mutant('"values": dict(node.values),', '"values": {},', ("dumps",)),
+    Mutant(
+        "rtbot/tables/string_dictionary.py::StringDictionary.save",
+        "np.flatnonzero(found)",
+        "np.arange(len(found))",
+        ("session",),
+    ),
+    Mutant(
+        "rtbot/runtime/session.py::Session._make_result",
+        "self.rows[name] += len(batches[stream])",
+        "pass",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/keys.py::KeyTable.add",
+        "not reused and self._is_after(before, new[:1])",
+        "True",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/keys.py::KeyTable.encode",
+        "mask |= absent.astype(np.int64) << place",
+        "pass",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/kernels/rows.py::remove",
+        "table[place_of(moved, width, table, mask, known)] = moved",
+        "pass",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/pairing_pool.py::PairingPool.restore",
+        'restore_rows("queue", self.queue, arrays["queue"], self.width)',
+        'restore_rows("queue", self.queue.copy(), arrays["queue"], self.width)',
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/input_port.py::InputPort.restore",
+        'restore_rows("last", self.last, arrays["last"])',
+        "pass",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/pairing_pool.py::PairingPool.restore",
+        "self._write_word(port, pairing_layout.LOST, lost)",
+        "pass",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/state_owner.py::OperatorState.restore",
+        'self.header[index] = values["counters"][name]',
+        "pass",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/keys.py::KeyTable.drop", "self.free.append(int(slot))", "pass", ("state",)
+    ),
+    Mutant(
+        "rtbot/storage/container.py::verify_blob",
+        "hashlib.sha256(memoryview(blob)[:-DIGEST]).digest() != blob[-DIGEST:]",
+        "len(blob) < DIGEST",
+        ("dumps",),
+    ),
+    Mutant(
+        "rtbot/compiler/plan.py::Plan.description",
+        "{n: v for n, v in node.values.items() if n not in defaults or v != defaults[n]}",
+        "{}",
+        ("dumps",),
+    ),
 ]
 RESUMED = [
-    Mutant('session.rows = dict(header["rows"])', "pass", compared=True),
-    Mutant('feed.lost = dict(header["lost"])', "feed.lost = {}", compared=True),
-    Mutant('listed(header["texts"], arrays', "listed([], None and arrays", compared=True),
-    Mutant('own_rows = dict(header["own_rows"])', "own_rows = {}", compared=True),
     Mutant(
-        'feed.order, feed.unused = header["order"],', "feed.order, feed.unused = 0,", compared=True
+        "rtbot/runtime/dump.py::_restore",
+        'session.rows = dict(header["rows"])',
+        "pass",
+        compared=True,
     ),
-    Mutant("np.lexsort(columns[::-1])", "np.lexsort(columns)", compared=True),
+    Mutant(
+        "rtbot/runtime/input_port.py::InputPort.restore",
+        'dict(values["lost"])',
+        "{}",
+        compared=True,
+    ),
+    Mutant(
+        "rtbot/runtime/dump.py::_restore",
+        'session.texts.load(header["texts"], arrays["texts"])',
+        "pass",
+        compared=True,
+    ),
+    Mutant("rtbot/runtime/dump.py::_restore", 'dict(header["own_rows"])', "{}", compared=True),
+    Mutant(
+        "rtbot/runtime/reorder.py::ReorderBuffer.restore", 'values["order"]', "0", compared=True
+    ),
+    Mutant(
+        "rtbot/runtime/keys.py::KeyTable._sort_words", "columns[::-1]", "columns", compared=True
+    ),
 ]
 OPERATORS = [
     Mutant(
-        "    return total, rest, slack + (abs(missed) + abs(dropped))",
-        "    return total, rest, slack",
+        "rtbot/numeric/exact/sums.py::shift_sum",
+        "slack + (abs(missed) + abs(dropped))",
+        "slack",
         ("exact", *TORTURES),
     ),
-    Mutant("return NEGATIVE_SPECIAL if x == -math.inf else 0", "return 0"),
-    Mutant("return average + weight * change", "return average + change * (weight / 2.0)"),
     Mutant(
-        "    if slack == 0.0:\n        return True, high + low\n",
-        "    return True, high + low\n",
+        "rtbot/numeric/exact/sums.py::special_code",
+        "NEGATIVE_SPECIAL if x == -math.inf else 0",
+        "0",
+    ),
+    Mutant("rtbot/operators/running.py::fade", "weight * change", "change * (weight / 2.0)"),
+    Mutant(
+        "rtbot/numeric/exact/sums.py::settle_sum",
+        "if slack == 0.0: return True, high + low",
+        "return True, high + low",
         ("exact", *TORTURES),
     ),
-    Mutant("variance < math.inf", "variance <= math.inf"),
-    Mutant("if wrapped and i1 > highest:", "if wrapped and i1 >= highest:"),
-    Mutant("code = EMIT if fits else DOMAIN", "code = EMIT", ("session", *TORTURES)),
     Mutant(
-        "return EMIT if values_evicts else SILENT, values_leaving", "return EMIT, values_leaving"
+        "rtbot/numeric/exact/digits.py::digits_to_deviation",
+        "variance < math.inf",
+        "variance <= math.inf",
     ),
-    Mutant("fits = -2 <= high <= 1", "fits = -3 <= high <= 1"),
-    Mutant("fits = a <= INTEGER_MAX - b if b >= 0", "fits = a <= INTEGER_MAX if b >= 0"),
-    Mutant("value = i1 if due == time else held", "value = held"),
-    Mutant("messages = min(messages + 1, window)", "messages = window"),
-    Mutant("fault = staticmethod(_some_divisor_is_zero)", "fault = None"),
-    Mutant("{text} if {text} == {text} else math.nan", "{text} + 0.0"),
-    Mutant("if later != later or (", "if ("),
+    Mutant("rtbot/operators/timing.py::find_peak", "i1 > highest", "i1 >= highest"),
+    Mutant(
+        "rtbot/operators/running.py::difference_integer",
+        "EMIT if fits else DOMAIN",
+        "EMIT",
+        ("session", *TORTURES),
+    ),
+    Mutant("rtbot/operators/timing.py::Lag.step", "EMIT if values_evicts else SILENT", "EMIT"),
+    Mutant(
+        "rtbot/numeric/exact/cumulative.py::running_integer_sum",
+        "-2 <= high <= 1",
+        "-3 <= high <= 1",
+    ),
+    Mutant("rtbot/numeric/ieee.py::add_checked", "INTEGER_MAX - b", "INTEGER_MAX"),
+    Mutant(
+        "rtbot/operators/resample.py::ResamplerConstant.step", "i1 if due == time else held", "held"
+    ),
+    Mutant("rtbot/operators/running.py::EMA.step", "min(messages + 1, window)", "window"),
+    Mutant(
+        "rtbot/operators/arithmetic.py::Division", "staticmethod(_some_divisor_is_zero)", "None"
+    ),
+    TextMutant(
+        "rtbot/compiler/variables.py::canonicalise_value",
+        "{text} if {text} == {text} else math.nan",
+        "{text} + 0.0",
+    ),
+    Mutant(
+        "rtbot/operators/windows.py::prefer",
+        "later != later or (later > earlier if largest else later < earlier)",
+        "later > earlier if largest else later < earlier",
+    ),
 ]
 LANGUAGE = [
-    Mutant("any(a.type.nullable for a in args)", "False", ("loader", *TORTURES)),
     Mutant(
-        "nullable = all(a.type.nullable for a in args)", "nullable = False", ("loader", *TORTURES)
+        "rtbot/expression/rules.py::_Typer.build",
+        "any(a.type.nullable for a in args)",
+        "False",
+        ("loader", *TORTURES),
     ),
-    Mutant("return Code(value, valid, both(fine, ok))", "return Code(value, valid, fine)"),
-    Mutant('"**": (16, 13),', '"**": (13, 16),', ("loader", "torture")),
-    Mutant("            known = value >= 0\n", "            known = True\n", ("loader", *TORTURES)),
     Mutant(
+        "rtbot/expression/rules.py::_Typer.coalesce",
+        "all(a.type.nullable for a in args)",
+        "False",
+        ("loader", *TORTURES),
+    ),
+    Mutant(
+        "rtbot/compiler/expression_code.py::ExpressionWriter._write_checked",
+        "join_flags(fine, ok)",
+        "fine",
+    ),
+    Mutant(
+        "rtbot/expression/syntax.py::",
+        "(16, 13)",
+        "(13, 16)",
+        ("loader", "torture"),
+    ),
+    Mutant("rtbot/expression/rules.py::_Typer.power", "value >= 0", "True", ("loader", *TORTURES)),
+    Mutant(
+        "rtbot/graph/check/resolve_nodes.py::_resolve_operator",
         'given[port].nullable or roles[port] != "must"',
         "given[port].nullable",
         ("loader", *TORTURES),
     ),
-    Mutant("    if remainder == 0.0:\n        return math.copysign(0.0, y)\n", ""),
+    Mutant(
+        "rtbot/numeric/ieee.py::modulo",
+        "if remainder == 0.0: return math.copysign(0.0, y)",
+        "pass",
+    ),
 ]
 FOUND = [
-    Mutant("        if rows > self.room:\n", "        if rows < 0:\n", ("one",)),
     Mutant(
-        "self.count, self.free = count, list(free)", "self.count, self.free = count, []", ("state",)
+        "rtbot/runtime/buffered_path.py::BufferedPath._make_room",
+        "rows > self.room",
+        "rows < 0",
+        ("one",),
     ),
-    Mutant("or self._digest() != self._known:", "or False:", ("files",)),
-    Mutant(", *pages, (max(size - ENDS_BYTES, 0), ENDS_BYTES)]", ", *pages]", ("files",)),
-    Mutant("in (work.time, work.port) if name", "in (work.time,) if name", ("spark",)),
-    Mutant("        runner.ahead -= 1\n", "", ("one",)),
-    Mutant("        self._given = given\n", "", ("one",)),
-    Mutant("            child += 1\n", "            child += 2\n", ("state",)),
-    Mutant('return values["interval"] if cls._snaps(values) else 0', "return 0", ("late",)),
-    Mutant("self.places.rebuild(self.roots, self.pool)", "pass", ("times",)),
-    Mutant('            f"        header[{FREE}] = block{k}",\n', "", ("state",)),
-    Mutant("""for character in '",\\r\\n')""", """for character in '",\\n')""", ("files",)),
-]
-MUTANTS = ("mutants",)
-KEPT = [
-    Mutant("        self._taken += reuse\n", "        self._taken = reuse\n", MUTANTS),
     Mutant(
-        "np.any(words[1:] != words[:-1], axis=1",
-        "np.all(words[1:] != words[:-1], axis=1",
+        "rtbot/runtime/keys.py::KeyTable.roll_back",
+        "self.free += reversed(self._taken)",
+        "pass",
         ("state",),
     ),
-    Mutant("            ends[:] = starts[:-1]\n", "", MUTANTS),
-    Mutant("        if self.keys.width != width:", "        if False:", MUTANTS),
-    Mutant("            some = some or not late\n", "", MUTANTS),
-    Mutant("int(before.max(initial=FIRST)))", "int(before.min(initial=FIRST)))", ("malformed",)),
-    Mutant("and not FIRST <= result <= LAST:", "and not FIRST < result < LAST:", MUTANTS),
-    Mutant("        return infinite[0]\n", "        return infinite[0] * 0\n", ("edge",)),
     Mutant(
-        '    if header["state"] != plan.state_digest:\n', '    if not header["state"]:\n', MUTANTS
-    ),
-    Mutant('    feed.floor = header["floor"]\n', "", MUTANTS),
-    Mutant(
-        "        if place != len(blob) - DIGEST:\n",
-        "        if place > len(blob) - DIGEST:\n",
-        MUTANTS,
+        "rtbot/storage/checkpoint_store.py::CheckpointStore._check_ownership",
+        "self._read_digest() != self._known",
+        "False",
+        ("files",),
     ),
     Mutant(
-        'feed.counts["arrived"] - feed.counts["held"] - sum(',
-        'feed.counts["arrived"] - sum(',
-        MUTANTS,
+        "rtbot/io/sources/offsets.py::digest_pages",
+        "[(0, ENDS_BYTES), *pages, (max(size - ENDS_BYTES, 0), ENDS_BYTES)]",
+        "[(0, ENDS_BYTES), *pages]",
+        ("files",),
     ),
     Mutant(
-        'if reason in LOSSES or (unmatched and reason == "unmatched"):',
-        'if reason in LOSSES or reason == "unmatched":',
+        "spark_adapter/ranks.py::_sort_open_units",
+        "(work.time, work.port)",
+        "(work.time,)",
+        ("spark",),
+    ),
+    Mutant(
+        "rtbot/runtime/buffered_path.py::BufferedPath._run", "runner.ahead -= 1", "pass", ("one",)
+    ),
+    Mutant(
+        "rtbot/tables/string_dictionary.py::StringDictionary.roll_back",
+        "self._given = given",
+        "pass",
+        ("one",),
+    ),
+    Mutant("rtbot/runtime/kernels/rows.py::sift", "child += 1", "child += 2", ("state",)),
+    Mutant(
+        "rtbot/operators/resample.py::ResamplerConstant.reach",
+        'values["interval"] if cls._snaps(values) else 0',
+        "0",
+        ("late",),
+    ),
+    Mutant(
+        "rtbot/runtime/reorder.py::ReorderBuffer.rebuild",
+        "self.places.rebuild(self.roots, self.pool)",
+        "pass",
+        ("times",),
+    ),
+    Mutant(
+        "rtbot/compiler/pairing_rows.py::RowQueueCode.pop",
+        'f"        header[{FREE}] = block{k}"',
+        'f"        pass"',
+        ("state",),
+    ),
+    Mutant("rtbot/io/sinks/csv_writer.py::quote_cell", r"""'",\r\n'""", r"""'",\n'""", ("files",)),
+]
+KEPT = [
+    Mutant(
+        "rtbot/runtime/keys.py::KeyTable._take_slots",
+        "self._taken += reuse",
+        "self._taken = reuse",
+        SURVIVORS,
+    ),
+    Mutant("rtbot/runtime/keys.py::KeyTable._distinct", "np.any", "np.all", ("state",)),
+    Mutant(
+        "rtbot/runtime/ingest.py::Ingest._sort_table", "ends[:] = starts[:-1]", "pass", SURVIVORS
+    ),
+    Mutant(
+        "rtbot/runtime/ingest.py::Ingest.assign_slots",
+        "self.keys.width != width",
+        "False",
+        SURVIVORS,
+    ),
+    Mutant("rtbot/runtime/kernels/rows.py::admit", "some = some or not late", "pass", SURVIVORS),
+    Mutant(
+        "rtbot/runtime/input_port.py::InputPort.make_refused_error",
+        "before.max",
+        "before.min",
+        ("malformed",),
+    ),
+    Mutant(
+        "rtbot/runtime/reorder.py::ReorderBuffer._settle_ties",
+        "FIRST <= result <= LAST",
+        "FIRST < result < LAST",
+        SURVIVORS,
+    ),
+    Mutant("rtbot/runtime/reorder.py::sum_exactly", "infinite[0]", "infinite[0] * 0", ("edge",)),
+    Mutant(
+        "rtbot/runtime/dump_formats.py::name_arrays",
+        'header["state"] != plan.state_digest',
+        'not header["state"]',
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/runtime/input_port.py::InputPort.restore",
+        'self.floor = values["floor"]',
+        "pass",
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/storage/container.py::decode_blob",
+        "place != len(blob) - DIGEST",
+        "place > len(blob) - DIGEST",
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/runtime/account.py::count_emitted",
+        'feed.counts["arrived"] - feed.counts["held"]',
+        'feed.counts["arrived"]',
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/io/account_table.py::sum_losses",
+        'unmatched and reason == "unmatched"',
+        'reason == "unmatched"',
         ("cli",),
     ),
 ]
 COMPUTED = [
-    Mutant("if wrapped and place + 1 < size:", "if wrapped and place + 2 < size:", ("declared",)),
-    Mutant("(later > earlier if largest", "(later >= earlier if largest", ("declared",)),
+    Mutant("rtbot/operators/windows.py::slide_extreme", "place + 1", "place + 2", ("declared",)),
     Mutant(
-        "return EMIT if partial or wrapped else SILENT, result",
-        "return EMIT if partial or place + 1 == window else SILENT, result",
+        "rtbot/operators/windows.py::prefer", "later > earlier", "later >= earlier", ("declared",)
+    ),
+    Mutant(
+        "rtbot/operators/windows.py::window_extreme",
+        "partial or wrapped",
+        "partial or place + 1 == window",
         ("declared",),
     ),
-    Mutant("            digits[index + 1] += carry\n", "", MUTANTS),
-    Mutant("        square_slack = math.inf\n", "        pass\n", ("windows",)),
     Mutant(
-        "        lower -= leaving % INTEGER_PART\n",
-        "        lower -= leaving % INTEGER_PART + 1\n",
+        "rtbot/numeric/exact/cumulative.py::add_dropped",
+        "digits[index + 1] += carry",
+        "pass",
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/numeric/exact/deviations.py::shift_moments",
+        "square_slack = math.inf",
+        "pass",
+        ("windows",),
+    ),
+    Mutant(
+        "rtbot/numeric/exact/sums.py::integer_sum",
+        "leaving % INTEGER_PART",
+        "leaving % INTEGER_PART + 1",
         ("integers",),
     ),
-    Mutant("if due > INTEGER_MAX - interval:", "if due >= INTEGER_MAX - interval:", ("declared",)),
     Mutant(
-        "if snap_first and time >= INTEGER_MIN + behind:",
-        "if snap_first and time > INTEGER_MIN + behind:",
+        "rtbot/operators/resample.py::ResamplerConstant.step",
+        "due > INTEGER_MAX - interval",
+        "due >= INTEGER_MAX - interval",
         ("declared",),
     ),
     Mutant(
-        'keep = "beyond(i1, value, epsilon)"',
-        'keep = "not within(i1, value, epsilon)"',
+        "rtbot/operators/resample.py::first_grid_point",
+        "time >= INTEGER_MIN + behind",
+        "time > INTEGER_MIN + behind",
+        ("declared",),
+    ),
+    Mutant(
+        "rtbot/operators/filters.py::NotEqualTo",
+        '"beyond(i1, value, epsilon)"',
+        '"not within(i1, value, epsilon)"',
+        ("oracles",),
+    ),
+    TextMutant(
+        "rtbot/operators/logic.py::_none",
+        "not ({' or '.join(ports)})",
+        "not {' or '.join(ports)}",
         ("oracles",),
     ),
     Mutant(
-        """return f"not ({' or '.join(ports)})\"""",
-        """return f"not {' or '.join(ports)}\"""",
-        ("oracles",),
+        "rtbot/compiler/expression_code.py::ExpressionWriter._if",
+        "join_flags(choice.fine, fine)",
+        "fine",
+        SURVIVORS,
     ),
-    Mutant("            both(choice.fine, fine),\n", "            fine,\n", MUTANTS),
     Mutant(
-        "fine = self._chosen(code.valid, code.fine, result.fine)",
-        "fine = both(code.fine, result.fine)",
-        MUTANTS,
+        "rtbot/compiler/expression_code.py::ExpressionWriter._coalesce",
+        "self._select_flag(code.valid, code.fine, result.fine)",
+        "join_flags(code.fine, result.fine)",
+        SURVIVORS,
     ),
-    Mutant('MIRRORED = {"<": ">", "<=": ">="', 'MIRRORED = {"<": ">=", "<=": ">="', MUTANTS),
-    Mutant("    if len(names) > 64:\n", "    if len(names) > 65:\n", MUTANTS),
-    Mutant("_note_cycle([*cycle[first:], *cycle[:first]], ", "_note_cycle(cycle, ", MUTANTS),
+    Mutant(
+        "rtbot/compiler/expression_code.py::",
+        '{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}',
+        '{"<": ">=", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}',
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/graph/check/edge.py::_read_columns", "len(names) > 64", "len(names) > 65", SURVIVORS
+    ),
+    Mutant(
+        "rtbot/graph/check/references.py::sort_drafts",
+        "[*cycle[first:], *cycle[:first]]",
+        "cycle",
+        SURVIVORS,
+    ),
 ]
 READ_AND_SHOWN = [
-    Mutant('KEY_INTEGER = r"^(0|-?[1-9][0-9]*)$"', 'KEY_INTEGER = r"^-?[0-9]+$"', ("cli",)),
-    Mutant('bare = text.lstrip("-").lstrip("0")', 'bare = text.lstrip("-")', MUTANTS),
-    Mutant("    odd = data.count(b'\"', 0, end) % 2\n", "    odd = 0\n", ("cli",)),
-    Mutant("""doubled = pc.replace_substring(text, '"', '""')""", "doubled = text", ("files",)),
-    Mutant("        bad |= times >= last\n", "        bad |= times > last\n", ("clock",)),
-    Mutant("(counts > INT64_MAX // factor)", "(counts >= INT64_MAX // factor)", ("clock",)),
-    Mutant('int(offset[3:].strip(":") or 0)\n', 'int(offset[4:].strip(":") or 0)\n', ("clock",)),
-    Mutant("        shift -= MONDAY if step % (7 * DAY) == 0 else 0\n", "", ("charts",)),
-    Mutant("if rank(key) > rank(greatest):", "if rank(key) < rank(greatest):", ("charts",)),
-    Mutant(" or (known is bool and bool not in accepted)", "", ("tables",)),
+    Mutant("rtbot/io/sources/cells.py::", 'r"^(0|-?[1-9][0-9]*)$"', 'r"^-?[0-9]+$"', ("cli",)),
     Mutant(
-        "value = value.astimezone(UTC).replace(tzinfo=None)",
-        "value = value.replace(tzinfo=None)",
+        "rtbot/io/sources/cells.py::_is_int64",
+        'text.lstrip("-").lstrip("0")',
+        'text.lstrip("-")',
+        SURVIVORS,
+    ),
+    Mutant(
+        "rtbot/io/sources/csv_chunks.py::find_last_record_end",
+        "data.count(b'\"', 0, end) % 2",
+        "0",
+        ("cli",),
+    ),
+    Mutant(
+        "rtbot/io/sinks/csv_writer.py::_encode_quoted",
+        "pc.replace_substring(text, '\"', '\"\"')",
+        "text",
+        ("files",),
+    ),
+    Mutant("rtbot/core/times.py::_check_writable", "times >= last", "times > last", ("clock",)),
+    Mutant(
+        "rtbot/core/times.py::convert_datetimes",
+        "counts > INT64_MAX // factor",
+        "counts >= INT64_MAX // factor",
+        ("clock",),
+    ),
+    Mutant("rtbot/core/times.py::_parse_offset", "offset[3:]", "offset[4:]", ("clock",)),
+    Mutant(
+        "rtbot/viz/charts/axes.py::TimeAxis._regular_ticks",
+        "shift -= MONDAY if step % (7 * DAY) == 0 else 0",
+        "pass",
+        ("charts",),
+    ),
+    Mutant(
+        "rtbot/viz/charts/downsample.py::Collector._shows",
+        "rank_key(key) > rank_key(greatest)",
+        "rank_key(key) < rank_key(greatest)",
+        ("charts",),
+    ),
+    Mutant(
+        "rtbot/tables/number_columns.py::_from_list",
+        "not issubclass(known, accepted) or (known is bool and bool not in accepted)",
+        "not issubclass(known, accepted)",
         ("tables",),
     ),
-    Mutant("    array[valid] = _array(", "    array[: valid.sum()] = _array(", ("tables",)),
     Mutant(
-        "return replace(of_form(form, strict), nulls=0)",
-        "return of_form(form, strict)",
+        "rtbot/tables/number_columns.py::_from_datetimes",
+        "value.astimezone(UTC)",
+        "value",
         ("tables",),
     ),
-    Mutant('below = 999 if self.unit == "ns" else 0', "below = 0", ("timer",)),
     Mutant(
+        "rtbot/tables/number_columns.py::_from_list",
+        "array[valid] = _make_array(list(compress(column, valid)), kind)",
+        "array[: valid.sum()] = _make_array(list(compress(column, valid)), kind)",
+        ("tables",),
+    ),
+    Mutant(
+        "rtbot/tables/split.py::_split_wide",
+        "replace(convert_table(form, strict), nulls=0)",
+        "convert_table(form, strict)",
+        ("tables",),
+    ),
+    Mutant(
+        "spark_adapter/watermark_clock.py::WatermarkClock.to_time",
+        '999 if self.unit == "ns" else 0',
+        "0",
+        ("timer",),
+    ),
+    Mutant(
+        "spark_adapter/row_order.py::find_key_changes",
         "unequal = pc.or_(unequal, pc.xor(pc.is_null(after), pc.is_null(before)))",
         "pass",
         ("ranks",),
     ),
     Mutant(
-        "begin = int(np.searchsorted(ranks, ranks[-1]))",
-        'begin = int(np.searchsorted(ranks, ranks[-1], "right"))',
+        "spark_adapter/ranks.py::sort_units",
+        "np.searchsorted(ranks, ranks[-1])",
+        'np.searchsorted(ranks, ranks[-1], "right")',
         ("ranks",),
     ),
 ]
-SABOTAGES = [
+MUTANTS = [
     *(*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE),
     *(*KEPT, *COMPUTED, *READ_AND_SHOWN),
 ]

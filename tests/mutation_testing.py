@@ -1,11 +1,11 @@
-"""Breaks a copy of the package in one line, many times: the tests must see every one.
+"""Changes one place in a copy of the package, many times: a test must fail for every change.
 
     python -m tests.mutation_testing [--only WORD] [--workers 2] [--compare]
 
-Every sabotage is a text that stands once in the package, what it becomes, and the commands one of
-which must fail. A text that is no longer there is a failure too: the list moves with the code.
+Every mutant (tests/mutation.py) names a function, an expression or statement in it, what replaces
+it, and the commands one of which must fail. A place that is no longer there is a failure too.
 
-With --compare, those that touch order, cuts or state are shown to `rtbot compare` instead, which
+With --compare, those that touch order, cuts or state are given to `rtbot compare` instead, which
 knows no right answers: it must find a difference, and a small input that shows it.
 """
 
@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from tests.mutants import COMMANDS, SABOTAGES
+from tests.mutants import COMMANDS, MUTANTS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("rtbot", "spark_adapter")
@@ -45,37 +45,34 @@ def copy_package(copy):
     return os.environ | {
         "PYTHONPATH": str(copy),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "RTBOT_CACHE_DIR": str(Path(tempfile.gettempdir()) / "rtbot-sabotage-cache"),
+        "RTBOT_CACHE_DIR": str(Path(tempfile.gettempdir()) / "rtbot-mutation-cache"),
     }
 
 
-def try_mutant(sabotage, copy, catch):
-    """How the copy fares with the sabotage: its file, what happened, in how many seconds.
+def try_mutant(mutant, copy, catch):
+    """What happened to the copy with the mutant, and in how many seconds.
 
-    `catch` runs what is to catch it, and says what did; "" if nothing.
+    `catch` runs what is to catch it, and returns what did; "" if nothing.
     """
     started = time.monotonic()
     environment = copy_package(copy)
-    files = [path for name in PACKAGES for path in (copy / name).rglob("*.py")]
-    places = [path for path in files if sabotage.old in path.read_text()]
-    text = places[0].read_text() if len(places) == 1 else ""
-    if text.count(sabotage.old) != 1:
-        return "?", "STALE: the text does not stand there once", 0.0
-    places[0].write_text(text.replace(sabotage.old, sabotage.new))
-    file = places[0].relative_to(copy)
-    caught = catch(sabotage, copy, environment)
-    return file, caught or "SURVIVED", time.monotonic() - started
+    try:
+        mutant.apply(copy)
+    except LookupError as error:
+        return f"STALE: {error}", 0.0
+    caught = catch(mutant, copy, environment)
+    return caught or "SURVIVED", time.monotonic() - started
 
 
-def catch_by_tests(sabotage, copy, environment):
+def catch_by_tests(mutant, copy, environment):
     """The first of its commands that fails."""
-    for command in sabotage.caught_by:
+    for command in mutant.caught_by:
         if _run([sys.executable, *COMMANDS[command]], copy, environment)[0]:
             return f"caught by {command}"
     return ""
 
 
-def catch_by_compare(_sabotage, copy, environment):
+def catch_by_compare(_mutant, copy, environment):
     """What `rtbot compare` finds over random graphs: the way and the rows of the input."""
     command = [sys.executable, "-m", "tests.comparisons", "--cases", str(CASES)]
     code, text = _run(command, copy, environment)
@@ -106,15 +103,15 @@ def _run(command, copy, environment):
     return child.returncode, text.decode()
 
 
-def run_mutant(sabotage, catch=catch_by_tests):
-    """One sabotage in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="rtbot-sabotage-") as folder:
-        return sabotage, *try_mutant(sabotage, Path(folder), catch)
+def run_mutant(mutant, catch=catch_by_tests):
+    """One mutant in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="rtbot-mutation-") as folder:
+        return mutant, *try_mutant(mutant, Path(folder), catch)
 
 
 def find_failing_commands(commands):
-    """The commands that fail on a copy that nobody has broken: they prove nothing."""
-    with tempfile.TemporaryDirectory(prefix="rtbot-sabotage-") as folder:
+    """The commands that fail on a copy without a mutant: they prove nothing."""
+    with tempfile.TemporaryDirectory(prefix="rtbot-mutation-") as folder:
         environment = copy_package(Path(folder))
         return [
             name
@@ -124,13 +121,13 @@ def find_failing_commands(commands):
 
 
 def main(given=None):
-    """Print a table; the number of sabotages that were not caught is the exit code."""
+    """Print a table; the number of mutants that were not caught is the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation_testing", description=__doc__)
-    parser.add_argument("--only", default="", help="those whose text holds this")
+    parser.add_argument("--only", default="", help="those whose place or text holds this")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
     parser.add_argument("--compare", action="store_true", help="caught by `rtbot compare`")
     options = parser.parse_args(given)
-    chosen = [item for item in SABOTAGES if options.only in f"{item.old} {item.new}"]
+    chosen = [m for m in MUTANTS if options.only in f"{m.place} {m.old} {m.new}"]
     catch, commands = (
         catch_by_tests,
         sorted({command for item in chosen for command in item.caught_by}),
@@ -139,14 +136,14 @@ def main(given=None):
         catch, commands = catch_by_compare, ["compare"]
         chosen = [item for item in chosen if item.compared]
     if failing := find_failing_commands(commands):
-        sys.stdout.write(f"without any sabotage {', '.join(failing)} fails already\n")
+        sys.stdout.write(f"without any mutant {', '.join(failing)} fails already\n")
         return 1
     bad = 0
     with ThreadPoolExecutor(options.workers) as pool:
-        for sabotage, file, outcome, seconds in pool.map(partial(run_mutant, catch=catch), chosen):
+        for mutant, outcome, seconds in pool.map(partial(run_mutant, catch=catch), chosen):
             bad += not outcome.startswith("caught")
-            change = f"{sabotage.old.strip()!r} -> {sabotage.new.strip()!r}"
-            sys.stdout.write(f"{outcome:<{WIDTH}} {seconds:5.1f} s  {file}: {change[:110]}\n")
+            change = f"{mutant.old} -> {mutant.new}"[:110]
+            sys.stdout.write(f"{outcome:<{WIDTH}} {seconds:5.1f} s  {mutant.place}: {change}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{len(chosen) - bad} of {len(chosen)} caught\n")
     return min(bad, 100)
