@@ -47,7 +47,7 @@ def encode_text(column: Column) -> TextColumn:
 
 
 def is_text(column: Column) -> bool:
-    """Whether a column holds text (or nothing but nulls), rather than numbers."""
+    """Return whether a column holds text (or nothing but nulls), rather than numbers."""
     if isinstance(column, list):
         kinds = set(map(type, column))
         return all(kind.__name__ in NULL_TYPES or issubclass(kind, str) for kind in kinds)
