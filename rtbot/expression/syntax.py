@@ -1,7 +1,7 @@
 """From the text of an expression to a tree of terms: own tokenizer, own Pratt parser.
 
-Nothing in here evaluates anything or looks anything up: a term is an operation of a closed set, a
-number, a name, a `$parameter` or a call of a name that the typing rules know or refuse.
+Nothing here evaluates anything or looks anything up: a term is an operation of a closed set, a
+number, a name, a `$parameter` or a call of a name that the typing rules accept or refuse.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _Token:
 
 
 def parse_expression(text: str, place: Place) -> Term:
-    """Read an expression; `place(offset, length)` is where a part of the text stands.
+    """Read an expression; `place(offset, length)` is the place of a part of the text.
 
     Raises GraphError at the first character that does not fit.
     """
@@ -112,7 +112,7 @@ def parse_expression(text: str, place: Place) -> Term:
 
 
 def without_place(offset: int, length: int = 1) -> Mark:
-    """Return the place of a part of a text that stands in no file."""
+    """Return the place of a part of a text that is in no file."""
     return Mark("<expression>", 0, offset + 1, length)
 
 
