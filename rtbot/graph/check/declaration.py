@@ -1,7 +1,7 @@
 """What is wrong with the declaration of an operator, before any graph uses it.
 
-Ours are held to it by a test, a user's where they are used first: every problem at once, each with
-its place in the Python file.
+Ours are checked by a test, a user's where they are first used: every problem at once, each with its
+place in the Python file.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ GENERIC = ("T", "N")
 STATE_KINDS = ("number", "integer", "boolean", *GENERIC)
 RESERVED = ("type", "in", "control", "doc", "meta", "id")
 IN_STEPS = ("time",)
-"""What a step gets by name whatever its operator declares."""
+"""What a step may take by name whatever its operator declares."""
 _CONDITIONS = ("keep", "fault")
 
 
 def is_builtin(cls: type[Operator]) -> bool:
-    """Whether an operator is one of rtbot's own, which a test checks."""
+    """Return whether an operator is one of rtbot's own, which a test checks."""
     return cls.__module__.startswith("rtbot.")
 
 
@@ -106,12 +106,12 @@ class _Checker:
             self.port(port.name, port)
 
     def check_numbering(self, letter: str, names: list[str]) -> None:
-        """Ports of a group are numbered from 1 on, or one stands for several."""
+        """Check that ports of a group are numbered from 1 on, or one is variadic."""
         wanted = [f"{letter}{k}" for k in range(1, len(names) + 1)]
         for name, right in zip(names, wanted, strict=True):
             declared = self.cls.inputs.get(name) or self.cls.outputs[name]
             if declared.variadic and len(names) == 1:
-                right = letter  # noqa: PLW2901 (the one that stands for all)
+                right = letter  # noqa: PLW2901 (the one that means all)
             if name != right:
                 self.note_misnamed(name, right)
 
@@ -166,7 +166,7 @@ class _Checker:
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
 
     def arguments(self) -> None:
-        """What a step may take has one meaning each, whatever gives it: `window_first`."""
+        """Check that each argument a step may take has one meaning, such as `window_first`."""
         owners: dict[str, str] = {}
         for owner, names in argument_names(self.cls):
             for name in names:
@@ -224,7 +224,7 @@ class _Checker:
         return f"{part.value} is no port and no parameter", hint
 
     def names(self, name: str) -> bool:
-        """Whether a formula may use the name: a port, or a parameter or an element of a list."""
+        """Return whether a formula may use the name: a port, a parameter, an element of a list."""
         stem = name.rstrip("0123456789")
         port = self.cls.inputs.get(name) or self.cls.inputs.get(stem)
         if port is not None:

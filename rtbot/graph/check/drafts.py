@@ -105,7 +105,7 @@ def _find_unindented(items: Map[str, DocumentNode]) -> set[str]:
 
 
 def _count_open_brackets(text: str) -> int:
-    """How many brackets stay open: in { } a comma cuts an expression into what look like keys."""
+    """Count the brackets that stay open: in { } a comma cuts an expression into apparent keys."""
     return text.count("(") - text.count(")")
 
 

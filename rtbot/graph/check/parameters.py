@@ -37,7 +37,7 @@ TYPES: dict[str, type[Parameter]] = {
 def read_parameters(
     node: DocumentNode | None, given: abc.Mapping[str, Any], context: Context
 ) -> dict[str, GraphParameter]:
-    """Check the section and the values given for it; `$name` is not resolved in here."""
+    """Check the section and the values given for it; `$name` is not resolved here."""
     result = {}
     for name, item in read_entries(node, "params", None, context.problems).items():
         assert isinstance(node, MappingNode)

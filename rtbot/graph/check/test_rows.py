@@ -32,7 +32,7 @@ class GraphTestRows:
     """Rows as (t, value) or, in a keyed test, (key..., t, value); or the path of a file of them.
 
     `lines` has the line of every row. `style` is how times are written, None if as integers.
-    `missing` says that nothing stands there yet, not even an empty list.
+    `missing` is whether nothing is there yet, not even an empty list.
     """
 
     rows: tuple[Row, ...] = ()
@@ -89,7 +89,7 @@ def _read_row(node: DocumentNode, type_: Type, keys: int, context: Context) -> R
 
 
 def _read_time(scalar: ScalarNode, unit: str | None) -> int:
-    """A time is an integer in `io.unit`, or ISO 8601 text if the graph has a unit."""
+    """Read a time: an integer in `io.unit`, or ISO 8601 text if the graph has a unit."""
     at = parse_integer(scalar)
     hint = "a time is an integer in io.unit, or text such as 2024-01-31T12:00:00"
     if at is None and detect_style(scalar.text) is not None:
@@ -113,7 +113,7 @@ def _detect_style(node: SequenceNode, keys: int) -> TimeStyle | None:
 
 
 def _read_key(scalar: ScalarNode) -> Any:
-    """A key is an integer if it is written as one without quotes, null, or else text."""
+    """Read a key: an integer if it is written as one without quotes, null, or else text."""
     if scalar.missing:
         return None
     value = None if scalar.quoted else parse_integer(scalar)

@@ -37,7 +37,8 @@ def from_mapping(source: abc.Mapping[str, Any]) -> Document:
 def to_nodes(value: Any, place: Place, problems: Problems) -> DocumentNode:
     """Make nodes of a str, int, float, bool, None, or of lists and mappings of these.
 
-    A str is a text as one in quotes is: "20" is no integer where the field does not ask for one.
+    A str is a text as one in quotes is: "20" is not an integer where the field does not ask for
+    one.
     """
     count = [0]
 
