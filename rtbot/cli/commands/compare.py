@@ -126,7 +126,7 @@ def _show_status() -> AbstractContextManager[Tell | None]:
 
 
 class _Status:
-    """A line at the end of a terminal: the way and the run."""
+    """A line at the end of a terminal: the variant and the run."""
 
     def __enter__(self) -> Tell:
         from rich.console import Console

@@ -59,7 +59,7 @@ def _resolve_path(name: Path) -> Path:
 
 
 def _print_advice(path: Path, sample: str) -> None:
-    """Say on stderr what there is now, and what to try."""
+    """Print on stderr what has been written, and what to try."""
     names = f"{sample}.csv", f"{path.stem}-chart.svg", f"{path.stem}.svg"
     graph, data, chart, drawing = (shlex.quote(str(p)) for p in (path, *map(path.with_name, names)))
     echo(f"{path}: a graph with tests", err=True)
