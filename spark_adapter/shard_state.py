@@ -106,7 +106,7 @@ def check_version(version: Any) -> None:
     """Refuse what another version of the adapter wrote."""
     if version != VERSION:
         message = f"the state has format {version}; this version reads {VERSION}"
-        hint = "use the version of rtbot that wrote it, or begin anew with a new checkpoint"
+        hint = "use the version of rtbot that wrote it, or start again with a new checkpoint"
         raise CheckpointError(message, code="RT312", hint=hint)
 
 

@@ -34,7 +34,7 @@ Every message names a code, and a code keeps its meaning. `rtbot explain RT103` 
 terminal. Most have files that give the error, the message, and the files mended.
 """
 SECTIONS = {
-    "RT1": ("Graphs", "Exit code 3. All problems of a graph are told at once."),
+    "RT1": ("Graphs", "Exit code 3. All problems of a graph are reported at once."),
     "RT19": ("Warnings", "A graph with warnings runs. They go to stderr."),
     "RT2": ("Data", "Exit code 4. The message has the file, the row and the column."),
     "RT3": (

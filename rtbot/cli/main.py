@@ -90,7 +90,7 @@ class Verbs(click.Group):
 def program() -> None:
     """Deterministic streams by event time: one graph file, the same bits everywhere.
 
-    Data goes to stdout, everything else to stderr. `rtbot VERB --help` tells more.
+    Data goes to stdout, everything else to stderr. `rtbot VERB --help` shows more.
     """
 
 

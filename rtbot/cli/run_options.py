@@ -90,7 +90,7 @@ def parse_bytes(text: str) -> int:
     """Read a number of bytes such as 64M; raise ValueError if it is not one."""
     found = re.fullmatch(r"([0-9]{1,18})([kmgt]?)(i?b)?", text.strip().lower())
     if found is None:
-        raise ValueError(f"{text!r} is no number of bytes such as 500000, 64M or 2G")
+        raise ValueError(f"{text!r} is not a number of bytes such as 500000, 64M or 2G")
     return int(found[1]) << POWERS[found[2]]
 
 

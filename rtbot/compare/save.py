@@ -64,7 +64,7 @@ def replay(graph: Graph, path: str) -> ComparisonReport:
         data = _build_data(graph, rows, tuple(content["key"]))
         way, run, attempt = content["way"], content["run"], parse_attempt(content["attempt"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = "this is no difference that rtbot compare saved, or one of another graph"
+        message = "this is not a difference of rtbot compare, or one of another graph"
         raise DataError(message, code="RT208", file=path) from error
     comparison = VariantComparison(graph, data, ComparisonOptions())
     first = comparison.find_difference(Trial(data, attempt))
@@ -102,7 +102,7 @@ def _read_file(path: str) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict) or content.get("difference") != FORMAT:
-        raise DataError("this is no difference that rtbot compare saved", code="RT208", file=path)
+        raise DataError("this is not a difference of rtbot compare", code="RT208", file=path)
     return content
 
 

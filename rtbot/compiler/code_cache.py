@@ -90,7 +90,7 @@ def _check_folder(path: Path) -> None:
     """Raise UnsafeError unless a folder is this user's alone; what others could read is closed."""
     found = path.lstat()
     if not S_ISDIR(found.st_mode):
-        raise UnsafeError(f"{path} is no folder" + " but a link" * S_ISLNK(found.st_mode))
+        raise UnsafeError(f"{path} is not a folder" + " but a link" * S_ISLNK(found.st_mode))
     if found.st_uid != os.geteuid():
         raise UnsafeError(f"{path} belongs to another user")
     if found.st_mode & OTHERS_WRITE:
@@ -116,4 +116,4 @@ def _check_files(folder: Path, name: str) -> None:
     for path in found:
         stat = path.lstat()
         if not S_ISREG(stat.st_mode) or stat.st_uid != os.geteuid():
-            raise UnsafeError(f"{path} is no file of this user")
+            raise UnsafeError(f"{path} is not a file of this user")

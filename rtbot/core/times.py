@@ -120,7 +120,7 @@ def parse_time(text: str, unit: str, *, offset: bool | None = None) -> int:
     """
     found = TIME_PATTERN.fullmatch(text)
     if found is None:
-        message = "no ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
+        message = "not an ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
         raise DataError(message, code="RT205", hint=_suggest_time(text), value=text)
     if offset is not None and bool(found["offset"]) != offset:
         has = "an" if found["offset"] else "no"
@@ -258,7 +258,7 @@ def _count_seconds(found: re.Match[str], text: str) -> int:
     """Return seconds since midnight UTC, negative or beyond a day where the offset makes it so."""
     hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
-        leap = " (leap seconds cannot be told)" if second == 60 else ""
+        leap = " (leap seconds are not supported)" if second == 60 else ""
         raise DataError(f"there is no such time of the day{leap}", code="RT205", value=text)
     offset = found["offset"] or ""
     if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):

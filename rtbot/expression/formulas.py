@@ -48,7 +48,7 @@ def type_formulas(
             return Expression("value", Type(kinds[name]), (), name)
         tree = find_constant(name)
         if tree is None:
-            raise ValueError(f"{cls.__name__}: {name} is no port and no parameter")
+            raise ValueError(f"{cls.__name__}: {name} is neither a port nor a parameter")
         return tree
 
     trees = {}

@@ -39,7 +39,7 @@ def resolve_beside(graph: str, rows: GraphTestRows) -> str:
                     "RT150", rows.mark, f"{rows.file} leads out of the graph's folder"
                 )
             if found.exists() and not found.is_file():
-                raise graph_error("RT150", rows.mark, f"{rows.file} is no file")
+                raise graph_error("RT150", rows.mark, f"{rows.file} is not a file")
     return str(path)
 
 

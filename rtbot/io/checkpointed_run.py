@@ -142,7 +142,7 @@ class CheckpointedRun:
         try:
             return read()
         except CheckpointError as error:
-            hint = error.hint or "put an undamaged copy there, or begin anew: leave --resume out"
+            hint = error.hint or "put an undamaged copy there, or start again: leave --resume out"
             message = f"{self._job.checkpoint}: {error.message}"
             raise CheckpointError(message, code=error.code, hint=hint) from None
 

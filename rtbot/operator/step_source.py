@@ -68,7 +68,7 @@ class StepSources:
             elif isinstance(value, bool | int | float):
                 self.constants[called] = _format_constant(value)
             else:
-                raise TypeError(f"step {name} uses {used}, which is no step and no number")
+                raise TypeError(f"step {name} uses {used}, which is neither a step nor a number")
         self.texts[name] = extract_function(function, name, renamed)
         if is_user_defined(function):
             self.origins[name] = find_origin(function)

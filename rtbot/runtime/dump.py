@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_blob", "describe_differences", "dump", "encode_blob", "resume"]
 
-RESUME_HINT = "resume with the graph and the parameters of the dump, or begin anew"
+RESUME_HINT = "resume with the graph and the parameters of the dump, or start again"
 
 
 def dump(session: Session) -> bytes:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 KERNELS = ("rows.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
-BROKEN = "resume from an earlier dump, or start anew"
+BROKEN = "resume from an earlier dump, or start again"
 
 
 def load_kernels() -> ModuleType:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Saved = tuple[dict[str, Any], Arrays]
 
 
-OTHER_STATE = "use the version of rtbot that wrote it, or begin anew"
+OTHER_STATE = "use the version of rtbot that wrote it, or start again"
 WORDS = {"number": np.float64, "integer": np.int64, "boolean": np.int64, "text": np.int64}
 """Types of the words of state, by kind."""
 

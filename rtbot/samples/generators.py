@@ -126,7 +126,7 @@ SERIES = {
         make=generate_ecg,
     ),
     "counter": SampleSeries(
-        text="a counter of requests that begins anew now and then",
+        text="a counter of requests that restarts now and then",
         starter="counter",
         key="host",
         keys=2,

@@ -77,7 +77,7 @@ def is_plausible(start: bytes, size: int) -> bool:
 def verify_blob(blob: bytes) -> int:
     """Return the length of the head, if a blob is what was written and in the format of today."""
     if len(blob) < START + DIGEST or blob[: len(MAGIC)] != MAGIC:
-        raise CheckpointError("this is no dump of rtbot", code="RT311")
+        raise CheckpointError("this is not a dump of rtbot", code="RT311")
     version, length, head = LENGTHS.unpack(blob[len(MAGIC) : START])
     if length != len(blob) and version in READABLE:
         message = f"the dump is damaged: it has {len(blob):,} bytes, and not {length:,}"
@@ -85,7 +85,7 @@ def verify_blob(blob: bytes) -> int:
     if hashlib.sha256(memoryview(blob)[:-DIGEST]).digest() != blob[-DIGEST:]:
         raise CheckpointError("the dump is damaged: its digest does not match", code="RT311")
     if version not in READABLE:
-        hint = "use the version of rtbot that wrote it, or begin anew"
+        hint = "use the version of rtbot that wrote it, or start again"
         message = f"the dump has format {version}; this version reads up to {FORMAT}"
         raise CheckpointError(message, code="RT312", hint=hint)
     if head > len(blob) - START - DIGEST:

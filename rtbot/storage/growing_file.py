@@ -124,5 +124,5 @@ def check_prefix(file: Any, path: str, length: int, digest: str, found: Any) -> 
 
 
 def _make_changed_error(message: str) -> CheckpointError:
-    hint = "put the file back as it was, or begin anew: leave --resume out"
+    hint = "put the file back as it was, or start again: leave --resume out"
     return CheckpointError(message, code="RT315", hint=hint)

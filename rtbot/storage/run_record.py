@@ -72,7 +72,7 @@ def decode_record(blob: bytes, targets: int) -> RunRecord:
     header, arrays = decode_blob(blob)
     if "checkpoint" not in header:
         hint = "Graph.resume takes a dump of a session"
-        raise CheckpointError("this is no checkpoint of a run", code="RT311", hint=hint)
+        raise CheckpointError("this is not a checkpoint of a run", code="RT311", hint=hint)
     session = arrays.pop("session").tobytes()
     found: dict[str, Any] = arrays | {n: np.array(t, object) for n, t in header["texts"].items()}
     waiting: list[dict[str, dict[str, np.ndarray]]] = [{} for _ in range(targets)]
@@ -87,6 +87,6 @@ def check_run(record: RunRecord, run: Mapping[str, Any]) -> None:
     """Raise CheckpointError unless a checkpoint is of the run that is requested now."""
     difference = describe_differences(record.run, run)
     if difference:
-        hint = "give the options of that run, or begin anew: leave --resume out"
+        hint = "give the options of that run, or start again: leave --resume out"
         message = f"the checkpoint is of another run: {difference}"
         raise CheckpointError(message, code="RT313", hint=hint)

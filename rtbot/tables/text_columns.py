@@ -71,7 +71,7 @@ def _encode_list(column: list[Any]) -> TextColumn:
     for value, code in places.items():
         if not _is_unicode(value):
             row = int(np.argmax(codes == code))
-            message = "text that is no Unicode (a lone surrogate)"
+            message = "text that is not valid Unicode (a lone surrogate)"
             raise DataError(message, code="RT209", row=row, value=value)
     return TextColumn(codes, list(places))
 

@@ -133,7 +133,7 @@ class _Run(click.Command):
     help="How many rows of input go between two checkpoints, at least.  [default: 1000000]",
 )
 @click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
-@click.option("-q", "--quiet", is_flag=True, help="Tell nothing but errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @add_graph_options
 def command(
     graph: str,

@@ -138,7 +138,7 @@ def _print_summary(tally: _Tally, word: str) -> None:
         told = [f"{passed} passed"] + [f"{len(failed)} failed"] * bool(failed)
         echo(mark=click.style(", ".join(told), fg="red" if failed else "green"))
     elif not tally.problems:
-        none = "no tests found: they stand under `tests:` in a graph file"
+        none = "no tests found: they go under `tests:` in a graph file"
         echo(f"no test has {word!r} in its name" if word else none, err=True)
 
 

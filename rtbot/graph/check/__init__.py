@@ -208,7 +208,7 @@ class _Check:
 
 def _suggest_sections(root: MappingNode) -> dict[str, str]:
     """Return hints on where keys belong that are not keys of a graph file."""
-    hints = {key: f"it stands under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
+    hints = {key: f"it belongs under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
     for key, item in root.items.items():
         if isinstance(item, MappingNode) and "type" in item.items:
             hints[key] = "indent it: it belongs to `operators`"

@@ -147,7 +147,7 @@ def check_id(name: str, mark: Mark, what: str, problems: Problems) -> bool:
         return True
     rule = "a letter, then letters, digits, _ and -, 64 at most"
     hint = describe_non_ascii(name) or suggest_space(name) or rule
-    problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
+    problems.add("RT107", mark, f"{name[:80]!r} is not a valid name of {what}", hint)
     return False
 
 

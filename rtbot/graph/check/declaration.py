@@ -117,14 +117,14 @@ class _Checker:
 
     def note_misnamed(self, name: str, right: str) -> None:
         hint = f"name it {right}, and what it means by alias={name!r}"
-        self.add(name, f"{name} is no name of a port here", hint)
+        self.add(name, f"{name} is not a name of a port here", hint)
 
     def port(self, name: str, port: In | Out) -> None:
         if port.kind not in (*KINDS, *GENERIC):
             hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
-            self.add(name, f"{port.kind!r} is no kind of a port", hint)
+            self.add(name, f"{port.kind!r} is not a kind of a port", hint)
         if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is no role of a port", hint_known_names(ROLES))
+            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
@@ -151,17 +151,17 @@ class _Checker:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
-                self.add(name, f"{kind!r} is no kind of state", hint_known_names(STATE_KINDS))
+                self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
             if isinstance(item, Ring):
                 self.ring(name, item)
             size = item.size if isinstance(item, Ring | Cells) else 1
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
                 hint = f"add {size} = Integer(minimum=1)"
-                self.add(name, f"its size {size!r} is no Integer parameter", hint)
+                self.add(name, f"its size {size!r} is not an Integer parameter", hint)
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
-            self.add(name, f"{ring.port!r} is no input port", hint_known_names(self.cls.inputs))
+            self.add(name, f"{ring.port!r} is not an input port", hint_known_names(self.cls.inputs))
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
 
@@ -172,7 +172,7 @@ class _Checker:
             for name in names:
                 if name in owners:
                     message = f"a step would take {name} for {owners[name]}"
-                    self.add(owner, f"{owner} is no free name: {message}", "rename it")
+                    self.add(owner, f"{owner} is not a free name: {message}", "rename it")
                     break
             owners |= {name: owner for name in names if name not in owners}
 
@@ -216,12 +216,12 @@ class _Checker:
             hint = suggest_name(part.value, functions) or hint_known_names(sorted(functions))
             return f"unknown function {part.value!r}", hint
         if part.op == "parameter":
-            return f"${part.value} is no parameter here", f"write {part.value}"
+            return f"${part.value} is not a parameter here", f"write {part.value}"
         if part.op != "name" or find_constant(part.value) or self.names(part.value):
             return "", ""
         there = [*self.cls.inputs, *self.cls.parameters]
         hint = suggest_name(part.value, there) or hint_known_names(there)
-        return f"{part.value} is no port and no parameter", hint
+        return f"{part.value} is neither a port nor a parameter", hint
 
     def names(self, name: str) -> bool:
         """Return whether a formula may use the name: a port, a parameter, an element of a list."""

@@ -58,7 +58,7 @@ class SymbolTable:
             raise GraphError([])
         if not found:
             raise graph_error(
-                "RT120", mark, f"{text[:80]!r} is no reference", _suggest_reference(text)
+                "RT120", mark, f"{text[:80]!r} is not a reference", _suggest_reference(text)
             )
         name, port = found.groups()
         names = self.outputs(name, mark)
@@ -111,7 +111,7 @@ class SymbolTable:
 def _suggest_reference(text: str) -> str:
     """Return what to write instead of a text that is not a reference."""
     if REFERENCE.fullmatch(text.removeprefix("$")):
-        return f"`$` stands before parameters of the graph: write {text[1:]}"
+        return f"`$` is for parameters of the graph: write {text[1:]}"
     names = re.split(r"[\s,;]+", text.strip())
     if len(names) > 1 and all(map(REFERENCE.fullmatch, names)):
         return f"several references are a list: [{', '.join(names)[:60]}]"

@@ -122,7 +122,7 @@ class _StepCheck:
         if inspect.ismodule(value):
             return f"it uses the module {name}", "a step may use math, and no other module"
         hint = f"mark {name} with @step" if inspect.isfunction(value) else "write it in the step"
-        return f"it uses {name}, which is no step and no number", hint
+        return f"it uses {name}, which is neither a step nor a number", hint
 
 
 def find_helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:

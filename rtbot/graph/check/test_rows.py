@@ -101,7 +101,7 @@ def _read_time(scalar: ScalarNode, unit: str | None) -> int:
         except DataError as error:
             raise graph_error("RT150", scalar.mark, error.message, error.hint) from None
     if at is None or not INT64_MIN <= at <= INT64_MAX:
-        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is no time", hint)
+        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is not a time", hint)
     return at
 
 
@@ -135,5 +135,5 @@ def _read_cell(scalar: ScalarNode, type_: Type) -> Any:
     else:
         value = scalar.text if scalar.value is not None else None
     if value is None:
-        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is no {type_}")
+        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is not of type {type_}")
     return value

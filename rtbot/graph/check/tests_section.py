@@ -151,7 +151,7 @@ class _TestReader:
             elif isinstance(item, SequenceNode):
                 result[name] = [one.value for one in item.items if isinstance(one, ScalarNode)]
             else:
-                self.problems.add("RT105", item.mark, "a parameter is no mapping here")
+                self.problems.add("RT105", item.mark, "a parameter is not a mapping here")
         return result
 
     def tolerance(self) -> float:

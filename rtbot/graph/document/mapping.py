@@ -75,12 +75,12 @@ def unwrap_scalar(value: Any, mark: Mark) -> Any:
     if value is not None and not isinstance(value, str | bool | int | float):
         hint = "types are texts, such as 'number'" if isinstance(value, type) else ""
         raise graph_error(
-            "RT105", mark, f"a {type(value).__name__} is no value of a graph file", hint
+            "RT105", mark, f"a {type(value).__name__} is not a value of a graph file", hint
         )
     if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
         raise graph_error("RT134", mark, "an integer far beyond 64 bits")
     if isinstance(value, str) and len(value) > SCALAR_MAX:
         raise graph_error("RT108", mark, f"a text of more than {SCALAR_MAX} characters")
     if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
-        raise graph_error("RT109", mark, "a text that is no Unicode (a lone surrogate)")
+        raise graph_error("RT109", mark, "a text that is not valid Unicode (a lone surrogate)")
     return value

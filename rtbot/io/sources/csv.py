@@ -123,7 +123,7 @@ class CsvSource:
             plural = "s" if row.actual_columns != 1 else ""
             message = f"{row.actual_columns} cell{plural}, the header has {row.expected_columns}"
             more = row.actual_columns > row.expected_columns
-            hint = "a cell that holds a comma stands in quotes" if more else ""
+            hint = "a cell that holds a comma needs quotes" if more else ""
             broken.append(CellError(row.number - 1, None, message, code="RT207", hint=hint))
             return "skip"
 

@@ -32,7 +32,7 @@ CLOSES = np.frombuffer(b',\r\n"', np.uint8)
 OTHER_BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-QUOTES = "a cell with a quote stands in quotes, and its own are doubled"
+QUOTES = "a cell with a quote is quoted, and its own quotes are doubled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class GzipStream:
             return self._make_truncated_error()
         if not self._members:
             hint = "rename it without .gz if it is not compressed"
-            return DataError("this is no gzip data", code="RT208", hint=hint, file=self._file)
+            return DataError("this is not gzip data", code="RT208", hint=hint, file=self._file)
         message = f"something else behind the end of the gzip data, from byte {self._at + 1:,} on"
         return self._make_error(message, f"the first {self._at:,} bytes are a whole file of gzip")
 
@@ -94,7 +94,7 @@ class GzipStream:
         at = self._at + len(self._packed)
         hint = "its end is missing: copy it again"
         cut = f"gzip data that is cut off at byte {at:,}"
-        return self._make_error(cut if at else "an empty file, which is no gzip", hint)
+        return self._make_error(cut if at else "an empty file, which is not gzip", hint)
 
     def _make_error(self, what: str, hint: str = "") -> DataError:
         message = f"{what}, after {self._lines:,} lines"

@@ -66,7 +66,7 @@ def parse_line(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("JSON that is nested too deep") from None
     if type(found) is not tuple:
-        raise ValueError("JSON, but no object")
+        raise ValueError("JSON, but not an object")
     row = dict(found)
     if len(row) < len(found):
         twice = repeated(name for name, _ in found if name in wanted)
@@ -136,7 +136,7 @@ def _to_text(cell: Any) -> str:
         try:
             cell.encode()
         except UnicodeEncodeError:
-            raise BadCell("text that is no Unicode (a lone surrogate)", "RT209") from None
+            raise BadCell("text that is not valid Unicode (a lone surrogate)", "RT209") from None
     return cell
 
 

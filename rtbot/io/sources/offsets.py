@@ -156,5 +156,5 @@ def digest_pages(stream: BinaryIO, size: int) -> str:
 
 
 def _make_changed_error(mark: FileOffset, what: str) -> CheckpointError:
-    hint = "put the file back as it was, or begin anew: leave --resume out"
+    hint = "put the file back as it was, or start again: leave --resume out"
     return CheckpointError(f"{mark.path} {what}", code="RT314", hint=hint)
