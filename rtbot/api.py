@@ -1,4 +1,4 @@
-"""Graphs as users hold them: load one, run it, start a session, resume one."""
+"""The API of graphs: load one, run it, start a session, resume one."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Graph:
         return f"<Graph {shown.name}: {', '.join(shown.inputs)} -> {', '.join(shown.outputs)}>"
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
-        """What a notebook shows: the picture, or the text where it shows none."""
+        """Return what a notebook shows: the picture, or the text where it shows none."""
         return {"image/svg+xml": self.draw(), "text/plain": repr(self)}
 
     def draw(self, path: str | os.PathLike[str] | None = None, *, direction: str = "right") -> str:
-        """Return the graph as SVG, or write a picture whose suffix says what it is and return it.
+        """Return the graph as SVG, or write a picture in the format of its suffix and return it.
 
-        A name ends in `.svg`, or in `.mmd` for Mermaid; ValueError for another. `direction` of the
-        flow is "right" or "down".
+        The name ends in `.svg`, or in `.mmd` for Mermaid; any other raises ValueError. `direction`
+        of the flow is "right" or "down".
         """
         from rtbot.viz.drawing import detect_form, draw_graph
 
@@ -91,7 +91,7 @@ class Graph:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of all that decides over results: two graphs that have it are equal."""
+        """SHA-256, in hex, of all that determines results: graphs with the same one are equal."""
         import hashlib
         import json
         from dataclasses import asdict
@@ -115,7 +115,7 @@ class Graph:
         return format_canonical(self._document, self.checked, self._params)
 
     def plan(self, taps: Iterable[str] = ()) -> Plan:
-        """The plan of this graph, with the outputs of these operators added to the results."""
+        """Return the plan of this graph; the outputs of these operators are results too."""
         names = tuple(taps)
         for name in names:
             if name not in self.checked.nodes:
@@ -127,7 +127,7 @@ class Graph:
         return self._plans[names]
 
     def code(self, *, helpers: bool = True) -> str:
-        """The text of the generated module that runs this graph.
+        """Return the text of the generated module that runs this graph.
 
         Without `helpers` only its own loops, in the order in which they run, and not the functions
         that these call: steps of operators, arithmetic, exact sums.
@@ -135,11 +135,10 @@ class Graph:
         return self.plan().text if helpers else self.plan().loops
 
     def run(self, data: Any, key: str | Sequence[str] | None = None, **options: Any) -> Result:
-        """Run over whole tables, {input: table}; one table of all inputs may stand alone.
+        """Run over whole tables, {input: table}; one table of all inputs may be given alone.
 
         That one is wide, with a column named after every input, or long, with the columns `input`
-        and `value`. A path stands for the table in a file.
-        Options are those of `start`.
+        and `value`. A path means the table in that file. Options are those of `start`.
         """
         session = self.start(key, **options)
         parts = push_all(session, data, self.checked.inputs, session.io, session.key)
@@ -170,9 +169,9 @@ class Graph:
         )
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
-        """Run the tests of the graph's file and return what came of each, in their order.
+        """Run the tests of the graph's file and return the outcome of each, in their order.
 
-        `outcome.passed` says whether it passed, `print(outcome)` what differs.
+        `outcome.passed` is whether it passed, `print(outcome)` shows what differs.
         """
         from rtbot.graph_tests import Suite
 
@@ -185,14 +184,14 @@ class Graph:
         key: str | Sequence[str] | None = None,
         **wish: Any,
     ) -> ComparisonReport:
-        """Run over the data, taken as by `run`, in many ways, and compare every bit that comes out.
+        """Run over the data, given as to `run`, in many ways, and compare every bit of the outputs.
 
         The ways: random batches, interleavings of inputs and keys, one message at a time, saved and
-        resumed between, keys alone, interpreted, columns of other types. `seed` decides over what
-        is random, `runs` is how often a random way is run, `rows` how many rows slow ways take at
-        most, `keys` how many keys run alone; `spark=True` adds Spark. `report.same` says whether
-        all is the same, `print(report)` shows it; if it is not, `report.found` is the
-        smallest input and run that differ.
+        resumed between, keys alone, interpreted, columns of other types. `seed` determines what is
+        random, `runs` is how often a random way is run, `rows` how many rows slow ways take at
+        most, `keys` how many keys run alone; `spark=True` adds Spark. `report.same` is whether all
+        is the same, `print(report)` shows it; if it is not, `report.found` is the smallest input
+        and run that differ.
         """
         from rtbot.compare import ComparisonOptions, compare
 
@@ -201,7 +200,7 @@ class Graph:
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None
     ) -> Session:
-        """Go on from `Session.dump`; raises CheckpointError if that is damaged or does not fit."""
+        """Continue from `Session.dump`; raise CheckpointError if it is damaged or does not fit."""
         from rtbot.runtime.dump import resume
         from rtbot.runtime.session import Session, wants_compiled
 
@@ -211,7 +210,7 @@ class Graph:
         return resume(self.plan(tap or ()), blob, begin)
 
     def _io(self, policies: Mapping[str, Any]) -> Io:
-        """The `io` section with these policies, checked as if the graph said so itself."""
+        """Return the `io` section with these policies, checked as if the graph had them itself."""
         for name in policies:
             if name not in POLICIES:
                 raise TypeError(f"there is no option {name!r}")

@@ -2,7 +2,7 @@
 
 `ops.MovingAverage(price, window=20)` adds an operator to the graph of `price` and returns its
 output. Everything here is derived from the registry, so that operators of your own are here too;
-`ops.pyi` says the same of ours to type checkers and editors.
+`ops.pyi` declares ours to type checkers and editors.
 """
 
 from __future__ import annotations

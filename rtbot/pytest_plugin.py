@@ -1,4 +1,4 @@
-"""pytest runs the tests that graph files hold.
+"""The pytest plugin that runs the tests of graph files.
 
 It collects YAML files that are given on the command line, and those that the setting
 `rtbot_graphs` names:
@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GraphFile | None:
-    """Collect a graph file that is asked for."""
+    """Collect a graph file that is requested."""
     if file_path.suffix not in SUFFIXES:
         return None
     config = parent.config
@@ -49,7 +49,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GraphFile 
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:
-    """Whether a glob of the setting names the file; they are looked for once in a run."""
+    """Return whether a glob of the setting names the file; they are looked up once in a run."""
     if FOUND not in config.stash:
         globs = map(config.rootpath.glob, config.getini(GRAPHS))
         config.stash[FOUND] = set().union(*globs)
@@ -89,24 +89,24 @@ class GraphItem(pytest.Item):
         self.test = suite.tests[place]
 
     def runtest(self) -> None:
-        """Run it; what differs is the text of the failure."""
+        """Run it; the differences are the text of the failure."""
         outcome = self.suite.run(self.test)
         if not outcome.passed:
             raise GraphTestFailed(outcome)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *rest: Any) -> Any:
-        """Show what differs, without a traceback; an error of our own has one."""
+        """Show what differs, without a traceback; an internal error has one."""
         if isinstance(excinfo.value, GraphTestFailed):
             return _shorten_path(str(excinfo.value), self.path)
         return super().repr_failure(excinfo, *rest)
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
-        """Where the test stands in its file."""
+        """Return the place of the test in its file."""
         return self.path, max(self.test.mark.line - 1, 0), self.name
 
 
 class GraphTestFailed(Exception):  # noqa: N818 (what a test does)
-    """A test of a graph file failed; the text says how."""
+    """A test of a graph file failed; the text is how."""
 
     def __init__(self, outcome: Outcome) -> None:
         lines = [f"{outcome.place}: {outcome.name}", *outcome.lines()]
@@ -115,7 +115,7 @@ class GraphTestFailed(Exception):  # noqa: N818 (what a test does)
 
 
 def _shorten_path(text: str, path: Path) -> str:
-    """Name the file in a text as one would from here."""
+    """Shorten the path of the file in a text to one relative to this folder."""
     from rtbot.core.notices import printable
 
     here = type(path).cwd()

@@ -1,4 +1,4 @@
-"""What became of the rows of a batch run: counted on the workers, told by Spark's `Observation`."""
+"""The account of a batch run: counted on the workers, reported by Spark's `Observation`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def account(observation: Observation, *, timeout: float | None = TIMEOUT) -> dic
 
 
 def _observed(observation: Observation, timeout: float | None) -> dict[str, Any]:
-    """Return what was observed, for which Spark waits without an end; Spark Connect has {} then."""
+    """Return what was observed, for which Spark waits for ever; Spark Connect returns {} then."""
     if timeout is None:
         return observation.get
     answers: SimpleQueue[dict[str, Any] | BaseException] = SimpleQueue()
@@ -99,10 +99,10 @@ def flatten_account(told: Mapping[str, Any]) -> dict[str, int]:
     """Return the counters of an account by name.
 
     >>> line = {"in": 5, "consumed": 3, "held": 0, "lost": {"null": 2}}
-    >>> flat({"inputs": {"a": line}, "operators": {}, "outputs": {"m": 3}})
+    >>> flatten_account({"inputs": {"a": line}, "operators": {}, "outputs": {"m": 3}})
     {'inputs.a.in': 5, 'inputs.a.null': 2, 'outputs.m': 3}
     >>> line = {"in": 5, "consumed": 5, "held": 0, "lost": {}, "unmatched": 1}
-    >>> flat({"inputs": {}, "operators": {"j": {"i2": line}}, "outputs": {}})
+    >>> flatten_account({"inputs": {}, "operators": {"j": {"i2": line}}, "outputs": {}})
     {'operators.j.i2.in': 5, 'operators.j.i2.alone': 1}
     """
     lines = {f"inputs.{name}": line for name, line in told["inputs"].items()}
@@ -118,7 +118,7 @@ def flatten_account(told: Mapping[str, Any]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """A run that tells its counters: rows of the result as bytes, then a row of counts."""
+    """A run that reports its counters: rows of the result as bytes, then a row of counts."""
 
     work: JobSpec
 
@@ -128,7 +128,7 @@ class CountedRun:
         return ", ".join([f"{ROWS} binary", *counts])
 
     def observe_counts(self, told: DataFrame, observation: Observation) -> DataFrame:
-        """Let Spark sum the counts; returns the rows alone."""
+        """Let Spark sum the counts; return the rows alone."""
         names = [f"`{name}`" for name in list_counters(self.work.graph)]
         sums = [functions.sum(name).alias(name.strip("`")) for name in names]
         return told.observe(observation, *sums).select(ROWS)

@@ -55,14 +55,14 @@ def run_graph(
     "partitions" it does so in `partitions` of Spark (default: as many as its shuffles have), each
     of which is one call of Python in the memory of some thousand rows; by "groups", Spark calls
     Python per key. "auto" takes partitions, as fast or faster for any number of keys; the logger
-    `spark_adapter` says what was taken. `observe`, an `Observation` of Spark, gets the counters for
+    `spark_adapter` reports the choice. `observe`, an `Observation` of Spark, gets the counters for
     `account`.
 
-    Streaming DataFrames give a streaming one, whose rows are complete. They need a `watermark`
-    ("10 seconds", or {input: delay}) unless they have one or `io.lateness` says it. Their keys are
-    dealt to `buckets`, each with `slices`, the unit of state; both are fixed by the checkpoint.
-    `initial_state` is what `state_of` or `saved_state` returned. A batch run with `finish=False`
-    gives the rows that go with `state_of`.
+    Streaming DataFrames give a streaming one, whose rows are complete. They need a `watermark` ("10
+    seconds", or {input: delay}) unless they have one or `io.lateness` sets it. Their keys are
+    assigned to shard groups (their number is `buckets`), each of `slices` shards, the units of
+    state; both numbers are fixed by the checkpoint. `initial_state` is what `state_of` or
+    `saved_state` returned. A batch run with `finish=False` gives the rows that go with `state_of`.
     """
     given = RunOptions.of(options)
     loaded = load_for_spark(graph, given.params)
@@ -97,7 +97,7 @@ def run_graph(
 
 
 def choose_strategy(given: RunOptions, name: str, rows: InputRows) -> str:
-    """Return the strategy, and say it to the log."""
+    """Return the strategy, and log it."""
     keys = ", ".join(rows.keys)
     if not keys:
         LOG.info("%s: strategy partitions: no key, so one partition on one core", name)
@@ -132,7 +132,7 @@ def sort_rows(rows: InputRows, partitions: int | None, *, ranked: bool) -> DataF
         return placed.sortWithinPartitions(*keys, *places)
     rank = _compute_rank(
         placed, keys, places[0]
-    )  # twice: a wider row costs more than to count it again
+    )  # twice: a wider row costs more than counting it again
     return placed.sortWithinPartitions(rank).withColumn(RANK, rank)
 
 
@@ -162,7 +162,7 @@ def _count_seconds(local: Column) -> Column:
 
 
 def _make_worker_function(run: Run, names: Sequence[str], *, large: bool) -> Run:
-    """What Spark calls, for rows whose columns have these names; `large` are texts it is given."""
+    """Return what Spark calls for rows with these column names; `large` is about its texts."""
 
     def rtbot_run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made = run(batch.rename_columns(names) for batch in batches)

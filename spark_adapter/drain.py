@@ -1,4 +1,4 @@
-"""States handed over: from a batch run to a stream, and from a stream to a batch run."""
+"""Handing over state: from a batch run to a stream, and from a stream to a batch run."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def state_of(
     time: str | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Return what a graph knows after the rows of batch DataFrames: `initial_state` of a stream.
+    """Return the state of a graph after the rows of batch DataFrames: `initial_state` of a stream.
 
     Parameters are those of `run_graph`, with `buckets` and `slices` as the stream will have them.
     The rows of the result up to there are those of `run_graph(..., finish=False)`; the stream
-    gives the others.
+    returns the others.
     """
     given = RunOptions.of(options)
     given.refuse(("watermark", "initial_state", "partitions"), "run_graph")
@@ -73,7 +73,7 @@ def _run_by_shard(rows: InputRows, graph: Graph, options: RunOptions, *, states:
 
 
 def saved_state(spark: SparkSession, checkpoint: str) -> DataFrame:
-    """Return the states of a stopped stream, of its checkpoint: `initial_state` of another one.
+    """Return the states of a stopped stream from its checkpoint: `initial_state` of another one.
 
     That is how a stream moves to another checkpoint or number of shuffle partitions.
     """
@@ -103,7 +103,7 @@ def drain(
 
 
 def _read_job(graph: Graph, state: bytes) -> tuple[JobSpec, ShardLayout]:
-    """Return how a state's rows are read, as the state itself tells it."""
+    """Return how a state's rows are read, from the state itself."""
     saved = decode_state(state)
     header, parts = saved.header, saved.header["work"]
     feeds = tuple(InputColumn(**feed) for feed in parts.pop("feeds"))
@@ -124,7 +124,7 @@ def _make_finish_function(work: JobSpec, split: ShardLayout) -> Any:
 
 @dataclass(frozen=True)
 class ShardRun:
-    """A run over rows sorted by bucket, slice and time, without an end."""
+    """A run over rows sorted by shard group, shard and time, without an end."""
 
     packing: RowPacking
     split: ShardLayout

@@ -97,5 +97,5 @@ def _list_values(graph: Graph, layout: str) -> list[tuple[str, str]]:
 
 
 def _choose_time_type(kind: types.DataType) -> types.DataType:
-    """Times come out as they went in; dates as timestamps, since a result may lie between two."""
+    """Choose the type of result times: that of the input; timestamps where that has dates."""
     return types.TimestampNTZType() if isinstance(kind, types.DateType) else kind

@@ -1,4 +1,4 @@
-"""DataFrames as the rows that a graph reads: which column is what, one relation of all inputs."""
+"""DataFrames as the rows that a graph reads: the role of columns, one relation of all inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PORT, TIME = "__port", "__time"
 class InputRows:
     """One relation of all inputs: key columns, times, values, and port numbers if there are any.
 
-    `frame` has the columns under the names that `keys`, `time`, `feeds` and `port` say.
+    `frame` has the columns under the names in `keys`, `time`, `feeds` and `port`.
     """
 
     frame: DataFrame
@@ -47,7 +47,7 @@ class InputRows:
 
 @dataclass(frozen=True)
 class ColumnRequest:
-    """What the user said of columns: `key` and `time` None if that is left to the graph.
+    """The user's choice of columns: `key` and `time` are None if they are left to the graph.
 
     `also` names columns that stay beside those the graph reads.
     """
@@ -59,7 +59,7 @@ class ColumnRequest:
 
 
 def is_streaming(data: Any) -> bool:
-    """Whether these are streaming DataFrames; DataError if only some are."""
+    """Return whether these are streaming DataFrames; DataError if only some are."""
     frames = data.values() if isinstance(data, Mapping) else [data]
     for frame in frames:
         if not hasattr(frame, "isStreaming"):
@@ -77,7 +77,7 @@ def make_request(
     time: str | None = None,
     inputs: Mapping[str, str] | None = None,
 ) -> ColumnRequest:
-    """Return the columns that a user gave; a single key column may stand alone."""
+    """Return the columns that a user gave; a single key column needs no list."""
     if not isinstance(inputs or {}, Mapping):
         raise TypeError(f"inputs is {{input: column}}, not {inputs!r}")
     names = (key,) if not isinstance(key, Sequence | None) or isinstance(key, str) else key
@@ -125,7 +125,7 @@ def _read_wide(frame: DataFrame, graph: Graph, request: ColumnRequest) -> InputR
 
 
 def _read_single(name: str, frame: DataFrame, graph: Graph, request: ColumnRequest) -> InputRows:
-    """The rows of one input, numbered as its port; the column is renamed to `__NAME`."""
+    """Return the rows of one input, numbered as its port; the column is renamed to `__NAME`."""
     keys, time = find_columns(frame, graph, request)
     rest = [c for c in frame.columns if c not in (*keys, time, *request.also)]
     column = (request.inputs or {}).get(name)
@@ -190,7 +190,7 @@ def _require_column(
 
 
 def _check_collation(frame: DataFrame, name: str) -> None:
-    """Refuse a key whose texts Spark takes for equal where they differ."""
+    """Refuse a key whose texts are equal for Spark where they differ."""
     kind = frame.schema[name].dataType
     if isinstance(kind, types.StringType) and kind.collation != "UTF8_BINARY":
         message = f"the key {name!r} has the collation {kind.collation}"
@@ -199,7 +199,7 @@ def _check_collation(frame: DataFrame, name: str) -> None:
 
 
 def is_same_name(frame: DataFrame, one: str, other: str) -> bool:
-    """Whether two names are one for Spark, which by default does not look at case."""
+    """Return whether two names are one for Spark, which by default does not look at case."""
     if one == other or one.lower() != other.lower():
         return one == other
     return frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true"
@@ -231,7 +231,7 @@ def quote_column(name: str) -> Any:
 
 
 def _select_value(frame: DataFrame, name: str) -> Any:
-    """The column; a decimal as the nearest double."""
+    """Return the column; a decimal as the nearest double."""
     if isinstance(frame.schema[name].dataType, types.DecimalType):
         return quote_column(name).cast("double").alias(name)
     return quote_column(name)

@@ -26,9 +26,9 @@ NODE = re.compile(r"^([ :]*)(?:[+:]- )?(~?)(\w+)")
 
 
 def refuse_stateful(frame: DataFrame) -> None:
-    """Refuse a stream with an operator before which, or after which, a graph would wait for ever.
+    """Refuse a stream with an operator before or after which a graph would wait for ever.
 
-    Spark lets the rows of such an operator go when the watermark has passed them, which is when
+    Spark releases the rows of such an operator when the watermark has passed them, which is when
     they are late for the next one.
     """
     found = stateful(_plan(frame))

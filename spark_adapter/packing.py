@@ -1,4 +1,4 @@
-"""Rows on their way to stateful code and back, as bytes: record batches of one bucket each.
+"""Rows on their way to stateful code and back, as bytes: record batches of one shard group each.
 
 Spark hands rows to stateful code one by one in Python, through pandas, where null and NaN are one.
 So it is given few rows that hold many.
@@ -28,12 +28,12 @@ IN_BUCKET, IN_SLICE = "__bucket", "__slice"
 """The names of the first two beside columns of a user."""
 
 GUARD = -1
-"""A bucket without keys, whose state says what all others are of."""
+"""A shard group without keys, whose state identifies the graph of all others."""
 
 
 @dataclass(frozen=True)
 class RowPacking:
-    """The rows of a stream as slices take them: `IN_SLICE` and what `work` reads, of `schema`."""
+    """The rows of a stream as shards take them: `IN_SLICE` and what `work` reads, of `schema`."""
 
     work: JobSpec
     schema: pa.Schema
@@ -41,7 +41,7 @@ class RowPacking:
     def pack(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack rows with `IN_BUCKET` and columns of the schema; times become int64 in io.unit.
 
-        The first batch is nothing but a call of the bucket `GUARD`.
+        The first batch is only a call of the shard group `GUARD`.
         """
         guarded = False
         for chunk in merge_batches(batches):
@@ -66,7 +66,7 @@ class RowPacking:
         return pa.table(columns).cast(self.schema)
 
     def split_shards(self, parts: Iterable[bytes]) -> dict[int, pa.Table]:
-        """Return the rows of every slice, of the packed rows of one bucket."""
+        """Return the rows of every shard from the packed rows of one shard group."""
         batches = [pa.ipc.read_record_batch(pa.py_buffer(part), self.schema) for part in parts]
         table = pa.Table.from_batches(batches, self.schema)
         place = table.column(IN_SLICE).to_numpy()
@@ -109,8 +109,8 @@ def _to_bytes(rows: pa.Table) -> bytes:
 
 @functools.cache
 def freeze_loaded() -> None:
-    """Take what a worker has loaded for what it keeps, at the end of its first task.
+    """Exclude what a worker has loaded from garbage collection, at the end of its first task.
 
-    PySpark collects garbage after each task; to look through all modules again takes it 50 ms.
+    PySpark collects garbage after each task; going through all modules again takes it 50 ms.
     """
     gc.freeze()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rtbot import Graph, Result, Session
 
 CHUNK_ROWS = 65_536
-"""Rows that are pushed at once: enough that what a session costs does not show."""
+"""Rows that are pushed at once: enough that the cost of a session does not matter."""
 
 OUT_ROWS = 65_536
 """Rows of a batch that goes back to Spark."""
@@ -51,11 +51,11 @@ class InputColumn:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What a worker has to know; everything in it can be sent there.
+    """What a worker needs; everything in it can be pickled.
 
     `keys` are the columns of the key, `time` the one of the times, `port` that of the port numbers.
     `schema` is that of the result: key columns, the time as `stamp`, then the outputs, or `output`
-    and `value`. `ranked` says that rows come by rank, not by key and time.
+    and `value`. `ranked` is whether rows come by rank, not by key and time.
     """
 
     graph: Graph
@@ -70,7 +70,7 @@ class JobSpec:
     ranked: bool = False
 
     def split_inputs(self, chunk: pa.Table, *, keyed: bool) -> dict[str, dict[str, Any]]:
-        """Return the table of every input that the rows bring something for."""
+        """Return the table of every input for which there are rows."""
         found = {}
         for one in self.feeds:
             rows = chunk
@@ -99,7 +99,7 @@ class JobSpec:
         return pa.table(arrays, schema=self.schema)
 
     def _restore_times(self, found: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Times of the result as the column of times that came in."""
+        """Return times of the result in the type of the time column that came in."""
         kind = self.schema.field(self.stamp).type
         try:
             if not pa.types.is_timestamp(kind):
@@ -125,7 +125,7 @@ class KeySession:
         self.waiting = OutputBuffer(list(self.work.graph.checked.outputs))
 
     def push(self, chunk: pa.Table) -> pa.Table:
-        """Push rows of the key; returns what is complete.
+        """Push rows of the key; return what is complete.
 
         They ascend in time over all inputs, so that none waits for a partner that cannot come.
         """
@@ -200,7 +200,7 @@ class PartitionRun:
     def _count_open_keys(
         self, chunk: pa.Table, starts: Sequence[int], units: np.ndarray | None
     ) -> tuple[int, int]:
-        """Return how many keys go on from before, and which is the first that may go on."""
+        """Return how many keys continue from before, and which is the first that may go on."""
         if units is None:
             return int(read_key(chunk, 0, self.work.keys) in self.open), len(starts) - 2
         of_keys = units[starts[:-1]]
@@ -216,7 +216,7 @@ class PartitionRun:
         yield from split_batches(self.open[key].push(rows.slice(start, stop - start)))
 
     def _run_whole_keys(self, rows: pa.Table, starts: Sequence[int]) -> pa.Table:
-        """The result of keys that begin and end here: one session, where a key is its number."""
+        """Run keys that begin and end here: one session, where a key is its number."""
         firsts, count = pa.array(starts[:-1]), starts[-1] - starts[0]
         runs = from_numpy(np.repeat(np.arange(len(firsts)), np.diff(starts)))
         chosen = rows.slice(starts[0], count).append_column(RUN, runs)
@@ -248,7 +248,7 @@ def run_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Run a graph over rows sorted by (key, t), or by their rank; yields the batches of its result.
 
-    An error of `rtbot.core.errors` says itself what is wrong, and Spark shows all of it.
+    An error of `rtbot.core.errors` has all that is wrong in its text, and Spark shows all of it.
     """
     partition, tables = PartitionRun(work, ended), merge_batches(batches)
 
@@ -261,13 +261,13 @@ def run_partition(
 
 
 def simplify_errors(rows: Iterable[pa.RecordBatch], work: JobSpec) -> Iterator[pa.RecordBatch]:
-    """Yield the rows; an error of ours comes without the calls that led to it."""
+    """Yield the rows; an error of ours comes without its traceback."""
     with hide_worker_traceback(work):
         yield from rows
 
 
 def merge_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Put batches together to chunks of some `CHUNK_ROWS`; none is empty."""
+    """Merge batches into chunks of about `CHUNK_ROWS` rows; none is empty."""
     gathered: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -282,6 +282,6 @@ def merge_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def split_batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Cut a table into batches; none of no rows."""
+    """Split a table into batches, none of them empty."""
     if table.num_rows:
         yield from table.to_batches(OUT_ROWS)

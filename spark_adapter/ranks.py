@@ -2,8 +2,8 @@
 
 Spark sorts by one long four times as fast as by a key and a time. So rows come sorted by rank: in
 front some bits of a hash of the key, behind them the time with less precision. Rows of one hash are
-a unit. A unit may hold several keys, and rows of one rank come in any order; that is mended here,
-where only few rows are concerned.
+a unit. A unit may hold several keys, and rows of one rank come in any order; that is corrected
+here, where only few rows are affected.
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ def _to_integers(table: pa.Table, name: str) -> np.ndarray:
 
 
 def _encode_keys(table: pa.Table, name: str) -> np.ndarray:
-    """Return a number for every value of a key, the same for the same."""
+    """Return a number for every value of a key, equal for equal values."""
     column = table.column(name).combine_chunks().dictionary_encode("encode")
     found: np.ndarray = column.indices.to_numpy()
     return found
 
 
 def _find_descents(heads: list[np.ndarray]) -> np.ndarray:
-    """Whether a row comes before the one in front of it."""
+    """Return whether a row comes before the one in front of it."""
     found = np.zeros(len(heads[0]), np.bool_)
     equal = np.ones(len(found) - 1, np.bool_)
     for column in heads:

@@ -47,7 +47,7 @@ def convert_row_times(
 ) -> pa.Table:
     """Return the rows with their times as int64 in io.unit.
 
-    `starts` are the rows at which a key begins; before the first row stood one at `newest`. Raises
+    `starts` are the rows at which a key begins; the row before the first was at `newest`. Raises
     DataError unless every row has a time, and those of a key ascend.
     """
     place = chunk.column_names.index(work.time)
@@ -90,7 +90,7 @@ def _find_unreadable(given: pa.Array, unit: str) -> int:
 
 
 def _locate_row(chunk: pa.Table, work: JobSpec, row: int) -> dict[str, Any]:
-    """Return where a row of a chunk stands for a user."""
+    """Return the place of a row of a chunk, for a user."""
     names = {feed.port: feed.input for feed in work.feeds}
     port = chunk.column(work.port)[row].as_py() if work.port else None
     keys = [name for name in work.keys if not name.startswith("__")]  # that of a stream without one
@@ -104,7 +104,7 @@ def _locate_row(chunk: pa.Table, work: JobSpec, row: int) -> dict[str, Any]:
 def locate_push_error(
     error: DataError, tables: Mapping[str, Any], key: tuple[Any, ...]
 ) -> DataError:
-    """Return the error of a push with the key and the value, in place of the number of a row."""
+    """Return the error of a push with the key and the value, instead of the number of a row."""
     where = {"row": None, "key": unwrap_arrow_key(key)}
     if error.row is not None and error.input in tables:
         where["value"] = tables[error.input]["value"][error.row].as_py()

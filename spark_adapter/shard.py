@@ -1,8 +1,9 @@
-"""Keys that share one state: bytes and rows in, rows and bytes out, no Spark.
+"""A shard, the keys that share one state: bytes and rows in, rows and bytes out, no Spark.
 
-A stream's keys are dealt to buckets, and those of a bucket to slices. A slice has one keyed session
-for all of its keys. Rows wait in it until the watermark has passed them, then they go through the
-session in the order of time; rows of the result wait until every output of their key is final.
+A stream's keys are assigned to shard groups, and those of a group to shards. A shard has one keyed
+session for all of its keys. Rows wait in it until the watermark has passed them, then they go
+through the session in the order of time; rows of the result wait until every output of their key is
+final.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ Table = Mapping[str, np.ndarray]
 
 @dataclass
 class Shard:
-    """The keys of a slice in progress; `to_bytes` makes bytes of it, `resume_shard` it of bytes.
+    """A shard in progress; `to_bytes` makes bytes of it, `resume_shard` makes it of bytes.
 
-    `history` is the newest time of a batch run that the slice began with.
+    `history` is the newest time of a batch run that the shard began with.
     """
 
     work: JobSpec
@@ -68,12 +69,12 @@ class Shard:
     unfinished: dict[str, Table] = field(default_factory=dict)
 
     def push(self, rows: pa.Table | None, until: int) -> pa.Table:
-        """Take rows, if any, let in those with t <= `until`; returns what is complete.
+        """Take rows, if any, accept those with t <= `until`; return what is complete.
 
-        Rows that the history of the slice had are left out and counted in `late`. Others at a time
-        that was let in before are late: by `io.late` an error, or left out and counted. `rows` has
-        the columns of the key, the time in io.unit as int64, port and values. After an error the
-        slice is of no use any more.
+        Rows that the history of the shard had are left out and counted in `late`. Others at a time
+        that was accepted before are late: by `io.late` an error, or left out and counted. `rows`
+        has the columns of the key, the time in io.unit as int64, port and values. After an error
+        the shard must not be used any more.
         """
         rows = self._drop_late(rows)
         self.until = until = max(until, self.until)
@@ -128,7 +129,7 @@ class Shard:
         return rows.filter(pa.array(keep))
 
     def _make_late_error(self, late: Mapping[str, Mapping[str, pa.ChunkedArray]]) -> DataError:
-        """The error for the first of messages that are late."""
+        """Return the error for the first of messages that are late."""
         name = min(late, key=lambda name: pc.min(late[name]["t"]).as_py())
         row = pc.index(late[name]["t"], pc.min(late[name]["t"])).as_py()
         cells = {title: column[row].as_py() for title, column in late[name].items()}
@@ -141,20 +142,20 @@ class Shard:
         return DataError(message, code="RT202", hint=hint, times=times, **where)
 
     def take(self, rows: pa.Table) -> pa.Table:
-        """Let in rows at once, of every key in the order of time; returns what is complete."""
+        """Accept rows at once, of every key in the order of time; return what is complete."""
         self.history = max(self.history, pc.max(rows.column(self.work.time)).as_py())
         released = self._push_rows(rows)
         return self._complete(released) if released else self.work.schema.empty_table()
 
     def finish(self) -> pa.Table:
-        """Let in what waits, and return the rest of the result."""
+        """Accept what waits, and return the rest of the result."""
         released = [] if self.waiting is None else self._push_rows(self.waiting)
         whole = merge_results([*self._list_unfinished(), *released, self.session.finish()])
         self.waiting, self.unfinished = None, {}
         return self.work.shape_result(whole, None)
 
     def find_due_time(self) -> int | None:
-        """The time up to which the watermark has to come before anything more can be released."""
+        """Return the time that the watermark must reach before anything more can be released."""
         if self.until == FIRST:
             return FIRST + 1
         found = [self._find_next_complete(), self.session.due()]
@@ -173,7 +174,7 @@ class Shard:
             raise self._locate_error(error, tables) from None
 
     def _locate_error(self, error: DataError, tables: Mapping[str, Any]) -> DataError:
-        """The error with the value, and without what means nothing: a row's number, no key."""
+        """Return the error with the value, without what means nothing: a row's number, no key."""
         where = {"row": None} | ({"key": None} if self.work.keys == (SINGLE_KEY,) else {})
         if error.row is not None and error.input in tables:
             where["value"] = tables[error.input]["value"][error.row].as_py()
@@ -195,15 +196,15 @@ class Shard:
         return self.work.shape_result(whole, None)
 
     def _is_one_stream(self) -> bool:
-        """Whether all outputs come from one stream, whose rows are complete at once."""
+        """Return whether all outputs come from one stream, whose rows are complete at once."""
         return len({stream for stream, _ in self.work.graph.plan().places.values()}) == 1
 
     def _find_final(self, tables: Mapping[str, Table]) -> dict[str, np.ndarray]:
-        """Which rows of every output are at a time that is final for their key."""
+        """Return which rows of every output are at a time that is final for their key."""
         return {name: table["t"] <= self._find_frontiers(table) for name, table in tables.items()}
 
     def _find_frontiers(self, table: Table, *, ever: bool = False) -> np.ndarray:
-        """The frontier of the key of every row."""
+        """Return the frontier of the key of every row."""
         if not len(table["t"]):
             return np.zeros(0, np.int64)
         starts = np.zeros(len(table["t"]), np.bool_)
@@ -216,7 +217,7 @@ class Shard:
         return times.take(np.cumsum(starts) - 1)
 
     def _find_next_complete(self) -> int | None:
-        """The least time at which the watermark alone could complete a row that waits."""
+        """Return the least time at which the watermark alone could complete a row that waits."""
         found = []
         for table in self.unfinished.values():
             lag = table["t"] - self._find_frontiers(table)
@@ -227,7 +228,7 @@ class Shard:
     # ---- as bytes
 
     def to_bytes(self) -> bytes:
-        """Everything the slice knows."""
+        """Return everything the shard knows, as bytes."""
         tables = {name: _to_arrow(table) for name, table in self.unfinished.items()}
         if self.waiting is not None:
             tables[WAITING] = self.waiting
@@ -241,12 +242,12 @@ class Shard:
 
 
 def start_shard(work: JobSpec, split: ShardLayout) -> Shard:
-    """A slice that has seen nothing."""
+    """Return a shard without any rows yet."""
     return Shard(work, split, work.graph.start(work.keys))
 
 
 def resume_shard(work: JobSpec, split: ShardLayout, state: bytes) -> Shard:
-    """The slice of this state; CheckpointError if it is damaged or does not fit."""
+    """Return the shard of this state; raise CheckpointError if it is damaged or does not fit."""
     saved = decode_state(state)
     check_same(saved.header["form"], describe_form(work, split))
     session = work.graph.resume(saved.dump)
@@ -257,7 +258,7 @@ def resume_shard(work: JobSpec, split: ShardLayout, state: bytes) -> Shard:
 
 
 def describe_state(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
-    """What a state is of, as JSON has it: the graph, and how its rows come."""
+    """Return what a state is of, as JSON has it: the graph, and how its rows come."""
     graph = work.graph.plan().description
     about: dict[str, Any] = json.loads(
         json.dumps({"graph": graph, "form": describe_form(work, split)})
@@ -266,7 +267,7 @@ def describe_state(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
 
 
 def make_work_header(work: JobSpec) -> dict[str, Any]:
-    """What says how a state's rows are read, beside the graph."""
+    """Return what describes how a state's rows are read, beside the graph."""
     feeds = [asdict(feed) for feed in work.feeds]
     names = ("time", "stamp", "layout", "port", "unit")
     return {"keys": list(work.keys), "feeds": feeds} | {n: getattr(work, n) for n in names}

@@ -1,4 +1,4 @@
-"""What Spark calls for a bucket of keys in a stream, on the workers."""
+"""What Spark calls for a shard group of a stream, on the workers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spark_adapter.watermark_clock import WatermarkClock
 
 STATES = "slices"
-"""The state variable that maps a number to the state of a slice."""
+"""The state variable that maps a number to the state of a shard."""
 
 NUMBERED = StructType([StructField(SLICE, IntegerType())])
 HELD = StructType([StructField(STATE, BinaryType())])
@@ -37,8 +37,8 @@ NOTED = StructType([StructField("index", StringType())])
 class Counts(NamedTuple):
     """What a micro-batch did, or a call of one.
 
-    `late` messages were left out (`io.late: drop`). Of the slices that it wrote, `waiting` rows
-    wait for the watermark, and `state_bytes` are their states.
+    `late` messages were left out (`io.late: drop`). In the shards that it wrote, `waiting` rows
+    wait for the watermark, and `state_bytes` is the size of their states.
     """
 
     late: int = 0
@@ -50,13 +50,13 @@ OUT = ", ".join([f"{ROWS} binary", *(f"{name} bigint" for name in Counts._fields
 
 
 class ShardGroupProcessor(StatefulProcessor):
-    """What Spark calls for a bucket: with rows, when a timer is due, or with an initial state."""
+    """What Spark calls for a shard group: with rows, when a timer is due, with an initial state."""
 
     def __init__(self, packing: RowPacking, split: ShardLayout, clock: WatermarkClock) -> None:
         self.packing, self.split, self.clock = packing, split, clock
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Name the state: the slices, and what is known of each of them."""
+        """Name the state: the shards, and the notes on each of them."""
         self.handle, self.cache = handle, LocalStateCache.open_for_task()
         self.slices = handle.getMapState(STATES, NUMBERED, HELD)
         self.index = handle.getValueState("index", NOTED)
@@ -81,7 +81,7 @@ class ShardGroupProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        """Let go on what the watermark has reached."""
+        """Continue the shards that the watermark has reached."""
         fired = expiredTimerInfo.getExpiryTimeInMs()
         yield from self._run({}, timerValues.getCurrentWatermarkInMs(), fired)
 
@@ -91,7 +91,7 @@ class ShardGroupProcessor(StatefulProcessor):
         initialState: pd.DataFrame,  # noqa: N803
         timerValues: Any,  # noqa: ARG002, N803
     ) -> None:
-        """Take states over, from a batch run or another stream."""
+        """Take over states from a batch run or another stream."""
         with hide_worker_traceback(self.packing.work):
             index = self._load_index()
             for number, state in zip(initialState[SLICE], initialState[STATE], strict=True):
@@ -117,7 +117,7 @@ class ShardGroupProcessor(StatefulProcessor):
         yield made.to_frame()
 
     def _check_checkpoint(self) -> None:
-        """Refuse the checkpoint of another graph before any bucket is touched."""
+        """Refuse the checkpoint of another graph before any shard group is touched."""
         about = describe_state(self.packing.work, self.split)
         found = self.index.get()
         if found is None:
@@ -137,7 +137,7 @@ class ShardGroupProcessor(StatefulProcessor):
         return state
 
     def _save(self, index: ShardIndex, number: int, one: Shard) -> int:
-        """Save a slice; returns the number of its bytes."""
+        """Save a shard; return the number of its bytes."""
         state, before = one.to_bytes(), index.notes.get(number)
         self.slices.updateValue((number,), (state,))
         self.cache.put(state, None if before is None else before.mark)
@@ -154,7 +154,7 @@ class ShardGroupProcessor(StatefulProcessor):
         return ShardIndex({}, None) if found is None else ShardIndex.from_text(found[0])
 
     def _save_index(self, index: ShardIndex, fired: int | None) -> None:
-        """Save the index, with a timer at its earliest time in place of the one before."""
+        """Save the index, with a timer at its earliest time instead of the one before."""
         earliest = index.find_earliest_due()
         timer = None if earliest is None else self.clock.to_watermark(earliest)
         if index.timer is not None and index.timer not in (timer, fired):
@@ -172,7 +172,7 @@ class CallResult:
     counts: Counts = field(default_factory=Counts)
 
     def count(self, one: Shard, size: int) -> None:
-        """Add what a slice tells."""
+        """Add the counts of a shard."""
         waiting = 0 if one.waiting is None else one.waiting.num_rows
         pairs = zip(self.counts, (one.late, waiting, size), strict=True)
         self.counts = Counts(*map(sum, pairs))
@@ -189,7 +189,7 @@ class CallResult:
 
 
 class ShardNote(NamedTuple):
-    """What a bucket knows of a slice: the time at which it is due, and its mark."""
+    """What a shard group knows of a shard: the time at which it is due, and its mark."""
 
     due: int | None
     mark: str
@@ -197,7 +197,7 @@ class ShardNote(NamedTuple):
 
 @dataclass
 class ShardIndex:
-    """What a bucket knows of its slices, and the timer that is set for them."""
+    """What a shard group knows of its shards, and the timer that is set for them."""
 
     notes: dict[int, ShardNote]
     timer: int | None
@@ -214,7 +214,7 @@ class ShardIndex:
         return format_notes(timer=self.timer, slices=self.notes)
 
     def find_ready(self, until: int) -> Sequence[int]:
-        """Return the slices that are due."""
+        """Return the shards that are due."""
         return [n for n, note in self.notes.items() if note.due is not None and note.due <= until]
 
     def find_earliest_due(self) -> int | None:

@@ -1,7 +1,7 @@
-"""The state of a slice as bytes, and what has to be equal for it to go on.
+"""The state of a shard as bytes, and what has to be equal for it to continue.
 
-First the length of the slice's own part (8 bytes, little endian), then that part, a container of
-rtbot that has the version of all this, the rows that wait and the digest of what comes last: the
+First the length of the shard's own part (8 bytes, little endian), then that part, a container of
+rtbot with the version of the format, the rows that wait and the digest of what comes last: the
 session, as `rtbot.runtime.dump` writes it.
 """
 
@@ -38,7 +38,7 @@ OTHER = (
 
 @dataclass(frozen=True)
 class ShardLayout:
-    """How keys are dealt: to `buckets`, each of so many `slices`. Fixed while a state lives."""
+    """How keys are assigned: to `buckets` shard groups, each of `slices` shards."""
 
     buckets: int
     slices: int = 1
@@ -50,7 +50,7 @@ class ShardLayout:
 
 @dataclass(frozen=True)
 class ShardState:
-    """What the bytes of a slice hold; the dump of the session is not read yet."""
+    """What the bytes of a shard hold; the dump of the session is not read yet."""
 
     header: dict[str, Any]
     tables: dict[str, pa.Table]
@@ -59,7 +59,7 @@ class ShardState:
 
 
 def encode_state(saved: ShardState) -> bytes:
-    """Return the bytes of a slice."""
+    """Return the bytes of a shard."""
     arrays = {SCHEMA: np.frombuffer(saved.schema.serialize(), np.uint8)}
     for name, table in saved.tables.items():
         arrays[name] = np.frombuffer(_to_ipc(table), np.uint8)
@@ -69,7 +69,7 @@ def encode_state(saved: ShardState) -> bytes:
 
 
 def decode_state(state: bytes) -> ShardState:
-    """Return what `encode_state` was given; CheckpointError if it is not what that returned."""
+    """Return what `encode_state` was given; raise CheckpointError if the bytes are not its own."""
     end = _find_own_end(state)
     header, arrays = decode_blob(state[LENGTH.size : end])
     check_version(header.get("slice"))
@@ -82,17 +82,17 @@ def decode_state(state: bytes) -> ShardState:
 
 
 def digest_state(state: bytes) -> str:
-    """What tells a state from others: the digest of its own part, which has that of the rest."""
+    """Return what identifies a state: the digest of its own part, which has that of the rest."""
     return _digest(state[: _find_own_end(state)])
 
 
 def format_notes(**told: Any) -> str:
-    """Return what a bucket knows beside its slices as text."""
+    """Return what a shard group knows beside its shards as text."""
     return json.dumps({"version": VERSION, **told})
 
 
 def parse_notes(text: str) -> dict[str, Any]:
-    """Return what `format_notes` was given; CheckpointError if it is nothing of that kind."""
+    """Return what `format_notes` was given; raise CheckpointError if the text is not its own."""
     try:
         found: dict[str, Any] = json.loads(text)
         version = found["version"]
@@ -106,12 +106,12 @@ def check_version(version: Any) -> None:
     """Refuse what another version of the adapter wrote."""
     if version != VERSION:
         message = f"the state has format {version}; this version reads {VERSION}"
-        hint = "use the version of rtbot that wrote it, or begin anew with a new checkpoint"
+        hint = "use the version of rtbot that wrote it, or start again with a new checkpoint"
         raise CheckpointError(message, code="RT312", hint=hint)
 
 
 def describe_form(work: JobSpec, split: ShardLayout) -> dict[str, Any]:
-    """What must be equal for a state to fit, beside the graph itself."""
+    """Return what must be equal for a state to fit, beside the graph itself."""
     io = work.graph.checked.io
     kinds = {field.name: str(field.type) for field in work.schema}
     return {
@@ -134,7 +134,7 @@ def check_same(old: Mapping[str, Any], new: Mapping[str, Any], what: str = "form
 
 
 def _suggest_remedy(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """What to do about a difference; if it is that of the split alone, one has just to say it."""
+    """Return what to do about a difference; if only the split differs, it has to be given."""
     split = {field.name: old[field.name] for field in fields(ShardLayout) if field.name in old}
     if not split or describe_differences(old, {**new, **split}):
         return OTHER

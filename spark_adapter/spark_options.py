@@ -42,7 +42,7 @@ class RunOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> RunOptions:
-        """Return the options of these names; TypeError if one is none."""
+        """Return the options of these names; raise TypeError if one is unknown."""
         names = [one.name for one in fields(cls)]
         for name in options:
             if name not in names:

@@ -1,8 +1,8 @@
-"""States of slices in files beside a worker, which are read faster than Spark's state store.
+"""States of shards in files beside a worker, which are read faster than Spark's state store.
 
-The store hands bytes to Python as text in Latin-1, at 30 ms/MB. It stays the truth: it says which
-digest a state has, and a file is named by the digest of what is in it. So a file that is missing,
-or of a micro-batch that came to nothing, is a file not found.
+The store passes bytes to Python as text in Latin-1, at 30 ms/MB. It remains authoritative: it has
+the digest of each state, and a file is named by the digest of its content. So a file that is
+missing, or of a micro-batch that failed, is a file not found.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from spark_adapter.shard_state import digest_state
 
 @dataclass(frozen=True)
 class LocalStateCache:
-    """The files of a folder; without one nothing is kept and nothing found."""
+    """The files of a folder; without a folder nothing is kept and nothing found."""
 
     folder: Path | None
 
     @classmethod
     def open_for_task(cls) -> LocalStateCache:
-        """Return the one in the folder where the executor works; none outside of a task."""
+        """Return the cache in the executor's folder; one without a folder outside of a task."""
         from pyspark import SparkFiles, TaskContext
 
         running = TaskContext.get() is not None
@@ -40,7 +40,7 @@ class LocalStateCache:
         return state if digest_state(state) == name else None
 
     def put(self, state: bytes, instead_of: str | None) -> None:
-        """Keep a state in place of an older one, if there is room for it."""
+        """Keep a state instead of an older one, if there is room for it."""
         if self.folder is None:
             return
         name = digest_state(state)

@@ -1,8 +1,8 @@
-"""A graph over a streaming DataFrame: rows wait for the watermark, states live in buckets.
+"""A graph over a streaming DataFrame: rows wait for the watermark, states are in shard groups.
 
-Spark calls Python once per group and micro-batch, and a call costs milliseconds. So keys are dealt
-to buckets, which are Spark's groups; a bucket reads and writes only those of its slices that get
-rows, or that the watermark lets go on.
+Spark calls Python once per group and micro-batch, and a call costs milliseconds. So keys are
+assigned to shard groups, which are Spark's groups; a shard group reads and writes only those of its
+shards that get rows, or that the watermark lets continue.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 EVENT, TIME = "__event", "__t"
 OBSERVED = "rtbot"
-"""How the names begin under which the progress of a query has our counts, one of every graph."""
+"""Prefix of the names of our counts in the progress of a query, one for every graph."""
 
 NUMBERS = itertools.count(1)
 
@@ -109,7 +109,7 @@ def counts(progress: StreamingQueryProgress) -> Counts:
 
 
 def choose_shards(frame: DataFrame, buckets: int | None, slices: int | None) -> ShardLayout:
-    """Return how keys are dealt; by default by the number of Spark's shuffle partitions."""
+    """Return how keys are assigned; by default by the number of Spark's shuffle partitions."""
     if buckets is None:
         partitions = int(str(frame.sparkSession.conf.get(PARTITIONS)))
         buckets = BUCKETS_PER_PARTITION * partitions
@@ -160,7 +160,7 @@ def _add_watermark(
 
 
 def _to_timestamp(count: Column, unit: str) -> Column:
-    """The timestamp of an integer time."""
+    """Return the timestamp of an integer time."""
     if unit == "ns":
         thousand = functions.lit(1_000)
         whole = count - functions.pmod(count, thousand)
@@ -169,7 +169,7 @@ def _to_timestamp(count: Column, unit: str) -> Column:
 
 
 def _to_local_micros(column: Column) -> Column:
-    """Microseconds since 1970 of what a clock without a zone shows, whatever Spark's own zone."""
+    """Return the microseconds since 1970 of a time without a zone, whatever Spark's own zone."""
     days = functions.unix_date(column.cast("date")).cast("long")
     seconds = (functions.hour(column) * 60 + functions.minute(column)) * 60
     parts = functions.date_part(functions.lit("SECOND"), column) * 1_000_000
@@ -177,7 +177,7 @@ def _to_local_micros(column: Column) -> Column:
 
 
 def _choose_delay(graph: Graph) -> str | None:
-    """The delay that admits what `io.lateness` does."""
+    """Return the delay that admits what `io.lateness` does."""
     lateness, unit = graph.checked.io.lateness, graph.checked.io.unit or DEFAULT_UNIT
     if lateness is None:
         return None
@@ -186,7 +186,7 @@ def _choose_delay(graph: Graph) -> str | None:
 
 
 def assign_shards(rows: InputRows, work: JobSpec, split: ShardLayout) -> AssignedRows:
-    """Give every row its bucket and slice, and columns the names that states know them by."""
+    """Give every row its shard group and shard, and columns their names in the states."""
     keys = rows.keys or (SINGLE_KEY,)
     frame = rows.frame if rows.keys else rows.frame.withColumn(SINGLE_KEY, functions.lit(0))
     feeds = [replace(feed, column=f"__v{place}") for place, feed in enumerate(work.feeds)]
@@ -211,7 +211,7 @@ def assign_shards(rows: InputRows, work: JobSpec, split: ShardLayout) -> Assigne
 
 
 def _simplify_column(frame: DataFrame, name: str) -> tuple[Column, pa.DataType]:
-    """A column as one of the few types that states hold: the same value, whatever its width."""
+    """Return a column as one of the few types that states hold: equal values, of any width."""
     kind = frame.schema[name].dataType
     if isinstance(kind, types.StringType):
         return quote_column(name), pa.string()
@@ -285,7 +285,7 @@ def notice_partitions(frame: DataFrame) -> None:
 
 
 def check_requirements(frame: DataFrame) -> None:
-    """Refuse to begin where Spark would fail later with less to read."""
+    """Refuse to begin where Spark would fail later with a less readable error."""
     if not all(map(importlib.util.find_spec, ("google", "google.protobuf"))):
         raise ModuleNotFoundError("streams need protobuf: pip install 'protobuf>=6.33.5'")
     provider = frame.sparkSession.conf.get(PROVIDER, None)

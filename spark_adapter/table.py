@@ -35,13 +35,13 @@ ARROW: dict[type[DataType], pa.DataType] = {
 """The types of Arrow in which Spark sends its own."""
 
 PARTITIONED = "_partition_child_indexes"
-"""Where what makes an instance per value of PARTITION BY has its columns.
+"""The attribute with the columns of PARTITION BY, in the object that makes an instance per value.
 
-Spark tells them nowhere else. Without it, rows come as they are stored, a part in every task.
+Spark has them nowhere else. Without it, rows come as they are stored, a part in every task.
 """
 
 VALUES = "_last_partition_key"
-"""Where it has the values of PARTITION BY of the rows that it hands on."""
+"""The attribute with the values of PARTITION BY of the rows that it passes on."""
 
 
 def register(
@@ -83,7 +83,7 @@ def register(
 
 
 def _options(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the layout, and the names of columns; TypeError if an option is unknown."""
+    """Return the layout, and the names of columns; raise TypeError if an option is unknown."""
     for name in given:
         if name not in OPTIONS:
             hint = suggest_name(name, OPTIONS) or f"the options are {', '.join(OPTIONS)}"
@@ -159,7 +159,7 @@ def _check_key(rows: pa.Table, partition: PartitionRun, maker: Any) -> None:
 
 
 def _alike(found: pa.DataType, kind: DataType) -> bool:
-    """Whether a column of Arrow is one of this type of Spark; which zone a time has is the same."""
+    """Return whether a column of Arrow is of this type of Spark; the zone of times is ignored."""
     wanted = ARROW[type(kind)]
     if pa.types.is_timestamp(wanted) and pa.types.is_timestamp(found):
         return (found.tz is None) == (wanted.tz is None)

@@ -16,11 +16,11 @@ class WatermarkClock:
     unit: str
 
     def to_time(self, watermark: int) -> int:
-        """The last time that a watermark has passed; FIRST at 0, where Spark's begins.
+        """Return the last time that a watermark has passed; FIRST at 0, where Spark's begins.
 
         So rows before 1970 wait until a later row has come.
 
-        >>> Clock("ns").until(5), Clock("s").until(1999)
+        >>> WatermarkClock("ns").to_time(5), WatermarkClock("s").to_time(1999)
         (5000999, 1)
         """
         if watermark <= 0:
@@ -31,10 +31,11 @@ class WatermarkClock:
         return min(watermark * PER_MILLISECOND[self.unit] + below, LAST)
 
     def to_watermark(self, time: int) -> int:
-        """The least watermark that has passed this time.
+        """Return the least watermark that has passed this time.
 
-        >>> Clock("ns").timer(5_000_999), Clock("us").timer(5001), Clock("s").timer(2)
-        (5, 6, 2000)
+        >>> times = {"ns": 5_000_999, "us": 5001, "s": 2}
+        >>> [WatermarkClock(unit).to_watermark(time) for unit, time in times.items()]
+        [5, 6, 2000]
         """
         if self.unit == "s":
             passed = time * 1_000

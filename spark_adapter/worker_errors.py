@@ -1,6 +1,6 @@
-"""Errors of a graph on their way from a worker to the user, without the calls that led to them.
+"""Errors of a graph on their way from a worker to the user, without the worker's traceback.
 
-What is wrong stands in the error itself. PySpark shows the calls of a worker before it, unless the
+The error itself has what is wrong. PySpark shows the traceback of a worker before it, unless the
 environment says otherwise, and a worker that failed is not used again.
 """
 
@@ -29,9 +29,9 @@ OURS = re.compile(r"\brtbot\.errors\.\w+: (.*?error\[RT\d{3}\]: .*(?:\n {5}.*)*)
 
 
 def reason(error: BaseException | None) -> str:
-    """Return what rtbot says is wrong, of an error that Spark has raised; "" if it says nothing.
+    """Return rtbot's message in an error that Spark has raised; "" if there is none.
 
-    Around that, Spark tells of tasks, workers and plans. What `query.exception()` returned may be
+    Around that, Spark reports tasks, workers and plans. What `query.exception()` returned may be
     given, too.
     """
     if isinstance(error, RtbotError):

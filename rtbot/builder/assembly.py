@@ -1,4 +1,4 @@
-"""From what was made in Python to the tree of a graph file."""
+"""From what was built in Python to the tree of a graph file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def assemble_document(builder: Builder) -> BuiltDocument:
 
 
 class _Assembly:
-    """One look at a builder; the builder stays as it is."""
+    """The assembly of a document; the builder stays as it is."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
@@ -125,7 +125,7 @@ class _Assembly:
         return self.source
 
     def show(self) -> None:
-        """Put `outputs`: a list if every output is called what it shows."""
+        """Put `outputs`: a list if every output has the name of what it shows."""
         section = self.section("outputs", ())
         for entry in self.builder.outputs:
             node = ScalarNode(
@@ -152,7 +152,7 @@ class _Assembly:
         add_entry(parent, ScalarNode(key, mark or node.mark), node, self.source.problems)
 
     def nodes(self, value: Any, place: CallSite, bare: str = "") -> DocumentNode:
-        """Return a value as nodes that stand where its argument stands; `bare` is that of all."""
+        """Return a value as nodes at the place of its argument; `bare` is that of all."""
 
         def where(path: str) -> SourceSpan:
             first = re.split(r"[.\[]", path, maxsplit=1)[0] or bare

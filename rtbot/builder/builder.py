@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Limits(TypedDict, total=False):
-    """What the value of a parameter has to keep to."""
+    """The limits of the value of a parameter."""
 
     minimum: float | str
     maximum: float | str
@@ -71,7 +71,7 @@ class BuiltPort(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call it before everything has a name."""
+        """A name for it before everything has one."""
         return ".".join(filter(None, [self.made.id or self.made.kind, self.port]))
 
 
@@ -186,7 +186,7 @@ class Builder:
 
 
 def require_stream(given: Any, builder: Builder, what: str) -> Stream:
-    """Return what feeds a port or is an output; raise TypeError if it is no stream."""
+    """Return what feeds a port or is an output; raise TypeError if it is not a stream."""
     if not isinstance(given, Stream):
         several = hasattr(given, "_ports")
         hint = "choose one of its outputs" if several else "give a stream; parameters go by name"

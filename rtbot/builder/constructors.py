@@ -1,6 +1,6 @@
 """Constructors of operators, derived from their declarations.
 
-What `rtbot.ops` gives, what `help` shows and what the stub for type checkers says is one signature.
+`rtbot.ops`, `help` and the stub for type checkers share one signature.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 ABOUT = ("id", "doc", "meta")
 PORT_COUNTS = ("num_ports",)
-"""Parameters that say what a call shows anyway."""
+"""Parameters for what a call shows anyway."""
 
 FUNCTIONS = {f"{name}_" if name == "if" else name: name for name in ARGUMENTS}
 """Functions of expressions, by their names in Python."""
@@ -134,7 +134,7 @@ def construct(
 
 
 def _escape_dollar(value: Any, given: Any) -> Any:
-    """A text is a text: only a ParameterRef becomes `$name`."""
+    """Escape `$` in a text: only a ParameterRef becomes `$name`."""
     text = isinstance(value, str) and not isinstance(given, ParameterRef)
     return value.replace("$", "$$", 1) if text and value.startswith("$") else value
 

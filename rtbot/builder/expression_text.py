@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Piece = tuple[str, SourceSpan]
     Reference = Callable[[Operand], str | None]
-    """From a part to what it is called, None if it has no name of its own."""
+    """From a part to its name, None if it has none of its own."""
 
 PIECES_MAX = 10_000
 _WORDS = {"and", "or", "not", "true", "false"}
@@ -66,7 +66,7 @@ class _Renderer:
         self.count = 0
 
     def part(self, part: Operand) -> tuple[list[Piece], int]:
-        """Return the pieces of a part, and how strongly its outermost operation binds."""
+        """Return the pieces of a part, and the precedence of its outermost operation."""
         self.count += 1
         if self.count > PIECES_MAX:
             message = f"an expression of more than {PIECES_MAX} parts"

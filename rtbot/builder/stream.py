@@ -19,7 +19,7 @@ DEPTH_MAX = 60
 
 
 class About(TypedDict, total=False):
-    """What may be said of any operator beside its ports and parameters."""
+    """What may be given for any operator beside its ports and parameters."""
 
     id: str
     doc: str
@@ -31,7 +31,7 @@ class Operand:
 
     `op` is `stream` (`value` is a Port), `parameter` (its name), `constant` (a bool, int or float),
     a sign of the language of expressions, or a function of it. `number` counts what a builder has
-    made, `reads` says whether a stream is in it.
+    made, `reads` is whether a stream is in it.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class ParameterRef(Operand):
 class Stream(Operand):
     """An input, an output of an operator, or an expression.
 
-    Operators of Python make expressions (`&`, `|` and `~` stand for and, or and not). An expression
+    Operators of Python make expressions (`&`, `|` and `~` mean and, or and not). An expression
     becomes an operator where it is used as one: as an output, as a port's stream, under a name of
     its own, or in more than one place.
     """
@@ -212,7 +212,7 @@ def find_builder(given: Any) -> Builder | None:
 
 
 def make_operation(op: str, *given: Any) -> Stream:
-    """Return an expression; numbers and booleans stand for themselves."""
+    """Return an expression; numbers and booleans are constants."""
     builder = next(filter(None, map(find_builder, given)))
     place = find_call_site()
     args = tuple(make_operand(item, builder, place) for item in given)

@@ -39,7 +39,7 @@ CODES[Terminated] = TERMINATED
 
 
 def report_error(error: BaseException, *, debug: bool = False) -> int:
-    """Tell what went wrong, never as a traceback unless `debug`, and return the code."""
+    """Report what went wrong, never as a traceback unless `debug`, and return the code."""
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, BrokenPipeError):
@@ -75,7 +75,7 @@ def _print_error(error: BaseException, *, internal: bool) -> None:
 
 
 def _print_parameter_hint(error: click.ClickException) -> None:
-    """Say how parameters of the graph are given, if one was taken for an option."""
+    """Print how parameters of the graph are given, if one was taken for an option."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return
     if any(option.name == "parameters" for option in error.ctx.command.params):
@@ -84,7 +84,7 @@ def _print_parameter_hint(error: click.ClickException) -> None:
 
 
 def _suggest_path(error: OSError) -> str:
-    """Return what a file that is not there may have meant: another name, or a folder to make."""
+    """Return what a missing file may have meant: another name, or a folder to make."""
     if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
         return ""
     folder, name = os.path.split(error.filename)
@@ -101,12 +101,12 @@ def _suggest_path(error: OSError) -> str:
 
 
 def _print(text: str) -> None:
-    with suppress(OSError):  # stderr takes no more: the exit code still says what happened
+    with suppress(OSError):  # stderr takes no more: the exit code still reports what happened
         print(printable(text), file=sys.stderr)  # noqa: T201 (this is where the program talks)
 
 
 def _abandon_stdout() -> None:
-    """If stdout takes no more, let Python not try once more and fail when it exits."""
+    """Let Python not write to stdout again at exit, and fail, once it takes no more."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -114,7 +114,7 @@ def _abandon_stdout() -> None:
 
 
 def _silence_stdout() -> None:
-    """Nobody reads stdout any more: let Python not complain about that when it exits."""
+    """Silence a stdout that nobody reads any more, so that Python does not complain at exit."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.close(nothing)

@@ -38,10 +38,10 @@ VERBS = {
 
 
 class Verbs(click.Group):
-    """Imports the module of a verb when the verb is used; listing them imports none."""
+    """The group of verbs: a verb's module is imported when it is used; listing imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the verbs in the order in which a newcomer meets them."""
+        """Return the verbs in the order in which a new user needs them."""
         return list(VERBS)
 
     def get_command(
@@ -90,7 +90,7 @@ class Verbs(click.Group):
 def program() -> None:
     """Deterministic streams by event time: one graph file, the same bits everywhere.
 
-    Data goes to stdout, everything else to stderr. `rtbot VERB --help` tells more.
+    Data goes to stdout, everything else to stderr. `rtbot VERB --help` shows more.
     """
 
 
@@ -104,7 +104,7 @@ def run_and_exit(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the program; returns the exit code."""
+    """Run the program; return the exit code."""
     debug = "--debug" in arguments
     with catch_signals(at_once=True) as stop:
         try:

@@ -1,4 +1,4 @@
-"""The one way from a text to the terminal: what would steer it is shown and not sent."""
+"""The one way from a text to the terminal: what would control it is shown and not sent."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ BOLD = re.compile(r"\x1b\[1m([^\x1b]*)\x1b\[0m")
 
 
 def bold(text: str) -> str:
-    """Text that stands out on a terminal; `echo` strips it elsewhere."""
+    """Return the text in bold; `echo` removes that outside of a terminal."""
     return click.style(text, bold=True)
 
 
 def echo(text: str = "", *, mark: str = "", err: bool = False, nl: bool = True) -> None:
-    """Print a text, which may be of a user's file; of our own is a `mark` before it.
+    """Print a text, which may be from a user's file; a `mark` before it is our own.
 
     A line that is `bold` throughout is printed so.
     """

@@ -81,12 +81,12 @@ def add_plugin_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choose_width() -> int:
-    """How long lines of text may be: as the terminal is wide, within reason."""
+    """Return the length of lines of text: the width of the terminal, within reason."""
     return min(max(shutil.get_terminal_size((WIDTH_MAX, 24)).columns, 40), WIDTH_MAX)
 
 
 def load_graph(path: str, parameters: Iterable[str], plugins: Iterable[str]) -> rtbot.Graph:
-    """Load a graph file as a verb was told to; warnings go to stderr."""
+    """Load a graph file with a verb's options; warnings go to stderr."""
     import rtbot
 
     load_plugins(plugins)

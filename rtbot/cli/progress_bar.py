@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TextIO
 
 DELAY_SECONDS = 0.5
-"""A run that is shorter shows nothing, and does not load what draws."""
+"""A shorter run shows nothing, and does not import what draws."""
 
 
 class TrackedFiles(Files):
@@ -27,7 +27,7 @@ class TrackedFiles(Files):
     def open(self, path: str) -> BinaryIO:
         """Open a file and remember it."""
         stream = super().open(path)
-        with suppress(OSError, ValueError):  # stdin may be no file of the system
+        with suppress(OSError, ValueError):  # stdin may not be a file of the system
             self._opened.append((stream, self.size(path) or 0))
         return stream
 
@@ -43,7 +43,7 @@ class TrackedFiles(Files):
 
 
 def _find_position(stream: BinaryIO, size: int) -> int:
-    """Return how far a file was read, without touching what reads it in another thread."""
+    """Return how far a file was read, without touching its reader in another thread."""
     with suppress(OSError, ValueError):
         return os.lseek(stream.fileno(), 0, os.SEEK_CUR)
     return size
@@ -52,7 +52,7 @@ def _find_position(stream: BinaryIO, size: int) -> int:
 class ProgressBar:
     """A line at the end of a terminal: part of the files read, rows, rows per second, time left.
 
-    `clock` tells seconds, from any moment on.
+    `clock` returns seconds, from any moment on.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class ProgressBar:
             self._shown.stop()
 
     def read(self, rows: int) -> None:
-        """Tell how many rows have been read."""
+        """Show how many rows have been read."""
         if self._is_due():
             rate = rows / max(self._clock() - self._start, 1e-9)
             text = f"{rows:,} rows  {_format_rate(rate)}"
             self._shown.update(self._task, completed=self.files.done(), text=text)
 
     def wrote(self, rows: int) -> None:
-        """Count rows that have been put in order."""
+        """Count rows that have been sorted."""
         self._written += rows
         if self._is_due():
             self._shown.update(self._task, text=f"{self._written:,} rows put in order")

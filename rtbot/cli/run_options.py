@@ -1,4 +1,4 @@
-"""What the options of `rtbot run` ask for, and whether that can be."""
+"""The job that the options of `rtbot run` ask for, and whether it is possible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
-    """Make of the options what is to be read and written."""
+    """Build what is to be read and written from the options."""
     request = build_request(graph, options)
     taps = _match_taps(graph, options["taps"])
     outputs = tuple(graph.plan(taps).outputs)
@@ -59,7 +59,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
 
 
 def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:
-    """Make of the options what is to be read."""
+    """Build what is to be read from the options."""
     io = graph.checked.io
     key = io.key if options["key"] is None else _split_names(options["key"])
     file = options["file"]
@@ -87,10 +87,10 @@ def list_patterns(request: InputSpec) -> list[str]:
 
 
 def parse_bytes(text: str) -> int:
-    """Read a number of bytes such as 64M; raises ValueError if it is none."""
+    """Read a number of bytes such as 64M; raise ValueError if it is not one."""
     found = re.fullmatch(r"([0-9]{1,18})([kmgt]?)(i?b)?", text.strip().lower())
     if found is None:
-        raise ValueError(f"{text!r} is no number of bytes such as 500000, 64M or 2G")
+        raise ValueError(f"{text!r} is not a number of bytes such as 500000, 64M or 2G")
     return int(found[1]) << POWERS[found[2]]
 
 
@@ -142,7 +142,7 @@ def _split_assignment(text: str, option: str, known: Collection[str]) -> tuple[s
 
 
 def _build_targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Target]:
-    """Say which outputs go where: --out, the rest to -o; without either all go to stdout."""
+    """Decide which outputs go where: --out, the rest to -o; without either all go to stdout."""
     places: dict[str, str] = {}
     for text in options["outputs"]:
         name, path = _split_assignment(text, "--out", outputs)

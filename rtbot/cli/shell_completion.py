@@ -1,6 +1,6 @@
 """What a shell may be offered: graph files, and names that a graph, an operator or a code has.
 
-A completion never fails: what cannot be read now offers nothing.
+A completion never fails: what cannot be read offers nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def complete_explain(
 def complete_operators(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return names of operators, those of plugins on the line too; capitals do not matter."""
+    """Return names of operators, also of plugins on the line; upper and lower case are equal."""
     import rtbot.operators  # noqa: F401 (registers the operators)
     from rtbot.explain import read_summary
     from rtbot.operator import REGISTRY
@@ -66,21 +66,21 @@ def complete_operators(
 def complete_parameters(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return `name=` for every parameter of the graph that stands earlier on the line."""
+    """Return `name=` for every parameter of the graph that is earlier on the line."""
     return _complete_names(context, "params", incomplete)
 
 
 def complete_inputs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return `name=` for every input of the graph that stands earlier on the line."""
+    """Return `name=` for every input of the graph that is earlier on the line."""
     return _complete_names(context, "inputs", incomplete)
 
 
 def complete_outputs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Return `name=` for every output of the graph that stands earlier on the line."""
+    """Return `name=` for every output of the graph that is earlier on the line."""
     return _complete_names(context, "outputs", incomplete)
 
 
@@ -101,7 +101,7 @@ def _make_items(known: dict[str, str], incomplete: str) -> list[CompletionItem]:
 
 
 def _load_graph(context: click.Context) -> rtbot.Graph | None:
-    """Return the graph that stands earlier on the line, if it can be loaded."""
+    """Return the graph that is earlier on the line, if it can be loaded."""
     import rtbot
     from rtbot.core.errors import RtbotError
 
@@ -115,7 +115,7 @@ def _load_graph(context: click.Context) -> rtbot.Graph | None:
 
 
 def _list_words(context: click.Context) -> Iterator[str]:
-    """Yield the words of the line that may be a graph file, also of a line that is not whole."""
+    """Yield the words of the line that may be a graph file, also of an incomplete line."""
     given: Iterable[Any] = (context.params.get(name) for name in ("graph", "graphs", "what"))
     for word in (*given, context.args):
         words = [word] if isinstance(word, str) else word or ()
@@ -123,7 +123,7 @@ def _list_words(context: click.Context) -> Iterator[str]:
 
 
 def _try_load_plugins(context: click.Context) -> bool:
-    """Load the plugins that stand earlier on the line; False if one cannot be."""
+    """Load the plugins that are earlier on the line; return False if one cannot be loaded."""
     import click
 
     from rtbot.cli.options import load_plugins

@@ -1,4 +1,4 @@
-"""What has to be right before anything else is imported: signals, and streams that are closed."""
+"""Preparations before anything else is imported: signals, and streams that are closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def prepare() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)
     for name, flags, mode in STREAMS:
-        if getattr(sys, name) is None:  # else the next file would get its number, and its text
+        if getattr(sys, name) is None:  # otherwise the next file would get its number, and its text
             stream = os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8")
             setattr(sys, name, stream)
 

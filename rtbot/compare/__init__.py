@@ -1,9 +1,9 @@
 """One graph and one data set run in many ways, whose outputs must be the same bits.
 
-    agreement = compare(graph, "prices.csv", key=("symbol",), ComparisonOptions(runs=10))
-    print(agreement)
+    report = compare(graph, "prices.csv", key=("symbol",), ComparisonOptions(runs=10))
+    print(report)
 
-`rtbot compare` and `Graph.compare` are made of these.
+`rtbot compare` and `Graph.compare` are built on these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run gave, in a form that is equal for equal results; and where two of them differ."""
+"""The outputs of a run, in a form that is equal for equal results; and where two of them differ."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class OutputDifference:
     """The first place where two runs differ.
 
-    `output` has another row at place `row`, counted from 0 in the order of (key, t): `expected`
-    and `found` are its cells (key..., t, value), None where there is no such row. Else `told` says
+    `output` has another row at place `row`, counted from 0 in the order of (key, t): `expected` and
+    `found` are its cells (key..., t, value), None where there is no such row. Otherwise `told` is
     what differs.
     """
 
@@ -37,7 +37,7 @@ class OutputDifference:
 class Outputs:
     """The rows of every output by key, those of a key as they were released.
 
-    `account` is what the run counted, None where that cannot be told; `fault` what it raised.
+    `account` is what the run counted, None where that is not known; `fault` what it raised.
     """
 
     tables: Mapping[str, Table] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Outputs:
         return {name: len(table["t"]) for name, table in self.tables.items()}
 
     def digests(self) -> dict[str, str]:
-        """The digest of every output."""
+        """Return the digest of every output."""
         return {name: digest_table(table, self.key) for name, table in self.tables.items()}
 
     def drop_nulls(self) -> Outputs:
@@ -73,7 +73,7 @@ def sort_by_key(table: Table, key: Sequence[str]) -> Table:
 
 
 def is_ordered(table: Table, key: Sequence[str]) -> bool:
-    """Whether the rows are in the order of (key, t), as those of every result have to be."""
+    """Return whether the rows are in the order of (key, t), as those of every result have to be."""
     heads = [table["t"], *(_rank_values(table[name]) for name in reversed(key))]
     order = np.lexsort(heads)
     return bool((order[1:] > order[:-1]).all())
@@ -136,7 +136,7 @@ def _read_row(table: Table, key: Sequence[str], place: int) -> tuple[Any, ...] |
 
 
 def format_row(row: Sequence[Any] | None, other: Sequence[Any] | None = None) -> str:
-    """A row as text; where the other one would read the same, with the bits of its number."""
+    """Return a row as text; with the bits of its number where the other would read the same."""
     if row is None:
         return "no row"
     cells = ["null" if cell is None else str(cell) for cell in row]

@@ -23,19 +23,19 @@ CHUNK = 7
 
 
 def to_lists(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, list[Any]]:
-    """Lists of Python's own types."""
+    """Return lists of Python's own types."""
     del unit
     cells = [list(column) for column in zip(*table.cells(), strict=True)]
     return dict(zip((*key, "t", "value"), cells, strict=True))
 
 
 def to_narrow_arrays(table: Columns, unit: str, key: tuple[str, ...]) -> Mapping[str, Any]:
-    """The narrowest arrays that hold the values, every second cell of a longer one."""
+    """Return the narrowest arrays that hold the values, every second cell of a longer one."""
     return _convert_columns(table, unit, key, _make_masked)
 
 
 def to_arrow_table(table: Columns, unit: str, key: tuple[str, ...]) -> Any:
-    """A table of Arrow in chunks: narrow types, text as a dictionary, times as timestamps."""
+    """Return an Arrow table in chunks: narrow types, text as a dictionary, times as timestamps."""
     import pyarrow as pa
 
     return pa.table(_convert_columns(table, unit, key, _make_chunked))

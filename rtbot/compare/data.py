@@ -1,4 +1,4 @@
-"""The rows of a run, held so that any of them can be fed in any order."""
+"""The rows of a run, held so that any of them can be pushed in any order."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def take_rows(table: Columns, rows: np.ndarray) -> Columns:
 
 
 class PushCollector:
-    """Tables as they are pushed, to be put together; what no input takes (nulls) is left out."""
+    """Tables as they are pushed, to be concatenated; what no input takes (nulls) is left out."""
 
     def __init__(self, inputs: Iterable[str], key: tuple[str, ...]) -> None:
         self.parts: dict[str, list[Columns]] = {name: [] for name in inputs}
@@ -113,7 +113,7 @@ class PushCollector:
         return given
 
     def data(self) -> Data:
-        """Return all that came."""
+        """Return all that was pushed."""
         width = len(self.key)
         return Data.of(
             {name: _concat_tables(parts, width) for name, parts in self.parts.items()}, self.key
@@ -121,7 +121,7 @@ class PushCollector:
 
 
 def _concat_tables(parts: Sequence[Columns], width: int) -> Columns:
-    """Put tables of one input together; without any, the table is empty."""
+    """Concatenate tables of one input; without any, the table is empty."""
     parts = [part for part in parts if len(part)]
     if len(parts) == 1:
         return replace(parts[0], rows=None)
@@ -146,7 +146,7 @@ def _concat_values(parts: Sequence[Any]) -> np.ndarray | TextColumn:
 
 
 def _concat_keys(parts: Sequence[Key]) -> Key:
-    """Put parts of a key column together; one of nulls alone goes with any other."""
+    """Concatenate parts of a key column; one of nulls alone goes with any other."""
     if any(isinstance(part, TextColumn) and part.values for part in parts):
         nulls = (
             TextColumn(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts

@@ -1,4 +1,4 @@
-"""From files or tables to data: a session takes them as in any run, and they are kept."""
+"""From files or tables to data: a session takes them as in any run, and records them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RecordingReader:
-    """A session that keeps what it is given.
+    """A session that records what it is given.
 
     Raises what is wrong with the data; what is wrong with the session is the fault of its outputs.
     """
@@ -45,11 +45,11 @@ class RecordingReader:
         self._attempt(lambda: self.released.add(self.session.push(tables)))
 
     def advance(self, time: int, name: str | None = None) -> None:
-        """Say that nothing more will come for an input up to a time."""
+        """Declare that nothing more will come for an input up to a time."""
         self._attempt(lambda: self.released.add(self.session.advance(time, name)))
 
     def finish(self) -> Outputs:
-        """Finish the session; returns all that it gave."""
+        """Finish the session; return all that it released."""
         found: list[Outputs] = []
         account = self.session.account
         finish = self.session.finish
@@ -74,9 +74,9 @@ def compare(
     wish: ComparisonOptions,
     tell: Tell | None = None,
 ) -> ComparisonReport:
-    """Compare over data as `Graph.run` takes it, or over the files of a `InputSpec`.
+    """Compare over data as `Graph.run` takes it, or over the files of an `InputSpec`.
 
-    Raises DataError if the data is wrong, with its place. `tell` is told what goes on.
+    Raises DataError if the data is wrong, with its place. `tell` is called with the progress.
     """
     from rtbot.io.bindings import InputSpec
 

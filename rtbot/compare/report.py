@@ -1,4 +1,4 @@
-"""What came of a comparison, and how that reads."""
+"""The result of a comparison, and its text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from rtbot.compare.variants import Attempt
 
 ROWS_SHOWN = 12
-"""Rows of a difference, and steps, that are told; the reproducing file has all."""
+"""Rows of a difference, and steps, that are shown; the reproducing file has all."""
 
 REFERENCE = "one push"
-"""What every way is compared with."""
+"""What every variant is compared with."""
 
 
 @dataclass(frozen=True)
 class VariantOutcome:
-    """A way that was run: how often, over how many rows, and whether the outputs were the same.
+    """A variant that was run: how often, over how many rows, and whether the outputs were the same.
 
-    It was run until it differed. `note` says which rows, if not all.
+    It was run until it differed. `note` is which rows, if not all.
     """
 
     way: str
@@ -42,7 +42,7 @@ class VariantOutcome:
 class MinimalDifference:
     """A difference, and the smallest data and run that still show one.
 
-    `settled` says that nothing smaller was left to try.
+    `settled` is whether nothing smaller was left to try.
     """
 
     way: str
@@ -53,7 +53,7 @@ class MinimalDifference:
     settled: bool = True
 
     def lines(self) -> Iterator[str]:
-        """Yield what a reader needs to see of it."""
+        """Yield the lines that a reader needs."""
         rows = self.data.rows
         what = "the smallest input" if self.settled else "the smallest input in the time allowed"
         yield f"DIFFERENT: {self.way}, run {self.run}; {what}: {_format_count(len(rows), 'row')}"
@@ -155,7 +155,7 @@ class ComparisonReport:
 
 
 def shorten_digest(digest: str) -> str:
-    """The beginning of a digest, for eyes."""
+    """Return the beginning of a digest, for display."""
     return " ".join(digest[place : place + 4] for place in range(0, 16, 4))
 
 
@@ -206,6 +206,6 @@ def _difference_to_json(found: MinimalDifference) -> dict[str, Any]:
 
 
 def _cell_to_json(value: Any) -> Any:
-    """A value as JSON has it: `nan`, `inf` and `-inf` are text."""
+    """Return a value as JSON has it: `nan`, `inf` and `-inf` are text."""
     finite = not isinstance(value, float) or value - value == 0
     return value if finite else repr(value)

@@ -1,4 +1,4 @@
-"""Runs data in every way, compares, and makes the first difference small."""
+"""Running data in every variant, comparing, and shrinking the first difference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rtbot.compare.variants import Attempt, ComparisonOptions
 
     Tell = Callable[[str, int], object]
-    """Is told the way and the run that begins."""
+    """Is called with the variant and the run that begins."""
 
 SHRINK_SECONDS = 30.0
 TRIALS = 1_000_000
@@ -50,7 +50,7 @@ class Trial:
 
 
 class VariantComparison:
-    """A graph and data in every way that `wish` asks for."""
+    """A graph and data in every variant that the options ask for."""
 
     def __init__(
         self, graph: Graph, data: Data, wish: ComparisonOptions, tell: Tell | None = None
@@ -63,7 +63,7 @@ class VariantComparison:
         self.found: MinimalDifference | None = None
 
     def run(self, read: Outputs, seconds: float) -> ComparisonReport:
-        """Run every way; `read` is what came while the data was read, in so many seconds."""
+        """Run every variant; `read` is what came out while reading the data, in so many seconds."""
         with ExitStack() as stack:
             outcomes = tuple(
                 self._run_variant(way) for way in self._list_variants(read, seconds, stack)
@@ -73,7 +73,7 @@ class VariantComparison:
     def make_report(
         self, outcomes: tuple[VariantOutcome, ...], found: MinimalDifference | None
     ) -> ComparisonReport:
-        """Put together what came of it."""
+        """Assemble the report."""
         right = self._run_reference(self.data)
         rows, digests = right.rows, right.digests()
         return ComparisonReport(
@@ -105,7 +105,7 @@ class VariantComparison:
             yield make_spark_variant(stack.enter_context(SparkCluster()), self.data, self.options)
 
     def _run_variant(self, way: Variant) -> VariantOutcome:
-        """Run a way until it differs."""
+        """Run a variant until it differs."""
         right = self._run_reference(way.data)
         begun, run, same = time.perf_counter(), 0, True
         for run, attempt in enumerate(way.attempts, 1):
@@ -121,7 +121,7 @@ class VariantComparison:
         return VariantOutcome(way.name, run, rows, same, seconds, way.note)
 
     def _run_reference(self, data: Data) -> Outputs:
-        """The outputs of one push of the data."""
+        """Return the outputs of one push of the data."""
         for known, right in self._right:
             if known is data:
                 return right
@@ -159,4 +159,4 @@ class VariantComparison:
 
 
 def _ignore_progress(way: str, run: int) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""

@@ -53,7 +53,7 @@ def save(found: MinimalDifference, graph: Graph, folder: str) -> tuple[str, str]
 
 
 def replay(graph: Graph, path: str) -> ComparisonReport:
-    """Run a saved difference again. Raises DataError if the file is none, or of another graph."""
+    """Run a saved difference again. Raise DataError if the file is not one, or of another graph."""
     begun = time.perf_counter()
     content = _read_file(path)
     try:
@@ -64,7 +64,7 @@ def replay(graph: Graph, path: str) -> ComparisonReport:
         data = _build_data(graph, rows, tuple(content["key"]))
         way, run, attempt = content["way"], content["run"], parse_attempt(content["attempt"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = "this is no difference that rtbot compare saved, or one of another graph"
+        message = "this is not a difference of rtbot compare, or one of another graph"
         raise DataError(message, code="RT208", file=path) from error
     comparison = VariantComparison(graph, data, ComparisonOptions())
     first = comparison.find_difference(Trial(data, attempt))
@@ -75,7 +75,7 @@ def replay(graph: Graph, path: str) -> ComparisonReport:
 
 
 def parse_attempt(plain: Mapping[str, Any]) -> Attempt:
-    """Return the run that `Attempt.plain` described."""
+    """Return the run that `Attempt.to_json` described."""
     match plain["kind"]:
         case "steps":
             steps = [
@@ -102,7 +102,7 @@ def _read_file(path: str) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict) or content.get("difference") != FORMAT:
-        raise DataError("this is no difference that rtbot compare saved", code="RT208", file=path)
+        raise DataError("this is not a difference of rtbot compare", code="RT208", file=path)
     return content
 
 
@@ -123,7 +123,7 @@ def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data
 
 
 def _encode_value(value: Any) -> Any:
-    """A value as JSON has it; a number that JSON has not, as `nan` with its bits, or infinite."""
+    """Return a value as JSON has it; NaN with its bits, and infinities, as text."""
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return {"bits": struct.pack(">d", value).hex()}

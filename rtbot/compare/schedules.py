@@ -1,4 +1,4 @@
-"""Random schedules: in which order, batches and with which interruptions rows are fed.
+"""Random schedules: in which order and batches, and with which interruptions, rows are pushed.
 
 A schedule is a list of steps: ("push", numbers of rows), ("one", number), ("advance", time, input
 or None), ("dump",) and ("close", key). The outputs after all of them do not depend on the schedule.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Step = tuple[Any, ...]
     Extra = Callable[[list[int], int, float], Iterable[Step]]
-    """Further steps, by the order of rows, how many of them are fed, and how restless this is."""
+    """Further steps, by the order of rows, how many of them are pushed, and the restlessness."""
 
 
 class Row(NamedTuple):
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class ScheduleMix:
-    """How rows are fed.
+    """How rows are pushed.
 
     `sizes` are those of batches, `single` the chance that a batch of one comes by `push_one`,
     `close` that a key is closed behind its last row; `dump` and `advance` are chances behind a
@@ -48,15 +48,15 @@ class ScheduleMix:
 
 
 def schedule_whole(rows: Sequence[Row]) -> list[Step]:
-    """Everything in one push."""
+    """Return the schedule that pushes everything at once."""
     return [("push", list(range(len(rows))))]
 
 
 def interleave_rows(rng: Random, rows: Sequence[Row], style: str) -> list[int]:
-    """Row numbers in a random order that keeps the order within each input and key.
+    """Return row numbers in a random order that keeps the order within each input and key.
 
     Style `starved` has one input last, `keys` key after key, `blocks` every input and key in one
-    piece.
+    block.
     """
     queues: dict[tuple[str, Any], list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
@@ -90,7 +90,7 @@ class RemainingRows:
         self.place = 0
 
     def find_earliest(self, name: str | None) -> int | None:
-        """The earliest time that is still to come at an input, or at any; None if none is."""
+        """Return the earliest time still to come at an input, or at any; None if there is none."""
         if name not in self._least:
             self._least[name] = self._find_earliest_suffixes(name)
         found = self._least[name][self.place]
@@ -112,7 +112,7 @@ def schedule(
     habits: ScheduleMix | None = None,
     extra: Extra | None = None,
 ) -> list[Step]:
-    """Steps that feed every row in the style, with interruptions between.
+    """Return steps that push every row in the style, with interruptions between.
 
     Styles are `random`, `starved`, `keys`, `blocks` (see `interleave_rows`), `ones` (every row
     alone).
@@ -145,7 +145,7 @@ def schedule(
 
 
 def _advance_inputs(rng: Random, remaining: RemainingRows) -> Iterator[Step]:
-    """For some inputs, as far as their remaining rows allow."""
+    """Return steps that advance some inputs as far as their remaining rows allow."""
     for name in remaining.inputs:
         least = remaining.find_earliest(name)
         if least is not None and least > INT64_MIN and rng.random() < 0.6:
@@ -165,7 +165,7 @@ def _interrupt(
 
 
 def _choose_advance(rng: Random, least: int | None) -> int | None:
-    """A time that no remaining row of the input would be late for; None if there is none."""
+    """Return a time that no remaining row of the input would be late for; None if there is none."""
     if least is None:
         return rng.choice([0, INT64_MAX])
     limit = least - rng.choice([1, 1, 2, 10])
@@ -173,12 +173,12 @@ def _choose_advance(rng: Random, least: int | None) -> int | None:
 
 
 def insert_dumps(steps: Sequence[Step]) -> list[Step]:
-    """The same steps with a dump and a resume behind each."""
+    """Return the same steps with a dump and a resume behind each."""
     return [("dump",), *(both for step in steps for both in (step, ("dump",)))]
 
 
 def insert_some_dumps(rng: Random, steps: Sequence[Step], most: int) -> list[Step]:
-    """The same steps with a dump and a resume behind at most so many, one behind the first."""
+    """Return the steps with a dump and a resume behind at most so many, one behind the first."""
     if len(steps) < most:
         return insert_dumps(steps)
     chosen = {0, *rng.sample(range(len(steps)), most - 1)}

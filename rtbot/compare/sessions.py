@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rtbot.tables import Columns
 
     Form = Callable[[Columns, str, tuple[str, ...]], Any]
-    """Makes a table of another kind of columns: `io.unit` and the key columns are told."""
+    """Makes a table of another kind of columns, given `io.unit` and the key columns."""
 
     Table = Mapping[str, np.ndarray]
 
 ENDLESS = 1 << 62
-"""A limit of queues that no data reaches: an order that starves an input is no mistake here."""
+"""A queue limit that no data reaches: an order that starves an input is not an error here."""
 
 DTYPES = {"number": np.float64, "integer": np.int64, "boolean": np.bool_, "text": object}
 
@@ -78,7 +78,7 @@ class ReleasedRows:
         return table | ({"value_valid": np.array(known)} if kind.nullable else {})
 
     def outputs(self, last: Mapping[str, Table], account: Mapping[str, Any] | None) -> Outputs:
-        """Return all there is, `last` being what the end of the session released."""
+        """Return all outputs, `last` being what the end of the session released."""
         self.add(last)
         tables = {}
         for name, parts in self._parts.items():
@@ -89,7 +89,7 @@ class ReleasedRows:
 
 
 class StepRunner:
-    """A session that is fed data by steps."""
+    """A session to which data is pushed by steps."""
 
     def __init__(
         self, graph: Graph, data: Data, compiled: bool | None = None, form: Form | None = None
@@ -99,7 +99,7 @@ class StepRunner:
         self.released = ReleasedRows(self.session)
 
     def run(self, steps: Sequence[Step]) -> Outputs:
-        """Do the steps, then finish; raises whatever the session does."""
+        """Run the steps, then finish; raise whatever the session does."""
         for kind, *args in steps:
             getattr(self, f"_{kind}")(*args)
         last = self.session.finish()
@@ -128,7 +128,7 @@ class StepRunner:
 
 
 def unwrap_key(key: tuple[Any, ...]) -> Any:
-    """A key as sessions take it: of one column without a tuple."""
+    """Return a key as sessions take it: of one column without a tuple."""
     return key[0] if len(key) == 1 else key
 
 
@@ -139,7 +139,7 @@ def run_steps(
     compiled: bool | None = None,
     form: Form | None = None,
 ) -> Outputs:
-    """Run the steps; what goes wrong is the fault of the outputs."""
+    """Run the steps; an error becomes the fault of the outputs."""
     try:
         return StepRunner(graph, data, compiled, form).run(steps)
     except Exception as error:  # noqa: BLE001 (another way of running raised nothing)
@@ -147,7 +147,7 @@ def run_steps(
 
 
 def run_keys_alone(graph: Graph, data: Data) -> Outputs:
-    """Run every key in a session of its own, without key columns, and put the key beside it."""
+    """Run every key in a session of its own, without key columns, and add the key to its rows."""
     parts: dict[str, list[Table]] = {}
     for key, numbers in data.keys.items():
         alone = run_steps(graph, data.select(numbers).drop_key(), [("push", range(len(numbers)))])

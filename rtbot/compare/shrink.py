@@ -1,4 +1,4 @@
-"""Makes something that fails smaller while it still fails: fewer rows first, then fewer steps."""
+"""Shrinking of a failing case while it still fails: fewer rows first, then fewer steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FEEDING = ("push", "one")
-"""Steps that feed rows."""
+"""Steps that push rows."""
 
 
 def shrink_case(
@@ -22,9 +22,9 @@ def shrink_case(
     fails: Callable[[T], bool],
     budget: int = 600,
 ) -> T:
-    """The smallest case found with at most `budget` trials of `fails`.
+    """Return the smallest case found with at most `budget` trials of `fails`.
 
-    A move yields what is a little smaller; the first that fails is gone on with.
+    A move yields what is a little smaller; the first that fails is taken further.
     """
     trials = 0
 
@@ -44,7 +44,7 @@ def shrink_case(
 
 
 def list_kept_parts(count: int) -> Iterator[list[int]]:
-    """Numbers below `count` without a part of them: halves first, then ever smaller parts."""
+    """Yield numbers below `count` without a part of them: halves first, then ever smaller parts."""
     size = count // 2
     while size >= 1:
         for start in range(0, count, size):
@@ -55,7 +55,7 @@ def list_kept_parts(count: int) -> Iterator[list[int]]:
 def restrict_steps(
     steps: Iterable[Step], chosen: Iterable[int], keys: Collection[Any] | None
 ) -> list[Step]:
-    """The steps with the chosen rows only, renumbered; `keys` are those that still have rows."""
+    """Return the steps with the chosen rows only, renumbered; `keys` still have rows."""
     number_of = {old: new for new, old in enumerate(sorted(chosen))}
     kept: list[Step] = []
     for kind, *args in steps:
@@ -70,7 +70,7 @@ def restrict_steps(
 
 
 def simplify_steps(steps: list[Step]) -> Iterator[list[Step]]:
-    """Yield the steps without some that feed nothing, ever fewer; and with two pushes in one."""
+    """Yield the steps without some that push nothing, ever fewer; and with two pushes in one."""
     idle = [
         place
         for place, step in enumerate(steps)

@@ -38,7 +38,7 @@ KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text": "st
 
 
 def describe_missing() -> str:
-    """What Spark lacks here, and how to install it; "" if nothing."""
+    """Return what Spark lacks here, and how to install it; "" if nothing."""
     for module in ("pyspark", "pandas", "spark_adapter"):
         if importlib.util.find_spec(module) is None:
             return f"there is no {module} here: pip install 'rtbot-graphs[spark]'"
@@ -49,7 +49,7 @@ def describe_missing() -> str:
 
 
 def explain_unfit(graph: Graph, right: Outputs) -> str:
-    """Why a run cannot be the same on Spark, which has no order of arrival; "" if it can."""
+    """Return why a run cannot be the same on Spark, which has no order of arrival; "" if it can."""
     io = graph.checked.io
     if io.duplicates in ("first", "last"):
         return f"io.duplicates: {io.duplicates} asks for an order of arrival"
@@ -59,7 +59,7 @@ def explain_unfit(graph: Graph, right: Outputs) -> str:
 
 
 class SparkCluster:
-    """A Spark session: the active one, or one of our own, which ends with this."""
+    """A Spark session: the active one, or one of our own, which ends with this object."""
 
     def __init__(self) -> None:
         self._own: Any = None
@@ -97,7 +97,7 @@ class SparkAttempt(Attempt):
     seed: int
 
     def outputs(self, graph: Graph, data: Data) -> Outputs:
-        """Run it and collect the rows; what goes wrong is the fault of the outputs."""
+        """Run it and collect the rows; an error becomes the fault of the outputs."""
         try:
             return self._outputs(graph, data)
         except Exception as error:  # noqa: BLE001 (another way of running raised nothing)
@@ -126,7 +126,7 @@ class SparkAttempt(Attempt):
         return Outputs({name: _extract_output(found, name, data.key) for name in names}, data.key)
 
     def adapt_reference(self, outputs: Outputs) -> Outputs:
-        """Return all but null messages: a wide row does not tell them from none."""
+        """Return all but null messages: a wide row cannot distinguish them from none."""
         return outputs.drop_nulls()
 
     def describe_steps(self, data: Data) -> Iterator[str]:
@@ -141,7 +141,7 @@ class SparkAttempt(Attempt):
 
 
 def make_spark_variant(cluster: SparkCluster, data: Data, wish: ComparisonOptions) -> Variant:
-    """Return the way: every number of partitions, by both strategies."""
+    """Return the variant: every number of partitions, by both strategies."""
     few, note = take_first_rows(data, wish.rows)
     counts = PARTITIONS if data.key else PARTITIONS[:1]
     attempts = (
@@ -169,7 +169,7 @@ def _shuffle_tables(graph: Graph, data: Data, rng: Random) -> Iterator[tuple[str
 
 
 def _extract_output(found: Any, output: str, key: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """The rows of one output in the wide table that Spark gave."""
+    """Return the rows of one output in the wide table that Spark returned."""
     import pyarrow.compute as pc
 
     rows = found.filter(pc.is_valid(found.column(output)))

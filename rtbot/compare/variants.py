@@ -1,4 +1,4 @@
-"""The ways to run the same data: a table of them, and how each is run, told and made smaller."""
+"""The ways to run the same data: a table of them, and how each is run, described and shrunk."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ STYLES = ("random", "keys", "starved", "blocks")
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """What is asked for.
+    """The options of a comparison.
 
-    `seed` decides over everything random, `runs` is how often a random way is run, `rows` how many
+    `seed` determines everything random, `runs` is how often a random way is run, `rows` how many
     rows slow ways take at most, `keys` how many keys are run alone; `spark` asks for Spark too.
     """
 
@@ -62,7 +62,7 @@ class Attempt:
         return self
 
     def simplify(self) -> Iterator[Attempt]:
-        """Yield what is a little simpler."""
+        """Yield slightly simpler attempts."""
         yield from ()
 
     def describe_steps(self, data: Data) -> Iterator[str]:
@@ -76,7 +76,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class StepsAttempt(Attempt):
-    """One session that is fed by steps; `form` names the kind of tables, "" as they are read."""
+    """One session that is pushed to by steps; `form` is the kind of tables, "" as they are read."""
 
     steps: list[Step]
     compiled: bool | None = None
@@ -129,7 +129,7 @@ class ReadAttempt(StepsAttempt):
         return cls([("push", block) for block in blocks], found=found)
 
     def outputs(self, graph: Graph, data: Data) -> Outputs:
-        """Return what came of it."""
+        """Return its outputs."""
         del graph, data
         return self.found
 
@@ -138,7 +138,7 @@ class ReadAttempt(StepsAttempt):
         return StepsAttempt(self.steps).select(data, numbers)
 
     def simplify(self) -> Iterator[Attempt]:
-        """Yield the same run anew."""
+        """Yield the same run again."""
         yield StepsAttempt(self.steps)
 
 
@@ -164,7 +164,7 @@ class AloneAttempt(Attempt):
 class Variant:
     """A way to run some of the rows: its name, these rows, and the runs.
 
-    `note` says which rows these are, if not all; `seconds` were spent on it already.
+    `note` is which rows these are, if not all; `seconds` were spent on it already.
     """
 
     name: str
@@ -175,9 +175,9 @@ class Variant:
 
 
 def list_variants(data: Data, wish: ComparisonOptions, *, interprets: bool) -> Iterator[Variant]:
-    """Yield every way that goes with the data but that of reading it, and Spark.
+    """Yield every variant that goes with the data, except that of reading it, and Spark.
 
-    `interprets` says that code is run as plain Python anyway.
+    `interprets` is whether code is run as plain Python anyway.
     """
     few, note = take_first_rows(data, wish.rows)
     yield Variant("random batches", data, _make_random(data, wish, "batches", QUIET))
@@ -198,7 +198,7 @@ def list_variants(data: Data, wish: ComparisonOptions, *, interprets: bool) -> I
 
 
 def format_step(step: Step) -> str:
-    """Say what a step does; rows are numbered from 1."""
+    """Describe what a step does; rows are numbered from 1."""
     kind, *args = step
     match kind:
         case "push":
@@ -213,7 +213,7 @@ def format_step(step: Step) -> str:
 
 
 def _format_numbers(numbers: Sequence[int]) -> str:
-    """Row numbers from 1, those that follow one another as a range: row 1, 3-5."""
+    """Return row numbers from 1, those that follow one another as a range: row 1, 3-5."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -246,7 +246,7 @@ def _make_saved(data: Data, wish: ComparisonOptions) -> Iterator[StepsAttempt]:
 
 
 def _make_single(data: Data, wish: ComparisonOptions) -> Iterator[StepsAttempt]:
-    """Every message alone; from the second run on with dumps between."""
+    """Return every message alone; from the second run on with dumps between."""
     for run in range(wish.runs):
         rng = _make_rng(wish, "single", run)
         steps = schedule(rng, data.rows, "ones", QUIET)
@@ -261,7 +261,7 @@ def take_first_rows(data: Data, most: int) -> tuple[Data, str]:
 
 
 def _choose_keys(data: Data, wish: ComparisonOptions) -> tuple[Data, str]:
-    """Some of the keys, with all their rows."""
+    """Return some of the keys, with all their rows."""
     count = len(data.keys)
     if count <= wish.keys:
         return data, ""

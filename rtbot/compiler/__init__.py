@@ -1,1 +1,1 @@
-"""From a checked graph to a plan: generated functions, and in which order they are called."""
+"""From a checked graph to a plan: generated functions, and the order in which they are called."""

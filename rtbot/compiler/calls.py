@@ -1,4 +1,4 @@
-"""What a plan tells the runtime: which functions to call on which streams, and where counts lie."""
+"""What a plan gives the runtime: which functions to call on which streams, and where counts are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SegmentCall:
-    """Runs a segment; `groups` are (stream, has every row), and `carried` goes on to the next."""
+    """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next."""
 
     name: str
     source: int
@@ -28,7 +28,7 @@ class SegmentCall:
 class RetimeCall:
     """Runs an operator with its own times; `columns` of the source stream go in.
 
-    It brings the frontiers `settles` up to date.
+    It updates the frontiers `settles`.
     """
 
     name: str
@@ -67,7 +67,7 @@ class PairCall:
 class PortCounters:
     """How the account of one port is found: indices into the header, or a pairing's port.
 
-    `answers` says that the port is looked up, and gives null to rows that find nothing there.
+    `answers` is whether the port is looked up, and gives null to rows that find nothing there.
     """
 
     source: Ref

@@ -3,7 +3,7 @@
 numba reads what it finds there with pickle and runs it, so whoever can write there runs code as
 this user. A folder is used only if it is this user's and closed to all others, as is what is in it,
 and if every folder above it belongs to this user or to the administrator and cannot be written to
-by others (a sticky one, such as /tmp, can: but nobody there replaces what is another's). Then
+by others (a sticky one, such as /tmp, can: but nobody can replace another user's files there). Then
 nobody else can put anything there, neither before the check nor after it.
 """
 
@@ -27,13 +27,13 @@ COMPILED = "__pycache__"
 
 
 class UnsafeError(OSError):
-    """A folder into which somebody else may have put code; the text says why."""
+    """A folder into which somebody else may have put code; the text is why."""
 
 
 def folders() -> Iterator[Path]:
-    """Yield where generated modules may be kept, best first: where the user says, or usually does.
+    """Yield the folders for generated modules, best first: the user's choice, or the usual ones.
 
-    The last is a temporary one. There is none where the system knows no users.
+    The last is a temporary one. There is none where the system has no users.
     """
     if not hasattr(os, "geteuid"):
         return
@@ -46,7 +46,7 @@ def folders() -> Iterator[Path]:
 
 
 def usable(name: str) -> Iterator[Path]:
-    """Yield the folders that may be read and written to, with what is named so in them."""
+    """Yield the folders that may be read and written to, with what has this name in them."""
     for folder in folders():
         try:
             yield _prepared(folder, name)
@@ -57,7 +57,7 @@ def usable(name: str) -> Iterator[Path]:
 
 
 def is_usable(path: Path) -> bool:
-    """Whether nobody else can have written to a folder that is there."""
+    """Return whether nobody else can have written to an existing folder."""
     try:
         _check_above(path)
         _check_folder(path)
@@ -90,7 +90,7 @@ def _check_folder(path: Path) -> None:
     """Raise UnsafeError unless a folder is this user's alone; what others could read is closed."""
     found = path.lstat()
     if not S_ISDIR(found.st_mode):
-        raise UnsafeError(f"{path} is no folder" + " but a link" * S_ISLNK(found.st_mode))
+        raise UnsafeError(f"{path} is not a folder" + " but a link" * S_ISLNK(found.st_mode))
     if found.st_uid != os.geteuid():
         raise UnsafeError(f"{path} belongs to another user")
     if found.st_mode & OTHERS_WRITE:
@@ -116,4 +116,4 @@ def _check_files(folder: Path, name: str) -> None:
     for path in found:
         stat = path.lstat()
         if not S_ISREG(stat.st_mode) or stat.st_uid != os.geteuid():
-            raise UnsafeError(f"{path} is no file of this user")
+            raise UnsafeError(f"{path} is not a file of this user")

@@ -1,4 +1,4 @@
-"""From a typed expression to Python text: numba compiles it, Python runs it, to the same bits.
+"""From a typed expression to Python text: compiled by numba or run by Python, to the same bits.
 
 An expression becomes up to three texts: its value, whether it is valid (not null), and whether it
 is in its domain (no integer overflow). Flags that always hold are None, so that an ordinary
@@ -99,7 +99,7 @@ class ExpressionCode:
 
 
 def join_flags(*flags: str | None) -> str | None:
-    """The conjunction of flags."""
+    """Return the conjunction of flags."""
     named = list(dict.fromkeys(f for f in flags if f is not None))
     return " and ".join(named) if named else None
 
@@ -115,7 +115,7 @@ class ExpressionWriter:
         self.temporaries = 0
 
     def write(self, tree: Expression) -> ExpressionCode:
-        """The texts of the tree; helper functions used are noted in `functions`."""
+        """Return the texts of the tree; helper functions used are noted in `functions`."""
         special = getattr(self, f"_{tree.op}", None)
         if special is not None:
             return special(tree)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Small pieces of generated text: blocks, conjunctions, and words of the state."""
+"""Small parts of generated text: blocks, conjunctions, and words of the state."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ Conditions = frozenset[str]
 
 
 def indent_lines(lines: list[str], depth: int) -> list[str]:
-    """The lines, `depth` levels in."""
+    """Indent the lines by `depth` levels."""
     return ["    " * depth + line for line in lines]
 
 
 def format_condition(conditions: Conditions) -> str:
-    """Text of a conjunction."""
+    """Return the text of a conjunction."""
     return " and ".join(sorted(conditions)) or "True"
 
 
 def guard_lines(conditions: Conditions, lines: list[str]) -> list[str]:
-    """The lines, under an `if` where there are conditions."""
+    """Indent the lines under an `if` where there are conditions."""
     return [f"if {format_condition(conditions)}:", *indent_lines(lines, 1)] if conditions else lines
 
 
 def format_load(kind: str, place: str) -> str:
-    """Text that reads a word of the state."""
+    """Return text that reads a word of the state."""
     if kind == "number":
         return f"F[{place}]"
     return f"(I[{place}] != 0)" if kind == "boolean" else f"I[{place}]"
 
 
 def format_store(kind: str, place: str, text: str) -> str:
-    """Text that writes a word of the state; booleans are stored as 0 and 1."""
+    """Return text that writes a word of the state; booleans are stored as 0 and 1."""
     if kind == "number":
         return f"F[{place}] = {text}"
     return f"I[{place}] = 1 if {text} else 0" if kind == "boolean" else f"I[{place}] = {text}"

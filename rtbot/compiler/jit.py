@@ -40,19 +40,19 @@ def _list_versions() -> tuple[str, ...]:
     from importlib.metadata import version
 
     versions = sys.version, version("numba"), version("llvmlite"), version("numpy")
-    bounds = os.environ.get("NUMBA_BOUNDSCHECK")  # other code; numba would take it for the same
+    bounds = os.environ.get("NUMBA_BOUNDSCHECK")  # other code, which numba would take for the same
     return (*versions, f"boundscheck {bounds}") if bounds else versions
 
 
 def fingerprint(text: str) -> str:
-    """SHA-256 over the text and the versions of everything that turns it into machine code."""
+    """Return the SHA-256 of the text and the versions of all that makes machine code of it."""
     return hashlib.sha256("\0".join([text, *_list_versions()]).encode()).hexdigest()
 
 
 def write_module(text: str) -> Path | None:
-    """The file of this text, written on first use; None where no folder may be used.
+    """Return the file of this text, written on first use; None where no folder may be used.
 
-    A file whose text is not ours (a torn write, an edit) is not used.
+    A file with another text (a torn write, an edit) is not used.
     """
     name = f"g{fingerprint(text)[:40]}"
     for folder in code_cache.usable(name):
@@ -75,7 +75,7 @@ def _write_once(path: Path, text: str) -> None:
 
 
 class _TextLoader(InspectLoader):
-    """Loads a module whose text is in no file."""
+    """Loader of a module whose text is in no file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -85,7 +85,7 @@ class _TextLoader(InspectLoader):
 
 
 def load_module(text: str, name: str) -> types.ModuleType:
-    """A module of this text under this name in `sys.modules`, its functions plain Python."""
+    """Return a module of this text under this name in `sys.modules`, its functions plain Python."""
     path = write_module(text)
     name = f"{name}_{fingerprint(text)[:40]}"
     if path is None:
@@ -104,7 +104,7 @@ def load_module(text: str, name: str) -> types.ModuleType:
 
 
 def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], types.ModuleType]:
-    """Remember what was made, for all threads the same: one makes it, others wait."""
+    """Remember what was made, the same for all threads: one makes it, others wait."""
     remembered = functools.lru_cache(maxsize=256)(function)
 
     @functools.wraps(function)
@@ -117,7 +117,7 @@ def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], t
 
 @one_by_one
 def load_interpreted(text: str) -> types.ModuleType:
-    """The module of this text as plain Python."""
+    """Return the module of this text as plain Python."""
     module = load_module(text, "rtbot_interpreted")
     module.INTERPRETED = True  # type: ignore[attr-defined]
     return module
@@ -125,9 +125,9 @@ def load_interpreted(text: str) -> types.ModuleType:
 
 @one_by_one
 def load_compiled(text: str) -> types.ModuleType:
-    """The module of this text with every function handed to numba; compiled on first call.
+    """Return the module of this text with every function handed to numba; compiled on first call.
 
-    Functions that others of the module call get no entry from Python: that halves the time.
+    Functions that others of the module call get no entry point from Python: that halves the time.
     """
     announce_once()
     module = load_module(text, COMPILED)
@@ -148,7 +148,7 @@ def load_compiled(text: str) -> types.ModuleType:
 
 
 class _EmptyModuleFinder(MetaPathFinder):
-    """Finds an empty module for the name of any compiled one.
+    """Finder of an empty module for the name of any compiled one.
 
     What numba reads from its cache names the modules of all functions in it, also of helpers that
     were shared with another graph then. It needs a namespace of that name, and nothing in it.
@@ -168,7 +168,7 @@ _compiled_helpers: dict[tuple[Any, ...], Any] = {}
 
 
 def split_module(text: str) -> dict[str, str]:
-    """The text of every function and constant of a module, by name."""
+    """Return the text of every function and constant of a module, by name."""
     lines = text.splitlines()
     parts: dict[str, str] = {}
     for node in ast.parse(text).body:
@@ -185,7 +185,7 @@ def split_module(text: str) -> dict[str, str]:
 def find_reachable(
     name: str, functions: Mapping[str, Callable[..., Any]], parts: dict[str, str]
 ) -> list[str]:
-    """Names of all functions and constants that the function uses, itself included, sorted."""
+    """Return names of all functions and constants that the function uses, with itself, sorted."""
     found, todo = {name}, [name]
     while todo:
         function = functions.get(todo.pop())
@@ -197,7 +197,7 @@ def find_reachable(
 
 
 def jit_compile(function: Callable[..., Any], *, entry: bool = False, inline: bool = False) -> Any:
-    """numba's dispatcher of the function; entries are cached on disk where a folder is writable.
+    """Return numba's dispatcher of the function; code is cached on disk where a folder is writable.
 
     Nothing here makes arrays, so that reference counting (four atomic operations a row) is left
     out.
@@ -220,7 +220,7 @@ def jit_compile(function: Callable[..., Any], *, entry: bool = False, inline: bo
 
 @functools.cache
 def announce_once() -> None:
-    """Say on stderr, once, that something is being compiled; what is found on disk is not."""
+    """Announce on stderr, once, that something is being compiled; what is found on disk is not."""
     from numba.core import event
 
     class Listener(event.Listener):

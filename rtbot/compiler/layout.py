@@ -1,4 +1,4 @@
-"""Where everything a plan remembers lies: one header, then one 64-byte-aligned row per key.
+"""The layout of all state of a plan: one header, then one 64-byte-aligned row per key.
 
 Both are 8-byte words of one buffer that is seen as float64 (`F`) and as int64 (`I`). The header
 holds what may differ between two runs of one generated text (parameters, sizes, offsets) and the
@@ -32,7 +32,7 @@ class StateField:
 class StateAllocation:
     """Words of each key's row that belong together, and the ids of the nodes that use them.
 
-    `window` says what a ring holds: the ref of its rows, "value" or "time", and how many.
+    `window` is what a ring holds: the ref of its rows, "value" or "time", and how many.
     """
 
     users: list[str]
@@ -41,7 +41,7 @@ class StateAllocation:
 
 
 class StateLayout:
-    """Hands out places; `finish` fixes the offsets of arrays, which depend on parameters."""
+    """Allocates places; `finish` fixes the offsets of arrays, which depend on parameters."""
 
     def __init__(self) -> None:
         self.header: list[tuple[str, float | int]] = [("integer", 0), ("integer", 0)]
@@ -53,29 +53,29 @@ class StateLayout:
         self.fields: dict[str, StateField] = {}
 
     def put(self, kind: str, value: float) -> int:
-        """A word of the header with this value; its index."""
+        """Reserve a word of the header with this value; return its index."""
         self.header.append((kind, value))
         return len(self.header) - 1
 
     def add_counter(self) -> int:
-        """A counter in the header; its index."""
+        """Reserve a counter in the header; return its index."""
         self.counters.append(self.put("integer", 0))
         return self.counters[-1]
 
     def allocate_scratch(self, size: int) -> int:
-        """The first of `size` header words that any call may use; the same ones for all."""
+        """Return the first of `size` header words that any call may use, the same ones for all."""
         if size not in self.scratches:
             self.scratches[size] = len(self.header)
             self.header += [("integer", 0)] * size
         return self.scratches[size]
 
     def allocate(self, user: str, window: tuple[str, str, int] | None = None) -> StateAllocation:
-        """A new share, to be passed with what belongs to it."""
+        """Return a new allocation, to be passed with what belongs to it."""
         self.shares.append(StateAllocation([user], window))
         return self.shares[-1]
 
     def add_scalar(self, share: StateAllocation, name: str, kind: str, start: float) -> int:
-        """A word of each key's row; its offset. `name` is its name in dumps: operator.item."""
+        """Reserve a word of each key's row, `name` (operator.item) in dumps; return its offset."""
         share.words += 1
         self._add_field(name, StateField(len(self.scalars), 1, kind))
         self.scalars.append((kind, start))
@@ -84,7 +84,7 @@ class StateLayout:
     def add_array(
         self, share: StateAllocation, name: str, field: tuple[str, int], start: float = 0
     ) -> int:
-        """Words of each key's row, (kind, how many); the header word that holds their offset."""
+        """Reserve (kind, count) words of each key's row; return the header word of their offset."""
         kind, size = field
         share.words += size
         place = self.put("integer", 0)
@@ -97,7 +97,7 @@ class StateLayout:
         self.fields[name] = field
 
     def finish(self) -> None:
-        """Fix the sizes. After this nothing is handed out any more."""
+        """Fix the sizes. After this nothing is allocated any more."""
         offset = len(self.scalars)
         self.template_parts: list[tuple[int, int, str, float | int]] = []
         for name, place, start in self.arrays:
@@ -111,18 +111,18 @@ class StateLayout:
         self.header[1] = ("integer", self.width)
 
     def words_of(self, kinds: Container[str]) -> list[int]:
-        """Offsets, in a key's row, of the words of these kinds."""
+        """Return offsets, in a key's row, of the words of these kinds."""
         found = [offset for offset, (kind, _) in enumerate(self.scalars) if kind in kinds]
         for offset, size, kind, _ in self.template_parts:
             found += range(offset, offset + size) if kind in kinds else ()
         return found
 
     def make_header(self) -> np.ndarray[Any, Any]:
-        """The header of a new session, float64 words."""
+        """Return the header of a new session, float64 words."""
         return _pack_words(self.header, self.length)
 
     def make_template(self) -> np.ndarray[Any, Any]:
-        """The row of a new key, float64 words."""
+        """Return the row of a new key, float64 words."""
         row = _pack_words(self.scalars, self.width)
         for offset, size, kind, start in self.template_parts:
             part = row[offset : offset + size]

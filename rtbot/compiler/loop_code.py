@@ -17,7 +17,7 @@ SETUP = ["H = I[0]", "W = I[1]"]
 
 
 def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> str:
-    """The loop over the runs of a batch: rows in, per group starts and times, then columns out."""
+    """Write the loop over the runs of a batch: rows in, per group starts, times and columns out."""
     columns = flatten_names(segment.columns)
     parameters = ["runs", "slots", "starts", "time", *(f"{c}_column" for c in columns), "F", "I"]
     opening: list[str] = []
@@ -50,7 +50,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> str:
 
 
 def format_function(name: str, parameters: list[str], lines: list[str]) -> str:
-    """The text of a function."""
+    """Return the text of a function."""
     return "\n".join([f"def {name}({', '.join(parameters)}):", *indent_lines(lines, 1)]) + "\n"
 
 
@@ -60,7 +60,7 @@ def count_rows(segment: Segment, rows: str) -> list[str]:
 
 
 def list_group_names(prefix: str, number: int, group: OutputGroup) -> list[str]:
-    """Parameters of a group: starts and times unless it has every row, then its columns."""
+    """Return the parameters of a group: starts and times unless it has every row, then columns."""
     names = [] if not group.conditions else [f"starts_{number}", f"time_{number}"]
     for position, column in enumerate(group.columns):
         names.append(f"{prefix[0]}{number}_{position}_{column.text}")
@@ -70,12 +70,12 @@ def list_group_names(prefix: str, number: int, group: OutputGroup) -> list[str]:
 
 
 def flatten_names(columns: list[tuple[str, str | None]]) -> list[str]:
-    """Names of the value and valid columns, in order."""
+    """Return the names of the value and valid columns, in order."""
     return [name for pair in columns for name in pair if name is not None]
 
 
 def write_stores(number: int, group: OutputGroup, names: list[str]) -> list[str]:
-    """Lines that append the group's columns to its output."""
+    """Write lines that append the group's columns to its output."""
     place = f"m{number}" if group.conditions else "row"
     columns = iter(names[2:] if group.conditions else names)
     lines = [f"time_{number}[m{number}] = t"] if group.conditions else []
@@ -89,7 +89,7 @@ def write_stores(number: int, group: OutputGroup, names: list[str]) -> list[str]
 
 
 def write_row_function(segment: Segment, groups: list[OutputGroup]) -> str:
-    """The one-row twin: takes a row by value, returns per group a flag and the values."""
+    """Write the one-row twin: it takes a row by value and returns a flag and values per group."""
     results: list[str] = []
     before: list[str] = []
     after: list[str] = []
@@ -126,7 +126,7 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> str:
 
 
 def write_retime_loop(segment: Segment, node: Node) -> str:
-    """The loop of an operator with its own times. It stops where `room` is used up.
+    """Write the loop of an operator with its own times. It stops where `room` is used up.
 
     Returns the row to go on with (the number of rows when done) and how many rows it wrote; it is
     called again with the next run and row until it has seen all. `progress` receives, per key, the
@@ -164,7 +164,7 @@ def write_retime_loop(segment: Segment, node: Node) -> str:
 
 
 def name_retimed_outputs(segment: Segment, node: Node) -> dict[str, str]:
-    """Locals that take the node's outputs, and each one's text as it is stored."""
+    """Return the locals that take the node's outputs, and the text of each as it is stored."""
     outputs = {}
     for port in node.outputs:
         name = segment.make_name(f"{node.id}_{port}")
@@ -178,9 +178,9 @@ def name_retimed_outputs(segment: Segment, node: Node) -> dict[str, str]:
 def write_retimed_row(
     segment: Segment, node: Node, call: StepCall, outputs: dict[str, str]
 ) -> list[str]:
-    """One row: the step again and again while it has more to give and there is room.
+    """Write one row: the step again and again while it has more to emit and there is room.
 
-    Where there is no room the row is begun anew, so it leaves the rings.
+    Where there is no room the row is started again later, so it is taken out of the rings.
     """
     results = ", ".join(["code", "own_time", *outputs, *call.targets])
     keep = [f"{name}_column[m] = {stored}" for name, stored in outputs.items()]
@@ -201,5 +201,5 @@ def write_retimed_row(
 
 
 def list_scalars(node: Node) -> list[str]:
-    """Names of the node's scalars, in the order in which a step returns them."""
+    """Return the names of the node's scalars, in the order in which a step returns them."""
     return [n for n, s in node.operator.state.items() if isinstance(s, Scalar)]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 DOMAIN = "domain "
-"""Begins the name of a loss under `domain` at a port that need not have a message."""
+"""Prefix of the name of a loss under `domain` at a port that need not have a message."""
 
 
 @dataclass
@@ -51,12 +51,12 @@ def lower_node(segment: Segment, node: Node) -> None:
 
 
 def name_output(node: Node, port: str) -> str:
-    """What an output is called in generated text, unless the name is taken."""
+    """Return the name of an output in generated text, unless it is taken."""
     return node.id if len(node.outputs) == 1 else f"{node.id}_{port}"
 
 
 def lower_step(segment: Segment, node: Node, call: StepCall) -> LoweredNode:
-    """The call of the node's step, and what its emission code says."""
+    """Write the call of the node's step, and what its emission code means."""
     operator = node.operator
     results: list[str] = []
     outputs = {}
@@ -76,7 +76,7 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> LoweredNode:
 
 
 def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> LoweredNode:
-    """The statements of the node's formulas: what it keeps, where it faults, its outputs."""
+    """Write the statements of the node's formulas: what it keeps, where it faults, its outputs."""
     names = {
         port: ExpressionCode(format_argument(node, port, s), s.valid) for port, s in sources.items()
     }
@@ -100,7 +100,7 @@ def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable
 def _assign_output(
     segment: Segment, node: Node, port: str, code: ExpressionCode, lines: list[str]
 ) -> tuple[str, str | None]:
-    """The names that an output's value and valid flag get in new lines."""
+    """Return the names that an output's value and valid flag get in new lines."""
     name = segment.make_name(name_output(node, port))
     lines.append(f"{name} = {code.value}")
     if not node.types[port].nullable:
@@ -111,7 +111,7 @@ def _assign_output(
 
 
 def _count_losses(segment: Segment, node: Node, writer: ExpressionWriter) -> list[str]:
-    """Lines that count messages which are paired and then left out, by port."""
+    """Write lines that count messages which are paired and then left out, by port."""
     lines: list[str] = []
     for name, tree in node.formulas.items():
         if not name.startswith("lost "):
@@ -125,7 +125,7 @@ def _count_losses(segment: Segment, node: Node, writer: ExpressionWriter) -> lis
 
 
 def _faults(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> list[str]:
-    """Lines that count a row outside of the domain: at the ports that have a message in it.
+    """Write lines that count a row outside of the domain: at the ports that have a message in it.
 
     A port that only looks back has none of its own there.
     """
@@ -147,7 +147,7 @@ def _write_emission(
     passing: str,
     fine: str,
 ) -> str | None:
-    """The flag that the node emits, set in new lines; None where it always does."""
+    """Write the flag that the node emits in new lines; None where it always does."""
     if not passing and not fine:
         return None
     flag = segment.make_name(f"{node.id}_on")

@@ -46,7 +46,7 @@ class PairingWriter:
         self.parts: list[RowQueueCode | LatestRowCode] = [*self.rows, *self.latest]
 
     def list_parameters(self) -> list[str]:
-        """Names of the function's parameters, in the order in which the runtime hands them over."""
+        """Return the names of the function's parameters, in the order of runtime arguments."""
         names = ["runs", "slots"]
         for k, port in enumerate(self.ports):
             names += [f"starts{k}", f"time{k}", f"column{k}"]
@@ -61,7 +61,7 @@ class PairingWriter:
         return names
 
     def write_function(self) -> str:
-        """The function."""
+        """Write the function."""
         lines = [
             *self._write_opening(),
             "for run in range(runs):",
@@ -91,7 +91,7 @@ class PairingWriter:
         return lines
 
     def _write_run(self) -> list[str]:
-        """All rows of one key."""
+        """Write the handling of all rows of one key."""
         lines = ["slot = slots[run]", "q = slot * width"]
         for part in self.parts:
             lines += part.load()
@@ -109,7 +109,7 @@ class PairingWriter:
     # ---- what is decided
 
     def _write_two_must(self) -> list[str]:
-        """The plain case, two columns side by side with nothing waiting, without the machinery."""
+        """Write the plain case: two columns side by side with nothing waiting."""
         a, b = self.ports
         emit = ["out_time[m] = time0[r0]", "out0[m] = column0[r0]", "out1[m] = column1[r1]"]
         emit += ["out_valid0[m] = valid0[r0]"] if a.type.nullable else []
@@ -129,7 +129,7 @@ class PairingWriter:
         ]
 
     def _write_decision(self) -> list[str]:
-        """One time: find it, wait for who may still have a row at it, emit."""
+        """Write one time: find it, wait for any port that may still have a row at it, emit."""
         lines = self._write_candidate() if self.must else self._write_earliest()
         for k in self.others:
             lines += [
@@ -143,7 +143,7 @@ class PairingWriter:
         return [*lines, "m += 1"]
 
     def _write_candidate(self) -> list[str]:
-        """The earliest time that all must ports may still share; earlier rows match nothing."""
+        """Write the earliest time that all must ports may share; earlier rows match nothing."""
         lines = [f"t = {FIRST}", "over = False", "waits = -1", "ready = True"]
         for k in self.must:
             lines += [
@@ -166,7 +166,7 @@ class PairingWriter:
         return [*lines, "    break"]
 
     def _write_pass_by(self, k: int) -> list[str]:
-        """Rows of a may or last port that lie before the candidate."""
+        """Write what passes by rows of a may or last port that are before the candidate."""
         if self.ports[k].role == "may":
             drop = [f"lost{k} += 1", *self.rows[k].pop()]
             return [f"while has{k} and (over or t{k} < t):", *indent_lines(drop, 1)]
@@ -176,7 +176,7 @@ class PairingWriter:
         return [f"while has{k} and (over or t{k} <= t):", *indent_lines(take, 1)]
 
     def _write_wait(self) -> list[str]:
-        """Wake up when the port that lacks a row has passed the earliest row that waits for it."""
+        """Write the timer: when the port that lacks a row has passed the earliest waiting row."""
         lines = [f"wake = {LAST}"]
         for k in self.every:
             lines += [f"if has{k} and t{k} < wake:", f"    wake = t{k}"]
@@ -218,7 +218,7 @@ class PairingWriter:
     # ---- the frontier of what comes out: just before the earliest time that may be decided next
 
     def _write_frontier(self) -> list[str]:
-        """With must ports the latest of their next times, else the earliest of all ports."""
+        """Write the frontier: with must ports the latest of their next times, else the earliest."""
         decisive, start = (self.must, FIRST) if self.must else (self.every, LAST)
         choose, further = ("max", ">") if self.must else ("min", "<")
         lines = [f"t = {start}"]

@@ -1,6 +1,6 @@
-"""Pairings: where their words lie, and the steps that their functions call.
+"""Pairings: where their words are, and the steps that their functions call.
 
-Rows that wait lie in lists of small blocks, all keys and ports of a pairing in one pool, so that a
+Rows that wait are in lists of small blocks, all keys and ports of a pairing in one pool, so that a
 push costs the same whatever waits. `rtbot.compiler.pairing_code` writes the functions.
 """
 
@@ -27,7 +27,7 @@ FLOOR, SHIFT, LOST, HELD, WATCHED = 0, 1, 2, 3, 4
 """Words of a pairing's header: free list, first unused block, ending; then these of every port.
 
 LOST counts rows that found no partner; rows of a `last` port need none, so there it counts the
-times at which the port had no row to give.
+times at which the port had no row.
 """
 
 
@@ -46,17 +46,17 @@ class PairingPort:
 
 
 def locate_word(port: int, word: int) -> int:
-    """Index of a port's word in the header."""
+    """Return the index of a port's word in the header."""
     return 3 + port * PORT_WORDS + word
 
 
 def locate_tolerance(ports: int) -> int:
-    """Index of the tolerance in the header."""
+    """Return the index of the tolerance in the header."""
     return 3 + ports * PORT_WORDS
 
 
 def count_key_words(ports: list[PairingPort]) -> int:
-    """Words per key."""
+    """Return the words per key."""
     return QUEUE * len(ports) + LATEST * sum(p.role == "last" for p in ports)
 
 

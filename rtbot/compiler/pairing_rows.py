@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class RowQueueCode:
     """The rows of a port at one key: those that wait in blocks of the pool, then the batch's own.
 
-    In the text `hasK` says whether there is one, and `tK` is the time of the first; `leftK` wait,
-    the first of them at place `atK` of `blockK`; those of the batch are `rK` to `eK`.
+    In the text `hasK` is whether there is one, and `tK` is the time of the first; `leftK` wait, the
+    first of them at place `atK` of `blockK`; those of the batch are `rK` to `eK`.
     """
 
     def __init__(self, number: int, port: PairingPort) -> None:
@@ -23,7 +23,7 @@ class RowQueueCode:
         self.port = port
 
     def load(self) -> list[str]:
-        """Begin with a key."""
+        """Write the start of a key."""
         k, place = self.number, QUEUE * self.number
         bounds = f"frontier{k}[slot], pinned{k}[slot], floor{k}, shift{k}, ending"
         return [
@@ -38,7 +38,7 @@ class RowQueueCode:
         ]
 
     def front(self) -> list[str]:
-        """Find the first row."""
+        """Write the search for the first row."""
         k = self.number
         return [
             f"has{k} = True",
@@ -52,7 +52,7 @@ class RowQueueCode:
         ]
 
     def pop(self) -> list[str]:
-        """Leave the first row behind; an empty block goes back to the pool."""
+        """Write the removal of the first row; an empty block goes back to the pool."""
         k = self.number
         return [
             f"if left{k} > 0:",
@@ -70,7 +70,7 @@ class RowQueueCode:
         ]
 
     def value(self, target: str, valid: str | None) -> list[str]:
-        """Copy the first row's value, and its valid flag if there is a place for it."""
+        """Write a copy of the first row's value, and of its valid flag if that has a place."""
         k, nullable = self.number, self.port.type.nullable
         place = f"block{k} * {BLOCK} + at{k}"
         pooled = {
@@ -85,7 +85,7 @@ class RowQueueCode:
         return [f"if left{k} > 0:", *indent_lines(old, 1), "else:", *indent_lines(new, 1)]
 
     def keep(self) -> list[str]:
-        """End with a key: what is left of the batch goes into blocks."""
+        """Write the end of a key: what is left of the batch goes into blocks."""
         k, place = self.number, f"q + {QUEUE * self.number}"
         return [
             f"if left{k} == 0:",
@@ -130,7 +130,7 @@ class RowQueueCode:
 
 
 class LatestRowCode:
-    """The latest row of a `last` port at one key; `offset` is where it lies in the key's words."""
+    """The latest row of a `last` port at one key; `offset` is its place in the key's words."""
 
     def __init__(self, number: int, port: PairingPort, offset: int) -> None:
         self.number = number
@@ -139,7 +139,7 @@ class LatestRowCode:
         self.value = f"{'QF' if self.kind == 'number' else 'Q'}[{self.place} + 3]"
 
     def load(self) -> list[str]:
-        """Begin with a key."""
+        """Write the start of a key."""
         k, place = self.number, self.place
         return [
             f"known{k} = Q[{place}] != 0",
@@ -149,7 +149,7 @@ class LatestRowCode:
         ]
 
     def keep(self) -> list[str]:
-        """End with a key."""
+        """Write the end of a key."""
         k, place = self.number, self.place
         return [
             f"Q[{place}] = 1 if known{k} else 0",

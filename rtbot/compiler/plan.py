@@ -1,7 +1,7 @@
 """From a checked graph to a plan: which functions there are, what each reads and writes, in order.
 
-All operators of one clock (see `rtbot.compiler.timelines`) form segments. What leaves a segment is
-a stream for each group of outputs that appear together.
+All operators of one timeline (see `rtbot.compiler.timelines`) form segments. What leaves a segment
+is a stream for each group of outputs that appear together.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FUNCTION_NAMES = {
 """Names of functions of our own that a module may hold beside steps: no variable takes one."""
 
 SEGMENT_LIMIT = 32
-"""Operators in one function; longer ones take numba too long."""
+"""Operators in one function; longer functions take numba too long."""
 
 
 class Plan:
@@ -126,8 +126,8 @@ class Plan:
     def description(self) -> dict[str, Any]:
         """What must be equal for a dump to fit: the graph, its operators and their parameters.
 
-        Parameters that have their default are not in it: a dump stays of the same graph if a later
-        version has one more.
+        Parameters that have their default are not in it: a dump still fits the same graph if a
+        later version has one more.
         """
         nodes = {}
         for name, node in self.checked.nodes.items():
@@ -263,7 +263,7 @@ class Plan:
             previous = self._write_segment(clock, first, previous)
 
     def _write_segment(self, clock: Timeline, first: int, previous: Segment | None) -> Segment:
-        """The part of the clock's nodes that begins at `first`; `previous` is the one before."""
+        """Write the part of the timeline's nodes from `first` on; `previous` is the part before."""
         nodes = clock.nodes[first : first + SEGMENT_LIMIT]
         later = clock.nodes[first + SEGMENT_LIMIT :]
         segment = self._begin_segment(f"segment_{len(self.calls)}")
@@ -306,7 +306,7 @@ class Plan:
         return stream.index, not group.conditions
 
     def _record_counters(self, node: Node, segment: Segment, clock: Timeline) -> None:
-        """Count what the account of the node's ports is made of."""
+        """Record the counters of which the account of the node's ports is made."""
         active = segment.count(
             segment.join_conditions(segment.variables[r].conditions for r in node.inputs.values())
         )
@@ -338,7 +338,7 @@ class Plan:
 
 
 def code_kinds(nodes: Iterable[Node]) -> set[str]:
-    """Kinds of state that may hold the code of a text.
+    """Return the kinds of state that may hold the code of a text.
 
     A step that takes text, and not just anything, sees an integer and may keep it as one.
     """
@@ -347,19 +347,19 @@ def code_kinds(nodes: Iterable[Node]) -> set[str]:
 
 
 def find_carried_refs(nodes: list[Node], segment: Segment, clock: Timeline) -> list[Ref]:
-    """Refs of earlier parts that these nodes read; the columns of the clock are read anew."""
+    """Return refs of earlier parts that these nodes read; the timeline's columns are read again."""
     refs = dict.fromkeys(r for n in nodes for r in n.inputs.values())
     return [r for r in refs if r in segment.variables and r not in clock.columns]
 
 
 def find_exports(clock: Timeline, nodes: list[Node]) -> list[Ref]:
-    """Refs of these nodes that somebody reads outside of the clock."""
+    """Return the refs of these nodes that are read outside of the timeline."""
     own = {node.id for node in nodes}
     return [ref for ref in clock.exports if ref.id in own and ref not in clock.columns]
 
 
 def group_refs(refs: list[Ref], segment: Segment) -> list[OutputGroup]:
-    """The refs' variables, together where their conditions are the same."""
+    """Group the refs' variables: together where their conditions are the same."""
     groups: dict[Conditions, OutputGroup] = {}
     for ref in refs:
         variable = segment.variables[ref]

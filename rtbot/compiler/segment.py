@@ -36,8 +36,8 @@ NamedFunctions = list[tuple[str, Callable[..., Any]]]
 class Segment:
     """One loop, written as nodes are added in dependency order.
 
-    `head` and `tail` stand around the loop over runs, `load` and `store` around that over the rows
-    of a run, whose text is `body`.
+    `head` and `tail` are around the loop over runs, `load` and `store` around that over the rows of
+    a run, whose text is `body`.
     """
 
     def __init__(self, name: str, layout: StateLayout, taken: set[str]) -> None:
@@ -64,7 +64,7 @@ class Segment:
     # ---- names, conditions and the header
 
     def make_name(self, name: str) -> str:
-        """A name for generated text that nothing else has."""
+        """Return a name for generated text that nothing else has."""
         name = re.sub(r"\W", "_", name)
         if keyword.iskeyword(name) or name in RESERVED or not name:
             name += "_"
@@ -75,16 +75,16 @@ class Segment:
         return candidate
 
     def join_conditions(self, many: Iterable[Conditions]) -> Conditions:
-        """The conjunction, without flags that others imply."""
+        """Return the conjunction, without flags that others imply."""
         flags = frozenset().union(*many)
         return flags - self.find_implied(flags)
 
     def find_implied(self, flags: Conditions) -> Conditions:
-        """Flags that hold wherever one of these does."""
+        """Return the flags that hold wherever one of these does."""
         return frozenset().union(*(self.implied.get(f, frozenset()) for f in flags))
 
     def count(self, conditions: Conditions) -> int:
-        """Index of the header word that counts the rows in which the conditions hold."""
+        """Return the index of the header word that counts the rows in which the conditions hold."""
         if conditions not in self.counted:
             index = self.counted[conditions] = self.layout.add_counter()
             if not conditions:
@@ -94,27 +94,27 @@ class Segment:
         return self.counted[conditions]
 
     def add_counter(self, index: int) -> str:
-        """A local that is added to the header word at the end."""
+        """Add a local that is added to the header word at the end."""
         name = self.make_name(f"count_{index}")
         self.head.append(f"{name} = 0")
         self.tail.append(f"I[{index}] += {name}")
         return name
 
     def count_loss(self, node: Node, what: str) -> str:
-        """A local that counts messages lost at port `what` of the node, or (empty) to `domain`."""
+        """Return a local that counts messages lost at port `what` of the node ("": to `domain`)."""
         index = self.layout.add_counter()
         self.losses[node.id, what] = index
         return self.add_counter(index)
 
     def add_local(self, kind: str, index: int, name: str) -> str:
-        """A local that holds a header word."""
+        """Return a local that holds a header word."""
         if index not in self.loaded:
             self.loaded[index] = self.make_name(name)
             self.head.append(f"{self.loaded[index]} = {format_load(kind, str(index))}")
         return self.loaded[index]
 
     def add_parameter(self, node: Node, name: str) -> str:
-        """Text of a parameter, of an element of a list parameter, or of a `$p`."""
+        """Return the text of a parameter, of an element of a list parameter, or of a `$p`."""
         kind, value = encode_parameter(node, name)
         stored = "number" if kind == "number" else "integer"
         local = self.add_local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
@@ -123,14 +123,14 @@ class Segment:
     # ---- what comes in and what goes on
 
     def add_column(self, ref: Ref, kind: Type, name: str) -> None:
-        """A column of the stream that the loop reads."""
+        """Return a column of the stream that the loop reads."""
         text = self.make_name(name)
         valid = self.make_name(f"{name}_valid") if kind.nullable else None
         self.columns.append((text, valid))
         self.variables[ref] = LoopVariable(text, valid, kind, frozenset())
 
     def carry_out(self, refs: list[Ref]) -> list[LoopVariable]:
-        """Columns handed row by row to the next part of a long segment: values, then flags."""
+        """Pass columns row by row to the next part of a long segment: values, then flags."""
         flags: dict[str, None] = {}
         columns = []
         for ref in refs:
@@ -140,7 +140,7 @@ class Segment:
         return columns + [LoopVariable(f, None, Type("boolean"), frozenset()) for f in flags]
 
     def carry_in(self, previous: Segment, refs: list[Ref]) -> None:
-        """The other end of `carry_out`."""
+        """Receive what `carry_out` of the part before passes on."""
         flags: dict[str, str] = {}
         for ref in refs:
             self.add_column(ref, previous.variables[ref].type, f"{ref.id}_{ref.port}")

@@ -1,4 +1,4 @@
-"""Text that calls a step: its arguments by name, and the state that it reads and gives back."""
+"""Text that calls a step: its arguments by name, and the state that it reads and returns."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class StepCall:
     """The call of a node's step in a segment.
 
-    `text` is the call, `lines` stand before it, `targets` take the state that it gives back. `undo`
-    takes the row out of the rings again, so that `lines` may put it in a second time.
-    `active` are the flags under which the call stands.
+    `text` is the call, `lines` are before it, `targets` take the state that it returns. `undo`
+    takes the row out of the rings again, so that `lines` may put it in a second time. `active` are
+    the flags under which the call is made.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class StepCall:
     def _add_ring(
         self, share: StateAllocation, state: str, kind: str, entering: str
     ) -> dict[str, str]:
-        """A ring whose words are named `state` in dumps."""
+        """Add a ring whose words are named `state` in dumps."""
         segment, layout = self.segment, self.segment.layout
         assert share.window is not None, "the share of a ring"
         size = share.window[2]

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def to_snake_case(name: str) -> str:
-    """MovingAverage to moving_average."""
+    """Convert MovingAverage to moving_average."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def name_step(node: Node) -> str:
-    """The name of the node's step in a generated module."""
+    """Return the name of the node's step in a generated module."""
     function = find_step(node)
     if is_user_defined(function):
         return f"{node.operator.__name__}{SEPARATOR}{function.__name__}"
@@ -31,12 +31,12 @@ def name_step(node: Node) -> str:
 
 
 def find_step(node: Node) -> Callable[..., Any]:
-    """The step of the node for the kinds it carries."""
+    """Return the step of the node for the kinds it carries."""
     return node.operator.step_for(node.values, {p: node.types[p] for p in node.inputs})
 
 
 def find_port_kind(node: Node, port: str) -> str:
-    """The kind in which the step or formula sees a port; an integer may be widened to it."""
+    """Return the kind in which the step or formula sees a port; an integer may be widened to it."""
     declared = node.operator.port(port).kind
     if declared == "N" and not node.formulas and not node.operator.integer_step:
         return "number"
@@ -44,7 +44,7 @@ def find_port_kind(node: Node, port: str) -> str:
 
 
 def find_state_kind(node: Node, kind: str) -> str:
-    """The kind of a piece of state; "T" and "N" stand for what the node's generic port carries."""
+    """Return the kind of an item of state; "T" and "N" are what the node's generic port carries."""
     if kind not in ("T", "N"):
         return kind
     return next(
@@ -53,14 +53,14 @@ def find_state_kind(node: Node, kind: str) -> str:
 
 
 def format_argument(node: Node, port: str, source: LoopVariable) -> str:
-    """Text of a port's value in the kind in which the step or formula sees it."""
+    """Return the text of a port's value in the kind in which the step or formula sees it."""
     if source.type.kind == "integer" and find_port_kind(node, port) == "number":
         return f"float({source.text})"
     return source.text
 
 
 def encode_parameter(node: Node, name: str) -> tuple[str, float | int]:
-    """(kind, word) of a parameter as a step sees it."""
+    """Return (kind, word) of a parameter as a step sees it."""
     declared = node.operator.parameters.get(name)
     if declared is None and name not in node.values:
         stem, _, position = name.rpartition("_")
@@ -79,7 +79,7 @@ def encode_parameter(node: Node, name: str) -> tuple[str, float | int]:
 
 
 def list_used_parameters(node: Node) -> list[str]:
-    """Names of the parameters that the node's formulas read, in order."""
+    """Return the names of the parameters that the node's formulas read, in order."""
     names: dict[str, None] = {}
     trees = list(node.formulas.values())
     while trees:

@@ -1,7 +1,7 @@
-"""Clocks: which rows there are, and which refs are found in them.
+"""Timelines: which rows there are, and which refs are found in them.
 
-A *clock* is a set of rows that share key and time: those of an input, of a pairing, or of an
-operator that gives its outputs times of their own. Rows lie in *streams*: starts (where each key's
+A *timeline* is a set of rows that share key and time: those of an input, of a pairing, or of an
+operator that gives its outputs times of their own. Rows are in *streams*: starts (where each key's
 run begins), times, columns.
 """
 
@@ -49,7 +49,7 @@ class Timeline:
     """A set of rows; `stream` is where they come from and `columns` which ref is which column.
 
     They come from an `input`, from a `pairing`, or from an operator with its `own` times, which
-    keeps the frontiers `keeps` up to date.
+    updates the frontiers `keeps`.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Timeline:
 
 
 class Timelines:
-    """The clocks of a checked graph in dependency order, and everything that follows from them."""
+    """The timelines of a checked graph in dependency order, and everything derived from them."""
 
     def __init__(self, checked: CheckedGraph, outputs: Iterable[Ref]) -> None:
         self.checked = checked
@@ -85,20 +85,20 @@ class Timelines:
             self.of[ref].exports[ref] = None
 
     def lookup_type(self, ref: Ref) -> Type:
-        """What the ref carries."""
+        """Return the type that the ref carries."""
         if ref.id in self.checked.inputs:
             return self.checked.inputs[ref.id].type
         return self.checked.nodes[ref.id].types[ref.port]
 
     def locate(self, ref: Ref) -> tuple[int, int]:
-        """(stream, column) in which the ref is found after a run."""
+        """Return (stream, column) in which the ref is found after a run."""
         clock = self.of[ref]
         if ref in clock.places:
             return clock.places[ref]
         return clock.stream.index, clock.columns[ref]
 
     def add_stream(self, types: list[Type], progress: tuple[int, int]) -> RowStream:
-        """A new stream."""
+        """Return a new stream."""
         stream = RowStream(len(self.streams), types, self._fitting(progress), progress)
         self.streams.append(stream)
         return self.streams[-1]
@@ -108,10 +108,10 @@ class Timelines:
         return len(self.progress) - 1
 
     def _fitting(self, progress: tuple[int, int]) -> tuple[int, int]:
-        """The same progress with a shift that fits int64, behind another that takes the rest.
+        """Return the same progress with a shift that fits int64, behind one that takes the rest.
 
-        A frontier that leaves int64 on the way stays at the end it left by, so both parts have the
-        same sign, and a sum beyond twice int64 moves every frontier there as well.
+        A frontier that overflows int64 on the way stays at that end of the range, so both parts
+        have the same sign, and a sum beyond twice int64 moves every frontier there as well.
         """
         index, shift = progress
         most = min(max(shift, -pairing_layout.LAST), pairing_layout.LAST)
@@ -134,7 +134,7 @@ class Timelines:
             self.of[Ref(node.id, port)] = clock
 
     def _find_timeline(self, node: Node) -> Timeline:
-        """The clock in which the node is computed: its inputs' own, or that of a pairing."""
+        """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
         roles = node.operator.roles(node.values, list(node.inputs))
         clocks = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
         if len(clocks) == 1 and set(roles.values()) == {"must"}:
@@ -165,7 +165,7 @@ class Timelines:
         number = sum(kind == "pair" for kind, _ in self.progress)
         stream = self.add_stream([p.out for p in ports], (self._add_frontier("pair", number), 0))
         columns: dict[Ref, int] = {}
-        # A ref may come in twice with two roles: nodes read the column of the first.
+        # A ref may be read twice with two roles: nodes read the column of the first.
         for column, (ref, _) in enumerate(wanted):
             columns.setdefault(ref, column)
         pairing = Pairing(number, wanted, ports, tolerance)

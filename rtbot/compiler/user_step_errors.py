@@ -1,7 +1,7 @@
-"""Errors of a user's step, told at the line of the user's file instead of the generated one.
+"""Errors of a user's step, reported at the line of the user's file instead of the generated one.
 
-A step is copied into a generated module; what goes wrong there, while numba compiles it or while it
-runs, is about the line that it was copied from.
+A step is copied into a generated module; an error there, while numba compiles it or while it runs,
+belongs to the line that it was copied from.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _MEANINGS = {
     "division by zero": ("", "rtbot.ieee has `divide`, which gives an infinity or NaN"),
     "Cannot unify": ("", "a name has one type in the whole step"),
 }
-"""What a text of numba or Python means here, if it is not plain, and what to try."""
+"""What an error text of numba or Python means here, if it is not plain, and what to try."""
 
 
 def to_step_error(error: Exception, plan: Plan) -> GraphError | None:
-    """Return the error of the user's step behind an error of generated code, None if none is."""
+    """Return the error of the user's step behind an error of generated code, or None."""
     if isinstance(error, RtbotError) or not plan.origins:
         return None
     compiling = type(error).__module__.startswith("numba.")

@@ -33,7 +33,7 @@ class OutputGroup:
 
 
 def guard_variable(variable: LoopVariable) -> LoopVariable:
-    """The variable where it exists, and a harmless value elsewhere."""
+    """Return the variable where it exists, and a harmless value elsewhere."""
     if not variable.conditions:
         return variable
     condition = format_condition(variable.conditions)
@@ -43,7 +43,7 @@ def guard_variable(variable: LoopVariable) -> LoopVariable:
 
 
 def canonicalise_value(variable: LoopVariable) -> str:
-    """The value as it is stored: one NaN, and one value where there is none."""
+    """Return the value as it is stored: one NaN, and one value where there is none."""
     text, kind = variable.text, variable.type.kind
     if kind == "number":
         text = f"{text} if {text} == {text} else math.nan"

@@ -1,1 +1,1 @@
-"""Words that every part shares: errors and their codes, hints, times, batches of rows."""
+"""What every part shares: errors and their codes, hints, times, batches of rows."""

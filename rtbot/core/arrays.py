@@ -1,4 +1,4 @@
-"""Making arrays, columns and batches: room for rows, longer copies, shorter copies."""
+"""Making arrays, columns and batches: allocation, longer copies, shorter copies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def grow_array(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
-    """A copy with so many places: new ones hold `fill`, those beyond are left out."""
+    """Return a copy with so many places: new ones hold `fill`, those beyond are left out."""
     if capacity == len(array):
         return array
     result = np.full(capacity, fill, array.dtype)
@@ -25,7 +25,7 @@ def grow_array(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
 
 
 def distinct(words: np.ndarray) -> np.ndarray:
-    """Return the integers that there are, ascending; those that ascend already take one pass."""
+    """Return the distinct integers, ascending; those that ascend already take one pass."""
     if len(words) < 2:
         return words
     if (words[1:] < words[:-1]).any():
@@ -38,14 +38,14 @@ def distinct(words: np.ndarray) -> np.ndarray:
 
 
 def allocate_aligned(words: int) -> np.ndarray:
-    """Zeroed float64 words that begin at a multiple of 64 bytes."""
+    """Return zeroed float64 words that begin at a multiple of 64 bytes."""
     buffer = np.zeros(words + 8)
     offset = (-buffer.ctypes.data % 64) // 8
     return buffer[offset : offset + words]
 
 
 def allocate_columns(types: Iterable[Type], rows: int) -> list[Column]:
-    """Uninitialised columns."""
+    """Return uninitialised columns."""
     return [
         Column(np.empty(rows, DTYPES[t.kind]), np.empty(rows, bool) if t.nullable else None)
         for t in types
@@ -53,22 +53,22 @@ def allocate_columns(types: Iterable[Type], rows: int) -> list[Column]:
 
 
 def flatten_columns(columns: Iterable[Column]) -> list[np.ndarray]:
-    """Value and valid arrays in the order of parameters of generated functions."""
+    """Return value and valid arrays in the order of parameters of generated functions."""
     return [a for c in columns for a in (c.value, c.valid) if a is not None]
 
 
 def make_empty_batch(starts: np.ndarray, types: Iterable[Type]) -> Batch:
-    """A batch without rows."""
+    """Return a batch without rows."""
     return Batch(starts, np.empty(0, np.int64), allocate_columns(types, 0))
 
 
 def trim_array(array: np.ndarray, count: int) -> np.ndarray:
-    """The first rows; a copy where a view would keep much more alive."""
+    """Return the first rows; a copy where a view would keep much more alive."""
     return array[:count].copy() if count * 4 < len(array) else array[:count]
 
 
 def trim_column(column: Column, count: int) -> Column:
-    """`trim_array` for a column."""
+    """Trim a column as `trim_array` does."""
     return Column(
         trim_array(column.value, count),
         None if column.valid is None else trim_array(column.valid, count),
@@ -78,7 +78,7 @@ def trim_column(column: Column, count: int) -> Column:
 def concat_batches(
     starts: np.ndarray, parts: list[tuple[np.ndarray, list[Column]]], types: list[Type]
 ) -> Batch:
-    """One batch of the parts that a stopped and resumed loop wrote."""
+    """Return one batch of the parts that a stopped and resumed loop wrote."""
     if not parts:
         return make_empty_batch(starts, types)
     if len(parts) == 1:

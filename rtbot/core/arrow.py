@@ -1,4 +1,4 @@
-"""Arrow arrays as numpy arrays and back, without pyarrow's own road, which imports pandas."""
+"""Arrow arrays as numpy arrays and back, without pyarrow's own path, which imports pandas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 def to_numpy(column: Any) -> np.ndarray:
     """Return the values of an array of numbers or booleans; shares memory if it can.
 
-    What stands where the array has a null is undefined.
+    The value is undefined where the array has a null.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Names that come twice, found in one pass: a header may have a million of them.
+"""Names that occur twice, found in one pass: a header may have a million of them.
 
 A module of its own because files, tables and the command line all ask, and nothing else is shared.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that has come before, or None."""
+    """Return the first name that has occurred before, or None."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -1,4 +1,4 @@
-"""Times in the errors of a session as the text that they were."""
+"""Times in the errors of a session, as the text that they came as."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def format_error_times(error: DataError, unit: str, style: TimeStyle) -> DataError:
     """Return the error with its times, which count the unit, in the style.
 
-    The `time` of the error stays the integer that it is, and shows both.
+    The `time` of the error stays an integer, and shows both.
     """
 
     def shown(time: int) -> str:
@@ -41,5 +41,5 @@ def _format_time(count: int, unit: str, style: TimeStyle) -> str:
 
     try:
         return str(format_times(np.array([count], np.int64), unit, style)[0])
-    except DataError:  # a year that ISO 8601 cannot tell
+    except DataError:  # a year that ISO 8601 cannot express
         return str(count)

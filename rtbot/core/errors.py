@@ -54,7 +54,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """The place as `file:line:column`, or what stands for a file where there are no lines."""
+        """The place as `file:line:column`, or what replaces a file where there are no lines."""
         mark = self.mark
         return f"{mark.file}:{mark.line}:{mark.column}" if mark.line else mark.file
 
@@ -70,9 +70,9 @@ class Problem:
 
 
 class RtbotError(Exception):
-    """Base of everything a user may catch; the text says where, what and what to try.
+    """Base of everything a user may catch; the text has where, what and what to try.
 
-    `code` is one of CODES; `hint` says what to try, or is "".
+    `code` is one of CODES; `hint` is what to try, or "".
     """
 
     __module__ = "rtbot"
@@ -116,8 +116,8 @@ class GraphError(RtbotError):
 class DataError(RtbotError):
     """A row is wrong; the fields that are known say which one.
 
-    `output` holds what good work before the error has released, in the form of `push`. `times`
-    stand in the message where it has `{}`.
+    `output` holds what was released before the error, in the form of `push`. `times` are put in the
+    message where it has `{}`.
     """
 
     __module__ = "rtbot"
@@ -146,7 +146,7 @@ class DataError(RtbotError):
         raise AttributeError(name)
 
     def at(self, **where: Any) -> DataError:
-        """Return the same error with these fields of its place, in place of those it has."""
+        """Return the same error with these fields of its place instead of its own."""
         return self._copy_with(self.form, self.times, self.where | where)
 
     def with_times(self, shown: Callable[[int], str], **where: Any) -> DataError:
@@ -240,7 +240,7 @@ class Problems:
         return make(*arguments) if self.hints <= HINTS else ""
 
     def list_problems(self, severity: str) -> list[Problem]:
-        """The distinct problems of a severity, in the order of the file."""
+        """Return the distinct problems of a severity, in the order of the file."""
         chosen = dict.fromkeys(p for p in self.found if p.severity == severity)
         return sorted(chosen, key=lambda p: (p.mark.line, p.mark.column))
 
@@ -264,7 +264,7 @@ def suggest_name(name: str, candidates: Iterable[str]) -> str:
 
 
 def _is_part(short: str, long: str) -> bool:
-    """Whether a name lacks only letters of the other, or has its letters in another order."""
+    """Return whether a name lacks only letters of the other, or has them in another order."""
     return short in long or sorted(short) == sorted(long)
 
 

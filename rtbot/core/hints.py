@@ -77,7 +77,7 @@ SYNONYMS = {
 
 
 def fold_word(word: str) -> str:
-    """Return a word without what only style decides: case, and the signs between its parts."""
+    """Return a word without what is only style: case, and the signs between its parts."""
     return "".join(character for character in word.lower() if character not in "_- .")
 
 

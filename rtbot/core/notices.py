@@ -1,4 +1,4 @@
-"""What is said on stderr unasked, and how not to be told."""
+"""Notices on stderr, and how to suppress them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _silenced: list[str] = []
-"""Who wants no notices, or has had them."""
+"""Which notices are suppressed, or have been printed."""
 
 _warned: set[str] = set()
 
 
 @contextlib.contextmanager
 def suppress_notices() -> Iterator[None]:
-    """Say nothing meanwhile."""
+    """Suppress notices inside the block."""
     _silenced.append("hushed")
     try:
         yield
@@ -26,7 +26,7 @@ def suppress_notices() -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Return a text without what would steer a terminal or change the order of its letters.
+    """Return a text without what controls a terminal or changes the order of its letters.
 
     Names of files and columns, cells and operators' texts are the users', or of whoever sent them.
     """
@@ -36,14 +36,14 @@ def printable(text: str) -> str:
 
 
 def warn_once(text: str) -> None:
-    """Say something that the user should know; the same text only once in a process."""
+    """Print a notice to the user; the same text only once in a process."""
     if "hushed" not in _silenced and text not in _warned:
         _warned.add(text)
         print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 (to the user)
 
 
 def announce_compilation() -> None:
-    """Say that something is being compiled; once in a process."""
+    """Print that something is being compiled; once in a process."""
     if not _silenced:
         _silenced.append("told")
         notice = "rtbot: compiling (once; the result is kept) ..."

@@ -1,7 +1,7 @@
 """ISO 8601 text to int64 counts of a unit since 1970 (UTC) and back, without a float in between.
 
 Reading is one cast of pyarrow, which is exact and refuses what is out of range; only where it
-refuses is each row looked at, to read what it was too strict about or to say what is wrong.
+refuses is each row examined, to read what it was too strict about or to report what is wrong.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 UNITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-"""Decimal digits of a second that each unit can tell."""
+"""Decimal digits of a second that each unit can express."""
 
 DEFAULT_UNIT = "us"
-"""What times are counted in where `io.unit` does not say."""
+"""What times are counted in where `io.unit` is not given."""
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 DAY_SECONDS = 86400
@@ -52,7 +52,7 @@ class TimeStyle:
 
     @property
     def offset_seconds(self) -> int:
-        """What the local clock is ahead of UTC."""
+        """How far local time is ahead of UTC."""
         return _parse_offset(self.offset)
 
 
@@ -61,7 +61,7 @@ BARE = TimeStyle("", 0, 0, "integer")
 
 
 def detect_style(text: str) -> TimeStyle | None:
-    """Return how this time is written; None if it is no time."""
+    """Return how this time is written; None if it is not a time."""
     found = TIME_PATTERN.fullmatch(text)
     if found is None:
         return None
@@ -113,14 +113,14 @@ def _suggest_time(text: str) -> str:
 
 
 def parse_time(text: str, unit: str, *, offset: bool | None = None) -> int:
-    """Read one time. `offset` says whether there must be one, None that either will do.
+    """Read one time. `offset` is whether there must be one; None: either will do.
 
-    >>> parse_one("1970-01-01T00:00:01.5+00:01", "ms")
+    >>> parse_time("1970-01-01T00:00:01.5+00:01", "ms")
     -58500
     """
     found = TIME_PATTERN.fullmatch(text)
     if found is None:
-        message = "no ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
+        message = "not an ISO 8601 time such as 2024-01-31 or 2024-01-31T12:00:00Z"
         raise DataError(message, code="RT205", hint=_suggest_time(text), value=text)
     if offset is not None and bool(found["offset"]) != offset:
         has = "an" if found["offset"] else "no"
@@ -143,7 +143,7 @@ def parse_time(text: str, unit: str, *, offset: bool | None = None) -> int:
 def format_times(times: np.ndarray, unit: str, style: TimeStyle) -> Any:
     """Write int64 times as an Arrow array of text in the style.
 
-    A time that the style cannot tell (half a second where no fraction was read, noon where dates
+    A time that the style cannot express (half a second where no fraction was read, noon where dates
     alone were) is written with the parts and digits that it needs. Raises DataError for times
     outside the years 0 to 9999.
     """
@@ -165,7 +165,7 @@ def format_times(times: np.ndarray, unit: str, style: TimeStyle) -> Any:
 
 
 def measure_style(times: np.ndarray, unit: str, style: TimeStyle) -> tuple[int, int, int]:
-    """Return units per second, the characters of a time in the style, and what steps they tell.
+    """Return units per second, the characters of a time in the style, and what steps they show.
 
     Raises DataError for times outside the years 0 to 9999.
     """
@@ -175,7 +175,7 @@ def measure_style(times: np.ndarray, unit: str, style: TimeStyle) -> tuple[int, 
 
 
 def _format_truncated(local: np.ndarray, unit: str, width: int, style: TimeStyle) -> Any:
-    """Write times with so many characters, cutting off what these do not tell."""
+    """Write times with so many characters, cutting off what these do not show."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -244,7 +244,7 @@ def _parse_each(texts: list[str], unit: str, style: TimeStyle) -> np.ndarray:
 
 
 def _count_days(found: re.Match[str], text: str) -> int:
-    """Days since 1970; the year 0 is told by the calendar of 400 years later."""
+    """Return days since 1970; the year 0 is counted in the calendar of 400 years later."""
     year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
     try:
         later = date(year % CYCLE_YEARS + CYCLE_YEARS, month, day).toordinal()
@@ -255,10 +255,10 @@ def _count_days(found: re.Match[str], text: str) -> int:
 
 
 def _count_seconds(found: re.Match[str], text: str) -> int:
-    """Seconds since midnight UTC, negative or beyond a day where the offset says so."""
+    """Return seconds since midnight UTC, negative or beyond a day where the offset makes it so."""
     hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
-        leap = " (leap seconds cannot be told)" if second == 60 else ""
+        leap = " (leap seconds are not supported)" if second == 60 else ""
         raise DataError(f"there is no such time of the day{leap}", code="RT205", value=text)
     offset = found["offset"] or ""
     if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):
@@ -274,7 +274,7 @@ def _parse_offset(offset: str) -> int:
 
 
 def _measure_width(style: TimeStyle, unit: str) -> tuple[int, int]:
-    """Characters that the style shows of a full time, and the step of times it tells."""
+    """Return the characters of a full time in the style, and the step of times that it can show."""
     digits = min(style.digits, UNITS[unit])
     if digits:
         return SECONDS_WIDTH + 1 + digits, int(10 ** (UNITS[unit] - digits))

@@ -1,4 +1,4 @@
-"""What a user may ask about graphs, operators and error codes, as data and as text."""
+"""Explanations of graphs, operators and error codes, as data and as text."""
 
 from rtbot.explain.error_pages import describe_error, format_error_page, render_error_page
 from rtbot.explain.explain_graph import explain, format_graph

@@ -1,9 +1,9 @@
 """The pages of error codes: texts in `rtbot/pages`, one per code, in Markdown.
 
-A page says what a code means and how to mend it. Its fenced blocks are files and commands, told
-apart by the words behind the fence: the language, `wrong` for what gives the error, and a name
-where it is not `graph.yaml` or `data.csv`. A `text` block is a command with what it tells of the
-wrong files; an `sh` block is the command for the mended ones, where it is another.
+A page explains what a code means and how to fix the error. Its fenced blocks are files and
+commands, distinguished by the words behind the fence: the language, `wrong` for what gives the
+error, and a name where it is not `graph.yaml` or `data.csv`. A `text` block is a command with its
+output on the wrong files; an `sh` block is the command for the fixed ones, where it is another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PageBlock:
 
     @property
     def wrong(self) -> bool:
-        """Whether it belongs to what gives the error, and not to what is mended."""
+        """Whether it belongs to what gives the error, and not to the fixed files."""
         return "wrong" in self.words
 
     @property
@@ -88,7 +88,7 @@ def format_error_page(code: str, width: int, bold: Callable[[str], str] = str) -
 
 
 def describe_error(code: str) -> dict[str, Any]:
-    """Return the page as data; made of what JSON has."""
+    """Return the page as data of the types of JSON."""
     found: dict[str, Any] = {"code": code, "title": CODES[code], "text": []}
     found |= {"wrong": {}, "message": "", "right": {}, "python": []}
     for part in split_page(read_body(code)):

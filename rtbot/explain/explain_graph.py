@@ -23,7 +23,7 @@ LABEL = 2
 
 
 def explain(graph: Graph) -> dict[str, Any]:
-    """Return everything that is known of a graph before it runs; made of what JSON has."""
+    """Return everything that is known of a graph before it runs, as data of the types of JSON."""
     checked, plan = graph.checked, graph.plan()
     warm_ups, progresses = WarmUpTable(checked), FrontierRules(plan)
     found = states.measure_state(plan)
@@ -57,7 +57,7 @@ def explain(graph: Graph) -> dict[str, Any]:
 
 
 def _find_readers(checked: CheckedGraph) -> dict[Ref, list[str]]:
-    """Who reads every ref: operators, and outputs of the graph."""
+    """Return who reads every ref: operators, and outputs of the graph."""
     readers: dict[Ref, list[str]] = {Ref(name): [] for name in checked.inputs}
     for node in checked.nodes.values():
         readers |= {Ref(node.id, port): [] for port in node.outputs}
@@ -99,7 +99,7 @@ def _format_value(declared: Parameter, value: Any, unit: str | None) -> str:
 def format_graph(
     found: dict[str, Any], width: int, bold: Callable[[str], str] = str
 ) -> Iterator[str]:
-    """Yield the lines of an explanation, at most `width` long; `bold` makes ids stand out."""
+    """Yield the lines of an explanation, at most `width` long; `bold` highlights ids."""
     yield bold(found["name"])
     yield from _format_facts(_list_head(found), width)
     for name, item in found["inputs"].items():

@@ -1,4 +1,4 @@
-"""An operator explained: what its declaration says, and its example as a graph that runs."""
+"""An operator explained: its declaration, and its example as a graph that runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KINDS = {"T": "any", "N": "number or integer"}
 UNKNOWN_FRONTIER = -(2**63)
-"""A default that stands for the absence of a value."""
+"""A default that means the absence of a value."""
 ROLES = {"may": "may lack a message", "last": "the latest message counts"}
 
 
@@ -27,7 +27,7 @@ def list_operators() -> list[type[Operator]]:
 
 
 def group_operators(pattern: str = "") -> dict[str, list[type[Operator]]]:
-    """Return the operators by the subject of their module; only those that hold the pattern."""
+    """Return the operators by the subject of their module; only those that contain the pattern."""
     found: dict[str, list[type[Operator]]] = {}
     for operator in list_operators():
         text = f"{' '.join(list_names(operator))} {read_summary(operator)} {operator.search_terms}"
@@ -42,7 +42,7 @@ def list_names(operator: type[Operator]) -> tuple[str, ...]:
 
 
 def read_summary(operator: type[Operator]) -> str:
-    """Return the first line of what it says of itself."""
+    """Return the first line of its docstring."""
     return inspect.cleandoc(operator.__doc__ or "").partition("\n")[0]
 
 
@@ -65,7 +65,7 @@ def abbreviate_kind(port: In | Out) -> str:
 
 
 def describe(operator: type[Operator]) -> dict[str, Any]:
-    """Return everything that is declared of an operator; made of what JSON has."""
+    """Return everything that is declared of an operator, as data of the types of JSON."""
     text = inspect.cleandoc(operator.__doc__ or "")
     found = {
         "name": operator.__name__,
@@ -112,7 +112,7 @@ def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _list_limits(parameter: Parameter) -> Iterator[str]:
-    """Yield what a value has to keep to."""
+    """Yield the limits of a value."""
     bounds = {"minimum": "at least", "above": "above", "maximum": "at most"}
     for name, words in bounds.items():
         bound = getattr(parameter, name, None)

@@ -26,7 +26,7 @@ class FrontierRules:
         }
 
     def of(self, node: Node) -> dict[str, Any]:
-        """Return whom it follows, by how much it is shifted, and what its ports wait for."""
+        """Return what it follows, by how much it is shifted, and what its ports wait for."""
         clock = self.plan.timeline_of[Ref(node.id, node.outputs[0])]
         index, shift = clock.stream.origin
         waits = self._list_waits(node)
@@ -82,7 +82,7 @@ class FrontierRules:
         )
 
     def _pairing_text(self, node: Node, waits: list[dict[str, Any]]) -> str:
-        """What has to be known of every port before a time is decided."""
+        """Return what has to be known of every port before a time is decided."""
         must, may, last = (
             list(dict.fromkeys(wait["for"] for wait in waits if wait["role"] == role))
             for role in ROLES

@@ -67,7 +67,7 @@ def format_operator(
 
 
 def _wrap_paragraphs(text: str, width: int) -> Iterator[str]:
-    """Yield the text wrapped anew; an empty line parts paragraphs."""
+    """Yield the text, wrapped again; an empty line separates paragraphs."""
     for number, paragraph in enumerate(text.split("\n\n")):
         yield from [""] * (number > 0)
         yield from textwrap.wrap(" ".join(paragraph.split()), width)

@@ -1,4 +1,4 @@
-"""Small pieces of English that several explanations need."""
+"""Phrases that several explanations share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan remembers for each key, operator by operator, in bytes."""
+"""What a plan keeps for each key, operator by operator, in bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure_state(plan: Plan) -> dict[str, Any]:
 
 
 def format_state(found: dict[str, Any], name: str) -> str:
-    """Return what one operator remembers, in words."""
+    """Return what one operator keeps, in words."""
     parts = []
     if found["operators"][name]:
         parts.append(f"{found['operators'][name]:,} bytes")
@@ -90,7 +90,7 @@ def _describe_window(share: StateAllocation) -> dict[str, Any]:
 
 
 def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
-    """What a pairing keeps for a key that waits for nothing, and for every row that waits."""
+    """Return what a pairing keeps for a key that waits for nothing, and per row that waits."""
     from rtbot.runtime.kernels import rows
     from rtbot.runtime.pairing_pool import PairingPool
 

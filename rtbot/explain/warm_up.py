@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class FirstMessage(NamedTuple):
     """The first message comes at row number `row` of `of`.
 
-    `kind` says what `of` is: a `stream` (one name); the times that all of them `share`; or those at
+    `kind` is what `of` is: a `stream` (one name); the times that all of them `share`; or those at
     which `any` has a message.
     """
 
@@ -36,7 +36,7 @@ class FirstMessage(NamedTuple):
 
 
 class WarmUpTable:
-    """The warm-up of every node, in dependency order: its own, and from where rows are counted."""
+    """The warm-up of every node, in dependency order: its own, and where rows are counted from."""
 
     def __init__(self, checked: CheckedGraph) -> None:
         self.checked = checked
@@ -60,7 +60,7 @@ class WarmUpTable:
         }
 
     def _start(self, node: Node) -> FirstMessage:
-        """Where the rows that reach the node are counted, and which is the first of them."""
+        """Return where the rows that reach the node are counted, and which is the first of them."""
         roles = node.operator.roles(node.values, list(node.inputs))
         must = dict.fromkeys(ref for port, ref in node.inputs.items() if roles[port] == "must")
         if not must:

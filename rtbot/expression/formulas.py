@@ -23,7 +23,7 @@ _parse_cached = lru_cache(maxsize=4096)(lambda text: parse_expression(text, with
 
 
 def find_constant(name: str) -> Expression | None:
-    """Return the constant that a name means, `nan` or `inf`, if it means one."""
+    """Return the constant of a name, `nan` or `inf`, or None."""
     return (
         Expression("constant", Type("number"), (), CONSTANTS[name]) if name in CONSTANTS else None
     )
@@ -35,7 +35,7 @@ def type_formulas(
     """Type `formula`, `keep` and `fault` of an operator for the types of its ports after pairing.
 
     Raises GraphError if a formula does not fit the types, such as a sum of texts, and ValueError if
-    it cannot be read: that is a mistake of the operator, not of a graph.
+    it cannot be read: that is a mistake in the operator, not in a graph.
     """
     texts = list_formulas(cls, values, list(inputs))
     kinds = list_value_kinds(cls, values)
@@ -48,7 +48,7 @@ def type_formulas(
             return Expression("value", Type(kinds[name]), (), name)
         tree = find_constant(name)
         if tree is None:
-            raise ValueError(f"{cls.__name__}: {name} is no port and no parameter")
+            raise ValueError(f"{cls.__name__}: {name} is neither a port nor a parameter")
         return tree
 
     trees = {}
@@ -98,7 +98,7 @@ def list_value_kinds(cls: type[Operator], values: Mapping[str, Any]) -> dict[str
 def cast_outputs(
     trees: Mapping[str, Expression], outputs: Mapping[str, Type]
 ) -> dict[str, Expression]:
-    """Give every output's tree the type that the operator declares; conditions stay as they are."""
+    """Cast every output's tree to the type that the operator declares, but not conditions."""
     result = {}
     for port, tree in trees.items():
         type_ = outputs.get(port, tree.type)

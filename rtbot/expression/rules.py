@@ -1,8 +1,8 @@
 """Typing rules of expressions: which kinds go together, and what comes out.
 
 Integer with integer stays integer (`/` and the functions of NUMBER give number); an integer beside
-a number is widened, but where an operator's own formula compares the two, which is exact; null in,
-null out, but for `coalesce` and `present`.
+a number is widened, except where an operator's own formula compares the two, which is exact; null
+in, null out, except for `coalesce` and `present`.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _SIGNS = {
     "mod": "write a % b",
     "ln": "log is the natural logarithm",
 }
-"""What to write for functions that are signs here, or have another name."""
+"""What to write for functions that are operators here, or have another name."""
 
 
 def _suggest_function(function: str, names: Sequence[str]) -> str:
-    """Return what to write for a function that is none, `names` are those that are; or ""."""
+    """Return what to write for an unknown function, or ""; `names` are the known ones."""
     *_, word = function.split(".")
     if word in names or word in _SIGNS:
         return _SIGNS.get(word) or suggest_name(word, names)
@@ -193,21 +193,21 @@ class _Typer:
     def all_of(
         self, term: Term, op: str, args: list[Expression], kind: str, result: str
     ) -> Expression:
-        """All operands of one kind, an integer widened if it is number."""
+        """Return all operands as one kind, an integer widened if that is number."""
         allowed = NUMERIC if kind == "number" else (kind,)
         if any(a.type.kind not in allowed for a in args):
             raise self.mismatch(term, op, args, f"{kind}s")
         return self.build(term, op, [widen(a, kind) for a in args], result)
 
     def numeric(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        """Numbers or integers; all integers stay integer."""
+        """Type numbers or integers; all integers stay integer."""
         if any(a.type.kind not in NUMERIC for a in args):
             raise self.mismatch(term, op, args, "numbers")
         kind = "number" if any(a.type.kind == "number" for a in args) else "integer"
         return self.build(term, op, [widen(a, kind) for a in args], kind)
 
     def power(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        """Of integers an integer only where the exponent is known not to be negative."""
+        """Type a power: of integers an integer only if the exponent is known not to be negative."""
         exponent = args[1]
         known = exponent.op in ("constant", "value") and exponent.type.kind == "integer"
         if known:
@@ -236,12 +236,12 @@ class _Typer:
         return self.build(term, op, args, "boolean", nullable=False)
 
     def apart(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        """Two of one kind and how far apart they may be."""
+        """Type two of one kind and how far apart they may be."""
         pair = self.unify(term, op, args[:2])
         return self.build(term, op, [*pair, widen(args[2], "number")], "boolean")
 
     def distant(self, term: Term, op: str, args: list[Expression]) -> Expression:
-        """As `apart`, but an integer beside a number stays one, and comes first."""
+        """Type as `apart` does, but an integer beside a number stays one, and comes first."""
         if not _mixed(args[:2]):
             return self.apart(term, op, args)
         pair = sorted(args[:2], key=lambda a: a.type.kind)
@@ -270,6 +270,6 @@ class _Typer:
 
 
 def _mixed(args: Sequence[Expression]) -> bool:
-    """Whether a number is beside an integer that is no constant, which may not be widened."""
+    """Return whether a number is beside an integer that is not constant: that is not widened."""
     kinds = {a.type.kind: a.op for a in args}
     return kinds.keys() == set(NUMERIC) and kinds["integer"] != "constant"

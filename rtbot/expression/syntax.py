@@ -1,7 +1,7 @@
 """From the text of an expression to a tree of terms: own tokenizer, own Pratt parser.
 
-Nothing in here evaluates anything or looks anything up: a term is an operation of a closed set, a
-number, a name, a `$parameter` or a call of a name that the typing rules know or refuse.
+Nothing here evaluates anything or looks anything up: a term is an operation of a closed set, a
+number, a name, a `$parameter` or a call of a name that the typing rules accept or refuse.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _HINTS = {
 }
 _UNEXPECTED = {
     ")": "a ( is missing",
-    ",": "the decimal sign is a point; arguments of a function stand in brackets",
+    ",": "the decimal sign is a point; arguments of a function go in brackets",
     **{word: f"write {word.lower()}" for word in ("AND", "OR", "NOT", "And", "Or", "Not")},
     **dict.fromkeys(("if", "else"), "write if(condition, a, b)"),
     **dict.fromkeys(("in", "between"), "compare with ==, <, <= and so on"),
@@ -104,7 +104,7 @@ class _Token:
 
 
 def parse_expression(text: str, place: Place) -> Term:
-    """Read an expression; `place(offset, length)` is where a part of the text stands.
+    """Read an expression; `place(offset, length)` is the place of a part of the text.
 
     Raises GraphError at the first character that does not fit.
     """
@@ -112,7 +112,7 @@ def parse_expression(text: str, place: Place) -> Term:
 
 
 def without_place(offset: int, length: int = 1) -> SourceSpan:
-    """Return the place of a part of a text that stands in no file."""
+    """Return the place of a part of a text that is in no file."""
     return SourceSpan("<expression>", 0, offset + 1, length)
 
 
@@ -133,7 +133,7 @@ class _Parser:
             if kind in ("foreign", "other"):
                 hint = _HINTS.get(word) or describe_non_ascii(word)
                 raise self.make_error(
-                    offset, len(word), f"{word!r} is no part of an expression", hint
+                    offset, len(word), f"{word!r} is not part of an expression", hint
                 )
             if kind == "name" and word.lower() in _WORDS:
                 kind = "word" if word in _WORDS else "name"
@@ -143,7 +143,7 @@ class _Parser:
     def check_number(self, tail: str, word: str, offset: int) -> None:
         if tail:
             hint = "a number and a name are joined by an operator, as in 2 * x"
-            raise self.make_error(offset, len(word), f"{word!r} is no number", hint)
+            raise self.make_error(offset, len(word), f"{word!r} is not a number", hint)
         if len(word) > DIGITS_MAX:
             raise self.make_error(offset, len(word), f"a number of more than {DIGITS_MAX} digits")
 

@@ -52,7 +52,7 @@ def format_expression(tree: Expression) -> str:
 
 
 def _format_tree(tree: Expression) -> tuple[str, int]:
-    """Return the text of a tree, and how strongly its outermost operation binds."""
+    """Return the text of a tree, and the precedence of its outermost operation."""
     if tree.op == "constant":
         text = str(tree.value).lower() if isinstance(tree.value, bool) else repr(tree.value)
         return text, POWERS["neg"] if text.startswith("-") else ATOM

@@ -1,8 +1,8 @@
 """A graph as the text of a graph file in its canonical form.
 
-Top-level keys stand in the order of the contract, an operator begins with its type and its wiring,
-all else stands in the order of the file; parameters stay `$name`, and what was given for them has
-become their default.
+Top-level keys are in a fixed order, an operator begins with its type and its wiring, all else is in
+the order of the file; parameters stay `$name`, and values given for them have become their
+defaults.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph
 
 _OPENED = {"params": 1, "inputs": 1, "operators": 1, "tests": 2}
-"""Sections whose entries stand one below the other, and how deep."""
+"""Sections whose entries are one below the other, and how deep."""
 
 _NOWHERE = SourceSpan()
 
@@ -56,7 +56,7 @@ def _change_entries(
 
 
 def _order_operator(_name: str, node: DocumentNode) -> DocumentNode:
-    """Let an operator begin with its type and wiring, and end with what is said about it."""
+    """Make an operator begin with its type and wiring, and end with its description."""
     if not isinstance(node, MappingNode):
         return node
     first, last = ("type", "in", "control"), ("doc", "meta")

@@ -91,7 +91,7 @@ class Io:
 
 @dataclass(frozen=True)
 class CheckedGraph:
-    """Everything `check` found out about a graph file; `nodes` is in dependency order."""
+    """Everything that `check` has found about a graph file; `nodes` is in dependency order."""
 
     name: str
     inputs: Mapping[str, Input]

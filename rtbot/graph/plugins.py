@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class PluginError(Exception):
-    """A file that cannot be imported; the text says why, with file and line."""
+    """A file that cannot be imported; the text is why, with file and line."""
 
 
 class _Loader(SourceFileLoader):
-    """Reads the source, never bytecode of an earlier state of it, and writes none beside it."""
+    """Loader that reads the source, never bytecode of an earlier version, and writes none."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -33,7 +33,7 @@ class _Loader(SourceFileLoader):
 
 
 def load_plugin(path: str) -> ModuleType:
-    """Import a file for the operators it declares; the same file again takes its own place.
+    """Import a file for the operators it declares; the same file again replaces itself.
 
     Raises PluginError if it cannot be imported, GraphError if a declaration is wrong.
     """
@@ -63,7 +63,7 @@ def load_plugin(path: str) -> ModuleType:
 
 
 def _format_import_error(error: Exception, path: str, file: str) -> str:
-    """Say what went wrong, and on which line of the file."""
+    """Describe what went wrong, and on which line of the file."""
     frames = traceback.extract_tb(error.__traceback__)
     line: Any = next((f.lineno for f in reversed(frames) if f.filename == file), None)
     line = error.lineno if isinstance(error, SyntaxError) else line

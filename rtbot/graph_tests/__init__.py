@@ -1,11 +1,11 @@
-"""The tests that a graph file holds: running them, telling what differs, filling them in.
+"""The tests that a graph file holds: running them, showing what differs, filling them in.
 
     suite = load("graphs/bollinger.yaml")
     for test in suite.tests:
         outcome = suite.run(test)
         print(outcome)
 
-`rtbot test`, the plugin of pytest and `Graph.test` are all made of these.
+`rtbot test`, the plugin of pytest and `Graph.test` are all built on these.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class RowPair:
 class OutputComparison:
     """One output, or port, of a test: all its rows in the order of (key, t).
 
-    `silent` says that it was to emit nothing, `waiting` that nothing is expected of it yet, `file`
-    is where the expected rows are, if not in the graph's file.
+    `silent` is whether it was to emit nothing, `waiting` whether nothing is expected of it yet,
+    `file` where the expected rows are, if not in the graph's file.
     """
 
     output: str
@@ -78,13 +78,13 @@ def compare_rows(
 
 
 def rank_row(row: Row) -> tuple[Any, ...]:
-    """What orders rows: the key columns, integers before text before null; then the time."""
+    """Return what orders rows: the key columns, integers before text before null; then the time."""
     *keys, time, _ = row
     return (*map(_rank_key, keys), time)
 
 
 def is_close(expected: Any, emitted: Any, tolerance: float) -> bool:
-    """Whether one value is the other, or near enough."""
+    """Return whether one value is the other, or near enough."""
     if expected is None or emitted is None:
         return expected is emitted
     if isinstance(expected, bool | str) or isinstance(emitted, bool | str):

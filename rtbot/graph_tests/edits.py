@@ -1,4 +1,4 @@
-"""Changes of a text at places that its nodes know; what is not changed stays as it is."""
+"""Changes of a text at the places of its nodes; what is not changed stays as it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 HANG_MAX = 40
-"""A list that begins further to the right goes on near the margin, else below its beginning."""
+"""A list that begins further to the right continues near the margin, else below its beginning."""
 
 CLOSING = 3
 """Columns kept free at the end of a list for brackets that may follow."""
@@ -31,7 +31,7 @@ class Edits:
         self.changes: list[tuple[int, int, str]] = []
 
     def change(self, start: int, end: int, text: str) -> None:
-        """Put a text in place of another, or between two characters."""
+        """Replace a part of the text, or insert between two characters."""
         if self.source[start:end] != text:
             self.changes.append((start, end, text))
 
@@ -47,28 +47,28 @@ class Edits:
         return "".join(parts) + original[at:]
 
     def column(self, at: int) -> int:
-        """The column of a place, from 0."""
+        """Return the column of a place, from 0."""
         return at - self.source.rfind("\n", 0, at) - 1
 
     def indent(self, at: int) -> int:
-        """How far the line of a place is indented."""
+        """Return how far the line of a place is indented."""
         start = at - self.column(at)
         return len(self.source[start:]) - len(self.source[start:].lstrip(" "))
 
     def line_end(self, at: int) -> int:
-        """Where the line of a place ends."""
+        """Return where the line of a place ends."""
         found = self.source.find("\n", at)
         return len(self.source) if found < 0 else found
 
     def key(self, mapping: MappingNode, name: str) -> tuple[int, int]:
-        """Where a key stands."""
+        """Return where a key is."""
         mark = mapping.keys[name]
         lines = self.source.split("\n", mark.line - 1)
         start = len(self.source) - len(lines[-1]) + mark.column - 1
         return start, start + mark.length
 
     def value(self, mapping: MappingNode, name: str, make: Sequence[str]) -> None:
-        """Put a flow list in place of a value, or where it is missing."""
+        """Put a flow list instead of a value, or where it is missing."""
         node = mapping.items[name]
         _, key_end = self.key(mapping, name)
         colon = self.source.find(":", key_end, node.start)
@@ -107,7 +107,7 @@ def format_flow(items: Sequence[str], column: int, indent: int) -> str:
 def format_braces(
     entries: Sequence[tuple[str, str | Sequence[str]]], column: int, indent: int
 ) -> str:
-    """Return entries as they stand in braces, from a column on; each on its own line if need be.
+    """Return entries as they are in braces, from a column on; each on its own line if need be.
 
     A value is a list of items, or the text of one that stays as it is.
     """
@@ -163,13 +163,13 @@ def splice_rows(edits: Edits, node: ListNode, rows: Sequence[tuple[str, int]]) -
 
 
 def _append_comment(text: str, following: str, column: int) -> str:
-    """Return a text with what follows it, on a new line if a comment stands before."""
+    """Return a text with what follows it, on a new line if a comment is before it."""
     hidden = "#" in text.rpartition("\n")[2] and not following.startswith("\n") and following
     return f"{text}\n{' ' * (column + 1)}{following.lstrip()}" if hidden else text + following
 
 
 def _split_gap(gap: str) -> tuple[str, str]:
-    """Part what stands between rows: the comment behind the first, and what leads to the next."""
+    """Separate what is between rows: the comment behind the first, and what leads to the next."""
     found = re.match(r"(?:\s*,)?([ ]*#[^\n]*)?", gap)
     assert found is not None
     return found[1] or "", gap[found.end() :]

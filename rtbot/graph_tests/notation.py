@@ -25,14 +25,14 @@ _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How one test writes: times as text of a style or as integers; `quoted` as JSON asks for."""
+    """How one test is written: times as text in a style or integers; `quoted` as JSON requires."""
 
     unit: str | None = None
     style: TimeStyle | None = None
     quoted: bool = False
 
     def time(self, time: int) -> str:
-        """A time; an integer where the style cannot tell it."""
+        """Format a time; as an integer where the style cannot show it."""
         if self.style is None or self.unit is None:
             return str(time)
         import numpy as np
@@ -46,7 +46,7 @@ class Notation:
         return json.dumps(text) if self.quoted else text
 
     def cell(self, value: Any) -> str:
-        """A value or key: text, bool, int, float, or None for null."""
+        """Format a value or key: text, bool, int, float, or None for null."""
         if value is None:
             return "null"
         if isinstance(value, str):
@@ -62,13 +62,13 @@ class Notation:
         return str(int(value)) if whole else repr(value)
 
     def text(self, text: str) -> str:
-        """A text, in quotes unless it is a plain word in every reading of YAML."""
+        """Format a text, in quotes unless it is a plain word in every reading of YAML."""
         if not self.quoted and _PLAIN.fullmatch(text) and text.lower() not in _RESERVED:
             return text
         dumped = json.dumps(text, ensure_ascii=False)
         return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", dumped)
 
     def row(self, row: Sequence[Any]) -> str:
-        """A row as (key..., t, value)."""
+        """Format a row as (key..., t, value)."""
         *keys, time, value = row
         return f"[{', '.join([*map(self.cell, keys), self.time(time), self.cell(value)])}]"

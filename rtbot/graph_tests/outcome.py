@@ -1,4 +1,4 @@
-"""What came of a test, and how that reads."""
+"""The outcome of a test, and its text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def place(self) -> str:
-        """Where the test stands, as file:line."""
+        """Where the test is, as file:line."""
         return f"{self.file}:{self.test.mark.line}" if self.test.mark.line else self.file
 
     @property
@@ -65,7 +65,7 @@ class Outcome:
         return "\n".join([f"{self.place}: {self.name}: failed", *self.lines()])
 
     def lines(self) -> Iterator[str]:
-        """Yield what a reader needs to see of a failure: at most ten lines for an output."""
+        """Yield the lines that a reader needs of a failure: at most ten for an output."""
         if self.test.doc:
             yield " ".join(self.test.doc.split())
         yield from self.fault.splitlines()

@@ -1,4 +1,4 @@
-"""Running the tests of a graph file: rows go in one by one, and what comes out is compared."""
+"""Running the tests of a graph file: rows are pushed one by one, and the outputs compared."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Suite:
         self._plans: dict[str, Plan] = {}
 
     def run(self, test: GraphTest, *, compiled: bool = False) -> Outcome:
-        """Run one test; what goes wrong for a user is part of the outcome.
+        """Run one test; a user's error is part of the outcome.
 
         By default the generated code runs as plain Python, which starts sooner: the text of the
         code, and so the result, is the same.
@@ -87,7 +87,7 @@ class Suite:
         return Notation(self.checked.io.unit, style, quoted)
 
     def _compile_plan(self, test: GraphTest) -> Plan:
-        """The plan of the graph with the parameters of the test, and what that looks at."""
+        """Return the plan of the graph with the parameters of the test, and what that looks at."""
         key = repr((sorted(test.params.items()), sorted(test.targets.items(), key=str)))
         if key not in self._plans:
             checked = check(self._bare, self.params | dict(test.params))
@@ -96,7 +96,7 @@ class Suite:
         return self._plans[key]
 
     def _load_expected(self, test: GraphTest, checked: CheckedGraph) -> dict[str, GraphTestRows]:
-        """The rows that are expected, by output; all public outputs if the test names none."""
+        """Return the expected rows by output; all public outputs if the test names none."""
         silent = dict.fromkeys(test.emits_nothing, GraphTestRows())
         if not (test.expect or silent or test.error):
             return dict.fromkeys(self.checked.outputs, GraphTestRows(missing=True))
@@ -110,7 +110,7 @@ class Suite:
         return found | silent
 
     def _load_given(self, test: GraphTest, checked: CheckedGraph) -> dict[str, GraphTestRows]:
-        """The rows of the inputs, in the order of these; an input left out has no messages."""
+        """Return the rows of the inputs, in their order; an input left out has no messages."""
         return {
             name: self._load_rows(test.given[name], item, test.key, checked.io)
             for name, item in checked.inputs.items()
@@ -120,7 +120,7 @@ class Suite:
     def _run_plan(
         self, test: GraphTest, plan: Plan, given: Mapping[str, GraphTestRows], *, compiled: bool
     ) -> dict[str, list[Row]]:
-        """The rows of all outputs, in the order in which they came."""
+        """Return the rows of all outputs, in the order in which they came."""
         from rtbot.runtime.session import Session
 
         session = Session(plan, plan.checked.io, test.key, compiled=compiled)
@@ -190,7 +190,7 @@ def _list_own_parameters(document: Document) -> Iterator[dict[str, Any]]:
 
 
 def _unwrap_key(keys: list[Any]) -> Any:
-    """A key as sessions take it."""
+    """Return a key as sessions take it."""
     return (keys[0] if len(keys) == 1 else tuple(keys)) if keys else None
 
 
@@ -201,7 +201,7 @@ def _collect_rows(emitted: dict[str, list[Row]], found: Mapping[str, Any], keys:
 
 
 def _describe_fault(test: GraphTest, error: RtbotError | OSError) -> str:
-    """Say what went wrong, or "" if it is the error that the test is about."""
+    """Describe what went wrong, or return "" if it is the error that the test expects."""
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}"
     problems = error.problems if isinstance(error, GraphError) else (error,)

@@ -1,4 +1,4 @@
-"""Rows of a test that stand in a file of their own, read as data of a run are."""
+"""Rows of a test that are in a file of their own, read as the data of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ARROW_KINDS = {"number": "float64", "integer": "int64", "boolean": "bool", "text
 def resolve_beside(graph: str, rows: GraphTestRows) -> str:
     """Return the path of a file of rows, which is relative to the graph's file.
 
-    What is there is a file in the graph's folder or below, wherever links lead to.
+    The result is a file in the graph's folder or below, whatever its links.
     """
     if graph.startswith("<"):
         message = f"{rows.file} is relative to the file of the graph, which has none"
@@ -39,7 +39,7 @@ def resolve_beside(graph: str, rows: GraphTestRows) -> str:
                     "RT150", rows.mark, f"{rows.file} leads out of the graph's folder"
                 )
             if found.exists() and not found.is_file():
-                raise graph_error("RT150", rows.mark, f"{rows.file} is no file")
+                raise graph_error("RT150", rows.mark, f"{rows.file} is not a file")
     return str(path)
 
 

@@ -37,7 +37,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def update(suite: Suite, outcomes: Iterable[Outcome]) -> list[str]:
-    """Make the file of the graph expect what came in these outcomes of its tests.
+    """Make the file of the graph expect what these outcomes of its tests have.
 
     Returns the paths that were written, none if nothing had to change. Tests that fail by an error
     stay as they are. Raises GraphError if the file cannot be edited, OSError if it cannot be
@@ -99,7 +99,7 @@ class _Editor:
         self.refit(before, fresh)
 
     def rows(self, comparison: OutputComparison) -> list[tuple[str, int]]:
-        """Return the rows that came, each with its place in the list before, or -1.
+        """Return the rows that came out, each with its place in the list before, or -1.
 
         A row that is right stays as it is written.
         """
@@ -145,7 +145,7 @@ class _Editor:
             self.replace("expect", fresh)
 
     def replace(self, name: str, fresh: list[OutputComparison]) -> None:
-        """Put `expect` in place of an entry of the test."""
+        """Replace an entry of the test by `expect`."""
         start, _ = self.edits.key(self.node, name)
         text = self.entry(fresh, self.edits.column(start), self.edits.indent(start))
         self.edits.change(start, self.end_of(name), text)
@@ -171,7 +171,7 @@ class _Editor:
             edits.change(at, at, f"\n{' ' * column}{self.entry(fresh, column, column)}")
 
     def refit(self, before: int, fresh: list[OutputComparison]) -> None:
-        """Put the entries of `expect` on lines of their own if one line got too long for them."""
+        """Put the entries of `expect` on lines of their own if one line has become too long."""
         expect, edits = self.node.items.get("expect"), self.edits
         if not isinstance(expect, MappingNode) or not expect.flow or not expect.items:
             return
@@ -197,7 +197,7 @@ class _Editor:
     def join_entry(self, at: int, node: MappingNode, make: Callable[[int, int], str]) -> str:
         """Return an entry, made for a column and an indentation, after the others in braces.
 
-        It stands on a line of its own where it is too long, or where the others stand so.
+        It is on a line of its own where it is too long, or where the others are.
         """
         edits = self.edits
         column, indent = edits.column(at) + len(", "), edits.indent(at)
@@ -210,7 +210,7 @@ class _Editor:
         return f",\n{' ' * margin}{make(margin, indent)}"
 
     def end_of(self, name: str) -> int:
-        """Where an entry of the test ends; a block of text ends before its blank lines."""
+        """Return where an entry of the test ends; a block of text ends before its blank lines."""
         node = self.node.items[name]
         if isinstance(node, ScalarNode) and node.missing:
             _, key_end = self.edits.key(self.node, name)
@@ -226,7 +226,7 @@ class _Editor:
         return f"{key} {{{self.inside(fresh, column + len(key) + 2, indent)}}}"
 
     def inside(self, fresh: list[OutputComparison], column: int, indent: int) -> str:
-        """Return entries as they stand in braces, from a column on."""
+        """Return entries as they are in braces, from a column on."""
         entries = [(self.notation.text(one.output), self.texts(one)) for one in fresh]
         return format_braces(entries, column, indent)
 

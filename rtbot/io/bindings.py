@@ -26,7 +26,7 @@ class ColumnBinding:
     """An input and the column that feeds it.
 
     `selector` is what a row has in the column `input`, or None if all rows are for this input.
-    `sparse` says that an empty cell is no message (the wide form), rather than null.
+    `sparse` is whether an empty cell is no message (the wide form), rather than null.
     """
 
     input: Input
@@ -47,9 +47,9 @@ class FileBinding:
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
-    """What the user said: a file for all inputs, files for single ones, and names of columns.
+    """The user's choice: a file for all inputs, files for single ones, and names of columns.
 
-    `form` is the format of all files, None if their names tell; `live` and `marking` as in
+    `form` is the format of all files, None if their suffixes decide; `live` and `marking` as in
     `SourceOpener`.
     """
 
@@ -91,9 +91,10 @@ def bind_columns(
 def _bind_single(
     source: Source, item: Input, column: str | None, request: InputSpec
 ) -> FileBinding:
-    """Read a file of one input: the column said, its name, `value`, or the only one left.
+    """Read a file of one input: the column given, its name, `value`, or the only one left.
 
-    Of a sparse file nobody knows whether it is the only one, or if a column that is said may come.
+    In a sparse file it is not known whether it is the only one, or if a given column may still
+    come.
     """
     time = _find_time_column(source, request, [column or item.name])
     rest = [name for name in source.names if name not in (time, *request.key)]
@@ -174,7 +175,7 @@ def _make_absent_error(source: Source, name: str, hint: str, what: str = "column
 
 
 def _suggest_header(names: Sequence[str]) -> str:
-    """Return a hint if the first line of a file is no header, or not cut by commas."""
+    """Return a hint if the first line of a file is not a header, or not separated by commas."""
     if all(re.fullmatch(r"[+-]?[0-9][0-9T:.Z+-]*", name) for name in names):
         return "the first line is to name the columns, and has numbers"
     if names[0].startswith("#"):

@@ -1,4 +1,4 @@
-"""What every reader of files yields, and what happens to the bad cells in it."""
+"""The blocks that every reader of files yields, and the policy for bad cells in them."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class CellError:
 class Block:
     """Some rows of a file, in its order: Arrow arrays by the name of the column.
 
-    `line` gives the number of the row in the file as an editor counts, `text` the row as it stands
+    `line` gives the number of the row in the file as an editor counts, `text` the row as it is
     there. `faults` are the bad cells; where a cell is bad, the array holds null. `convert`, if the
-    format has one of its own, takes the place of `cells.convert` for columns read as `any`. `mark`
-    is where the block begins, if the source was asked to tell.
+    format has one of its own, replaces `cells.convert_cells` for columns read as `any`. `mark` is
+    where the block begins, if the source was asked for marks.
     """
 
     file: str
@@ -80,7 +80,7 @@ class Block:
 def add_start_offset(
     mark: FileOffset | None, file: str, blocks: Iterator[Block]
 ) -> Iterator[Block]:
-    """Yield the blocks of a file; if there are none, one without rows, for the sake of its mark."""
+    """Yield the blocks of a file; if there are none, one without rows, for its mark."""
     first = next(blocks, None)
     if first is not None:
         yield first
@@ -92,9 +92,9 @@ def add_start_offset(
 class Source(Protocol):
     """A file of rows.
 
-    `names` are its columns, none if there are no rows. `typed` says that cells have types, rather
-    than being text; `sparse` that later rows may have columns which `names` does not tell; `live`
-    that rows come as somebody sends them.
+    `names` are its columns, none if there are no rows. `typed` is whether cells have types, rather
+    than being text; `sparse` whether later rows may have columns that are not in `names`; `live`
+    whether rows come as they are sent.
     """
 
     file: str
@@ -106,7 +106,7 @@ class Source(Protocol):
     def sample(self, column: str) -> pa.Array:
         """Return the column of the first rows, as text if the file has text.
 
-        Of a typed file it may be the first cell, or none at all: what tells is the type.
+        Of a typed file it may be the first cell, or none at all: only the type matters.
         """
 
     def read_blocks(
@@ -121,7 +121,7 @@ class Source(Protocol):
 
 @dataclass
 class BadRowPolicy:
-    """Decides on bad cells: the first is an error, or all are left out, counted and kept.
+    """The policy for bad cells: the first is an error, or all are left out, counted and kept.
 
     `counts` has their number by file. The kept ones go to `rejects`, as tables of `REJECTS`.
     """
@@ -159,7 +159,7 @@ def _make_sort_key(block: Block) -> Callable[[CellError], tuple[int, int]]:
 
 
 def to_data_error(block: Block, fault: CellError) -> DataError:
-    """Return the error that tells file, row and column of a fault."""
+    """Return the error with file, row and column of a fault."""
     return DataError(
         fault.message,
         code=fault.code,

@@ -1,7 +1,7 @@
-"""A graph over files with checkpoints: a run that goes on where it was when it was killed.
+"""A graph over files with checkpoints: a run that continues where it was when it was killed.
 
-A checkpoint is written at the end of a block, after everything that it knows of is on the disk. So
-whatever happens, there is one whose inputs, state and outputs belong together.
+A checkpoint is written at the end of a block, after everything that it refers to is on disk. So
+after any failure there is one whose inputs, state and outputs belong together.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 def run_with_checkpoints(
     graph: Graph, job: Job, tell: Tell, progress: ProgressBar | None = None
 ) -> dict[str, Any]:
-    """Run the graph, or the rest of a run; returns the account. `tell` gets notices.
+    """Run the graph, or the rest of a run; return the account. `tell` gets notices.
 
-    Raises CheckpointError if what is to be resumed is damaged, or not what it was.
+    Raises CheckpointError if what is to be resumed is damaged, or has changed.
     """
     files = Files() if progress is None else progress.files
     assert job.checkpoint is not None, "a run without checkpoints is another one"
@@ -73,7 +73,7 @@ def run_with_checkpoints(
 
 
 class CheckpointedRun:
-    """A run and what it has on the disk. `begin` or `resume` comes first, `finish` last."""
+    """A run and what it has on disk. `begin` or `resume` comes first, `finish` last."""
 
     session: Session
 
@@ -105,7 +105,7 @@ class CheckpointedRun:
         self._open_outputs()
 
     def resume(self, blob: bytes, tell: Tell) -> None:
-        """Go on with what a checkpoint says."""
+        """Continue from a checkpoint."""
         job = self._job
         try:
             record = self._read_part(lambda: decode_record(blob, len(job.targets)))
@@ -132,7 +132,7 @@ class CheckpointedRun:
         self.outputs.restore(record.waiting)
 
     def _check_inputs(self) -> None:
-        """Files may not have changed; one that has been read to its end may be gone."""
+        """Check that no file has changed; one that has been read to its end may be gone."""
         for mark in (mark for position in self._positions for mark in position.marks):
             if self._phase == READING or self._files.stamp(mark.path) is not None:
                 check_file(self._files, mark)
@@ -142,7 +142,7 @@ class CheckpointedRun:
         try:
             return read()
         except CheckpointError as error:
-            hint = error.hint or "put an undamaged copy there, or begin anew: leave --resume out"
+            hint = error.hint or "put an undamaged copy there, or start again: leave --resume out"
             message = f"{self._job.checkpoint}: {error.message}"
             raise CheckpointError(message, code=error.code, hint=hint) from None
 
@@ -191,7 +191,7 @@ class CheckpointedRun:
         stop.check()
 
     def _commit(self) -> None:
-        """Make what is now the checkpoint."""
+        """Make the present state the checkpoint."""
         if self._phase != COMPLETE:
             self.outputs.sync()
         record = RunRecord(

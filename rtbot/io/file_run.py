@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 CHECKPOINT_ROWS = 1_000_000
-"""Rows of input between two checkpoints, if nothing else is said."""
+"""Rows of input between two checkpoints by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """What to read and where to write; `request.key` are the key columns of the run.
 
-    `taps` are operators whose outputs are results too. `memory` is what rows may take that wait to
-    be written, `queue` how many rows may wait at one port. `rejects` is where bad rows are kept,
-    `account` a file for the account, `plot` one for a chart. `checkpoint` is the file that a run
-    can be resumed from, written after so many rows as `every` says.
+    `taps` are operators whose outputs are results too. `memory` is how many bytes rows that wait to
+    be written may take, `queue` how many rows may wait at one port. `rejects` is where bad rows are
+    kept, `account` a file for the account, `plot` one for a chart. `checkpoint` is the file that a
+    run can be resumed from, written every `every` rows.
     """
 
     request: InputSpec
@@ -64,7 +64,7 @@ def run_files(
     tell: Callable[[str], object],
     progress: ProgressBar | None = None,
 ) -> dict[str, Any]:
-    """Run the graph; returns the account. `tell` gets notices.
+    """Run the graph; return the account. `tell` gets notices.
 
     Raises DataError with the place in the file. Files other than stdout appear at the end.
     """
@@ -94,7 +94,7 @@ def run_files(
 
 
 def probe(job: Job, files: Files) -> None:
-    """Raise OSError before the run if what is written behind it cannot be."""
+    """Raise OSError before the run if what is written at its end cannot be."""
     for path in (job.account, job.plot):
         if path is not None:
             files.probe(path)
@@ -108,7 +108,7 @@ def complete_account(
     intake: FileReader | None,
     tell: Callable[[str], object],
 ) -> None:
-    """Complete the account, and write it if that is wanted."""
+    """Complete the account, and write it if that is requested."""
     if intake is not None:
         for text in _find_unfed_inputs(intake, account):
             tell(text)
@@ -178,7 +178,7 @@ def push_and_write(
 
 
 def _find_unfed_inputs(intake: FileReader, account: Mapping[str, Any]) -> Iterator[str]:
-    """Tell of inputs that a sparse file could have fed and never did: a name may be wrong."""
+    """Report inputs that a sparse file could have fed and never did: a name may be wrong."""
     for converter in intake.converters:
         source = converter.reading.source
         for feed in converter.reading.feeds:

@@ -35,7 +35,7 @@ FEW = 16
 
 @dataclass(frozen=True, slots=True)
 class InputBatch:
-    """Rows for one push, by input; `rows` tell where each stands in the block.
+    """Rows for one push, by input; `rows` are their places in the block.
 
     `clock` is the unit and the style of times, None where they are integers.
     """
@@ -74,9 +74,9 @@ class InputBatch:
 
 
 class Converter:
-    """Makes pieces of the blocks of one file.
+    """Converter of the blocks of one file to batches.
 
-    `integer_keys` says of every key column whether it holds integers; `style` is how times are
+    `integer_keys` is, for every key column, whether it holds integers; `style` is how times are
     written, `BARE` if as integers, None if that is not known.
     """
 
@@ -108,7 +108,7 @@ class Converter:
         return {name: found[name] for name in places if name in found}
 
     def convert_block(self, block: Block) -> InputBatch:
-        """Convert a block; bad cells are judged when all of them are known."""
+        """Convert a block; the policy decides on bad cells when all of them are known."""
         faults = list(block.faults)
         time = self._convert_times(block, faults)
         keys = tuple(
@@ -145,7 +145,7 @@ class Converter:
         return time
 
     def _convert_each_time(self, column: pa.Array) -> tuple[np.ndarray, list[CellError]]:
-        """Convert the times that are good, and tell what is wrong with the others."""
+        """Convert the times that are good, and return what is wrong with the others."""
         time, valid = np.zeros(len(column), np.int64), to_numpy(pc.is_valid(column))
         faults = [
             CellError(row, self.reading.time, "a row without a time", code="RT211")
@@ -159,7 +159,7 @@ class Converter:
     ) -> None:
         """Convert times to their places; halves are tried, so that few bad ones cost little.
 
-        Where a bad one is an error, those behind the first are left alone.
+        Where a bad one is an error, those behind the first are not converted.
         """
         try:
             time[places] = self._parse_column(column)
@@ -217,7 +217,7 @@ class Converter:
 def _assemble_columns(
     feed: ColumnBinding, frame: Columns, found: Value, keep: np.ndarray | None
 ) -> tuple[Columns, Sequence[int] | np.ndarray]:
-    """Put time, keys and values together, without rows that were dropped or bring no message."""
+    """Assemble time, keys and values, without rows that were dropped or bring no message."""
     rows, value, valid = found
     whole = isinstance(rows, range)
     if valid is not None and valid.all():
@@ -272,7 +272,7 @@ def _decode_dictionary(column: pa.Array) -> pa.Array:
 
 
 def _convert_located(block: Block, column: str, convert: Callable[[], Any]) -> Any:
-    """Convert, and tell the place in the file if it fails."""
+    """Convert; an error has the place in the file."""
     try:
         return convert()
     except DataError as error:

@@ -22,10 +22,10 @@ class PushTarget(Protocol):
     """What takes pushes."""
 
     def push(self, data: Any) -> Any:
-        """Take a table, or {input: table}; returns what comes of it."""
+        """Take a table, or {input: table}; return what it releases."""
 
     def advance(self, time: int, name: str | None = None) -> Any:
-        """Take notice that an input sends nothing more up to a time; returns what comes of it."""
+        """Note that an input sends nothing more up to a time; return what that releases."""
 
 
 def pump(
@@ -34,10 +34,10 @@ def pump(
     take: Callable[[Any, InputBatch | None], object],
     end_block: Callable[[], object] | None = None,
 ) -> None:
-    """Push every block of files; an input whose file has ended is advanced, as nobody waits for it.
+    """Push every block of files; advance an input whose file has ended, so nothing waits for it.
 
-    `take` is given all that the session returns, with the piece that was pushed. Raises DataError
-    with file and row where a file is wrong.
+    `take` is called with all that the session returns, and the batch that was pushed. Raises
+    DataError with file and row where a file is wrong.
     """
     for pieces, ended in intake.read_in_turn():
         for piece in pieces:
@@ -49,7 +49,7 @@ def pump(
 
 
 def _pushed(session: PushTarget, piece: InputBatch) -> Any:
-    """Push a piece; errors have its place in the file, and what a user of files can do."""
+    """Push a batch; errors have its place in the file, and a hint for files."""
     try:
         return session.push(piece.columns)
     except DataError as error:
@@ -65,7 +65,7 @@ def _pushed(session: PushTarget, piece: InputBatch) -> Any:
 def push_all(
     session: PushTarget, data: Any, inputs: Mapping[str, Input], io: Io, key: tuple[str, ...]
 ) -> list[Any]:
-    """Push data and return all that the session gave for it.
+    """Push data and return all that the session released for it.
 
     `data` is a path of a file for all inputs, one table of them all, or a mapping from input to a
     table or a path. Raises DataError with file and row where a file is wrong.
@@ -84,7 +84,7 @@ def push_all(
 
 
 def _end(session: PushTarget, names: Iterable[str]) -> list[Any]:
-    """Say that nothing comes (any more) for these inputs."""
+    """Declare that nothing comes (any more) for these inputs."""
     return [session.advance(INT64_MAX, name) for name in names]
 
 
@@ -107,7 +107,7 @@ def _push_files(
 def push_inputs(
     session: PushTarget, request: InputSpec, inputs: Mapping[str, Input], io: Io
 ) -> list[Any]:
-    """Push the files of a request, block by block, and return all that the session gave.
+    """Push the files of a request, block by block, and return all that the session released.
 
     Raises DataError with file and row where a file is wrong.
     """

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from rtbot.io.sources.offsets import FileOffset
 
 BLOCK_ROWS = 65_536
-"""Rows of a file that make a block: outputs are put in order and written after each."""
+"""Rows of a file that make a block: outputs are sorted and written after each."""
 
 
 @dataclass
 class ReadPosition:
-    """How far the files of a reading have been read: to a row behind the last of the marks.
+    """How far the files of a reader have been read: to a row behind the last of the marks.
 
-    There is a mark for every file that was begun. `last` is the latest time, `rows` the number of
+    There is a mark for every file that was started. `last` is the latest time, `rows` the number of
     rows behind the mark, `ended` whether there are no more.
     """
 
@@ -38,11 +38,11 @@ class ReadPosition:
     ended: bool = False
 
     def mark(self) -> FileOffset | None:
-        """Return where to go on."""
+        """Return where to continue."""
         return self.marks[-1] if self.marks else None
 
     def note(self, mark: FileOffset | None, rows: int) -> None:
-        """Take what is behind so many rows of a block as read."""
+        """Note that so many rows of a block have been read."""
         if mark is None:
             return
         if self.marks and self.marks[-1].path == mark.path:
@@ -52,11 +52,11 @@ class ReadPosition:
 
 
 class FileReader:
-    """Readings in progress.
+    """The reading of files in progress.
 
     `unit` is that of the times, None if they are integers without one; `style` is how the first
-    file with times as text writes them, None if there is none. `integer_keys` says of every key
-    column whether it holds integers; `rows` counts those read so far.
+    file with times as text writes them, None if there is none. `integer_keys` is, for every key
+    column, whether it holds integers; `rows` counts those read so far.
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class FileReader:
                 yield converter.reading.source.file
 
     def read_in_turn(self) -> Iterator[tuple[list[InputBatch], list[str]]]:
-        """Yield the pieces of a block of the file that lags; also the inputs that end with it.
+        """Yield the batches of a block of the file that lags; also the inputs that end with it.
 
-        After each, `positions` say how far all files have been read, and another intake that is
-        given them goes on there.
+        After each, `positions` are how far all files have been read, and another reader that is
+        given them continues there.
         """
         both = zip(self.converters, self.positions, strict=True)
         going = {converter: position for converter, position in both if not position.ended}
@@ -113,9 +113,9 @@ class FileReader:
     def _split_blocks(
         self, converter: Converter, position: ReadPosition
     ) -> Iterator[list[InputBatch]]:
-        """Cut the blocks of one file anew, so that they end at fixed numbers of rows.
+        """Split the blocks of one file so that they end at fixed numbers of rows.
 
-        What is live is not kept back, so that its blocks end wherever the rows do.
+        Live rows are not held back, so that their blocks end wherever the rows do.
         """
         source, room, skipped = converter.reading.source, BLOCK_ROWS, position.rows
         gathered: list[InputBatch] = []
@@ -137,7 +137,7 @@ class FileReader:
 
 
 def _detect_style(reading: FileBinding) -> TimeStyle | None:
-    """How the times of a file are written; `BARE` if as integers, None if there are no rows."""
+    """Return how the times of a file are written; `BARE` if as integers, None without rows."""
     if not reading.source.names:
         return None
     sample = reading.source.sample(reading.time)
@@ -155,7 +155,7 @@ def _detect_style(reading: FileBinding) -> TimeStyle | None:
 
 
 def _is_integer_key(readings: Sequence[FileBinding], place: int) -> bool:
-    """Whether a key column is of integers, by the first rows of all files."""
+    """Return whether a key column is of integers, by the first rows of all files."""
     told = []
     for reading in readings:
         if not reading.source.names:

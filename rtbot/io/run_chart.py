@@ -1,4 +1,4 @@
-"""The chart of a run, made of what passes, in bounded memory."""
+"""The chart of a run, made of the rows that pass, in bounded memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Plotter:
         self._collected.add(result)
 
     def add_inputs(self, columns: Mapping[str, Columns]) -> None:
-        """Take what a push brought."""
+        """Take what was pushed."""
         kinds = {name: one.type.kind for name, one in self._checked.inputs.items()}
         tables = {
             f"{name} (input)": self._make_table(whole)
@@ -60,7 +60,7 @@ class Plotter:
 
 
 def _to_object_array(part: np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """A column as results have it: an array of its type, or of objects if it is text or null."""
+    """Return a column as results have it: an array of its type, of objects if text or nullable."""
     if isinstance(part, TextColumn):
         return part.to_objects()
     if isinstance(part, tuple):

@@ -1,7 +1,7 @@
 """Signals that end a run: at once, or at the end of a block.
 
 An exception that a handler raises can be lost: while a module is imported from C, as pyarrow does
-with pandas, whoever called it may drop any error. So a signal is remembered, and asked for again.
+with pandas, the caller may drop any error. So a signal is remembered, and checked for again.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class StopRequest:
             raise self.error
 
     def cause(self, error: BaseException) -> BaseException:
-        """Return the signal, if one has come, in place of the error that was made of it."""
+        """Return the signal, if one has come, instead of the error that it became."""
         if self.error is None or isinstance(error, self.error):
             return error
         return self.error()
 
     def hide(self, hook: Callable[[Any], object], unraisable: Any) -> None:
-        """Let Python report an error that it drops; a signal is asked for again."""
+        """Let Python report an error that it drops; a signal is checked for again."""
         if self.error is None or not isinstance(unraisable.exc_value, self.error):
             hook(unraisable)
 
@@ -70,7 +70,7 @@ _current: list[StopRequest] = []
 
 @contextmanager
 def catch_signals(*, at_once: bool = False) -> Iterator[StopRequest]:
-    """Let SIGINT and SIGTERM ask, for a while; what was asked for before that still is."""
+    """Let SIGINT and SIGTERM request a stop inside the block; earlier requests remain."""
     stop, before, hook = StopRequest(at_once=at_once), {}, sys.unraisablehook
     stop.error = _current[-1].error if _current else None
     _current.append(stop)

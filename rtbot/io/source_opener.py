@@ -34,7 +34,7 @@ SUFFIXES = {
 }
 PACKED = ".gz"
 PACKABLE = ("csv", "jsonl")
-"""Formats whose files may be packed by gzip."""
+"""Formats whose files may be compressed by gzip."""
 
 
 def detect_format(path: str) -> str | None:
@@ -46,7 +46,7 @@ def detect_format(path: str) -> str | None:
 
 
 def list_suffixes() -> str:
-    """Name the suffixes that tell a format."""
+    """Name the suffixes of known formats."""
     packed = [f".{form}{PACKED}" for form in PACKABLE]
     return ", ".join([*SUFFIXES, *packed])
 
@@ -91,7 +91,7 @@ class ConcatSource:
             mark = None
 
     def _open_ahead(self) -> Iterator[Source]:
-        """Yield the files that are next, opened, without taking them away."""
+        """Yield the files that are next, opened, without removing them from the list."""
         yield from self._opened
         while self._paths:
             self._opened.append(self._opening.open_one(self._paths.popleft()))
@@ -117,8 +117,8 @@ class ConcatSource:
 class SourceOpener:
     """Opens files as sources of rows.
 
-    `form` is the format of all of them, None if their names tell it. `live` asks for the rows of a
-    pipe as soon as they come, `marking` for blocks that know where they begin.
+    `form` is the format of all of them, None if their suffixes decide. `live` asks for the rows of
+    a pipe as soon as they come, `marking` for blocks with the place where they begin.
     """
 
     def __init__(
@@ -133,12 +133,12 @@ class SourceOpener:
         self._pipes: set[tuple[int, int]] = set()
 
     def open_pattern(self, pattern: str) -> Source:
-        """Open a file, or all files that a pattern stands for, in the order of their names."""
+        """Open a file, or all files that a pattern matches, in the order of their names."""
         paths = self.files.list_matching(pattern)
         return self.open_one(pattern) if paths == [pattern] else ConcatSource(self, paths)
 
     def open_one(self, path: str) -> Source:
-        """Open one file; `-` is stdin, CSV if nothing else is said."""
+        """Open one file; `-` is stdin, CSV by default."""
         form = self.form or detect_format(path)
         if form is None:
             hint = f"known are {list_suffixes()}; or say --input-format"
@@ -168,7 +168,7 @@ class SourceOpener:
     def _open_text(
         self, path: str, name: str
     ) -> tuple[BinaryIO | LiveStream, str, OffsetTracker | None]:
-        """Open a file of text; return what reads it, its name, and who makes marks in it."""
+        """Open a file of text; return what reads it, its name, and what makes marks in it."""
         from rtbot.io.sources.byte_streams import open_live
         from rtbot.io.sources.gzip import GzipStream
 
@@ -187,7 +187,7 @@ class SourceOpener:
         return OffsetTracker(path, kind, stamp)
 
     def _open(self, path: str) -> BinaryIO:
-        """Open a file; a second reader of a pipe would wait for ever, or take what is another's."""
+        """Open a file; a second reader of a pipe would wait for ever, or take rows of the first."""
         pipe = self.files.pipe(path)
         if pipe is not None and pipe in self._pipes:
             message = "one pipe cannot feed two inputs: what one has read is gone for the other"

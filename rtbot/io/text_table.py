@@ -1,4 +1,4 @@
-"""A table for reading: aligned columns, and no more rows than somebody may look at."""
+"""A table for reading: aligned columns, and no more rows than can be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GAP = "..."
 
 
 class TextTable:
-    """Writes the rows at the end, when it is known how wide the columns are."""
+    """Writer of the rows at the end, when the widths of the columns are known."""
 
     def __init__(self, stream: BinaryIO, clock: TimeFormat) -> None:
         self._stream, self._clock = stream, clock
@@ -93,7 +93,7 @@ class TextTable:
 
 
 def _clean_cell(text: str) -> str:
-    """Return a cell on one line, without what would steer a terminal."""
+    """Return a cell on one line, without what controls a terminal."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: CELL_LENGTH + 1])
     return text if len(text) <= CELL_LENGTH else f"{text[: CELL_LENGTH - len(GAP)]}{GAP}"

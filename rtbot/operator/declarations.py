@@ -1,4 +1,4 @@
-"""What an operator's class is made of: types, parameters, ports, pieces of state, an example."""
+"""The parts of an operator's class: types, parameters, ports, items of state, an example."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Type:
         return self.kind + ("?" if self.nullable else "")
 
     def or_null(self) -> Type:
-        """The same kind, nullable."""
+        """Return the same kind, nullable."""
         return Type(self.kind, nullable=True)
 
 
@@ -31,7 +31,8 @@ class Type:
 class Parameter:
     """A parameter of an operator; the subclass is its type in the graph file.
 
-    One with a default is not required; one that is not required, without a default, may be None.
+    A parameter with a default is not required; one that is not required and has no default may be
+    None.
     """
 
     required: bool = True
@@ -59,7 +60,7 @@ class Number(Parameter):
 
 
 STATE_LIMIT = 1 << 24
-"""The most values that a piece of state may hold for each key: 128 MiB of them."""
+"""The most values that an item of state may hold for each key: 128 MiB of them."""
 
 
 @dataclass(kw_only=True)
@@ -105,9 +106,9 @@ class Numbers(Parameter):
 class In:
     """A data or control port. `kind`: one of KINDS, "T" (any), "N" (number or integer).
 
-    All ports declared "T" (or "N") of one operator carry the same kind, except those of an
-    operator with `mixed = True`. A `variadic` port `i` stands for i1..iN, N >= `shortest`.
-    A port accepts null only if `nullable`. `role`: must, may or last.
+    All ports declared "T" (or "N") of one operator carry the same kind, except those of an operator
+    with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`. A port accepts null
+    only if `nullable`. `role`: must, may or last.
     """
 
     kind: str
@@ -146,7 +147,7 @@ class Scalar:
 
 @dataclass
 class Ring:
-    """The last `size` values of a port, owned by the plan and shared by all who read it.
+    """The last `size` values of a port, owned by the plan and shared by all readers.
 
     `size` is the name of an Integer parameter. `extra` asks for that many places more.
     A step that names the ring `values` may take: `values` (flat array), `values_first` (offset of
@@ -177,7 +178,7 @@ class Cells:
     name: str = ""
 
     def places(self, values: Mapping[str, Any]) -> int:
-        """How many values a key has under these parameters; may be 0."""
+        """Return how many values a key has under these parameters; may be 0."""
         if callable(self.size):
             return self.size(values)
         return self.size if isinstance(self.size, int) else int(values[self.size])
@@ -196,7 +197,7 @@ class Scratch:
 
 
 class WarmUp(NamedTuple):
-    """How many rows it takes until the first one comes out, that one included.
+    """How many rows it takes until the first output, the last of them included.
 
     `certain`: a row comes out with that one and with every later one, whatever the values (but for
     faults). If not, the data decide, and `rows` is the least.

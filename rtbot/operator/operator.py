@@ -1,4 +1,4 @@
-"""Operator declarations: one class says everything, the rest is derived.
+"""Operator declarations: one class declares everything, the rest is derived.
 
     class MovingSum(Operator):
         '''Sum of the last `window` values, exact and rounded once.'''
@@ -21,7 +21,7 @@ in this order: the emission code (only if `silent`, `faults` or `sets_time`), th
 `sets_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
 in the order of declaration.
 
-An operator without memory is a `formula` in the language of expressions instead of a step.
+An operator without state is a `formula` in the expression language instead of a step.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def step(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def noinline(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a step that few rows reach: it is called; other steps are copied into their callers."""
+    """Mark a step that few rows reach: it is called; other steps are inlined into their callers."""
     function.is_rare = True  # type: ignore[attr-defined]
     return step(function)
 
@@ -111,12 +111,12 @@ REGISTRY: dict[str, type[Operator]] = {}
 
 
 class Operator:
-    """Base of all operators; see the head of this file. Subclasses register themselves."""
+    """Base of all operators; see the docstring of this module. Subclasses register themselves."""
 
     aliases: ClassVar[tuple[str, ...]] = ()
     search_terms: ClassVar[str] = ""
-    """What other tools call it, for hints and `rtbot ops --grep`; nothing of it is accepted.
-    Commas separate the words, each with what it implies: "zip, merge_asof how: asof"."""
+    """What other tools call it, for hints and `rtbot ops --grep`; none of it is accepted. Commas
+    separate the words, each with what it implies: "zip, merge_asof how: asof"."""
     version: ClassVar[int] = 1
     abstract: ClassVar[bool] = True
     mixed: ClassVar[bool] = False
@@ -175,7 +175,7 @@ class Operator:
 
     @classmethod
     def ports(cls, arity: int) -> list[str]:
-        """Names of the data ports, i1.., then the control ports, c1.., for this arity."""
+        """Return the names of the data ports i1.., then the control ports c1.., for this arity."""
         names = []
         for name, port in cls.inputs.items():
             names += [f"{name}{k + 1}" for k in range(arity)] if port.variadic else [name]
@@ -183,17 +183,17 @@ class Operator:
 
     @classmethod
     def port(cls, name: str) -> In:
-        """The declaration behind the port name `i1`, `c2`, ..."""
+        """Return the declaration behind the port name `i1`, `c2`, ..."""
         return cls.inputs[name] if name in cls.inputs else cls.inputs[name.rstrip("0123456789")]
 
     @classmethod
     def role(cls, port: str, values: Mapping[str, Any]) -> str:  # noqa: ARG003 (for overriding)
-        """How the pairing treats the port: must, may or last."""
+        """Return how the pairing treats the port: must, may or last."""
         return cls.port(port).role
 
     @classmethod
     def roles(cls, values: Mapping[str, Any], ports: Sequence[str]) -> dict[str, str]:
-        """How the pairing treats every port; override it where a role depends on the last port."""
+        """Return how the pairing treats every port; override where a role depends on the last."""
         return {port: cls.role(port, values) for port in ports}
 
     @classmethod
@@ -202,7 +202,7 @@ class Operator:
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
         inputs: Mapping[str, Type],
     ) -> Callable[..., Any]:
-        """The step for these parameters and types of the input ports after pairing."""
+        """Return the step for these parameters and types of the input ports after pairing."""
         kinds = [type_.kind for port, type_ in inputs.items() if cls.port(port).kind == "N"]
         chosen = cls.integer_step if cls.integer_step and "integer" in kinds else cls.step
         assert chosen is not None, f"{cls.__name__} has no step"
@@ -210,12 +210,12 @@ class Operator:
 
     @classmethod
     def reach(cls, values: Mapping[str, Any]) -> int:  # noqa: ARG003 (for overriding)
-        """How far before the next row it may emit while its scalar `frontier` names no time."""
+        """Return how far before the next row it may emit while scalar `frontier` has no time."""
         return 0
 
     @classmethod
     def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
-        """(distance, begin) of times at which it emits a row each, once rows have passed them.
+        """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
         `begin` is a time before which there is none. None if it has no such times.
         """
@@ -223,7 +223,7 @@ class Operator:
 
     @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
-        """Rows until the first output; override it where the first ones are silent."""
+        """Return the rows until the first output; override it where the first ones are silent."""
         return WarmUp(1, certain=not cls.silent and cls.keep is None)
 
     @classmethod
@@ -232,12 +232,12 @@ class Operator:
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
         ports: Sequence[str],  # noqa: ARG003
     ) -> dict[str, tuple[str, str]]:
-        """Messages that are paired, then left out: port -> (reason, formula of the condition)."""
+        """Return what is paired, then left out: port -> (reason, formula of the condition)."""
         return {}
 
     @classmethod
     def check(cls, values: Mapping[str, Any], arity: int) -> list[str]:  # noqa: ARG003
-        """Problems that involve several parameters, as sentences."""
+        """Return problems that involve several parameters, as sentences."""
         return []
 
     @classmethod
@@ -246,7 +246,7 @@ class Operator:
         values: Mapping[str, Any],  # noqa: ARG003
         inputs: Mapping[str, Type],
     ) -> dict[str, Type]:
-        """Types of the outputs; `inputs` are those after pairing (may and last are nullable)."""
+        """Return the output types; `inputs` are those after pairing (may, last are nullable)."""
         generic = next((t for p, t in inputs.items() if cls.port(p).kind in ("T", "N")), None)
         result: dict[str, Type] = {}
         for name, out in cls.outputs.items():
@@ -283,7 +283,7 @@ def suggest_operator(word: str) -> str:
 
 
 def _register(cls: type[Operator]) -> None:
-    """Put a class into the registry; one of the same place, read again, takes the old one's."""
+    """Register a class; one of the same place, imported again, replaces the old one."""
     for name in (cls.__name__, *cls.aliases):
         known = REGISTRY.get(name)
         if known is None:
@@ -296,7 +296,7 @@ def _register(cls: type[Operator]) -> None:
 
 
 def _make_duplicate_error(name: str, known: type[Operator]) -> GraphError:
-    """Make the error of a second operator of one name, at the class that comes second."""
+    """Make the error of a second operator of one name, at the second class."""
     frame = sys._getframe(3)  # noqa: SLF001 (the class statement that is being run)
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
     column = len(line) - len(line.lstrip()) + 1

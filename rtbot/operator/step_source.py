@@ -1,7 +1,7 @@
 """The sources of steps, collected for a generated module.
 
 Names of our own steps are unique; those of a user's operator, its helpers and its constants get the
-operator's name before theirs, so that two files of operators cannot get into each other's way.
+operator's name before theirs, so that two files of operators cannot conflict.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 SEPARATOR = "__"
-"""Stands between the name of a user's operator and what belongs to it."""
+"""Separates the name of a user's operator from what belongs to it."""
 
 
 @dataclass
 class StepSources:
     """What a generated module needs, by name: texts of constants and functions.
 
-    Helpers come before their users; `rare` names functions that are called, not copied. `origins`
+    Helpers come before their users; `rare` names functions that are called, not inlined. `origins`
     has the file and the line of every user's function.
     """
 
@@ -46,7 +46,7 @@ class StepSources:
         return [f"{name} = {value}" for name, value in sorted(constants.items())]
 
     def describe_user_defined(self) -> dict[str, str]:
-        """Return what tells users' steps apart: a digest of each, and the values of constants."""
+        """Return what identifies users' steps: a digest of each, and the values of constants."""
         constants = {name: value for name, value in self.constants.items() if SEPARATOR in name}
         digests = {
             name: hashlib.sha256(self.texts[name].encode()).hexdigest()[:16]
@@ -68,7 +68,7 @@ class StepSources:
             elif isinstance(value, bool | int | float):
                 self.constants[called] = _format_constant(value)
             else:
-                raise TypeError(f"step {name} uses {used}, which is no step and no number")
+                raise TypeError(f"step {name} uses {used}, which is neither a step nor a number")
         self.texts[name] = extract_function(function, name, renamed)
         if is_user_defined(function):
             self.origins[name] = find_origin(function)
@@ -85,12 +85,12 @@ def collect_sources(functions: Iterable[tuple[str, Callable[..., Any]]]) -> Step
 
 
 def is_user_defined(function: Callable[..., Any]) -> bool:
-    """Whether a function is not our own."""
+    """Return whether a function is not our own."""
     return not function.__module__.startswith("rtbot.")
 
 
 def _qualify_name(used: str, value: Any, user: str) -> str:
-    """Return what `used` is called in a module whose function `user` uses it."""
+    """Return the name of `used` in a module whose function `user` uses it."""
     ours = getattr(value, "is_step", False) and not is_user_defined(value)
     owner, apart, _ = user.partition(SEPARATOR)
     return used if ours or not apart else f"{owner}{SEPARATOR}{used}"
@@ -99,7 +99,7 @@ def _qualify_name(used: str, value: Any, user: str) -> str:
 def extract_function(
     function: Callable[..., Any], name: str | None = None, renamed: Mapping[str, str] | None = None
 ) -> str:
-    """The text of a step without its decorators, renamed to `name`, and what it uses too."""
+    """Return the text of a step without its decorators, renamed to `name` with what it uses."""
     text = _read_source(function)
     changed = {old: new for old, new in (renamed or {}).items() if old != new}
     if changed:
@@ -141,7 +141,7 @@ def _rename_globals(text: str, renamed: Mapping[str, str]) -> str:
 
 
 def find_globals(function: Callable[..., Any]) -> dict[str, Any]:
-    """The globals a function reads, by name: steps, constants and the module `math`."""
+    """Return the globals a function reads, by name: steps, constants and the module `math`."""
     names: set[str] = set()
     codes = [function.__code__]
     while codes:

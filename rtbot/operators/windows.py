@@ -121,7 +121,7 @@ class MovingSum(ExactWindow):
 class MovingAverage(ExactWindow):
     """The mean of the last `window` values: the exact mean rounded once.
 
-    It never lies outside the values of its window, and is finite where they are. Infinities of both
+    It is never outside the values of its window, and is finite where they are. Infinities of both
     signs in one window give NaN.
     """
 

@@ -1,1 +1,1 @@
-"""A plan in progress: sessions, keys, state, frontiers, and what is released."""
+"""The execution of a plan: sessions, keys, state, frontiers, and what is released."""

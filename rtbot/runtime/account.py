@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def build_account(session: Session) -> dict[str, Any]:
-    """Per operator and port in = consumed + held + lost.
+    """Count in = consumed + held + lost, per operator and port.
 
     A port that an as-of join looks up has `unmatched` beside them, if it is not zero: the messages
     of the first port that found nothing there, and came out with a null.
@@ -34,7 +34,7 @@ def build_account(session: Session) -> dict[str, Any]:
 
 
 def count_held(session: Session) -> dict[str, int]:
-    """Rows that wait, by port or input."""
+    """Count rows that wait, by port or input."""
     waiting = {n: f.counts["held"] for n, f in session.input_ports.items() if f.counts["held"]}
     for (name, port), found in session.plan.ports.items():
         if found.pairing is not None:
@@ -79,7 +79,7 @@ def _count_tied(session: Session, name: str, port: str) -> dict[str, int]:
 
 
 def count_emitted(session: Session, ref: Ref) -> int:
-    """Messages that came out of a ref so far."""
+    """Count messages that came out of a ref so far."""
     plan = session.plan
     if ref.id in session.input_ports:
         feed = session.input_ports[ref.id]

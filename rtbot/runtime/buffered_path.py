@@ -1,4 +1,4 @@
-"""The road of one message where streams meet, and the choice of a road for every input.
+"""The path of one message where streams meet, and the choice of a path for every input.
 
 The functions of the plan are called one after the other, as for a push of tables, but with buffers
 and lists of arguments that are made once.
@@ -46,14 +46,14 @@ class BufferedPath(PushPath):
 
     @staticmethod
     def can_serve(plan: Plan, feeds: Mapping[str, InputPort]) -> bool:
-        """Whether no operator gives times of its own and no input holds rows back."""
+        """Return whether no operator has times of its own and no input holds rows."""
         own = any(isinstance(c, RetimeCall) for c in plan.calls)
         return not own and not any(feed.holds for feed in feeds.values())
 
     def _reserve(self) -> None:
-        """Room in the pools for the next `AHEAD` messages, whatever inputs they come to.
+        """Make room in the pools for the next `AHEAD` messages, whatever inputs they come to.
 
-        What waits at one pairing may go on to wait at a later one.
+        What waits at one pairing may wait again at a later one.
         """
         runner = self.session.runner
         rows = AHEAD
@@ -71,7 +71,7 @@ class BufferedPath(PushPath):
         return fullest >= self.session.queue_limit
 
     def _make_room(self, slot: int) -> None:
-        """See that the buffers take all that may come out of a call.
+        """Make the buffers large enough for all that may come out of a call.
 
         That is at most the message and every row that waits at its key: whatever comes out of a
         pairing has the time of a row that came in, and no time twice.
@@ -84,7 +84,7 @@ class BufferedPath(PushPath):
             self._prepare()
 
     def _prepare(self) -> None:
-        """Make buffers and arguments anew, after an array of the state has moved."""
+        """Make buffers and arguments again, after an array of the state has moved."""
         runner, plan = self.session.runner, self.session.plan
         self.version = runner.arranged
         self.slot = np.zeros(1, np.int64)
@@ -114,7 +114,7 @@ class BufferedPath(PushPath):
             self.outputs.append((name, target, target.columns[place], kind))
 
     def _count(self) -> None:
-        """Find where it is counted what waits at the ports, of all keys and of each."""
+        """Find where rows that wait at the ports are counted, of all keys and of each."""
         self.held, self.waiting = [], []
         for pool in self.session.runner.pools:
             header, words = memoryview(pool.header), memoryview(pool.queue.view(np.int64))
@@ -207,7 +207,7 @@ class BufferedPath(PushPath):
 
 
 def choose_paths(session: Session) -> dict[str, PushPath]:
-    """The best road of every input that has a better one than `push`."""
+    """Choose the fastest path of every input that has a faster one than `push`."""
     plan, feeds = session.plan, session.input_ports
     found: dict[str, PushPath] = {}
     if BufferedPath.can_serve(plan, feeds):

@@ -1,4 +1,4 @@
-"""The shortest road of one message: no tables, no buffers, one call of a generated function."""
+"""The shortest path of one message: no tables, no buffers, one call of a generated function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DirectPath(PushPath):
-    """`push_one` where one segment is all there is behind an input: one call of its twin."""
+    """`push_one` where only one segment is behind an input: one call of its one-row twin."""
 
     def __init__(self, session: Session, call: SegmentCall) -> None:
         assert call.input is not None
@@ -30,7 +30,7 @@ class DirectPath(PushPath):
 
     @staticmethod
     def can_serve(plan: Plan, call: SegmentCall, feeds: Mapping[str, InputPort]) -> bool:
-        """Whether everything behind the input is this one call."""
+        """Return whether everything behind the input is this one call."""
         if call.input is None or call.carried or call.carries:
             return False
         feed = feeds[call.input]
@@ -44,7 +44,7 @@ class DirectPath(PushPath):
         return not made & used and not texts and not passed_on
 
     def _locate_outputs(self) -> list[tuple[str, int, int, int | None]]:
-        """Per output, as declared: where its flag, its value and its valid flag are returned."""
+        """Return, per output, where its flag, its value and its valid flag are returned."""
         found: dict[tuple[int, int], tuple[int, int, int | None]] = {}
         place = 0
         for index, _ in self.call.groups:
@@ -75,7 +75,7 @@ class DirectPath(PushPath):
         return released
 
     def _with_nulls(self, found: tuple[Any, ...]) -> list[Any]:
-        """What the function returned, None where a valid flag says so."""
+        """Return what the function returned, None where a valid flag is false."""
         values = list(found)
         for _, _, place, valid in self.nullable:
             if valid is not None and not found[valid]:

@@ -1,8 +1,8 @@
 """Dumps: everything a session knows as bytes, and back. Never pickle.
 
 A dump is a container (rtbot/storage/container.py): what each owner of state saves, by name, and a
-header that says which graph it is of. A graph that differs is refused with the difference named;
-docs/checkpoints.md says what a change of version has to keep.
+header that identifies its graph. A graph that differs is refused with the difference named;
+docs/checkpoints.md has the rules for changes of version.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_blob", "describe_differences", "dump", "encode_blob", "resume"]
 
-RESUME_HINT = "resume with the graph and the parameters of the dump, or begin anew"
+RESUME_HINT = "resume with the graph and the parameters of the dump, or start again"
 
 
 def dump(session: Session) -> bytes:
-    """The bytes of a session: what is alive in it, by owner and name; changes nothing in it."""
+    """Return the bytes of a session: what is alive in it, by owner and name; change nothing."""
     keys = session.keys
     slots = UNKEYED if keys is None else keys.list_open_slots()
     texts, codes = session.texts.save(session.runner.list_text_codes(slots))
@@ -62,7 +62,7 @@ def dump(session: Session) -> bytes:
 
 
 def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
-    """A session that goes on exactly where the dumped one was; `begin` makes a new one."""
+    """Return a session that goes on exactly where the dumped one was; `begin` makes a new one."""
     header, arrays = decode_blob(bytes(blob))
     try:
         header, arrays = name_arrays(plan, header, arrays)

@@ -1,7 +1,7 @@
-"""Dumps of formats 1 and 2 as those of today: their state had places, and now has names.
+"""Dumps of formats 1 and 2 in the present format: their state had places, and now has names.
 
-Places are known only to the version that laid the state out in the same way; a dump of another one
-is refused. Format 1 also has slots of closed keys and nodes in which no row waits.
+Places are known only to a version with the same layout of state; a dump of another one is refused.
+Format 1 also has slots of closed keys and nodes in which no row waits.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _select(array: np.ndarray, width: int, slots: np.ndarray) -> np.ndarray:
 def _list_owners(
     plan: Plan, header: Mapping[str, Any], arrays: Arrays, slots: np.ndarray
 ) -> Iterator[tuple[str, dict[str, Any], dict[str, np.ndarray]]]:
-    """The owners of state of a session: their names, values and arrays."""
+    """Return the owners of state of a session: their names, values and arrays."""
     layout, words = plan.layout, arrays["state"]
     counters = words[: layout.length].view(np.int64)
     rows = words[layout.length :].reshape(-1, layout.width)[slots]
@@ -97,7 +97,7 @@ def _list_owners(
 def _name_port(
     name: str, values: Mapping[str, Any], arrays: Arrays, slots: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """The arrays of an input; rows that wait get nodes without gaps."""
+    """Return the arrays of an input; rows that wait get nodes without gaps."""
     found = {field: arrays[f"{name}/{field}"][slots] for field in ("last", "begun")}
     if "order" not in values:
         return found

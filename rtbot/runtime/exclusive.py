@@ -1,9 +1,9 @@
-"""One call at a time: a session that several threads use does what they want one after the other.
+"""One call at a time: a session that several threads use runs their calls one after the other.
 
-The attribute `busy` of the object says that a call is at work. It is exchanged, not locked: a lock
-would cost a sixth of a `push_one`. CPython changes threads, and raises what a signal asks for, at
-calls and where it jumps back; `busy, self.busy = self.busy, True` has neither, nor is there one
-from it to the `try` behind it.
+The attribute `busy` of the object is whether a call is running. It is exchanged, not locked: a lock
+would cost a sixth of a `push_one`. CPython switches threads, and raises what a signal asks for, at
+calls and at backward jumps; `busy, self.busy = self.busy, True` has neither, nor is there one from
+it to the `try` behind it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Exclusive(Protocol):
-    """What does one thing at a time."""
+    """An object that does one thing at a time."""
 
     busy: bool
 
@@ -30,14 +30,14 @@ R = TypeVar("R")
 S = TypeVar("S", bound=Exclusive)
 
 SHORTEST, LONGEST = 2e-5, 2e-3
-"""Seconds between two looks at a session that is busy."""
+"""Seconds between two checks of a session that is busy."""
 
 _codes: set[Any] = set()
-"""The code of the functions that take a session for themselves."""
+"""The code of the functions that take a session exclusively."""
 
 
 def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Make a method of a session wait until no other call of it is at work."""
+    """Make a method of a session wait until no other call of it is running."""
 
     @wraps(method)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -54,13 +54,13 @@ def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
 
 
 def by_itself(method: Callable[P, R]) -> Callable[P, R]:
-    """Say of a method that it has the lines of `exclusive` in it: one call less."""
+    """Mark a method that contains the lines of `exclusive`: one call less."""
     _codes.add(method.__code__)
     return method
 
 
 def wait(session: Exclusive) -> None:
-    """Return with the session taken; StateError if this very thread has it already."""
+    """Return with the session taken; raise StateError if this thread has it already."""
     if _inside(session):
         message = "the session is in the middle of another call of this thread"
         hint = "let that return first; nothing was done"
@@ -74,6 +74,6 @@ def wait(session: Exclusive) -> None:
 
 
 def _inside(session: Exclusive) -> bool:
-    """Whether a call further up in this thread has the session."""
+    """Return whether a call further up in this thread has the session."""
     frames = [frame for frame, _ in traceback.walk_stack(None) if frame.f_code in _codes]
     return sum(frame.f_locals["self"] is session for frame in frames) > 1

@@ -1,4 +1,4 @@
-"""A plan in progress: the state of its operators as arrays, and calls of generated functions."""
+"""The execution of a plan: the state of its operators as arrays, calls of generated functions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Run:
 
 
 class Executor:
-    """State and execution; knows nothing of keys, tables or policies."""
+    """State and execution; independent of keys, tables and policies."""
 
     def __init__(
         self, plan: Plan, module: ModuleType, kernels: ModuleType, feeds: Mapping[str, InputPort]
@@ -88,7 +88,7 @@ class Executor:
         return self.grew + sum([pool.moved for pool in self.pools])
 
     def renew_views(self) -> None:
-        """Look at the arrays of the state anew, after one of them has moved."""
+        """Renew the views of the state's arrays, after one of them has moved."""
         self.grew += 1
         self.ahead = 0
         self.F = self.wrap(self.operators.words)
@@ -96,7 +96,7 @@ class Executor:
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
-        """Room for so many keys; what is beyond has to be unused."""
+        """Make room for so many keys; what is beyond has to be unused."""
         for owner in self.owners.values():
             owner.grow(capacity)
         self.capacity = capacity
@@ -108,7 +108,7 @@ class Executor:
             owner.clear(slot)
 
     def list_text_codes(self, slots: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
-        """The codes of all texts that a state of these slots or a row that waits has."""
+        """Return the codes of all texts in a state of these slots or in a row that waits."""
         for owner in self.owners.values():
             yield from owner.list_text_codes(slots)
 
@@ -257,7 +257,7 @@ class Executor:
     def make_pair_arguments(
         self, call: PairCall, slots: np.ndarray, sources: list[Batch], target: Batch
     ) -> list[Any]:
-        """Arguments of a pairing's function, in the order of `PairText.parameters`."""
+        """Return the arguments of a pairing's function, as `PairingWriter` lists its parameters."""
         pool = self.pools[call.key]
         wrap = self.wrap
         found: list[Any] = [len(slots), wrap(slots)]

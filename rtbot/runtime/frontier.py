@@ -1,4 +1,4 @@
-"""What is final: frontiers of streams per key, floors of all keys, and whom a floor wakes."""
+"""What is final: frontiers of streams per key, global frontiers of all keys, and their timers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class FrontierTracker:
-    """The progresses of a plan, by index: those of inputs lie in their feeds, the others here.
+    """The progresses of a plan, by index: those of inputs are in their ports, the others here.
 
     `known` are the frontiers that operators keep themselves; LAST where they follow their source.
     """
@@ -53,7 +53,7 @@ class FrontierTracker:
                 self.known[index] = np.full(1, LAST)
 
     def grow(self, capacity: int) -> None:
-        """Room for more keys."""
+        """Make room for more keys."""
         for table, fill in ((self.frontiers, FIRST), (self.held_back, 0), (self.known, LAST)):
             for index, array in table.items():
                 table[index] = grow_array(array, capacity, fill)
@@ -76,7 +76,7 @@ class FrontierTracker:
         return {}, arrays
 
     def restore(self, values: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take what was saved."""
+        """Restore what was saved."""
         del values
         for name, array in self._list_arrays():
             restore_rows(name, array, arrays[name])
@@ -89,7 +89,7 @@ class FrontierTracker:
                 yield f"{names[index]}/{title}", array
 
     def lookup(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """Frontier per key, and whether it holds whatever the floor is."""
+        """Return the frontier per key, and whether it holds whatever the global frontier is."""
         kind, of = self.plan.progress[index]
         if kind == "input":
             feed = self.input_ports[of]
@@ -97,7 +97,7 @@ class FrontierTracker:
         return self.frontiers[index], self.held_back[index]
 
     def settle(self, index: int, slots: np.ndarray, floors: list[int]) -> None:
-        """Bring the frontiers of an operator that keeps its own up to date, after it has run."""
+        """Update the frontiers of an operator that keeps its own, after it has run."""
         source, shift = self.plan.progress[index][1]
         frontier, pinned = self.lookup(source)
         self.kernels.settle(
@@ -106,10 +106,11 @@ class FrontierTracker:
         )  # fmt: skip
 
     def list_global_frontiers(self, any_of: Of = min) -> list[int]:
-        """The floor of every progress: what holds for keys that wait for nothing.
+        """Return the global frontier of every progress: what holds for keys that wait for nothing.
 
         With `max` the latest that it can be for any key: behind a pairing that waits for every
-        input, a key needs the floors of those inputs only that it has no late enough message of.
+        input, a key needs the global frontiers only of those inputs of which it has no late enough
+        message.
         """
         floors: list[int] = []
         for kind, of in self.plan.progress:
@@ -130,7 +131,7 @@ class FrontierTracker:
         return max(must) if must else any_of(values.values())
 
     def fire_timers(self) -> np.ndarray:
-        """Keys whose waiting rows the present floors may let go or drop.
+        """Return keys whose waiting rows the present global frontiers may release or drop.
 
         Behind pairings behind pairings some still wait, and register again when they have run.
         """
@@ -150,7 +151,7 @@ class FrontierTracker:
         return distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def find_due_time(self) -> int | None:
-        """The least time to which all inputs must advance before that lets go a row that waits.
+        """Return the least time to which all inputs must advance before a waiting row is released.
 
         None if no row waits. All inputs must have been advanced to the same time before.
         """
@@ -172,7 +173,7 @@ class FrontierTracker:
 
 
 def shift_time(time: int, shift: int) -> int:
-    """A time moved; the ends of the range stay where they are and bound the rest."""
+    """Shift a time; the ends of the range stay where they are and bound the rest."""
     if time in (FIRST, LAST):
         return time
     return min(max(time + shift, FIRST), LAST)

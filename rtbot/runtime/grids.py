@@ -1,7 +1,7 @@
-"""A push that would release too many rows behind a gap in time is refused before anything runs.
+"""Refusal, before anything runs, of a push that would release too many rows behind a gap in time.
 
 Known ahead are the grid points of an operator that reads an input itself, and only here, between
-the checks of a push and its effects. What lies behind other operators the `Runner` counts while it
+the checks of a push and its effects. What is behind other operators the `Executor` counts while it
 runs, which is too late to refuse.
 """
 
@@ -56,7 +56,7 @@ def check_grids(
 def _spans(
     grid: Grid, feed: InputPort, prepared: PreparedRows, slots: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per key with rows, the time that a grid passes; the newest time; the slot."""
+    """Return, per key with rows, the time that a grid passes; the newest time; the slot."""
     starts, time = prepared.batch.starts, prepared.batch.time
     filled = starts[1:] > starts[:-1]
     newest, known = time[starts[1:][filled] - 1], slots[filled]

@@ -31,7 +31,7 @@ class SortedPush:
         self.found: Mapping[str, np.ndarray] = {}
 
     def locate_row(self, name: str, row: int) -> dict[str, Any]:
-        """Where row `row` of the batch of an input came from: row of the table, time and key."""
+        """Return the origin of row `row` of an input's batch: row of the table, time and key."""
         batch, table, found = self.batches[name], self.tables[name], self.found.get(name)
         told: dict[str, Any] = {"row": row, "time": int(batch.time[row])}
         if found is not None:
@@ -47,7 +47,7 @@ class SortedPush:
 
 
 class Ingest:
-    """Gives keys slots and texts codes, and sorts rows into runs; can undo what it gave.
+    """Gives keys slots and texts codes, and sorts rows into runs; can roll that back.
 
     `codes` gives the codes of texts that a state or a row that waits has.
     """
@@ -70,14 +70,14 @@ class Ingest:
     # ---- a refused push leaves everything as it was
 
     def tidy(self) -> None:
-        """Forget texts that are of no open key, in no state and wait nowhere, if it is time to."""
+        """Forget texts that are of no open key, in no state and wait nowhere, if that is due."""
         if self.texts.is_crowded():
             self.texts.keep(self.codes())
         if self.keys is not None:
             self.keys.forget_texts()
 
     def mark(self) -> tuple[tuple[int, int], Mark | None]:
-        """What `roll_back` needs."""
+        """Return what `roll_back` needs."""
         self.tidy()
         return self.texts.mark(), None if self.keys is None else self.keys.mark()
 
@@ -91,7 +91,7 @@ class Ingest:
     # ---- keys to slots
 
     def assign_slots(self, tables: Mapping[str, Columns]) -> dict[str, np.ndarray]:
-        """Slots of the rows of every table that has some; new keys get one."""
+        """Return slots of the rows of every table that has some; new keys get one."""
         assert self.keys is not None
         width = self.keys.width
         words = {n: self.keys.encode(t.keys) for n, t in tables.items() if len(t)}
@@ -108,7 +108,7 @@ class Ingest:
         return found
 
     def grow(self, capacity: int) -> None:
-        """Room for so many keys."""
+        """Make room for so many keys."""
         if capacity != len(self.place):
             self.place = np.full(capacity, -1, np.int32)
 
@@ -117,7 +117,7 @@ class Ingest:
     def sort_rows(
         self, tables: Mapping[str, Columns], found: Mapping[str, np.ndarray]
     ) -> SortedPush:
-        """The rows sorted by key, those of a key in the order in which they came."""
+        """Sort the rows by key, those of a key in the order in which they came."""
         runs = SortedPush(tables, self.keys)
         if self.keys is None:
             for name, table in tables.items():
@@ -168,7 +168,7 @@ class Ingest:
 
 
 def make_writable(array: np.ndarray) -> np.ndarray:
-    """The same memory, not marked read-only: compiled functions are typed by that mark."""
+    """Return the same memory, not marked read-only: compiled functions are typed by that mark."""
     if array.flags.writeable and array.flags.c_contiguous and array.flags.aligned:
         return array
     if not (array.flags.c_contiguous and array.flags.aligned):
@@ -177,7 +177,7 @@ def make_writable(array: np.ndarray) -> np.ndarray:
 
 
 class _WritableView:
-    """Hands out another array's memory without its read-only mark; nothing here writes to it."""
+    """Exposes another array's memory without its read-only mark; nothing here writes to it."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array

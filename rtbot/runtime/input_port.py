@@ -1,7 +1,7 @@
-"""The edge: what comes in is checked whole, sorted into runs, and only then let in.
+"""Input ports: what comes in is checked as a whole, sorted into runs, and only then accepted.
 
 `InputPort` is one input. `prepare` changes nothing; `accept` takes effect. An input whose rows must
-wait before they may come in is a `ReorderBuffer` (reorder.py).
+wait before they are released is a `ReorderBuffer` (reorder.py).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class InputPort:
         self.frontier = self.last
 
     def grow(self, capacity: int) -> None:
-        """Room for more keys."""
+        """Make room for more keys."""
         self.last = grow_array(self.last, capacity, FIRST)
         self.view = memoryview(self.last)
         self.held_back = grow_array(self.held_back, capacity, 0)
@@ -81,7 +81,7 @@ class InputPort:
         return values, {"last": self.last[slots], "begun": self.begun[slots]}
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take what was saved."""
+        """Restore what was saved."""
         self.floor = values["floor"]
         self.counts, self.lost = dict(values["counts"]), dict(values["lost"])
         restore_rows("last", self.last, arrays["last"])
@@ -126,7 +126,7 @@ class InputPort:
     def make_refused_error(
         self, reason: str, batch: Batch, row: int, slots: np.ndarray, tell: Tell
     ) -> DataError:
-        """The error for a row that is late or a duplicate, where these are not allowed."""
+        """Return the error for a row that is late or a duplicate, where these are not allowed."""
         time = int(batch.time[row])
         if reason == "duplicate":
             code, told, times = "RT203", "a second message at t={}", [time]
@@ -146,7 +146,7 @@ class InputPort:
     # ---- effects
 
     def accept(self, prepared: PreparedRows, slots: np.ndarray) -> Batch:
-        """Let the rows in; returns what goes on into the graph."""
+        """Accept the rows; return what goes on into the graph."""
         self._count(prepared)
         batch = prepared.batch
         self.kernels.accept(slots, len(slots), batch.starts, batch.time, self.last, self.begun)
@@ -158,6 +158,6 @@ class InputPort:
             self.lost[reason] = self.lost.get(reason, 0) + count
 
     def advance(self, until: int) -> list[int]:
-        """Raise the floor; the slots that hold rows which this lets go."""
+        """Raise the global frontier; return the slots with rows that this releases."""
         self.floor = max(self.floor, until)
         return []

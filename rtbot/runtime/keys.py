@@ -20,7 +20,7 @@ TABLE_SIZE_MIN, MANY = 16, 1024
 
 
 def detect_key_kind(column: Any) -> str | None:
-    """integer or text; None for a column that holds nothing but nulls, or nothing."""
+    """Return integer or text; None for a column that holds nothing but nulls, or nothing."""
     if isinstance(column, tuple):
         return "integer" if column[1].any() else None
     if isinstance(column, np.ndarray):
@@ -29,7 +29,7 @@ def detect_key_kind(column: Any) -> str | None:
 
 
 def find_null_rows(column: Any) -> np.ndarray | None:
-    """Which rows of a key column are null, or None if none is."""
+    """Return which rows of a key column are null, or None if none is."""
     if isinstance(column, np.ndarray):
         return None
     absent = ~column[1] if isinstance(column, tuple) else column.codes < 0
@@ -37,7 +37,7 @@ def find_null_rows(column: Any) -> np.ndarray | None:
 
 
 class Mark(NamedTuple):
-    """What `KeyTable.back_to` needs to forget all that came after."""
+    """What `KeyTable.roll_back` needs to forget all that came after."""
 
     kinds: list[str | None] | None
     texts: list[tuple[int, int]]
@@ -70,7 +70,7 @@ class KeyTable:
     # ---- lookup
 
     def encode(self, columns: Sequence[Any]) -> np.ndarray:
-        """Words of a table's key columns, flat, `width` a row; null is 0 and a bit of the mask."""
+        """Encode key columns as words, flat, `width` a row; null is 0 and a bit of the mask."""
         self._note_kinds([detect_key_kind(c) for c in columns])
         nulls = [find_null_rows(c) for c in columns]
         if not self.nulls and any(n is not None for n in nulls):
@@ -106,7 +106,7 @@ class KeyTable:
         self._rebuild(len(self.table))
 
     def find(self, words: np.ndarray) -> tuple[np.ndarray, int]:
-        """Slots (int32) of the keys, -1 where unknown, and how many are unknown."""
+        """Return slots (int32) of the keys, -1 where unknown, and how many are unknown."""
         width = self.width
         rows = len(words) // width
         slots = np.empty(rows, np.int32)
@@ -120,7 +120,7 @@ class KeyTable:
         return slots, int(missing)
 
     def add(self, words: np.ndarray) -> np.ndarray:
-        """Give slots to new keys (words of rows, repeated or not); returns the new slots."""
+        """Give slots to new keys (words of rows, repeated or not); return the new slots."""
         width = self.width
         if width == 1 and self.kinds == ["integer"]:
             new = distinct(words)[:, None]
@@ -162,7 +162,7 @@ class KeyTable:
         self.table = table
 
     def _replace(self, words: np.ndarray, count: int) -> None:
-        """Take these keys as all there are."""
+        """Replace all keys by these."""
         if len(words) != count * self.width:
             raise ValueError("keys that are not there")
         total = max(count, TABLE_SIZE_MIN)
@@ -182,7 +182,7 @@ class KeyTable:
         return {"kinds": self.kinds, "nulls": nulls, "texts": texts, "count": len(slots)}, arrays
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take what was saved as all there are: slots in the order of the keys."""
+        """Restore what was saved in place of all keys: slots in the order of the keys."""
         self.kinds, self.nulls = values["kinds"], values["nulls"]
         for place, (known, texts) in enumerate(zip(self.texts, values["texts"], strict=True)):
             known.load(texts, arrays[f"texts.{place}"])
@@ -197,7 +197,7 @@ class KeyTable:
             self.free.append(int(slot))
 
     def forget_room(self) -> bool:
-        """Begin with few slots again if there are many and no key is open; whether that is so."""
+        """Shrink to few slots if there are many and no key is open; return whether it did."""
         if len(self.free) < self.count or self.count < MANY:
             return False
         self.ordered = True
@@ -212,14 +212,14 @@ class KeyTable:
                 texts.keep([words[:, place]])
 
     def rows_of(self, slots: np.ndarray) -> np.ndarray:
-        """The words of these keys, a row each."""
+        """Return the words of these keys, a row each."""
         rows: np.ndarray = self.words[: self.count * self.width].reshape(-1, self.width)[slots]
         return rows
 
     # ---- what is refused leaves no key
 
     def mark(self) -> Mark:
-        """What `roll_back` needs."""
+        """Return what `roll_back` needs."""
         self._taken = []
         texts = [t.mark() for t in self.texts]
         room = len(self.words) // self.width, len(self.table)
@@ -228,7 +228,7 @@ class KeyTable:
     def roll_back(self, mark: Mark) -> None:
         """Forget the keys and texts that came after the mark; their kinds are open again.
 
-        A word for nulls, once there, stays: no dump has it unless an open key is null.
+        A word for nulls, once allocated, stays: no dump has it unless an open key is null.
         """
         added = [*self._taken, *range(mark.used, self.count)]
         many = len(added) > mark.used
@@ -248,7 +248,7 @@ class KeyTable:
     # ---- one key
 
     def encode_key(self, key: Any) -> np.ndarray:
-        """Words of one key given by value, a tuple where there are several columns."""
+        """Encode one key given by value, a tuple where there are several columns, as words."""
         parts = key if isinstance(key, tuple) else (key,)
         if len(parts) != len(self.names):
             message = f"a key has {len(self.names)} columns here, not {len(parts)}: {key!r}"
@@ -271,7 +271,7 @@ class KeyTable:
         return np.array([value], np.int64)
 
     def find_slot(self, key: Any, *, create: bool) -> int:
-        """The slot of one key, -1 if it is unknown and not to be created."""
+        """Return the slot of one key, -1 if it is unknown and not to be created."""
         words = self.encode_key(key)
         slots, missing = self.find(words)
         if missing and not create:
@@ -281,7 +281,7 @@ class KeyTable:
     # ---- order and output
 
     def sort(self, slots: np.ndarray) -> np.ndarray:
-        """The slots in the order of their keys: columns left to right, null last."""
+        """Sort the slots in the order of their keys: columns left to right, null last."""
         if self.ordered:
             return np.sort(slots)
         if self.width == 1 and self.kinds == ["integer"]:
@@ -303,7 +303,7 @@ class KeyTable:
         return order
 
     def _distinct(self, words: np.ndarray) -> np.ndarray:
-        """The rows that there are, in the order of their keys: equal ones lie side by side."""
+        """Return the distinct rows, in the order of their keys: equal ones are side by side."""
         words = words[self._sort_words(words)]
         begins = np.ones(len(words), np.bool_)
         np.any(words[1:] != words[:-1], axis=1, out=begins[1:])
@@ -311,7 +311,7 @@ class KeyTable:
         return found
 
     def decode_keys(self, slots: np.ndarray) -> dict[str, np.ndarray]:
-        """The key columns of these slots: int64, or objects where text or null."""
+        """Return the key columns of these slots: int64, or objects where text or null."""
         if self.kinds is None:
             return {name: np.zeros(0, np.int64) for name in self.names}
         words = self.words.reshape(-1, self.width)[slots]
@@ -328,13 +328,13 @@ class KeyTable:
         return result
 
     def decode_key(self, slot: int) -> Any:
-        """The key of a slot, a tuple where there are several columns."""
+        """Return the key of a slot, a tuple where there are several columns."""
         parts = tuple(c[0] for c in self.decode_keys(np.array([slot])).values())
         parts = tuple(p.item() if isinstance(p, np.generic) else p for p in parts)
         return parts if len(parts) > 1 else parts[0]
 
     def list_open_slots(self) -> np.ndarray:
-        """The slots of all keys, in the order of the keys."""
+        """Return the slots of all keys, in the order of the keys."""
         return self.sort(self._find_open_slots())
 
     def _find_open_slots(self) -> np.ndarray:

@@ -26,7 +26,7 @@ class OutputAssembler:
         self.texts = texts
 
     def build_tables(self, slots: np.ndarray, batches: Sequence[Batch]) -> dict[str, Table]:
-        """The table of every output."""
+        """Return the table of every output."""
         shared: dict[int, Table] = {}
         tables: dict[str, Table] = {}
         for name, (stream, place) in self.plan.places.items():

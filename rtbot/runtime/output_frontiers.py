@@ -25,7 +25,7 @@ def find_frontier(session: Session) -> int | None:
 
 
 def find_frontiers(session: Session, columns: Sequence[Any], *, ever: bool = False) -> np.ndarray:
-    """Return the times of these keys in a keyed session; the greatest of one it does not hold.
+    """Return the times of these keys in a keyed session; the greatest for a key it does not hold.
 
     `ever`: those that would hold if all inputs were advanced to the end; rows beyond wait for rows.
     """
@@ -54,7 +54,7 @@ def _slots(session: Session, columns: Sequence[Any]) -> np.ndarray:
 
 
 def is_all_final(session: Session, until: int) -> bool:
-    """Whether every output of every key of a keyed session is final up to this time."""
+    """Return whether every output of every key of a keyed session is final up to this time."""
     assert session.keys is not None, "an unkeyed session has one frontier"
     floors = session.runner.progress.list_global_frontiers()
     least = _find_earliest(session, session.keys.list_open_slots(), floors)
@@ -62,7 +62,7 @@ def is_all_final(session: Session, until: int) -> bool:
 
 
 def _find_earliest(session: Session, slots: np.ndarray, floors: Sequence[int]) -> np.ndarray:
-    """The earliest frontier over all outputs, of every slot."""
+    """Return the earliest frontier over all outputs, of every slot."""
     least = np.full(len(slots), LAST)
     for stream, _ in session.plan.places.values():
         index, shift = session.plan.streams[stream].progress

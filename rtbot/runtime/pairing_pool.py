@@ -24,12 +24,12 @@ FIELDS = ("time", "value", "valid")
 """Arrays of rows that wait, a block of them after the other."""
 
 SPARE, FEW = 4, 1024
-"""A pool in which nothing waits is made smaller if it has more than so many times the room that is
-needed, or that so few blocks have."""
+"""An empty pool is made smaller if it has more than so many times the room that is needed, or that
+so few blocks have."""
 
 
 class PairingPool:
-    """What waits in one pairing: lists of all keys and ports, and who is to be woken when."""
+    """The rows that wait in one pairing: lists of all keys and ports, and timers of keys."""
 
     def __init__(self, call: PairCall, kernels: ModuleType, capacity: int) -> None:
         self.call = call
@@ -52,7 +52,7 @@ class PairingPool:
         self.moved = 0
 
     def grow(self, capacity: int) -> None:
-        """Room for so many keys; those beyond are as new."""
+        """Make room for so many keys; those beyond are as new."""
         if capacity < len(self.watched[0]):
             for port in range(len(self.call.ports)):
                 self._drop_stale_wakes(port, 0)
@@ -60,7 +60,7 @@ class PairingPool:
         self.watched = [grow_array(w, capacity, LAST) for w in self.watched]
 
     def reserve(self, rows: int, runs: int) -> None:
-        """Room for `rows` more rows of `runs` keys, and for waking these keys."""
+        """Make room for `rows` more rows of `runs` keys, and for timers of these keys."""
         ports = len(self.call.ports)
         words = self.header.tolist()
         if words[pairing_layout.FRESH] and not any(words[place] for place in self.held):
@@ -85,7 +85,7 @@ class PairingPool:
         self.valid = grow_array(self.valid, rows, 0)
 
     def _drop_stale_wakes(self, port: int, runs: int) -> None:
-        """Forget what wakes nobody any more; room to wake `runs` more keys."""
+        """Drop stale timers; make room for those of `runs` more keys."""
         self.moved += 1
         place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
         times, slots = (part[: self.header[place]] for part in self.heaps[port])
@@ -94,13 +94,13 @@ class PairingPool:
         self.heaps[port] = self.wakes(port, alive, 2 * (len(alive) + runs))
 
     def wakes(self, port: int, slots: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-        """The heap in which these slots wait to be woken: in the order of time it is one."""
+        """Return the heap in which these slots wait to be woken: in the order of time it is one."""
         times = self.watched[port][slots]
         order = np.argsort(times, kind="stable")
         return grow_array(times[order], room, 0), grow_array(slots[order].astype(np.int64), room, 0)
 
     def count_rows_max(self, *rows: int) -> int:
-        """The most rows that can come out: what waits and what comes, of the ports that decide."""
+        """Return the most rows that can come out: those waiting and coming at deciding ports."""
         ports = self.call.ports
         coming = rows if len(rows) == len(ports) else rows * len(ports)
         waiting = [n + self.read_word(k, pairing_layout.HELD) for k, n in enumerate(coming)]
@@ -108,7 +108,7 @@ class PairingPool:
         return min(must) if must else sum(waiting)
 
     def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
-        """The codes of texts that wait, or are the latest of their port for these slots."""
+        """Return the codes of texts that wait, or are the latest of their port for these slots."""
         queue = self.queue.view(np.int64).copy()
         latest = pairing_layout.QUEUE * len(self.call.ports)
         for k, port in enumerate(self.call.ports):
@@ -120,7 +120,7 @@ class PairingPool:
             latest += pairing_layout.LATEST * (port.role == "last")
 
     def _pack(self, queue: np.ndarray, port: int, fresh: int) -> tuple[np.ndarray, np.ndarray]:
-        """Number the blocks of a port anew in words of keys, from `fresh` on.
+        """Renumber the blocks of a port in words of keys, from `fresh` on.
 
         Returns, for every place in them, where its row is now, or -1, and the block after each.
         """
@@ -133,7 +133,7 @@ class PairingPool:
         return places, following
 
     def next_wake(self, port: int) -> int | None:
-        """The earliest time for which a key waits at the port; None if none does."""
+        """Return the earliest time for which a key waits at the port; None if none does."""
         times, slots = self.heaps[port]
         place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
         while self.header[place]:
@@ -144,7 +144,7 @@ class PairingPool:
         return None
 
     def read_word(self, port: int, word: int) -> int:
-        """A word of a port's header."""
+        """Return a word of a port's header."""
         return int(self.header[pairing_layout.locate_word(port, word)])
 
     def clear(self, slot: int) -> None:
@@ -173,7 +173,7 @@ class PairingPool:
         return {"lost": [self.read_word(port, pairing_layout.LOST) for port in ports]}, arrays
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take what was saved; what follows from it is found anew."""
+        """Restore what was saved; what follows from it is computed again."""
         restore_rows("queue", self.queue, arrays["queue"], self.width)
         blocks = check_words("next", arrays["next"], self.next.dtype)
         for field in FIELDS:

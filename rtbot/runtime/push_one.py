@@ -1,4 +1,4 @@
-"""One message of `push_one`: what is checked, and the general road for what fits no faster one."""
+"""One message of `push_one`: its checks, and the general path for inputs without a faster one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PushPath:
-    """What both roads share: the checks of one message, and the general road where they fail."""
+    """What all paths share: the checks of one message, and the general path where they fail."""
 
     def __init__(self, session: Session, name: str) -> None:
         self.session = session
@@ -32,7 +32,7 @@ class PushPath:
         self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit)
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """As `Session.push_one`."""
+        """Push one message, as `Session.push_one`."""
         session = self.session
         if session.finished or session.broken:
             session.check_open()
@@ -54,16 +54,16 @@ class PushPath:
         try:
             return self._run(slot, time, value, key)
         except BaseException as error:  # noqa: BLE001 (raised again; interrupts count)
-            if time > LAST:  # the feed, which takes it first, has not: nothing has changed
+            if time > LAST:  # the port, which takes it first, has not: nothing has changed
                 return self.push_general(time, value, key)
             self._break_off(error)
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """Do the work; raises QueueFull before anything has changed, and no other error then."""
+        """Do the work; raise QueueFull, and no other error, before anything has changed."""
         raise NotImplementedError
 
     def _break_off(self, error: BaseException) -> NoReturn:
-        """Raise what tells of an error of the work; the session is broken unless it was refused."""
+        """Raise the error of the work; the session is broken unless the message was refused."""
         if isinstance(error, QueueFull):
             raise error
         self.session.broken = True
@@ -84,7 +84,7 @@ class PushPath:
         return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
 
     def _push_first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """The first message of a key by this road: the general one finds or makes its slot."""
+        """Push the first message of a key: the general path finds or makes its slot."""
         released = self.push_general(time, value, key)
         session = self.session
         assert session.keys is not None
@@ -94,7 +94,7 @@ class PushPath:
         return released
 
     def push_general(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """The road of `Session.push`."""
+        """Push by the general path, that of `Session.push`."""
         session = self.session
         row: dict[str, Any] = {"t": [time], "value": [value]}
         row |= make_key_columns(session.key, key)
@@ -102,16 +102,16 @@ class PushPath:
 
 
 class General(PushPath):
-    """An input that has no faster road than that of `Session.push`."""
+    """The path of an input that has no faster one than that of `Session.push`."""
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """As `Session.push_one`."""
+        """Push one message, as `Session.push_one`."""
         self.session.check_open()
         return self.push_general(time, value, key)
 
 
 def plain(key: Any) -> Any:
-    """Return a key of Python's own integers and texts, as others are looked up; `...` if none is.
+    """Return a key of Python's own integers and texts, for look-up; `...` if it is not one.
 
     In a dictionary True and 1.0 are the key 1, which they are not.
     """
@@ -130,7 +130,7 @@ def plain(key: Any) -> Any:
 
 
 def make_key_columns(names: Iterable[str], key: Any) -> dict[str, list[Any]]:
-    """Columns of one row of the key, a tuple where there are several."""
+    """Return columns of one row of the key, a tuple where there are several."""
     names = tuple(names)
     if not names:
         if key is not None:
@@ -156,7 +156,7 @@ def make_unkeyed_error() -> StateError:
 
 
 def to_rows(result: Result, key: Iterable[str]) -> dict[str, Any]:
-    """A result as lists of tuples, outputs without rows left out."""
+    """Return a result as lists of tuples, outputs without rows left out."""
     names = list(key)
     found: dict[str, Any] = {}
     for output, table in result.items():

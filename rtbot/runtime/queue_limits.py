@@ -1,4 +1,4 @@
-"""How many rows may wait where streams meet, and who is told when there are too many."""
+"""How many rows may wait where streams meet, and which push is refused when there are too many."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rtbot.runtime.session import Session
 
 TOLERATED = 2
-"""A push that also brings rows which those that wait may wait for is refused at so many times the
-limit: of other keys, or of other times, they may let none of them go."""
+"""A push that also brings rows for which the waiting ones may wait is refused at so many times the
+limit: with other keys or other times, they may release none of them."""
 
 
 def check_queues(session: Session, coming: set[str]) -> None:
@@ -40,7 +40,7 @@ def check_queues(session: Session, coming: set[str]) -> None:
 
 
 def _find_inputs(session: Session, stream: int) -> set[str]:
-    """The inputs that a stream comes from."""
+    """Return the inputs that a stream comes from."""
     plan = session.plan
     kind, of = plan.progress[plan.streams[stream].progress[0]]
     while kind == "own":
@@ -51,7 +51,7 @@ def _find_inputs(session: Session, stream: int) -> set[str]:
 
 
 def _find_fullest_key(session: Session, pool: PairingPool, port: int) -> Any:
-    """The key with the most rows that wait at the port; None in an unkeyed session."""
+    """Return the key with the most rows that wait at the port; None in an unkeyed session."""
     if session.keys is None:
         return None
     words = pool.queue.view(np.int64).reshape(-1, pool.width)

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rtbot.runtime.state_owner import Saved
 
 WAITING_RULES = ("last", "min", "max", "sum")
-"""Rules for duplicates that need the later ones of them."""
+"""Rules for duplicates that need the later ones."""
 
 
 def make_input_port(declared: Input, io: Io, kernels: ModuleType) -> InputPort:
-    """The feed of an input, with room for one key."""
+    """Return the port of an input, with room for one key."""
     waits = io.lateness is not None or io.duplicates in WAITING_RULES
     return (ReorderBuffer if waits else InputPort)(declared, io, kernels, 1)
 
@@ -39,12 +39,12 @@ LINKS = ("child", "sibling")
 """Fields of the pool that are numbers of nodes."""
 
 SPARE, FEW = 4, 8192
-"""Room in which nothing waits is given back if it is more than so many times that for the rows that
-come, or for so few."""
+"""Empty room is given back if it is more than so many times that for the rows that come, or for so
+few."""
 
 
 class ReorderBuffer(InputPort):
-    """An input that lets rows in once they can no longer be preceded, in the order of time."""
+    """An input that releases rows once no other can precede them, in the order of time."""
 
     holds = True
 
@@ -76,7 +76,7 @@ class ReorderBuffer(InputPort):
         self.wakes.clear(slot)
 
     def rebuild(self) -> None:
-        """Find what is derived from the heaps anew."""
+        """Rebuild what is derived from the heaps."""
         self.wakes = Wakes(self.kernels, len(self.roots))
         if self.places is not None:
             self.places.rebuild(self.roots, self.pool)
@@ -89,7 +89,7 @@ class ReorderBuffer(InputPort):
             yield self.pool_value.value[self._find_nodes()]
 
     def _find_nodes(self) -> np.ndarray:
-        """The nodes in which a row waits, ascending."""
+        """Return the nodes in which a row waits, ascending."""
         waits = np.ones(len(self.free), np.bool_)
         waits[self.free[: self.unused]] = False
         return np.flatnonzero(waits)
@@ -110,7 +110,7 @@ class ReorderBuffer(InputPort):
         return values | {"order": self.order}, arrays
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take what was saved; what follows from it is found anew."""
+        """Restore what was saved; what follows from it is computed again."""
         super().restore(values, arrays)
         self.order = values["order"]
         restore_rows("frontier", self.frontier, arrays["frontier"])
@@ -151,7 +151,7 @@ class ReorderBuffer(InputPort):
     # ---- effects
 
     def accept(self, prepared: PreparedRows, slots: np.ndarray) -> Batch:
-        """Keep the rows; returns what goes on into the graph, of these and of earlier ones."""
+        """Hold the rows; return what goes on into the graph, of these and of earlier ones."""
         self._count(prepared)
         since = self.order
         nodes = self._hold(prepared, slots) if len(prepared.batch) else None
@@ -161,7 +161,7 @@ class ReorderBuffer(InputPort):
         return released
 
     def _hold(self, prepared: PreparedRows, slots: np.ndarray) -> np.ndarray:
-        """Put the rows into the heaps; returns their nodes."""
+        """Put the rows into the heaps; return their nodes."""
         batch = prepared.batch
         assert prepared.late is not None
         wanted = np.flatnonzero(~prepared.late)
@@ -196,7 +196,7 @@ class ReorderBuffer(InputPort):
             self._resize(max(2 * old, old + rows, 64))
 
     def _resize(self, new: int) -> None:
-        """Room for so many rows; for fewer than there is only if nothing waits."""
+        """Make room for so many rows; for fewer than there is only if nothing waits."""
         old = min(len(self.free), new)
         for name, array in self.pool.items():
             self.pool[name] = grow_array(array, new, -1)
@@ -211,11 +211,11 @@ class ReorderBuffer(InputPort):
         self.unused += new - old
 
     def release(self, slots: np.ndarray, *, ending: bool) -> Batch:
-        """Take out the rows that nothing can precede any more, all of them at the end."""
+        """Release the rows that nothing can precede any more, all of them at the end."""
         return self._let_go(slots, self.order, ending=ending)
 
     def _let_go(self, slots: np.ndarray, since: int, *, ending: bool) -> Batch:
-        """As `release`; rows that arrived from `since` on are not among the places yet."""
+        """Release as `release`; rows that arrived from `since` on are not among the places yet."""
         newest = self.last[slots]
         known = np.where(newest >= FIRST + self.lateness + 1, newest - self.lateness - 1, FIRST)
         until = np.full(len(slots), LAST) if ending else np.maximum(known, self.floor)
@@ -248,7 +248,7 @@ class ReorderBuffer(InputPort):
         return out[:count], starts
 
     def _settle_ties(self, batch: Batch) -> Batch:
-        """One row per key and time, by the rule for duplicates."""
+        """Keep one row per key and time, by the rule for duplicates."""
         time = batch.time
         new = np.ones(len(time), bool)
         new[1:] = time[1:] != time[:-1]
@@ -278,14 +278,14 @@ class ReorderBuffer(InputPort):
         return Batch(kept[batch.starts], time[firsts[stays]], [column])
 
     def advance(self, until: int) -> list[int]:
-        """Raise the floor; the slots that hold rows which this lets go."""
+        """Raise the global frontier; return the slots with rows that this releases."""
         super().advance(until)
         due = self.wakes.due(self.floor, self.roots, self.pool["time"])
         return due.tolist()  # type: ignore[no-any-return]
 
 
 def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple[Any, bool]:
-    """One value for several of one time, in order of arrival: (value, whether it is not null)."""
+    """Return one value for several of a time, in order of arrival: (value, whether it is valid)."""
     if rule in ("first", "last"):
         place = 0 if rule == "first" else -1
         return values[place], valid is None or bool(valid[place])
@@ -302,7 +302,7 @@ def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple
 
 
 def sum_exactly(values: list[Any]) -> Any:
-    """`math.fsum` without its exceptions; of integers their sum, whatever its size."""
+    """Sum as `math.fsum` without its exceptions; of integers their sum, whatever its size."""
     if isinstance(values[0], int):
         return sum(values)
     if any(v != v for v in values) or {math.inf, -math.inf} <= set(values):

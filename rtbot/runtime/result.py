@@ -34,7 +34,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         return Summary(self, self.key, self.unit).text()
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
-        """What a notebook shows: a table with small charts, or the text where it shows none."""
+        """Return what a notebook shows: a table with small charts, or text where it shows none."""
         from rtbot.viz.charts.summary import Summary
 
         summary = Summary(self, self.key, self.unit)
@@ -50,8 +50,8 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         """Return a chart of the outputs over time as SVG, and write it to a file if one is named.
 
         Numbers that share a scale are in one panel, booleans and texts are strips; nulls and NaN
-        end a line; of many keys the first are shown. `unit` says what times count since 1970, if
-        `io.unit` did not; times near 1970 are shown as integers.
+        end a line; of many keys the first are shown. `unit` is what times count since 1970, if
+        `io.unit` is not set; times near 1970 are shown as integers.
         """
         from rtbot.storage.files import Files
         from rtbot.viz.charts.axes import TimeAxis
@@ -70,8 +70,8 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
     def digest(self) -> dict[str, str]:
         """Return a digest of every output, in hex: equal wherever all its rows are, to the bit.
 
-        It is that of `rtbot compare`, and does not depend on the machine. What it is made of stands
-        in `rtbot.tables.digests`.
+        It is that of `rtbot compare`, and does not depend on the machine. `rtbot.tables.digests`
+        defines it.
         """
         from rtbot.tables.digests import digest_table
 

@@ -1,4 +1,4 @@
-"""A plan in progress: what users push to, and what they get back."""
+"""Sessions: what users push to, and what they get back."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 KERNELS = ("rows.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
-BROKEN = "resume from an earlier dump, or start anew"
+BROKEN = "resume from an earlier dump, or start again"
 
 
 def load_kernels() -> ModuleType:
-    """The runtime's own loops, compiled: two texts, one module."""
+    """Return the runtime's own loops, compiled: two texts, one module."""
     return jit.load_compiled(_kernel_text())
 
 
@@ -58,7 +58,7 @@ def _kernel_text() -> str:
 
 
 def wants_compiled(compiled: bool | None) -> bool:
-    """Whether generated code is compiled, where None leaves it to the environment."""
+    """Return whether generated code is compiled; None leaves that to the environment."""
     return os.environ.get("RTBOT_INTERPRET") != "1" if compiled is None else compiled
 
 
@@ -68,7 +68,7 @@ class Session:
     `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
     at one port. What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the
     session as it was. What breaks off the work of operators (a step that fails, RT305 behind other
-    operators, an interrupt, no memory) breaks the session on every road: from then on it raises
+    operators, an interrupt, no memory) breaks the session on every path: from then on it raises
     StateError RT302, and only `resume` of an earlier dump helps.
 
     Threads may share a session: their calls wait for each other.
@@ -119,7 +119,7 @@ class Session:
 
     @exclusive
     def push(self, data: Any) -> Result:
-        """Push {input: table}, or one table of all inputs; returns what that released.
+        """Push {input: table}, or one table of all inputs; return what that released.
 
         Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
         an input is too far ahead of another, ResourceLimit if a gap in time would release too many
@@ -128,7 +128,7 @@ class Session:
         return self.push_within(data)
 
     def push_within(self, data: Any) -> Result:
-        """`push` for a call that has the session already."""
+        """Push as `push` does, in a call that has the session already."""
         self.check_open()
         tables: dict[str, Columns] = {}
         given = split_by_input(data, self.specs)
@@ -202,7 +202,7 @@ class Session:
 
     @by_itself
     def push_one(self, name: str, time: int, value: Any, *, key: Any = ...) -> dict[str, Any]:
-        """Push one message; returns {output: [(t, value), ...]} of outputs that emitted.
+        """Push one message; return {output: [(t, value), ...]} of outputs that emitted.
 
         In a keyed session `key` has to be given, and rows are (key, t, value). Null is None.
         """
@@ -233,9 +233,9 @@ class Session:
 
     @exclusive
     def advance(self, time: Any, name: str | None = None) -> Result:
-        """Say that no input (or not this one) will send a message at or before `time` any more.
+        """Declare that no input (or not this one) will send a message at or before `time` any more.
 
-        A time is what `push_one` takes as one. An integer beyond int64 is the end of all times.
+        A time is given as to `push_one`. An integer beyond int64 is the end of all times.
         """
         self.check_open()
         if name is not None and name not in self.input_ports:
@@ -269,7 +269,7 @@ class Session:
 
     @exclusive
     def close_key(self, key: Any) -> Result:
-        """Finish one key: release all it still has, and forget it. A later message begins anew."""
+        """Finish one key: release all it still has, drop it. A later message starts it again."""
         self.check_open()
         if self.keys is None:
             raise StateError("this session has no key", code="RT303", hint="use finish()")
@@ -290,7 +290,7 @@ class Session:
 
     @exclusive
     def finish(self) -> Result:
-        """Say that nothing more will come; releases all that still waits."""
+        """Declare that nothing more will come; release all that still waits."""
         self.check_open()
         self.broken = True
         slots = UNKEYED if self.keys is None else self.keys.list_open_slots()
@@ -308,12 +308,12 @@ class Session:
 
     @exclusive
     def frontier(self) -> int | None:
-        """The time up to which every output of an unkeyed run is final; None before any message."""
+        """Return up to which time an unkeyed run's outputs are final; None before any message."""
         return find_frontier(self)
 
     @exclusive
     def frontiers(self, columns: Sequence[Any]) -> np.ndarray:
-        """For the keys in these columns (as in `Columns`): the time up to which all is final.
+        """Return up to which time all is final, for the keys in these columns (as in `Columns`).
 
         A key that the session does not hold (any more) has the greatest time.
         """
@@ -321,21 +321,21 @@ class Session:
 
     @exclusive
     def due(self) -> int | None:
-        """The least time to which an `advance` could release something; None if there is none."""
+        """Return the least time to which an `advance` could release something, or None."""
         return self.runner.progress.find_due_time()
 
     # ---- accounts
 
     @exclusive
     def account(self) -> dict[str, Any]:
-        """Counters: per operator and port in = consumed + held + lost, with reasons for losses."""
+        """Count per operator and port in = consumed + held + lost, with reasons for losses."""
         from rtbot.runtime.account import build_account
 
         return build_account(self)
 
     @exclusive
     def held(self) -> dict[str, int]:
-        """Rows that wait, by port (`m.i2`) or input; only where some do."""
+        """Count rows that wait, by port (`m.i2`) or input; only where some do."""
         from rtbot.runtime.account import count_held
 
         return count_held(self)
@@ -343,13 +343,13 @@ class Session:
     # ---- saving
 
     def list_owners(self) -> dict[str, StateOwner | KeyTable]:
-        """All that has state, by the names in dumps."""
+        """Return all that has state, by the names in dumps."""
         keys = {} if self.keys is None else {"keys": self.keys}
         return {**keys, **self.runner.owners}
 
     @exclusive
     def dump(self) -> bytes:
-        """Everything the session knows, as bytes for `Graph.resume`; never pickle."""
+        """Return everything the session knows, as bytes for `Graph.resume`; never pickle."""
         if self.broken:
             message = "a call was broken off in its middle: there is nothing whole to save"
             raise StateError(message, code="RT302", hint=BROKEN)

@@ -1,7 +1,7 @@
-"""What every part of a session that has state can do, and the state of the operators.
+"""The protocol of every part of a session that has state, and the state of the operators.
 
-A session knows its owners by name (`Session.owners`). A dump is what they save, so that a new kind
-of state is one more owner and nothing else changes.
+A session has its owners by name (`Session.list_owners`). A dump is what they save, so that a new
+kind of state is one more owner and nothing else changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Saved = tuple[dict[str, Any], Arrays]
 
 
-OTHER_STATE = "use the version of rtbot that wrote it, or begin anew"
+OTHER_STATE = "use the version of rtbot that wrote it, or start again"
 WORDS = {"number": np.float64, "integer": np.int64, "boolean": np.int64, "text": np.int64}
 """Types of the words of state, by kind."""
 
@@ -48,7 +48,7 @@ class StateOwner(Protocol):
         """
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take what `save` returned, new and with room; raises ValueError if it does not fit."""
+        """Restore what `save` returned, new and with room; raise ValueError if it does not fit."""
 
 
 class OperatorState:
@@ -102,7 +102,7 @@ class OperatorState:
         return values, split_rows(self.layout, self.rows[slots])
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Take counters and fields; CheckpointError if the operators have other ones today."""
+        """Restore counters and fields; CheckpointError if the operators have other ones now."""
         given = {"state": values["fields"], "counters": dict.fromkeys(values["counters"])}
         wanted = {"state": describe_fields(self.layout), "counters": dict.fromkeys(self.counters)}
         difference = describe_differences(given, wanted)

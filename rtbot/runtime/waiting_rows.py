@@ -1,4 +1,4 @@
-"""What is known of rows that wait at an input, beside their heaps: which there are, whom to wake.
+"""Indices of the rows that wait at an input: which there are, and which keys are due when.
 
 Both are derived from the heaps, so that no dump holds them.
 """
@@ -33,7 +33,7 @@ class Places:
         self.count = 0
 
     def grow(self, nodes: int) -> None:
-        """Room for more nodes."""
+        """Make room for more nodes."""
         self.owner = grow_array(self.owner, nodes, -1)
 
     def twin(
@@ -44,7 +44,7 @@ class Places:
         largest: np.ndarray,
         node_time: np.ndarray,
     ) -> int:
-        """The first row that waits already or comes twice in the batch, or -1; changes nothing.
+        """Return the first row that waits already or is twice in the batch, or -1; change nothing.
 
         A row that is newer than all of its key is neither, so rows in order cost no search.
         """
@@ -81,7 +81,7 @@ class Places:
         )
 
     def rebuild(self, roots: np.ndarray, pool: dict[str, np.ndarray]) -> None:
-        """Find all rows that wait anew, from their heaps."""
+        """Rebuild the table of rows that wait, from their heaps."""
         slots = np.flatnonzero(roots >= 0)
         nodes = len(pool["time"])
         self.owner = np.full(nodes, -1, np.int64)
@@ -96,7 +96,7 @@ class Places:
 
 
 class Wakes:
-    """Keys by the time of their oldest row that waits: a heap, so that a floor finds those due.
+    """Keys by the time of their oldest row that waits: a heap, to find those due at a frontier.
 
     `watched` has, per key, the time of its valid entry, LAST if it has none; others are stale.
     """
@@ -109,7 +109,7 @@ class Wakes:
         self.size = 0
 
     def grow(self, capacity: int) -> None:
-        """Room for more keys."""
+        """Make room for more keys."""
         self.watched = grow_array(self.watched, capacity, LAST)
 
     def clear(self, slot: int) -> None:
@@ -117,7 +117,7 @@ class Wakes:
         self.watched[slot] = LAST
 
     def reserve(self, count: int) -> None:
-        """Room for more entries: stale ones go first, so the heap is as large as what waits."""
+        """Make room for more entries; drop stale ones first, to bound the size of the heap."""
         if self.size + count <= len(self.time):
             return
         time, slot = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
@@ -129,7 +129,7 @@ class Wakes:
         self.slot = grow_array(slot[: self.size], room, 0)
 
     def due(self, floor: int, roots: np.ndarray, node_time: np.ndarray) -> np.ndarray:
-        """Take the keys off whose oldest row is not after the floor."""
+        """Take off the keys whose oldest row is not after the global frontier."""
         out = np.empty(self.size, np.int64)
         self.size, taken = self.kernels.wake(
             self.time, self.slot, self.watched, self.size, floor, out
@@ -142,5 +142,5 @@ class Wakes:
 
 
 def _size(count: int) -> int:
-    """Places of a hash table for so many: a power of two, at most half of them taken."""
+    """Return places of a hash table for so many: a power of two, at most half of them taken."""
     return max(1 << (2 * count - 1).bit_length(), LEAST) if count else LEAST

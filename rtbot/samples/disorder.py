@@ -1,4 +1,4 @@
-"""Sample data as a user wishes it: so many rows and keys, some of them late, missing or double."""
+"""Sample data as requested: so many rows and keys, some of them late, missing or double."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LATE_STEPS = 5
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """What is asked for; `late`, `gaps` and `duplicates` are shares of the rows."""
+    """The options of a sample; `late`, `gaps` and `duplicates` are shares of the rows."""
 
     rows: int = 1000
     seed: int = 1
@@ -39,7 +39,7 @@ class SampleOptions:
 class SampleBlock:
     """Rows of a sample: times in its unit, numbers of keys, integers of its columns, and flags.
 
-    `present` says of every cell whether it has a value.
+    `present` is, for every cell, whether it has a value.
     """
 
     time: np.ndarray
@@ -51,14 +51,14 @@ class SampleBlock:
         return len(self.time)
 
     def take(self, chosen: np.ndarray | slice) -> SampleBlock:
-        """The chosen rows, in that order."""
+        """Return the chosen rows, in that order."""
         values = tuple(column[chosen] for column in self.values)
         present = tuple(flags[chosen] for flags in self.present)
         return SampleBlock(self.time[chosen], self.key[chosen], values, present)
 
 
 def generate_blocks(series: SampleSeries, wish: SampleOptions) -> Iterator[SampleBlock]:
-    """Yield exactly as many rows as are wished for, a few thousand at a time."""
+    """Yield exactly as many rows as are requested, a few thousand at a time."""
     dice = Rng(wish.seed, 0)
     left = wish.rows
     for block in _generate_clean(series, wish):
@@ -70,7 +70,7 @@ def generate_blocks(series: SampleSeries, wish: SampleOptions) -> Iterator[Sampl
 
 
 def _generate_clean(series: SampleSeries, wish: SampleOptions) -> Iterator[SampleBlock]:
-    """All steps of all keys: those of one time stand together."""
+    """Generate all steps of all keys: those of one time are together."""
     keys = max(wish.keys, 1)
     sources = [series.make(Rng(wish.seed, number + 1)) for number in range(keys)]
     first = START if series.unit == "s" else 0
@@ -84,7 +84,7 @@ def _generate_clean(series: SampleSeries, wish: SampleOptions) -> Iterator[Sampl
 
 
 def _interleave(time: np.ndarray, columns: list[list[np.ndarray]]) -> SampleBlock:
-    """Rows of all keys; `columns` holds an array per key for every column."""
+    """Return rows of all keys; `columns` holds an array per key for every column."""
     keys = len(columns[0])
     values = tuple(np.stack(column, axis=1).ravel() for column in columns)
     present = tuple(np.ones(len(time) * keys, bool) for _ in columns)
@@ -92,13 +92,13 @@ def _interleave(time: np.ndarray, columns: list[list[np.ndarray]]) -> SampleBloc
 
 
 def _disorder(block: SampleBlock, wish: SampleOptions, dice: Rng) -> SampleBlock:
-    """Take cells away, double rows and move rows behind later ones; a row keeps its time."""
+    """Remove cells, duplicate rows and move rows behind later ones; a row keeps its time."""
     present = tuple(flags & ~dice.draw_flags(wish.gaps, len(flags)) for flags in block.present)
     block = SampleBlock(block.time, block.key, block.values, present)
     block = block.take(np.any(present, axis=0))
     double = dice.draw_flags(wish.duplicates, len(block))
     block = block.take(np.repeat(np.arange(len(block)), 1 + double))
     late = dice.draw_flags(wish.late, len(block))
-    # A row that is moved by n steps stands before that of n steps later: it is n - 1 steps late.
+    # A row that is moved by n steps is before that of n steps later: it is n - 1 steps late.
     steps = (2 + dice.draw_integers(LATE_STEPS, len(block))) * max(wish.keys, 1)
     return block.take(np.argsort(np.arange(len(block)) + late * steps, kind="stable"))

@@ -1,4 +1,4 @@
-"""The series that samples are made of; each is endless, and made in blocks of `STEPS` steps."""
+"""The series of which samples are made; each is endless, and made in blocks of `STEPS` steps."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class SampleSeries:
     """A kind of sample data: value columns, each an integer of units of 10 ** -decimals.
 
     Times step by `period` of `unit`: seconds that begin in 2024, or milliseconds from 0 on. Unless
-    `keys` is 0, a column `key` tells that many series apart. `make` gives the blocks of one series,
-    `starter` is a graph to try.
+    `keys` is 0, a column `key` distinguishes that many series. `make` yields the blocks of one
+    series, `starter` is a graph to try.
     """
 
     text: str
@@ -38,7 +38,7 @@ class SampleSeries:
 
 
 def generate_prices(dice: Rng) -> Blocks:
-    """A random walk in cents that turns round where it comes too low."""
+    """Generate a random walk in cents that turns round where it comes too low."""
     lowest, level = 500, 4500 + int(dice.draw_integers(20000, 1)[0])
     step = level // 400
     while True:
@@ -48,7 +48,7 @@ def generate_prices(dice: Rng) -> Blocks:
 
 
 def generate_sensors(dice: Rng) -> Blocks:
-    """Two temperatures of one day's course; the second drifts away until it is set right again."""
+    """Generate two temperatures over a day; the second drifts away until it is recalibrated."""
     first = 0
     day = 144
     while True:
@@ -61,7 +61,7 @@ def generate_sensors(dice: Rng) -> Blocks:
 
 
 def generate_ecg(dice: Rng) -> Blocks:
-    """A heart that beats 62 to 83 times a minute, in thousandths of a millivolt, with noise."""
+    """Generate an ECG of 62 to 83 beats a minute, in thousandths of a millivolt, with noise."""
     at = np.arange(150, dtype=np.int64)
     waves = ((30, 14, 120), (55, 3, -110), (60, 4, 1100), (66, 4, -240), (110, 24, 280))
     beat = np.sum(
@@ -79,7 +79,7 @@ def generate_ecg(dice: Rng) -> Blocks:
 
 
 def generate_counter(dice: Rng) -> Blocks:
-    """Requests served since the start of a program that is started anew now and then."""
+    """Generate requests served since the start of a program that is restarted now and then."""
     total = 0
     while True:
         sums = total + np.cumsum(2 + dice.draw_integers(60, STEPS))
@@ -90,7 +90,7 @@ def generate_counter(dice: Rng) -> Blocks:
 
 
 def compute_hump(at: np.ndarray, middle: int, width: int, height: int) -> np.ndarray:
-    """A parabola over `width` to both sides of its middle, 0 elsewhere; int64."""
+    """Compute a parabola over `width` to both sides of its middle, 0 elsewhere; int64."""
     inside: np.ndarray = np.maximum(width * width - (at - middle) ** 2, 0)
     return inside * height // (width * width)
 
@@ -126,7 +126,7 @@ SERIES = {
         make=generate_ecg,
     ),
     "counter": SampleSeries(
-        text="a counter of requests that begins anew now and then",
+        text="a counter of requests that restarts now and then",
         starter="counter",
         key="host",
         keys=2,

@@ -36,14 +36,14 @@ def write_sample(
 
 
 def _name_time(series: SampleSeries) -> str:
-    """The name of the time column: `time` where it is a date, `t` where it is a count."""
+    """Return the name of the time column: `time` where it is a date, `t` where it is a count."""
     return "time" if series.unit == "s" else "t"
 
 
 def _format_cells(
     series: SampleSeries, block: SampleBlock, *, keyed: bool, quote: str
 ) -> Iterator[list[str | None]]:
-    """Yield the columns as texts; None where there is no value; `quote` stands around text."""
+    """Yield the columns as texts; None where there is no value; `quote` is put around text."""
     if series.unit == "s":
         texts = np.datetime_as_string(block.time.astype("datetime64[s]"))
         yield [f"{quote}{text}Z{quote}" for text in texts]
@@ -61,7 +61,7 @@ def _format_key(series: SampleSeries, number: int) -> str:
 
 
 def _format_decimal(value: int, decimals: int) -> str:
-    """The text of value * 10 ** -decimals, as short as it is exact."""
+    """Return the text of value * 10 ** -decimals, as short as it is exact."""
     if not decimals:
         return str(value)
     whole, rest = divmod(abs(value), 10**decimals)
@@ -79,7 +79,7 @@ def _format_json(names: list[str], cells: tuple[str | None, ...]) -> str:
 
 
 def _build_table(series: SampleSeries, block: SampleBlock, *, keyed: bool) -> list[Any]:
-    """The columns as Arrow arrays: times with their unit, decimals as the nearest float64."""
+    """Build the columns as Arrow arrays: times with their unit, decimals as the nearest float64."""
     import pyarrow as pa
 
     stamped = series.unit == "s"

@@ -1,1 +1,1 @@
-"""What stays on the disk between two runs: checkpoints, their container, files that grow."""
+"""What stays on disk between two runs: checkpoints, their container, files that grow."""

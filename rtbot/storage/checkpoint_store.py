@@ -1,9 +1,9 @@
-"""A checkpoint on the disk: one file, one process that writes it, and never half of it.
+"""A checkpoint on disk: one file, one process that writes it, and never half of it.
 
-A new checkpoint is written beside the old one, forced onto the disk, and then takes its name, so
-that there is a whole one at every moment. The process that writes holds a lock of the kernel, which
-dies with it; and it writes only over the checkpoint that it knows, so that one which lost its lock
-(because somebody removed the file) cannot undo the work of who came after it.
+A new checkpoint is written beside the old one, synced to disk, and then renamed over it, so that
+there is a whole one at every moment. The process that writes holds a lock of the kernel, which ends
+with the process; and it writes only over the checkpoint that it knows, so that a process which lost
+its lock (because the file was removed) cannot undo the work of its successor.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HOLDER_BYTES = 1 << 10
 PRIVATE = 0o600
-"""Permissions of a checkpoint, which decides over what compiled code does, and of its lock."""
+"""Permissions of a checkpoint, which decides what compiled code does, and of its lock."""
 
 
 class CheckpointStore:
@@ -47,7 +47,7 @@ class CheckpointStore:
         self._known = self._read_digest()
 
     def read(self) -> bytes | None:
-        """Return the checkpoint, None if there is none yet; of what cannot be one, only a part."""
+        """Return the checkpoint, None if there is none yet; only a part of what cannot be one."""
         stamp = self._files.stamp(self._place)
         if stamp is None:
             return None
@@ -61,9 +61,9 @@ class CheckpointStore:
             return start + file.read() if whole else start + file.read(DIGEST)
 
     def commit(self, blob: bytes) -> None:
-        """Make this the checkpoint, so that it is there after any crash.
+        """Make this the checkpoint, so that it survives any crash.
 
-        Raises CheckpointError if what is there is not what this process knows.
+        Raises CheckpointError if the file is not the one that this process knows.
         """
         part = part_of(self._place)
         with name_path_in_errors(self.path):
@@ -81,7 +81,7 @@ class CheckpointStore:
         self._known = blob[-DIGEST:]
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._lock is None:
             return
         if self._holds_lock(self._lock):
@@ -95,7 +95,7 @@ class CheckpointStore:
         return self._place + ".lock"
 
     def _acquire_lock(self) -> BinaryIO | None:
-        """Lock the file; None if it was removed meanwhile, by who had the lock before."""
+        """Lock the file; None if it was removed meanwhile, by the holder of the lock before."""
         with name_path_in_errors(self._name), ExitStack() as stack:
             file = stack.enter_context(closing(self._files.update(self._name, PRIVATE)))
             if not self._files.lock(file):
@@ -109,7 +109,7 @@ class CheckpointStore:
             return file
 
     def _holds_lock(self, lock: BinaryIO) -> bool:
-        """Whether the locked file is still the one that others would lock."""
+        """Return whether the locked file is still the one that others would lock."""
         there, own = self._files.stamp(self._name), self._files.stamp(lock)
         return there is not None and own is not None and there[1:3] == own[1:3]
 

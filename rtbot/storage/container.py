@@ -1,4 +1,4 @@
-"""A header and arrays as bytes that cannot be damaged unseen.
+"""A header and arrays as bytes in which any damage is detected.
 
     magic               11 bytes
     format              4 bytes, little endian
@@ -8,8 +8,8 @@
     arrays              little endian, one after the other
     SHA-256             of everything before it
 
-The lengths and the digest are verified before anything else is read, and no length that is written
-here decides how much memory is taken: arrays are cut out of the bytes that are there.
+The lengths and the digest are verified before anything else is read, and no length in the header
+decides how much memory is taken: arrays are cut out of the bytes that exist.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAGIC = b"rtbot\x00dump\n"
 FORMAT = 3
 READABLE = (1, 2, FORMAT)
 """Formats that are read: before the third, state had places and no names; before the second, a dump
-also had what is no longer alive."""
+also held what is no longer alive."""
 LENGTHS = struct.Struct("<IQQ")
 START = len(MAGIC) + LENGTHS.size
 DIGEST = hashlib.sha256().digest_size
@@ -38,7 +38,7 @@ DTYPES = ("<f8", "<i8", "<i4", "|b1", "|u1")
 
 
 def encode_blob(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """One blob of a header that JSON can hold and named one-dimensional arrays."""
+    """Encode a header that JSON can hold and named one-dimensional arrays as one blob."""
     listed = [[name, a.dtype.newbyteorder("<").str, len(a)] for name, a in arrays.items()]
     head = json.dumps({"header": header, "arrays": listed}, separators=(",", ":")).encode()
     parts = [np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes() for a in arrays.values()]
@@ -48,7 +48,7 @@ def encode_blob(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> 
 
 
 def decode_blob(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
-    """The header and arrays of a blob; raises CheckpointError if a byte of it is not as written."""
+    """Decode header and arrays of a blob; raise CheckpointError if a byte is not as written."""
     head = verify_blob(blob)
     try:
         content = json.loads(blob[START : START + head])
@@ -67,7 +67,7 @@ def decode_blob(blob: bytes) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def is_plausible(start: bytes, size: int) -> bool:
-    """Whether a file of so many bytes may be a blob, by the `START` bytes that it begins with."""
+    """Return whether a file of so many bytes that begins with these `START` bytes may be a blob."""
     if len(start) < START or start[: len(MAGIC)] != MAGIC:
         return False
     version, length, _ = LENGTHS.unpack(start[len(MAGIC) :])
@@ -77,7 +77,7 @@ def is_plausible(start: bytes, size: int) -> bool:
 def verify_blob(blob: bytes) -> int:
     """Return the length of the head, if a blob is what was written and in the format of today."""
     if len(blob) < START + DIGEST or blob[: len(MAGIC)] != MAGIC:
-        raise CheckpointError("this is no dump of rtbot", code="RT311")
+        raise CheckpointError("this is not a dump of rtbot", code="RT311")
     version, length, head = LENGTHS.unpack(blob[len(MAGIC) : START])
     if length != len(blob) and version in READABLE:
         message = f"the dump is damaged: it has {len(blob):,} bytes, and not {length:,}"
@@ -85,7 +85,7 @@ def verify_blob(blob: bytes) -> int:
     if hashlib.sha256(memoryview(blob)[:-DIGEST]).digest() != blob[-DIGEST:]:
         raise CheckpointError("the dump is damaged: its digest does not match", code="RT311")
     if version not in READABLE:
-        hint = "use the version of rtbot that wrote it, or begin anew"
+        hint = "use the version of rtbot that wrote it, or start again"
         message = f"the dump has format {version}; this version reads up to {FORMAT}"
         raise CheckpointError(message, code="RT312", hint=hint)
     if head > len(blob) - START - DIGEST:
@@ -106,5 +106,5 @@ def _whole(array: np.ndarray, count: int) -> np.ndarray:
 
 
 def _make_format_error() -> CheckpointError:
-    """Return the error for bytes that are whole and yet nothing that is written here."""
+    """Return the error for bytes that are whole and yet not in the form that is written here."""
     return CheckpointError("the dump does not hold what a dump holds", code="RT311")

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SHOWN = 3
-"""How many differences are told."""
+"""How many differences are reported."""
 
 
 def describe_differences(old: Any, new: Any) -> str:
-    """The first differences between two descriptions, in words; "" if there is none."""
+    """Return the first differences between two descriptions, in words; "" if there is none."""
     found = list(_find_differences(old, new, ""))
     rest = len(found) - SHOWN
     return "; ".join(found[:SHOWN]) + (f"; and {rest} more" if rest > 0 else "")

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STANDARD = "-"
-"""Stands for stdin where something is read and for stdout where something is written."""
+"""Means stdin where something is read and stdout where something is written."""
 
 
 ASIDE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Follow no link, and do not wait for who reads a pipe."""
+"""Follow no link, and do not wait for the reader of a pipe."""
 
 
 @contextmanager
 def name_path_in_errors(path: str) -> Iterator[None]:
-    """Let errors of the system tell the path that the user gave, and not that of a part or none."""
+    """Let errors of the system name the path that the user gave, and not that of a part or none."""
     try:
         yield
     except OSError as error:
@@ -85,7 +85,7 @@ class Files:
         return os.fdopen(number, "r+b")
 
     def truncate(self, file: BinaryIO, length: int) -> None:
-        """Cut a file that is open for writing, and go on behind that."""
+        """Truncate a file that is open for writing, and go on behind that."""
         file.truncate(length)
         file.seek(length)
 
@@ -126,7 +126,7 @@ class Files:
         return data
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a whole file, which appears only when all of it is on the disk."""
+        """Write a whole file, which appears only when all of it is on disk."""
         with self.open_replacement(path) as file:
             file.write(data)
 
@@ -140,7 +140,7 @@ class Files:
         """Write to a file beside `path` that takes its place at the end, unless there is an error.
 
         Its name begins as `path`, or as `beside`. It keeps the permissions of what it replaces. A
-        link stays one: what it leads to is replaced. What is no regular file (a pipe, a terminal, a
+        link stays a link: its target is replaced. What is no regular file (a pipe, a terminal, a
         device) is written to directly.
         """
         if not self.is_regular(path):
@@ -163,13 +163,13 @@ class Files:
             with name_path_in_errors(path):
                 self.rename(part, place)
         except BaseException:
-            with suppress(OSError):  # what went wrong first is what is reported
+            with suppress(OSError):  # the first error is the one that is reported
                 self.remove(part)
             raise
         self.sync_folder(place)
 
     def is_foreign(self, file: BinaryIO, path: str) -> bool:
-        """Whether another user has put an open file into a folder that everybody can write to."""
+        """Return whether another user has put an open file into a folder writable by everybody."""
         return is_foreign(os.fstat(file.fileno()), path)
 
     def probe(self, path: str) -> None:
@@ -183,7 +183,7 @@ class Files:
                 self.remove(part)
 
     def remove_parts(self, place: str) -> None:
-        """Remove what processes that were killed had begun to write beside a place of their own."""
+        """Remove what killed processes had started to write beside their files."""
         begin = beginning_of(place)
         for part in glob(f"{escape(begin)}.*.part"):  # noqa: PTH207 (Path.glob takes no absolute)
             if PART.fullmatch(part, len(begin)):
@@ -201,7 +201,7 @@ class Files:
 
     @contextmanager
     def _close_quietly(self, file: BinaryIO) -> Iterator[None]:
-        """Close a file; after an error, what cannot be written any more is no error of its own."""
+        """Close a file; after an error, a failure to write the rest is not an error of its own."""
         try:
             yield
         except BaseException:
@@ -213,7 +213,7 @@ class Files:
     def scratch(self, path: str) -> BinaryIO:
         """Open a file without a name on the disk of `path`, or of the system for what is no file.
 
-        The system frees it when it is closed or when the process ends, however that ends.
+        The system frees it when it is closed or when the process ends, in any way.
         """
         from tempfile import TemporaryFile
 
@@ -222,7 +222,7 @@ class Files:
             return TemporaryFile(dir=folder)
 
     def is_regular(self, path: str) -> bool:
-        """Whether the path is that of a file on a disk, or of none yet; `-` is not."""
+        """Return whether the path is that of a file on a disk, or of none yet; `-` is not."""
         return path != STANDARD and (not Path(path).exists() or Path(path).is_file())
 
     def size(self, path: str) -> int | None:
@@ -231,24 +231,24 @@ class Files:
         return found.st_size if S_ISREG(found.st_mode) else None
 
     def pipe(self, path: str) -> tuple[int, int] | None:
-        """Return what is equal for two paths of one pipe, socket or terminal; None of other files.
+        """Return what is equal for two paths of one pipe, socket or terminal; None for other files.
 
-        What is read from those is gone for whoever reads them next.
+        What is read from those is gone for the next reader.
         """
         try:
             found = os.fstat(sys.stdin.fileno()) if path == STANDARD else Path(path).stat()
-        except (OSError, ValueError):  # not there, or stdin is no file of the system
+        except (OSError, ValueError):  # not there, or stdin is not a file of the system
             return None
         is_null = S_ISCHR(found.st_mode) and found.st_rdev == Path(os.devnull).stat().st_rdev
         return None if S_ISREG(found.st_mode) or is_null else (found.st_dev, found.st_ino)
 
     def sync(self, file: BinaryIO) -> None:
-        """Force what was written to a file onto the disk."""
+        """Sync what was written to a file to disk."""
         file.flush()
         os.fsync(file.fileno())
 
     def sync_folder(self, path: str) -> None:
-        """Force onto the disk that the file of this path is in its folder."""
+        """Sync to disk that the file of this path is in its folder."""
         if os.name == "nt":
             return
         folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
@@ -273,13 +273,13 @@ class Files:
             self.sync_folder(path)
 
     def is_folder(self, path: str) -> bool:
-        """Whether the path is a folder, or asks to become one by a slash at its end."""
+        """Return whether the path is a folder, or asks to become one by a slash at its end."""
         return path.endswith(("/", os.sep)) or Path(path).is_dir()
 
     def list_matching(self, pattern: str) -> list[str]:
-        """Return the files that a pattern with `*`, `?` or `[` stands for, in the order of names.
+        """Return the files that a pattern with `*`, `?` or `[` matches, in the order of names.
 
-        A path without these stands for itself, as does one that exists.
+        A path without these is taken as it is, as is one that exists.
         """
         if not has_magic(pattern) or Path(pattern).exists():
             return [pattern]

@@ -1,4 +1,4 @@
-"""A file that only grows, and of which a checkpoint remembers how far it is certain."""
+"""A file that only grows, for which a checkpoint records how far it is certain."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 20
 EMPTY_EXTENT: tuple[int, str] = (0, hashlib.sha256().hexdigest())
-"""The length and digest of a file in which nothing is."""
+"""The length and digest of an empty file."""
 
 
 class GrowingFile:
     """A file that is written from `length` on, where its bytes before that have this digest.
 
-    Raises CheckpointError if they have not, or if another process writes the file. What is behind
-    them is cut off. Without `follow` a link is an error, and not followed.
+    Raises CheckpointError if they have another, or if another process writes the file. What is
+    behind them is cut off. Without `follow` a link is an error, and not followed.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class GrowingFile:
         return len(data)
 
     def sync(self) -> tuple[int, str]:
-        """Force all of it onto the disk; returns its length and digest."""
+        """Sync all of it to disk; return its length and digest."""
         with name_path_in_errors(self.path):
             self._files.sync(self._file)
             if self._is_new:
@@ -91,7 +91,7 @@ def measure_extent(files: Files, path: str) -> tuple[int, str]:
 
 
 def update_hash(found: Any, stream: Any, most: int) -> int:
-    """Give a hash the bytes of a stream, at most so many; returns how many there were."""
+    """Update a hash with the bytes of a stream, at most so many; return how many there were."""
     left = most
     while left and (piece := stream.read(min(left, CHUNK_BYTES))):
         found.update(piece)
@@ -110,7 +110,7 @@ def check_extent(files: Files, path: str, extent: tuple[int, str]) -> None:
 def check_prefix(file: Any, path: str, length: int, digest: str, found: Any) -> None:
     """Raise CheckpointError unless a file begins with so many bytes of this digest.
 
-    `found` is a hash that takes them in.
+    `found` is a hash that is updated with them.
     """
     there = update_hash(found, file, length)
     if there < length:
@@ -124,5 +124,5 @@ def check_prefix(file: Any, path: str, length: int, digest: str, found: Any) -> 
 
 
 def _make_changed_error(message: str) -> CheckpointError:
-    hint = "put the file back as it was, or begin anew: leave --resume out"
+    hint = "put the file back as it was, or start again: leave --resume out"
     return CheckpointError(message, code="RT315", hint=hint)

@@ -25,7 +25,7 @@ READING, WRITTEN, COMPLETE = "reading", "written", "complete"
 class RunRecord:
     """A run at the end of a block.
 
-    `run` describes what was asked for, `inputs` how far each file has been read, `outputs` how far
+    `run` describes what was requested, `inputs` how far each file has been read, `outputs` how far
     each is written. `waiting` are the results that are not written yet, for every file of output,
     and `session` is a dump.
     """
@@ -57,7 +57,7 @@ FIELDS = ("run", "phase", "rows", "inputs", "outputs", "bad", "times")
 
 
 def _name_columns(waiting: Sequence[Mapping[str, Table]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the columns that wait, with names that tell whose they are."""
+    """Yield the columns that wait, with names that include their output."""
     for target, tables in enumerate(waiting):
         for output, table in tables.items():
             for column, array in table.items():
@@ -67,12 +67,12 @@ def _name_columns(waiting: Sequence[Mapping[str, Table]]) -> Iterator[tuple[str,
 def decode_record(blob: bytes, targets: int) -> RunRecord:
     """Read a checkpoint of a run with so many files of output.
 
-    Raises CheckpointError if it is damaged, or none of a run.
+    Raises CheckpointError if it is damaged, or not of a run.
     """
     header, arrays = decode_blob(blob)
     if "checkpoint" not in header:
         hint = "Graph.resume takes a dump of a session"
-        raise CheckpointError("this is no checkpoint of a run", code="RT311", hint=hint)
+        raise CheckpointError("this is not a checkpoint of a run", code="RT311", hint=hint)
     session = arrays.pop("session").tobytes()
     found: dict[str, Any] = arrays | {n: np.array(t, object) for n, t in header["texts"].items()}
     waiting: list[dict[str, dict[str, np.ndarray]]] = [{} for _ in range(targets)]
@@ -84,9 +84,9 @@ def decode_record(blob: bytes, targets: int) -> RunRecord:
 
 
 def check_run(record: RunRecord, run: Mapping[str, Any]) -> None:
-    """Raise CheckpointError unless a checkpoint is of the run that is asked for now."""
+    """Raise CheckpointError unless a checkpoint is of the run that is requested now."""
     difference = describe_differences(record.run, run)
     if difference:
-        hint = "give the options of that run, or begin anew: leave --resume out"
+        hint = "give the options of that run, or start again: leave --resume out"
         message = f"the checkpoint is of another run: {difference}"
         raise CheckpointError(message, code="RT313", hint=hint)

@@ -1,4 +1,4 @@
-"""What a path leads to, who has put that there, and the names of what is to take its place.
+"""The target of a path, who has created it, and the names of files that are to replace it.
 
 In a folder that others can write to, a path may lead to anything by the time it is opened.
 """
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 PART = re.compile(r"\.[0-9a-f]{16}\.part")
-"""How the name of a file ends that is written beside the one whose place it takes at the end."""
+"""Suffix of the name of a file that is written beside the one which it replaces at the end."""
 
 LINKS_MAX = 40
-"""Links that are followed one after the other, as Linux does."""
+"""Links that are followed one after the other, as on Linux."""
 
 
 NAME_BYTES = 200
@@ -28,12 +28,12 @@ NAME_BYTES = 200
 
 
 def part_of(place: str) -> str:
-    """Return a name for what is to take this place, which nobody can have guessed."""
+    """Return a name, which nobody can guess, for what is to replace the file at this place."""
     return f"{beginning_of(place)}.{os.urandom(8).hex()}.part"
 
 
 def beginning_of(place: str) -> str:
-    """Return how the names of what is to take a place begin."""
+    """Return the prefix of the names of what is to replace the file at a place."""
     name = Path(place).name
     return place if len(os.fsencode(name)) <= NAME_BYTES else str(Path(place).parent / name[:40])
 
@@ -55,7 +55,7 @@ def place_of(path: str) -> str:
 
 
 def check_own(number: int, path: str) -> None:
-    """Raise OSError if an open file is one that somebody could have put there to be overwritten."""
+    """Raise OSError if an open file could have been put there to be overwritten."""
     found = os.fstat(number)
     if not S_ISREG(found.st_mode):
         raise OSError(EEXIST, "there is something else than a file", path)
@@ -66,7 +66,7 @@ def check_own(number: int, path: str) -> None:
 
 
 def is_foreign(found: os.stat_result, path: str) -> bool:
-    """Whether somebody else has put this into a folder that everybody can write to."""
+    """Return whether another user has put this into a folder writable by everybody."""
     folder = Path(path).absolute().parent.stat()
     is_own = found.st_uid in (os.geteuid(), folder.st_uid) if hasattr(os, "geteuid") else True
     return not is_own and bool(folder.st_mode & S_IWOTH)

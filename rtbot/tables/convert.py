@@ -143,7 +143,7 @@ def convert_key(column: Column) -> Key:
 
 
 def _one_kind(column: list[Any]) -> list[Any]:
-    """Return keys with None for the NaN of an empty cell; DataError if text and numbers mix."""
+    """Return keys with None for the NaN of an empty cell; refuse a mix of text and numbers."""
     kinds = set(map(type, column))
     if kinds <= {str} or kinds <= {int}:
         return column
@@ -161,7 +161,7 @@ def _one_kind(column: list[Any]) -> list[Any]:
 
 
 def find_time(form: LazyTable, spec: TableSpec) -> str:
-    """Name of the column of times."""
+    """Return the name of the column of times."""
     if spec.time is not None and (spec.time in form or not {*form} & {*TIME_NAMES}):
         return _require_column(form, spec.time, spec)
     candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
@@ -174,7 +174,7 @@ def find_time(form: LazyTable, spec: TableSpec) -> str:
 
 
 def find_value(form: LazyTable, spec: TableSpec) -> str:
-    """Name of the column of values."""
+    """Return the name of the column of values."""
     if spec.value is not None:
         return _require_column(form, spec.value, spec)
     if "value" not in form and spec.name in form:

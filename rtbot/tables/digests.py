@@ -5,7 +5,7 @@ key columns and of rows, as unsigned 64 bits; then every key column, `t` and `va
 one byte for each row (0 null, 1 number, 2 integer, 3 boolean, 4 text), then its cells that are not
 null: numbers and integers as 8 bytes, booleans as one, texts as all their lengths (8 bytes each, in
 bytes of UTF-8) and then all their bytes. Everything is little-endian; rows are in the order of
-(key, t). Numbers are the bits of IEEE 754: 0.0 is not -0.0, and NaN is the NaN that it is.
+(key, t). Numbers are the bits of IEEE 754: 0.0 is not -0.0, and NaNs of different bits differ.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _encode_column(column: np.ndarray, valid: np.ndarray | None) -> Iterator[Any
 
 
 def _encode_objects(cells: list[Any]) -> Iterator[bytes]:
-    """A column of texts, or of integers, with nulls."""
+    """Return a column of texts, or of integers, with nulls."""
     kinds = [NULL if cell is None else TEXT if isinstance(cell, str) else INTEGER for cell in cells]
     yield bytes(kinds)
     known = [cell for cell in cells if cell is not None]

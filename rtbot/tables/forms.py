@@ -1,6 +1,7 @@
-"""The kinds of tables and columns, reduced to few: arrays, lists, and Arrow arrays.
+"""The kinds of tables and columns, reduced to a few: arrays, lists, and Arrow arrays.
 
-No frame library is imported: pandas is told by its shape, all others by Arrow's PyCapsule protocol.
+No frame library is imported: pandas is recognised by its attributes, all others by Arrow's
+PyCapsule protocol.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from rtbot.tables.convert import TableSpec
 
 Column = Any
-"""A numpy array (not of objects), a list, or a pyarrow Array in one piece."""
+"""A numpy array (not of objects), a list, or a pyarrow Array without chunks."""
 
 TIME_NAMES = ("t", "time", "timestamp", "ts", "date")
 
 LazyTable = Mapping[str, Callable[[], Column]]
-"""The columns of a table by name; each is converted when it is asked for."""
+"""The columns of a table by name; each is converted when it is requested."""
 
 
 def open_table(table: Any, spec: TableSpec) -> LazyTable:
@@ -91,7 +92,7 @@ def _from_series(series: Any) -> Column:
 
 
 def _from_pandas(table: Any) -> LazyTable:
-    """The columns of a frame, or of a series as `value`; and what its index holds.
+    """Return the columns of a frame, or of a series as `value`, and of its index.
 
     Levels of the index that have a name are columns too. A level of times is the column of times,
     whatever its name, if no column is one.
@@ -165,7 +166,7 @@ def _combine_chunks(array: Any) -> Column:
 
 
 def _from_rows(rows: Sequence[Any], spec: TableSpec) -> LazyTable:
-    """Rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be one tuple."""
+    """Read rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be a tuple."""
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _of_records(rows, spec)
     names = [*spec.key, "t", "value"]
@@ -186,7 +187,7 @@ def _from_rows(rows: Sequence[Any], spec: TableSpec) -> LazyTable:
 
 
 def _of_records(rows: Sequence[Mapping[str, Any]], spec: TableSpec) -> LazyTable:
-    """Rows {column: cell}, which all have the same columns."""
+    """Read rows {column: cell}, which all have the same columns."""
     names = list(rows[0])
     for place, row in enumerate(rows):
         if row.keys() != rows[0].keys():

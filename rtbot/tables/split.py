@@ -1,7 +1,7 @@
 """One table of all inputs as a table for each: wide, a column per input, or long.
 
 The rules are those of files: a wide table has a column named after every input, where an absent
-cell is no message; else the columns `input` and `value` say which input a row is for.
+cell is no message; else the columns `input` and `value` give the input of a row and its value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def split_by_input(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]:
-    """Return a table for each input: `data` is a mapping of these already, or one table of all.
+    """Return a table for each input: `data` is a mapping of them already, or one table of all.
 
     Raises DataError if it is neither.
     """
@@ -44,7 +44,7 @@ def split_by_input(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, An
 
 
 def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, TableSpec]) -> bool:
-    """Whether a mapping has columns, one of them of times, and not a table for each input."""
+    """Return whether a mapping has columns, one of them times, and not a table for each input."""
     times = {*TIME_NAMES, *(spec.time for spec in specs.values())} - specs.keys()
     return not data.keys() <= specs.keys() and any(name in times for name in data)
 

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 NULL_TEXT = -1
 ROOM = 1 << 16
-"""So many texts may come, or as many as there are, until those that nobody needs are forgotten."""
+"""So many new texts may come, or as many as there are, before unused ones are forgotten."""
 
 
 class StringDictionary:
     """Text to int64 codes; codes never show outside. Null is -1.
 
-    `values` are the texts by their codes, None where a code is free; free codes are given again.
+    `values` are the texts by their codes, None where a code is free; free codes are reused.
     """
 
     def __init__(self, values: Sequence[str | None] = ()) -> None:
         self.restore(values)
 
     def restore(self, values: Sequence[str | None]) -> None:
-        """Take these as all there are."""
+        """Restore these texts in place of all others."""
         self.values = list(values)
         self.codes = {text: code for code, text in enumerate(self.values) if text is not None}
         self._free = [code for code, text in enumerate(self.values) if text is None]
@@ -35,13 +35,13 @@ class StringDictionary:
         self._clear_caches()
 
     def _clear_caches(self) -> None:
-        """Forget what is derived from `values` to be fast."""
+        """Clear what is derived from `values` for speed."""
         self._ranks = np.zeros(0, np.int64)
         self._objects = np.zeros(0, object)
         self._decoded = 0
 
     def code(self, text: str | None) -> int:
-        """The code of one text."""
+        """Return the code of one text."""
         if text is None:
             return NULL_TEXT
         found = self.codes.get(text)
@@ -62,11 +62,11 @@ class StringDictionary:
         return code
 
     def text(self, code: int) -> str | None:
-        """The text of one code; None for one that stands for no text."""
+        """Return the text of one code; None for one that has no text."""
         return self.values[code] if 0 <= code < len(self.values) else None
 
     def encode(self, column: TextColumn) -> np.ndarray:
-        """Codes of a column that comes with a dictionary of its own."""
+        """Encode a column that comes with a dictionary of its own."""
         table = np.fromiter(
             (*map(self.code, column.values), NULL_TEXT), np.int64, len(column.values) + 1
         )
@@ -74,7 +74,7 @@ class StringDictionary:
         return codes
 
     def mark(self) -> tuple[int, int]:
-        """What `roll_back` needs."""
+        """Return what `roll_back` needs."""
         return len(self.values), self._given
 
     def roll_back(self, mark: tuple[int, int]) -> None:
@@ -92,13 +92,13 @@ class StringDictionary:
         self._clear_caches()
 
     def is_crowded(self) -> bool:
-        """Whether it is time to `keep` those that are needed."""
+        """Return whether it is time to `keep` those that are needed."""
         return len(self.codes) > self._limit
 
     def keep(self, words: Iterable[np.ndarray]) -> None:
         """Forget the texts whose codes are not among these words (int64).
 
-        There may be other numbers among them: a text is kept in vain, never lost.
+        There may be other numbers among them: a text may be kept needlessly, but is never lost.
         """
         if not self.values:
             return
@@ -118,14 +118,14 @@ class StringDictionary:
         return [self.values[code] for code in codes], codes
 
     def load(self, texts: Sequence[str | None], codes: np.ndarray) -> None:
-        """Take what `save` returned as all there are."""
+        """Restore what `save` returned in place of all texts."""
         values: list[str | None] = [None] * (int(codes.max(initial=-1)) + 1)
         for code, text in zip(codes.tolist(), texts, strict=True):
             values[code] = text
         self.restore(values)
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
-        """Texts as an object array; None for null."""
+        """Decode texts to an object array; None for null."""
         if len(self._objects) <= len(self.values):
             self._objects = np.full(2 * len(self.values) + 1, None)
             self._decoded = 0
@@ -135,7 +135,7 @@ class StringDictionary:
         return texts
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
-        """Numbers in the order of the texts (code points), null last."""
+        """Return numbers in the order of the texts (code points), null last."""
         if len(codes) * 8 < len(self.values):
             texts = [self.values[c] if c >= 0 else None for c in codes]
             places = {t: k for k, t in enumerate(sorted({t for t in texts if t is not None}))}

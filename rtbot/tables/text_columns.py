@@ -47,7 +47,7 @@ def encode_text(column: Column) -> TextColumn:
 
 
 def is_text(column: Column) -> bool:
-    """Whether a column holds text (or nothing but nulls), rather than numbers."""
+    """Return whether a column holds text (or nothing but nulls), rather than numbers."""
     if isinstance(column, list):
         kinds = set(map(type, column))
         return all(kind.__name__ in NULL_TYPES or issubclass(kind, str) for kind in kinds)
@@ -71,7 +71,7 @@ def _encode_list(column: list[Any]) -> TextColumn:
     for value, code in places.items():
         if not _is_unicode(value):
             row = int(np.argmax(codes == code))
-            message = "text that is no Unicode (a lone surrogate)"
+            message = "text that is not valid Unicode (a lone surrogate)"
             raise DataError(message, code="RT209", row=row, value=value)
     return TextColumn(codes, list(places))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 PRESENT = "\0"
-"""Begins the names of columns that say whether an output has a message at a row."""
+"""Prefix of the names of columns that mark whether an output has a message at a row."""
 
 
 def build_wide(
@@ -31,7 +31,7 @@ def build_wide(
     """Return `t`, the key columns, then a column per output, sorted by (key, t).
 
     The rows are the union of the (key, t) of all outputs. A cell is null where an output has no
-    message at its row, or a null one; if `marked`, more columns say which. Several messages of one
+    message at its row, or a null one; if `marked`, more columns mark which. Several messages of one
     output at one (key, t) are in rows of their own: the n-th of each output is in the n-th.
     """
     names = ["t", *key, *outputs]
@@ -102,7 +102,7 @@ def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, dict[str
 def sort_outputs(
     outputs: Mapping[str, Mapping[str, np.ndarray]], key: Sequence[str]
 ) -> dict[str, Table]:
-    """Return keyed tables by (key, t); unkeyed ones are so already."""
+    """Sort keyed tables by (key, t); unkeyed ones are sorted already."""
     if not key:
         return dict(outputs)
     sortings: dict[tuple[int, ...], np.ndarray | None] = {}
@@ -122,7 +122,7 @@ def _rank_cells(column: np.ndarray) -> Coded:
     if column.dtype != object:
         return column, None
     starts = np.ones(len(column), np.bool_)
-    starts[1:] = column[1:] != column[:-1]  # rows of a key stand together
+    starts[1:] = column[1:] != column[:-1]  # rows of a key are together
     firsts = column[starts].tolist()
     distinct = sorted(set(firsts) - {None})
     ranks = {value: rank for rank, value in enumerate([*distinct, None])}
@@ -176,7 +176,7 @@ def _merge_rows(
 
 
 def _turns(spots: np.ndarray) -> np.ndarray:
-    """Count for each row how many before it have the same spot."""
+    """Count for each row how many before it have the same place."""
     order = np.argsort(spots, kind="stable")
     ordered = spots[order]
     turns = np.empty(len(spots), np.int64)

@@ -1,7 +1,7 @@
-"""Text in pictures: safe to put into XML, measured, cut to the room it has.
+"""Text in pictures: escaped for XML, measured, cut to the room it has.
 
-No font is at hand when a picture is made, and nobody knows which one will show it: widths are those
-of a wide one (DejaVu Sans), in steps of 1/20 em, so that what fits here fits everywhere.
+No font is available when a picture is made, and the one that will show it is unknown: widths are
+those of a wide font (DejaVu Sans), in steps of 1/20 em, so that what fits here fits everywhere.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def escape(text: str, *, lines: bool = False) -> str:
 
 
 def measure_width(text: str, size: float, *, bold: bool = False, mono: bool = False) -> float:
-    """How wide the text is at this size of the font, at most."""
+    """Return how wide the text is at this size of the font, at most."""
     return size * sum(_measure_ems(text, mono=mono)) * (BOLD if bold else 1)
 
 

@@ -166,8 +166,8 @@ def test_times_survive_every_format(call, form, time):
         ('{"t":2,"x":-NaN}', "not JSON"),
         ('{"t":2} 3', "more than one value"),
         ('{"t":2}{"t":3}', "more than one value"),
-        ("[2, 3]", "no object"),
-        ("null", "no object"),
+        ("[2, 3]", "not an object"),
+        ("null", "not an object"),
         ('{"t":2,"x":1,"x":1}', "the key 'x' is there twice"),
         ('{"t":2,"x":"1"}', "not a number (column 'x', value '1')"),
         ('{"t":2,"x":true}', "not a number"),
@@ -321,9 +321,9 @@ DAMAGED = "damaged gzip data ({}), at byte {} or behind it, after {} lines"
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "an empty file, which is no gzip, after 0 lines"),
-        (b"t,x\n1,1\n", "this is no gzip data"),
-        (b"\0" + PACKED, "this is no gzip data"),
+        (b"", "an empty file, which is not gzip, after 0 lines"),
+        (b"t,x\n1,1\n", "this is not gzip data"),
+        (b"\0" + PACKED, "this is not gzip data"),
         (PACKED[:1], CUT_OFF.format(1, 0)),
         (PACKED[:5], CUT_OFF.format(5, 0)),
         (PACKED[: FIRST_MEMBER - 9], CUT_OFF.format(FIRST_MEMBER - 9, 2)),
@@ -507,7 +507,7 @@ def test_numbers_of_bytes(call, text, expected):
     else:
         code, _, err = call("d.csv", "--memory", text, g__yaml=ONE)
         assert code == 2
-        assert "no number of bytes" in err
+        assert "not a number of bytes" in err
 
 
 # ---- starving inputs

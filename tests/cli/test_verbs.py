@@ -401,7 +401,7 @@ def test_listing_the_codes(call):
         (["init", "x", "--from", "bolinger"], 2, "did you mean 'bollinger'?"),
         (["init", "."], 2, "is a folder"),
         (["init", ""], 2, "is a folder"),
-        (["init", "a\nb"], 2, "is no name of a file"),
+        (["init", "a\nb"], 2, "is not a file name"),
         (["completion", "csh"], 2, "csh"),
     ],
 )

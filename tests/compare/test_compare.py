@@ -548,7 +548,7 @@ def test_numbers_are_saved_to_the_bit(value, monkeypatch, call):
         (("graph.yaml",), 2, "there is nothing to read"),
         (("graph.yaml", "rows.jsonl", "--replay", "x"), 2, "give no DATA beside it"),
         (("graph.yaml", "rows.jsonl", "--runs", "0"), 2, "--runs"),
-        (("graph.yaml", "--replay", "rows.jsonl"), 4, "no difference that rtbot compare saved"),
+        (("graph.yaml", "--replay", "rows.jsonl"), 4, "not a difference of rtbot compare"),
         (("graph.yaml", "--replay", "absent"), 74, "absent"),
         (("graph.yaml", "rows.jsonl"), 4, "rows.jsonl:10: error[RT202]"),
         (("graph.yaml", "rows.jsonl", "--key", "no"), 4, "RT204"),

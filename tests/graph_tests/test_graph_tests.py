@@ -222,8 +222,8 @@ def test_compiled_code_gives_the_same():
         ("{key: s, expect: {middle: [[1, 2]]}}", "RT150", "[key, t, value]"),
         ("{key: [s, n], expect: {middle: [[a, 1, 2]]}}", "RT150", "[key, key, t, value]"),
         ("{expect: {middle: [[2024-01-31, 2]]}}", "RT150", "set io.unit"),
-        ("{expect: {middle: [[soon, 2]]}}", "RT150", "no time"),
-        ("{expect: {middle: [[9223372036854775808, 2]]}}", "RT150", "no time"),
+        ("{expect: {middle: [[soon, 2]]}}", "RT150", "not a time"),
+        ("{expect: {middle: [[9223372036854775808, 2]]}}", "RT150", "not a time"),
         ("{given: {price: {csv: ../a.csv}}, error: RT202}", "RT150", "not below"),
         ("{given: {price: {csv: a/../../b.csv}}, error: RT202}", "RT150", "not below"),
         ("{given: {price: {csv: /etc/passwd}}, error: RT202}", "RT150", "not below"),
@@ -683,7 +683,7 @@ def test_the_verb_updates(call):
 
 def test_no_tests_are_no_success(call):
     written("", GRAPH.replace("tests:\n", ""))
-    told = "no tests found: they stand under `tests:` in a graph file\n"
+    told = "no tests found: they go under `tests:` in a graph file\n"
     assert call("g.yaml") == (1, "", told)
     written("")
     assert call("g.yaml") == (1, "", told)

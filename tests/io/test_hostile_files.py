@@ -102,12 +102,12 @@ def make_linked_text(kept):
 
 
 PLANTED = {
-    make_link: "is no folder but a link",
+    make_link: "is not a folder but a link",
     make_wide: "(its mode is 720); remove it",
     make_wide_below: "(its mode is 702); remove it",
-    make_link_below: "__pycache__ is no folder but a link",
-    make_linked_code: ".nbi is no file of this user",
-    make_linked_text: ".py is no file of this user",
+    make_link_below: "__pycache__ is not a folder but a link",
+    make_linked_code: ".nbi is not a file of this user",
+    make_linked_text: ".py is not a file of this user",
 }
 
 
@@ -482,8 +482,8 @@ def a_device(path):
 OUTSIDE = {
     outside: "leads out of the graph's folder",
     a_device: "leads out of the graph's folder",
-    a_pipe: "is no file",
-    a_link_to_a_pipe: "is no file",
+    a_pipe: "is not a file",
+    a_link_to_a_pipe: "is not a file",
 }
 
 

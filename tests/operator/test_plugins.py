@@ -285,41 +285,41 @@ MISTAKES = [
     (PORTS, "class WrongForTest", "neither a step nor a formula", "write a step, or a formula"),
     ('o1 = Out("number")\nformula = "1"', "class WrongForTest", "has no input", ""),
     ('i1 = In("number")\nformula = "i1"', "class WrongForTest", "has no output", ""),
-    ('i1 = In("numbr")\no1 = Out("number")\nformula = "i1"', 'i1 = In("numbr")', "no kind", "numb"),
+    ('i1 = In("numbr")\no1 = Out("number")\nformula = "i1"', 'i1 = In("numbr")', "a kind", "numb"),
     ('i1 = In("number")\no1 = Out("T")\nformula = "i1"', 'o1 = Out("T")', "no input is", ""),
     (
         'i1 = In("number", role="should")\no1 = Out("number")\nformula = "i1"',
         "i1",
-        "no role",
+        "not a role",
         "may",
     ),
-    ('x = In("number")\no1 = Out("number")\nformula = "x"', 'x = In("number")', "no name", "i1"),
-    ('i2 = In("number")\no1 = Out("number")\nformula = "i2"', "i2", "no name of a port", "i1"),
-    ('i1 = In("number")\nout = Out("number")\nformula = "i1"', "out", "no name of a port", "o1"),
+    ('x = In("number")\no1 = Out("number")\nformula = "x"', 'x = In("number")', "not a name", "i1"),
+    ('i2 = In("number")\no1 = Out("number")\nformula = "i2"', "i2", "not a name of a port", "i1"),
+    ('i1 = In("number")\nout = Out("number")\nformula = "i1"', "out", "not a name of a port", "o1"),
     (PORTS + 'doc = Number()\nformula = "i1"', "doc = Number()", "meaning of its own", "rename"),
     (PORTS + 'm = Choice(options=("a",), default="b")\nformula = "i1"', "m = ", "default 'b'", "a"),
     (PORTS + 'formula = "2 * i1 +"', '"', "a value is expected", ""),
-    (PORTS + 'formula = "2 * i2"', "i2", "i2 is no port and no parameter", "only i1"),
+    (PORTS + 'formula = "2 * i2"', "i2", "i2 is neither a port nor a parameter", "only i1"),
     (
         PORTS + 'formula = "2 * squrt(i1)"',
         "squrt",
         "unknown function 'squrt'",
         "did you mean 'sqrt'",
     ),
-    (PORTS + 'formula = "$w * i1"', "$w", "$w is no parameter here", "write w"),
-    (PORTS + 'formula = "i1"\nkeep = "i1 > limit"', "limit", "limit is no port", ""),
+    (PORTS + 'formula = "$w * i1"', "$w", "$w is not a parameter here", "write w"),
+    (PORTS + 'formula = "i1"\nkeep = "i1 > limit"', "limit", "limit is neither a port", ""),
     (
         PORTS + 'formula = "i1"\n\n@step\ndef step(i1):\n    return i1',
         "formula",
         "a step and a form",
         "keep",
     ),
-    (PORTS + 'x = Scalar("float", 0.0)\nformula = "i1"', "x = Scalar", "'float' is no kind", ""),
-    (PORTS + 'x = Ring("i2", size="n")\nformula = "i1"', "x = Ring", "'i2' is no input port", "i1"),
+    (PORTS + 'x = Scalar("float", 0.0)\nformula = "i1"', "x = Scalar", "'float' is not a kind", ""),
+    (PORTS + 'x = Ring("i2", size="n")\nformula = "i1"', "x = Ring", "not an input port", "i1"),
     (
         PORTS + 'x = Ring("i1", size="n")\nformula = "i1"',
         "x = Ring",
-        "'n' is no Integer",
+        "'n' is not an Integer",
         "add n =",
     ),
     (STEP + "def step(i1, totl):\n    return i1, totl", "totl", "totl names nothing", "'total'"),
@@ -344,8 +344,8 @@ MISTAKES = [
         "returns nothing",
         "return o1, tot",
     ),
-    (STEP + "def step(i1, total):\n    return plain(i1), total", "plain", "is no step", "@step"),
-    (STEP + "def step(i1, total):\n    return ITEMS[0], total", "ITEMS", "and no number", ""),
+    (STEP + "def step(i1, total):\n    return plain(i1), total", "plain", "neither a ", "@step"),
+    (STEP + "def step(i1, total):\n    return ITEMS[0], total", "ITEMS", "nor a number", ""),
     (STEP + "def step(i1, total):\n    return vlaue, total", "vlaue", "vlaue is not defined", ""),
     (
         STEP + "def step(i1, total):\n    return statistics.pi, total",
@@ -407,7 +407,7 @@ def test_a_formula_that_is_chosen_and_wrong_is_told_at_the_class(plugin):
             PORTS + "@staticmethod\ndef formula(values, ports):\n    return 'i1 + nothing'",
         )
     )
-    with pytest.raises(rtbot.GraphError, match="nothing is no port") as caught:
+    with pytest.raises(rtbot.GraphError, match="nothing is neither a port") as caught:
         push(GRAPH | {"operators": {"y": {"type": "WrongForTest", "in": "x"}}, "tests": []})
     assert caught.value.problems[0].code == "RT170"
     assert caught.value.problems[0].mark.file.endswith("plugin.py")

@@ -234,9 +234,9 @@ def test_a_name_that_a_step_takes_for_something_else_is_refused(parts, owner, wh
     parts = {"i1": In("number"), "o1": Out("number"), "formula": "i1"} | parts
     cls = type("TakenForTest", (Operator,), {"__doc__": "Wrong.", **parts})
     REGISTRY.pop("TakenForTest", None)
-    found = [p for p in find_problems(cls) if "is no free name" in p.message]
+    found = [p for p in find_problems(cls) if "is not a free name" in p.message]
     assert [p.code for p in found] == ["RT170"]
-    assert f"{owner} is no free name" in found[0].message
+    assert f"{owner} is not a free name" in found[0].message
     assert why in found[0].message
     assert found[0].hint == "rename it"
 

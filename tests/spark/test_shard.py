@@ -349,7 +349,7 @@ def test_foreign_bytes_and_those_of_another_version_are_refused(monkeypatch):
     later = saved(GRAPHS["one output"])[1]
     monkeypatch.undo()
     refused = {
-        "this is no dump of rtbot": b"PAR1" * 30,
+        "this is not a dump of rtbot": b"PAR1" * 30,
         "format 3; this version reads 2": later,
         "its parts do not belong together": state[:start] + other[end:],
     }

@@ -45,7 +45,7 @@ MANY = click.IntRange(min=1)
 @click.option(
     "--keys", type=MANY, default=100, show_default=True, help="Keys that run alone at most."
 )
-@click.option("--spark", is_flag=True, help="Also on Spark, shuffled and dealt to partitions.")
+@click.option("--spark", is_flag=True, help="Also on Spark, shuffled and spread over partitions.")
 @click.option(
     "--save",
     "folder",
@@ -73,7 +73,7 @@ def command(
     Data is given as to `run`, and held in memory. The ways: random batches, inputs and keys in
     other orders, one message at a time, saved and resumed in between, every key alone, interpreted
     instead of compiled, columns of other types; with --spark on Spark. The exit code is 1 if
-    anything differs; the smallest input that shows it is told then.
+    anything differs; the smallest input that shows it is printed then.
 
     The digests of the outputs are the same on every machine, and those of `Result.digest`.
     """
@@ -126,7 +126,7 @@ def _show_status() -> AbstractContextManager[Tell | None]:
 
 
 class _Status:
-    """A line at the end of a terminal: the way and the run."""
+    """A line at the end of a terminal: the variant and the run."""
 
     def __enter__(self) -> Tell:
         from rich.console import Console

@@ -9,7 +9,7 @@ from rtbot.cli.shell_completion import VARIABLE
 
 BASH_FOUND = "COMPREPLY+=($value)"
 NO_SPACE = "\n            [[ $value == *= ]] && compopt -o nospace"
-"""What bash is told in addition: no space after `name=`."""
+"""An addition for bash: no space after `name=`."""
 
 
 @click.command("completion")

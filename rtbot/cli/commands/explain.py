@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ExplainCommand(click.Command):
-    """Takes `--code=all` beside the flag `--code`, whose next word is the graph."""
+    """Command that takes `--code=all` beside the flag `--code`, whose next word is the graph."""
 
     def make_parser(self, ctx: click.Context) -> Any:
         """Return the parser of the command line."""
@@ -76,7 +76,7 @@ def command(
 
 
 def _refuse_operator(name: str) -> None:
-    """Raise a usage error if the name is that of an operator, and of no file."""
+    """Raise a usage error if the name is that of an operator, and not of a file."""
     if "." in name or Path(name).exists():
         return
     import rtbot.operators  # noqa: F401 (registers the operators)

@@ -27,7 +27,7 @@ def command(name: Path, kind: str | None, force: bool, debug: bool) -> None:  # 
     """Write NAME.yaml, a commented graph with tests, and the schema for editors beside it.
 
     The schema, rtbot.schema.json, makes editors with a YAML language server complete and check the
-    file; it is written anew each time.
+    file; it is rewritten each time.
     """
     from rtbot.core.errors import suggest_name
     from rtbot.graph.schema import format_schema
@@ -54,12 +54,12 @@ def _resolve_path(name: Path) -> Path:
     if name.is_dir():
         raise click.UsageError(f"{name} is a folder; name a graph in it: {name / 'NAME'}")
     if not name.stem.strip(".") or not str(name).isprintable():
-        raise click.UsageError(f"{str(name)!r} is no name of a file")
+        raise click.UsageError(f"{str(name)!r} is not a file name")
     return name if name.suffix in (".yaml", ".yml") else name.with_name(f"{name.name}.yaml")
 
 
 def _print_advice(path: Path, sample: str) -> None:
-    """Say on stderr what there is now, and what to try."""
+    """Print on stderr what has been written, and what to try."""
     names = f"{sample}.csv", f"{path.stem}-chart.svg", f"{path.stem}.svg"
     graph, data, chart, drawing = (shlex.quote(str(p)) for p in (path, *map(path.with_name, names)))
     echo(f"{path}: a graph with tests", err=True)

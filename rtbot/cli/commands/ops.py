@@ -19,7 +19,7 @@ MARGIN = 28
 def command(pattern: str, form: str, plugins: tuple[str, ...], debug: bool) -> None:  # noqa: ARG001
     """List the operators by subject, each with its meaning and the kinds that go in and come out.
 
-    `rtbot doc OPERATOR` tells the rest.
+    `rtbot doc OPERATOR` shows the rest.
     """
     import rtbot.operators  # noqa: F401 (registers the operators)
     from rtbot.explain import (

@@ -43,10 +43,10 @@ class _Bytes(click.ParamType[int]):
 
 
 class _Run(click.Command):
-    """Lets --strict stand alone without taking the word after it for its value."""
+    """Command that accepts a bare --strict without taking the next word for its value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give a bare --strict its value, and say of a second FILE how it is given."""
+        """Give a bare --strict its value, and explain how a second FILE is given."""
         args = ["--strict=losses" if a == "--strict" else a for a in args]
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
@@ -133,7 +133,7 @@ class _Run(click.Command):
     help="How many rows of input go between two checkpoints, at least.  [default: 1000000]",
 )
 @click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
-@click.option("-q", "--quiet", is_flag=True, help="Tell nothing but errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @add_graph_options
 def command(
     graph: str,
@@ -184,11 +184,11 @@ def _print_notice(text: str) -> None:
 
 
 def _discard_notice(text: str) -> None:
-    """Tell nobody."""
+    """Ignore the notice."""
 
 
 def _make_progress_bar(stack: ExitStack, asked: Job) -> ProgressBar | None:
-    """Show how far the run is, if stderr is a terminal that is not busy with the results."""
+    """Show how far the run is, if stderr is a terminal to which no results go."""
     to_stdout = any(target.path == STANDARD for target in asked.targets)
     if not sys.stderr.isatty() or (to_stdout and sys.stdout.isatty()):
         return None

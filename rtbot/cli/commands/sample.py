@@ -60,7 +60,7 @@ def command(
 
 
 def _print_advice(series: SampleSeries, wish: SampleOptions, file: str | None) -> None:
-    """Say on stderr which graph to try."""
+    """Print on stderr which graph to try."""
     from rtbot.samples import LATE_STEPS
 
     key = f" --key {series.key}" if wish.keys and not series.keys else ""

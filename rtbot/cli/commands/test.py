@@ -87,7 +87,7 @@ def command(
 
 
 def _list_files(path: str) -> list[str]:
-    """A file, or those of a folder that may be graphs."""
+    """Return the file, or the files of a folder that may be graphs."""
     if not Path(path).is_dir():
         return [path]
     there = (one for one in Path(path).iterdir() if one.suffix in SUFFIXES and one.is_file())
@@ -138,7 +138,7 @@ def _print_summary(tally: _Tally, word: str) -> None:
         told = [f"{passed} passed"] + [f"{len(failed)} failed"] * bool(failed)
         echo(mark=click.style(", ".join(told), fg="red" if failed else "green"))
     elif not tally.problems:
-        none = "no tests found: they stand under `tests:` in a graph file"
+        none = "no tests found: they go under `tests:` in a graph file"
         echo(f"no test has {word!r} in its name" if word else none, err=True)
 
 
@@ -184,5 +184,5 @@ def _pair_to_json(pair: RowPair) -> dict[str, Any]:
 
 
 def _cell_to_json(value: Any) -> Any:
-    """A value as JSON has it: `nan`, `inf` and `-inf` are text."""
+    """Return a value as JSON has it: `nan`, `inf` and `-inf` are text."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -53,7 +53,7 @@ def command(
 
 
 def _check_file(path: str, values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
-    """Check one file; also the line that says it is fine, if it is."""
+    """Check one file; also return the line that reports it valid, if it is."""
     from pathlib import Path
 
     import rtbot

@@ -147,7 +147,7 @@ class _Check:
         drafts: dict[str, Draft],
         outputs: dict[str, Ref | None],
     ) -> None:
-        """A graph has an input and an output; a section that is wrong is reported as such."""
+        """Note a missing input or output; a section that is wrong is reported as such."""
         start = SourceSpan(self.document.file, *((1, 1) if self.document.source else (0, 0)))
         read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
         ends = [name for name in drafts if name not in read]
@@ -162,11 +162,11 @@ class _Check:
 
     @property
     def misspelt(self) -> bool:
-        """Whether a key of the file is unknown: it may have meant any section."""
+        """Whether a key of the file is unknown: any section may be meant."""
         return not self.document.root.items.keys() <= set(KEYS)
 
     def has_missing_names(self, sections: dict[str, Any], inputs: dict[str, Input | None]) -> bool:
-        """Whether names are missing that the file meant to give."""
+        """Return whether names are missing that the file meant to give."""
         operators = sections.get("operators")
         odd = not (is_empty(operators) or is_mapping(operators))
         return not inputs or self.misspelt or odd
@@ -178,7 +178,7 @@ class _Check:
         outputs: dict[str, Ref | None],
         tests: list[GraphTest],
     ) -> None:
-        """What nothing reads is no error, but seldom meant."""
+        """Note what nothing reads: no error, but seldom meant."""
         read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
         read |= {ref.id for ref in outputs.values() if ref is not None}
         read |= {ref.id for test in tests for ref in test.refs}
@@ -207,8 +207,8 @@ class _Check:
 
 
 def _suggest_sections(root: MappingNode) -> dict[str, str]:
-    """Say of keys that are none of a graph file where they belong."""
-    hints = {key: f"it stands under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
+    """Return hints on where keys belong that are not keys of a graph file."""
+    hints = {key: f"it belongs under `io`: `io: {{{key}: ...}}`" for key in IO_KEYS}
     for key, item in root.items.items():
         if isinstance(item, MappingNode) and "type" in item.items:
             hints[key] = "indent it: it belongs to `operators`"
@@ -216,12 +216,12 @@ def _suggest_sections(root: MappingNode) -> dict[str, str]:
 
 
 def is_empty(section: Any) -> bool:
-    """Whether a section has nothing in it, as opposed to something wrong."""
+    """Return whether a section has nothing in it, as opposed to something wrong."""
     if section is None or isinstance(section, ScalarNode):
         return section is None or section.missing
     return not section.items
 
 
 def is_mapping(section: Any) -> bool:
-    """Whether a section has the form of a mapping."""
+    """Return whether a section has the form of a mapping."""
     return isinstance(section, MappingNode)

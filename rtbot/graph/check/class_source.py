@@ -1,4 +1,4 @@
-"""Where in a Python file the parts of an operator's class stand."""
+"""The places of an operator's class and its parts in a Python file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ClassSource:
-    """The places of a class or a function, and of what stands in it."""
+    """The places of a class or a function, and of what is in it."""
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
@@ -65,7 +65,7 @@ class ClassSource:
         return None
 
     def inside(self, name: str) -> Callable[[int, int], SourceSpan]:
-        """Return the function from (offset, length) in a text attribute to the place of that."""
+        """Return a function from (offset, length) in a text attribute to its place in the file."""
         value = getattr(self.attribute(name), "value", None)
         plain = isinstance(value, ast.Constant) and value.lineno == value.end_lineno
         whole, quote = self.of(name), self.mark(value) if plain else None

@@ -53,7 +53,7 @@ class Context:
     unit: str | None = None
     used: set[str] = field(default_factory=set)
     blind: bool = False
-    """Parameters may be missing that the file meant to give: an unknown one is no mistake."""
+    """Parameters that the file meant to give may be missing: an unknown one is not a mistake."""
 
     def parameter(self, name: str, mark: SourceSpan) -> GraphParameter:
         """Return the parameter `$name`; an unknown one is refused, a wrong one poisons silently."""
@@ -71,7 +71,7 @@ class Context:
         return self.parameters[name]
 
     def substitute(self, node: ScalarNode) -> ScalarNode:
-        """Return the value that `$name` stands for, of its own type; `$$` is a dollar sign."""
+        """Return the value of `$name`, of its own type; `$$` is a dollar sign."""
         if not isinstance(node.value, str) or not node.value.startswith("$"):
             return node
         if node.value.startswith("$$"):
@@ -91,7 +91,7 @@ def read_entries(
 ) -> dict[str, DocumentNode]:
     """Return the entries of a mapping whose keys are a closed set; none if it is no mapping.
 
-    `hints` say of some unknown keys where they belong.
+    `hints` are where some unknown keys belong.
     """
     if node is None:
         return {}
@@ -142,12 +142,12 @@ def to_plain_tree(node: DocumentNode) -> Any:
 
 
 def check_id(name: str, mark: SourceSpan, what: str, problems: Problems) -> bool:
-    """Note an id that is no id; return whether it is one."""
+    """Note an invalid id; return whether it is valid."""
     if ID.fullmatch(name):
         return True
     rule = "a letter, then letters, digits, _ and -, 64 at most"
     hint = describe_non_ascii(name) or suggest_space(name) or rule
-    problems.add("RT107", mark, f"{name[:80]!r} is no valid name of {what}", hint)
+    problems.add("RT107", mark, f"{name[:80]!r} is not a valid name of {what}", hint)
     return False
 
 
@@ -158,7 +158,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def hint_known_names(names: Collection[str]) -> str:
-    """Return a hint that says which names there are."""
+    """Return a hint that lists the names there are."""
     if len(names) < 2:
         return f"there is only {next(iter(names))}" if names else "there is none"
     return f"there are {join_names(names)}"

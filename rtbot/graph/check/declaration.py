@@ -1,7 +1,7 @@
 """What is wrong with the declaration of an operator, before any graph uses it.
 
-Ours are held to it by a test, a user's where they are used first: every problem at once, each with
-its place in the Python file.
+Ours are checked by a test, a user's where they are first used: every problem at once, each with its
+place in the Python file.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ GENERIC = ("T", "N")
 STATE_KINDS = ("number", "integer", "boolean", *GENERIC)
 RESERVED = ("type", "in", "control", "doc", "meta", "id")
 IN_STEPS = ("time",)
-"""What a step gets by name whatever its operator declares."""
+"""What a step may take by name whatever its operator declares."""
 _CONDITIONS = ("keep", "fault")
 
 
 def is_builtin(cls: type[Operator]) -> bool:
-    """Whether an operator is one of rtbot's own, which a test checks."""
+    """Return whether an operator is one of rtbot's own, which a test checks."""
     return cls.__module__.startswith("rtbot.")
 
 
@@ -106,25 +106,25 @@ class _Checker:
             self.port(port.name, port)
 
     def check_numbering(self, letter: str, names: list[str]) -> None:
-        """Ports of a group are numbered from 1 on, or one stands for several."""
+        """Check that ports of a group are numbered from 1 on, or one is variadic."""
         wanted = [f"{letter}{k}" for k in range(1, len(names) + 1)]
         for name, right in zip(names, wanted, strict=True):
             declared = self.cls.inputs.get(name) or self.cls.outputs[name]
             if declared.variadic and len(names) == 1:
-                right = letter  # noqa: PLW2901 (the one that stands for all)
+                right = letter  # noqa: PLW2901 (the one that means all)
             if name != right:
                 self.note_misnamed(name, right)
 
     def note_misnamed(self, name: str, right: str) -> None:
         hint = f"name it {right}, and what it means by alias={name!r}"
-        self.add(name, f"{name} is no name of a port here", hint)
+        self.add(name, f"{name} is not a name of a port here", hint)
 
     def port(self, name: str, port: In | Out) -> None:
         if port.kind not in (*KINDS, *GENERIC):
             hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
-            self.add(name, f"{port.kind!r} is no kind of a port", hint)
+            self.add(name, f"{port.kind!r} is not a kind of a port", hint)
         if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is no role of a port", hint_known_names(ROLES))
+            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
@@ -151,28 +151,28 @@ class _Checker:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
-                self.add(name, f"{kind!r} is no kind of state", hint_known_names(STATE_KINDS))
+                self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
             if isinstance(item, Ring):
                 self.ring(name, item)
             size = item.size if isinstance(item, Ring | Cells) else 1
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
                 hint = f"add {size} = Integer(minimum=1)"
-                self.add(name, f"its size {size!r} is no Integer parameter", hint)
+                self.add(name, f"its size {size!r} is not an Integer parameter", hint)
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
-            self.add(name, f"{ring.port!r} is no input port", hint_known_names(self.cls.inputs))
+            self.add(name, f"{ring.port!r} is not an input port", hint_known_names(self.cls.inputs))
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
 
     def arguments(self) -> None:
-        """What a step may take has one meaning each, whatever gives it: `window_first`."""
+        """Check that each argument a step may take has one meaning, such as `window_first`."""
         owners: dict[str, str] = {}
         for owner, names in argument_names(self.cls):
             for name in names:
                 if name in owners:
                     message = f"a step would take {name} for {owners[name]}"
-                    self.add(owner, f"{owner} is no free name: {message}", "rename it")
+                    self.add(owner, f"{owner} is not a free name: {message}", "rename it")
                     break
             owners |= {name: owner for name in names if name not in owners}
 
@@ -216,15 +216,15 @@ class _Checker:
             hint = suggest_name(part.value, functions) or hint_known_names(sorted(functions))
             return f"unknown function {part.value!r}", hint
         if part.op == "parameter":
-            return f"${part.value} is no parameter here", f"write {part.value}"
+            return f"${part.value} is not a parameter here", f"write {part.value}"
         if part.op != "name" or find_constant(part.value) or self.names(part.value):
             return "", ""
         there = [*self.cls.inputs, *self.cls.parameters]
         hint = suggest_name(part.value, there) or hint_known_names(there)
-        return f"{part.value} is no port and no parameter", hint
+        return f"{part.value} is neither a port nor a parameter", hint
 
     def names(self, name: str) -> bool:
-        """Whether a formula may use the name: a port, or a parameter or an element of a list."""
+        """Return whether a formula may use the name: a port, a parameter, an element of a list."""
         stem = name.rstrip("0123456789")
         port = self.cls.inputs.get(name) or self.cls.inputs.get(stem)
         if port is not None:

@@ -105,7 +105,7 @@ def _find_unindented(items: Map[str, DocumentNode]) -> set[str]:
 
 
 def _count_open_brackets(text: str) -> int:
-    """How many brackets stay open: in { } a comma cuts an expression into what look like keys."""
+    """Count the brackets that stay open: in { } a comma cuts an expression into apparent keys."""
     return text.count("(") - text.count(")")
 
 
@@ -206,7 +206,7 @@ def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]
             )
             if isinstance(item, MappingNode):
                 suspects += item.items
-                hint = "parameters stand beside `type` and `in`"
+                hint = "parameters go beside `type` and `in`"
             message = f"{draft.operator.__name__} has no parameter {key!r}"
             context.problems.add("RT104", node.keys[key], message, hint, operator=draft.id)
             continue
@@ -295,7 +295,7 @@ def _compare_arity(draft: Draft, node: MappingNode, context: Context) -> None:
         if key == "numPorts":
             count = parse_integer(item) if isinstance(item, ScalarNode) else None
         if count is None:
-            context.problems.add("RT113", item.mark, f"{key} is no count of ports", "leave it out")
+            context.problems.add("RT113", item.mark, f"{key} is not a port count", "leave it out")
         elif count != draft.arity:
             message = f"{key} says {count} ports, the wiring has {draft.arity}"
             context.problems.add("RT116", item.mark, message, "leave it out", operator=draft.id)

@@ -42,7 +42,7 @@ IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl"
 
 
 def read_inputs(node: DocumentNode | None, context: Context) -> dict[str, Input | None]:
-    """Return the inputs; None stands for one whose problem is noted."""
+    """Return the inputs; None means one whose problem is noted."""
     items = read_entries(node, "inputs", None, context.problems)
     result: dict[str, Input | None] = {}
     for name, item in items.items():
@@ -108,7 +108,7 @@ def read_outputs(
 ) -> dict[str, Ref | None]:
     """Return the public outputs: a mapping, or a list of references that name themselves.
 
-    None stands for one whose problem is noted.
+    None means one whose problem is noted.
     """
     result: dict[str, Ref | None] = {}
     for name, mark, item in _list_outputs(node, context):
@@ -159,7 +159,7 @@ def _list_outputs(
 def override_io(
     node: DocumentNode | None, overrides: abc.Mapping[str, Any] | None
 ) -> DocumentNode | None:
-    """Return the `io` section with values given at the call in place of its own."""
+    """Return the `io` section with values given at the call instead of its own."""
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     if not given:
         return node
@@ -171,7 +171,7 @@ def override_io(
 
 
 def read_unit(node: DocumentNode | None) -> str | None:
-    """Return `io.unit` if it is a valid one; durations in parameters need it before all else."""
+    """Return `io.unit` if it is valid; durations in parameters need it before all else."""
     unit = node.items.get("unit") if isinstance(node, MappingNode) else None
     return unit.text if isinstance(unit, ScalarNode) and unit.text in UNITS else None
 

@@ -37,7 +37,7 @@ TYPES: dict[str, type[Parameter]] = {
 def read_parameters(
     node: DocumentNode | None, given: abc.Mapping[str, Any], context: Context
 ) -> dict[str, GraphParameter]:
-    """Check the section and the values given for it; `$name` is not resolved in here."""
+    """Check the section and the values given for it; `$name` is not resolved here."""
     result = {}
     for name, item in read_entries(node, "params", None, context.problems).items():
         assert isinstance(node, MappingNode)
@@ -61,7 +61,7 @@ def _read_parameter(
 ) -> GraphParameter:
     if not NAME.fullmatch(name):
         hint = "a letter, then letters, digits and _, 64 at most"
-        raise graph_error("RT107", mark, f"{name[:80]!r} is no valid name of a parameter", hint)
+        raise graph_error("RT107", mark, f"{name[:80]!r} is not a valid name of a parameter", hint)
     found = len(context.problems.found)
     fields = _read_fields(node, name, context)
     if len(context.problems.found) > found:
@@ -170,5 +170,5 @@ def _make_node(name: str, value: Any) -> DocumentNode:
             [ScalarNode(unwrap_scalar(v, mark), mark, quoted=True) for v in value], mark
         )
     if value is None:
-        raise graph_error("RT113", mark, f"{name} is None, no value of a parameter")
+        raise graph_error("RT113", mark, f"{name} is None, which is not a value of a parameter")
     return ScalarNode(unwrap_scalar(value, mark), mark, quoted=True)

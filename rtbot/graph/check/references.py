@@ -27,7 +27,7 @@ _WORDS = {
     **dict.fromkeys(("none", "null", "nil"), "null is not written: coalesce(x, VALUE) replaces it"),
     **dict.fromkeys(KINDS, "write what it shows: the id of an input or operator"),
 }
-"""What to write where a name is none of the graph but one of these, in any case."""
+"""What to write where a name is not in the graph but one of these, in upper or lower case."""
 
 INPUT_PORTS = {"o1": "o1"}
 
@@ -36,7 +36,8 @@ INPUT_PORTS = {"o1": "o1"}
 class SymbolTable:
     """What a reference can name: the inputs and operators of the graph.
 
-    `blind` says that some of them could not be read: then an unknown name is no mistake of its own.
+    `blind` is whether some of them could not be read: then an unknown name is not a mistake of its
+    own.
     """
 
     inputs: Collection[str]
@@ -57,7 +58,7 @@ class SymbolTable:
             raise GraphError([])
         if not found:
             raise graph_error(
-                "RT120", mark, f"{text[:80]!r} is no reference", _suggest_reference(text)
+                "RT120", mark, f"{text[:80]!r} is not a reference", _suggest_reference(text)
             )
         name, port = found.groups()
         names = self.outputs(name, mark)
@@ -108,9 +109,9 @@ class SymbolTable:
 
 
 def _suggest_reference(text: str) -> str:
-    """Return what to write in place of a text that is no reference."""
+    """Return what to write instead of a text that is not a reference."""
     if REFERENCE.fullmatch(text.removeprefix("$")):
-        return f"`$` stands before parameters of the graph: write {text[1:]}"
+        return f"`$` is for parameters of the graph: write {text[1:]}"
     names = re.split(r"[\s,;]+", text.strip())
     if len(names) > 1 and all(map(REFERENCE.fullmatch, names)):
         return f"several references are a list: [{', '.join(names)[:60]}]"
@@ -136,7 +137,7 @@ def resolve_drafts(names: SymbolTable, context: Context) -> None:
 
 
 def _collect_references(draft: Draft, names: SymbolTable) -> Iterator[tuple[str, str, SourceSpan]]:
-    """Every distinct name of an expression, in order of appearance, at its first place."""
+    """Return every distinct name of an expression, in order of appearance, at its first place."""
     assert draft.term is not None
     assert draft.scalar is not None
     seen: set[str] = set()
@@ -200,7 +201,7 @@ def sort_drafts(drafts: Mapping[str, Draft], context: Context) -> list[Draft]:
 
 
 def _find_cycles(waits: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """Disjoint cycles, in the direction of the data, of what is left over by the ordering."""
+    """Find disjoint cycles, in the direction of the data, in what the ordering has left over."""
     done: set[str] = set()
     for start in waits:
         path: dict[str, int] = {}

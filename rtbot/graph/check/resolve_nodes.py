@@ -42,7 +42,7 @@ def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node
 
 
 def _resolve_formula(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
-    """An expression of the graph file: its types follow from those of its streams."""
+    """Resolve an expression of the graph file: its types follow from those of its streams."""
     assert draft.term is not None
     assert draft.scalar is not None
     ports = {port: types[ref] for port, ref in draft.inputs.items()}
@@ -148,7 +148,7 @@ def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
 
 
 def _unify_kinds(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
-    """All ports declared T carry one kind, and all declared N; integers beside numbers widen."""
+    """Give all ports declared T one kind, and all declared N; widen integers beside numbers."""
     for generic in _GENERIC:
         group = [port for port in kinds if draft.operator.port(port).kind == generic]
         present = {kinds[port] for port in group}

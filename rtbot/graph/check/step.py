@@ -1,4 +1,4 @@
-"""What is wrong with a step, told by its text: arguments, what it uses, what it returns."""
+"""What is wrong with a step, by its source: arguments, what it uses, what it returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rtbot.core.source_span import SourceSpan
 RING_PARTS = ("first", "count", "entering", "leaving", "evicts", "position")
 _SINGLE = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
-"""Expressions that are one value for sure."""
+"""Expressions that are certainly one value."""
 
 
 def check_step(
@@ -72,7 +72,7 @@ class _StepCheck:
                 self.add(argument, f"the argument {argument.arg} names nothing", hint)
 
     def element(self, name: str) -> bool:
-        """Whether the name is an element of a list parameter, `name_1`."""
+        """Return whether the name is an element of a list parameter, `name_1`."""
         stem, _, place = name.rpartition("_")
         return place.isdigit() and stem in self.cls.parameters
 
@@ -122,7 +122,7 @@ class _StepCheck:
         if inspect.ismodule(value):
             return f"it uses the module {name}", "a step may use math, and no other module"
         hint = f"mark {name} with @step" if inspect.isfunction(value) else "write it in the step"
-        return f"it uses {name}, which is no step and no number", hint
+        return f"it uses {name}, which is neither a step nor a number", hint
 
 
 def find_helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
@@ -136,12 +136,12 @@ def find_helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 
 
 def step_names(cls: type[Operator]) -> list[str]:
-    """Return what the arguments of a step may be called."""
+    """Return the possible names of a step's arguments."""
     return [*(name for _, names in argument_names(cls) for name in names), "time"]
 
 
 def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
-    """Yield every port, parameter and piece of state with the arguments that it gives."""
+    """Yield every port, parameter and item of state with its arguments."""
     for name in cls.inputs:
         yield name, [name, f"{name}_valid"]
     for name in cls.parameters:
@@ -168,7 +168,7 @@ def result_names(cls: type[Operator]) -> list[str] | None:
 
 
 def count_results(value: ast.expr | None) -> int | None:
-    """Return how many values a return statement gives, None if its text does not say."""
+    """Return how many values a return statement has, None if that is not certain."""
     if value is None:
         return 0
     if isinstance(value, ast.Tuple):

@@ -32,7 +32,7 @@ class GraphTestRows:
     """Rows as (t, value) or, in a keyed test, (key..., t, value); or the path of a file of them.
 
     `lines` has the line of every row. `style` is how times are written, None if as integers.
-    `missing` says that nothing stands there yet, not even an empty list.
+    `missing` is whether nothing is there yet, not even an empty list.
     """
 
     rows: tuple[Row, ...] = ()
@@ -89,7 +89,7 @@ def _read_row(node: DocumentNode, type_: Type, keys: int, context: Context) -> R
 
 
 def _read_time(scalar: ScalarNode, unit: str | None) -> int:
-    """A time is an integer in `io.unit`, or ISO 8601 text if the graph has a unit."""
+    """Read a time: an integer in `io.unit`, or ISO 8601 text if the graph has a unit."""
     at = parse_integer(scalar)
     hint = "a time is an integer in io.unit, or text such as 2024-01-31T12:00:00"
     if at is None and detect_style(scalar.text) is not None:
@@ -101,7 +101,7 @@ def _read_time(scalar: ScalarNode, unit: str | None) -> int:
         except DataError as error:
             raise graph_error("RT150", scalar.mark, error.message, error.hint) from None
     if at is None or not INT64_MIN <= at <= INT64_MAX:
-        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is no time", hint)
+        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is not a time", hint)
     return at
 
 
@@ -113,7 +113,7 @@ def _detect_style(node: SequenceNode, keys: int) -> TimeStyle | None:
 
 
 def _read_key(scalar: ScalarNode) -> Any:
-    """A key is an integer if it is written as one without quotes, null, or else text."""
+    """Read a key: an integer if it is written as one without quotes, null, or else text."""
     if scalar.missing:
         return None
     value = None if scalar.quoted else parse_integer(scalar)
@@ -135,5 +135,5 @@ def _read_cell(scalar: ScalarNode, type_: Type) -> Any:
     else:
         value = scalar.text if scalar.value is not None else None
     if value is None:
-        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is no {type_}")
+        raise graph_error("RT150", scalar.mark, f"{scalar.text[:40]!r} is not of type {type_}")
     return value

@@ -1,4 +1,4 @@
-"""The `tests` section: rows that go in, rows that are expected, typed but not run."""
+"""The `tests` section: input rows and expected rows, typed but not run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEYS = (
 )
 
 ERROR_CODES = [code for code, told in CODES.items() if not told.startswith("warning")]
-"""What a test can be about."""
+"""What a test can expect."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class GraphTest:
     """One test of a graph file.
 
     `expect` is by public output or reference, as written; `targets` are the ports that these and
-    `emits_nothing` name. A test that expects nothing yet, not even an error, waits to be filled in.
+    `emits_nothing` name. A test that expects nothing yet, not even an error, is to be filled in.
     """
 
     name: str
@@ -71,7 +71,7 @@ def read_tests(
     types: Mapping[Ref, Type],
     context: Context,
 ) -> list[GraphTest]:
-    """Return the tests; what is wrong with one does not hide what is wrong with the next."""
+    """Return the tests; a problem of one does not hide those of the next."""
     if node is None or (isinstance(node, ScalarNode) and node.missing):
         return []
     if not isinstance(node, SequenceNode):
@@ -137,7 +137,7 @@ class _TestReader:
         return names
 
     def parameters(self) -> dict[str, Any]:
-        """Values for the graph's parameters, as written; they are converted when the test runs."""
+        """Read values for the graph's parameters, as written; running the test converts them."""
         result = {}
         known = self.graph.context.parameters
         node = self.fields.get("params")
@@ -151,7 +151,7 @@ class _TestReader:
             elif isinstance(item, SequenceNode):
                 result[name] = [one.value for one in item.items if isinstance(one, ScalarNode)]
             else:
-                self.problems.add("RT105", item.mark, "a parameter is no mapping here")
+                self.problems.add("RT105", item.mark, "a parameter is not a mapping here")
         return result
 
     def tolerance(self) -> float:
@@ -162,7 +162,7 @@ class _TestReader:
         return float(convert_value(parameter, node, self.graph.context))
 
     def error(self) -> str:
-        """Return the code of the error that the test is about; no rows come out of that."""
+        """Return the code of the error that the test expects; no rows come out then."""
         node = self.fields.get("error")
         code = read_text(node, "error", self.problems)
         if not isinstance(node, ScalarNode):

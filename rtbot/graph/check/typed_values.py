@@ -118,7 +118,7 @@ def parse_boolean(scalar: ScalarNode) -> bool | None:
 
 
 def parse_duration(text: str, unit: str | None, mark: SourceSpan, name: str) -> int | None:
-    """Return how many units of `io.unit` a text such as "500ms" is; None if it is no duration."""
+    """Return how many units of `io.unit` a text such as "500ms" is; None if not a duration."""
     found = DURATION.fullmatch(text)
     if not found:
         return None
@@ -243,7 +243,7 @@ def _shorten(text: str) -> str:
 
 
 def describe_parameter(parameter: Parameter) -> str:
-    """Say what a parameter takes, with its range."""
+    """Describe what a parameter takes, with its range."""
     names = {
         Integer: "an odd integer" if getattr(parameter, "odd", False) else "an integer",
         Number: "a number",

@@ -20,7 +20,7 @@ _NUMBERED = re.compile(r"([A-Za-z_]+)([1-9][0-9]{0,3})", re.ASCII)
 
 
 def is_control(name: str) -> bool:
-    """Whether a declared port is a control port, c1 or c1..cN."""
+    """Return whether a declared port is a control port, c1 or c1..cN."""
     return re.fullmatch(r"c[0-9]*", name) is not None
 
 
@@ -107,7 +107,7 @@ def _read_reference(node: DocumentNode) -> ScalarNode:
 
 
 def count_arity(cls: type[Operator], feeds: Collection[str]) -> int:
-    """Return how many ports each variadic port stands for."""
+    """Return how many ports each variadic port has."""
     arity = 0
     for name, port in cls.inputs.items():
         if port.variadic:

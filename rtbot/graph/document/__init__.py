@@ -1,8 +1,8 @@
 """A graph file as a tree of nodes that know their places; no value has a type yet.
 
 The text is read from the events of a YAML parser, never through its constructors: a scalar stays
-the text that stands in the file until the field that holds it converts it. So `no`, `010`, `1e3`
-and dates surprise nobody, and a hostile file can make nothing but nodes, within stated limits.
+the text of the file until the field that holds it converts it. So `no`, `010`, `1e3` and dates are
+no surprise, and a hostile file can make nothing but nodes, within stated limits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What went wrong where a text is no YAML, or is something else than a graph, in plain words."""
+"""Plain messages for text that is not YAML, or is something other than a graph."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _HINTS = {
     "<document start>": "one graph per file, and one root: indent what belongs to a key",
     "mapping keys are not": "quote the text: a question mark and a space start a key",
 }
-"""By a part of what the parser says."""
+"""Hints, by a part of the parser's message."""
 
 _INSIDE = "quote the text: what it begins with ends before this place"
 _INDENTED = ("expected key", "expected <block end>", "expected '-'")
@@ -76,7 +76,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _is_noticed_late(error: Any) -> bool:
-    """Whether the parser noticed a mistake lines after it: a key without its colon."""
+    """Return whether the parser noticed a mistake lines after it: a key without its colon."""
     return "expected ':'" in (error.problem or "")
 
 
@@ -113,12 +113,12 @@ def suggest_space(text: str) -> str:
 
 
 def identify_bytes(data: bytes) -> str:
-    """Say what file this is by its first bytes, or ""."""
+    """Return what file this is by its first bytes, or ""."""
     return next((what for magic, what in _MAGIC.items() if data.startswith(magic)), "")
 
 
 def identify_text(text: str) -> str:
-    """Say what data this is, by its first two lines, or ""."""
+    """Return what data this is by its first two lines, or ""."""
     first, second = [*(line for line in text.split("\n", 20) if line.strip()), "", ""][:2]
     if first.startswith("{") and first.rstrip().endswith("}") and second.startswith("{"):
         return "JSON lines data, not like a graph"

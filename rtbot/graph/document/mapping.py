@@ -37,7 +37,8 @@ def from_mapping(source: abc.Mapping[str, Any]) -> Document:
 def to_nodes(value: Any, place: Place, problems: Problems) -> DocumentNode:
     """Make nodes of a str, int, float, bool, None, or of lists and mappings of these.
 
-    A str is a text as one in quotes is: "20" is no integer where the field does not ask for one.
+    A str is a text as one in quotes is: "20" is not an integer where the field does not ask for
+    one.
     """
     count = [0]
 
@@ -74,12 +75,12 @@ def unwrap_scalar(value: Any, mark: SourceSpan) -> Any:
     if value is not None and not isinstance(value, str | bool | int | float):
         hint = "types are texts, such as 'number'" if isinstance(value, type) else ""
         raise graph_error(
-            "RT105", mark, f"a {type(value).__name__} is no value of a graph file", hint
+            "RT105", mark, f"a {type(value).__name__} is not a value of a graph file", hint
         )
     if isinstance(value, int) and value.bit_length() > INTEGER_BITS:
         raise graph_error("RT134", mark, "an integer far beyond 64 bits")
     if isinstance(value, str) and len(value) > SCALAR_MAX:
         raise graph_error("RT108", mark, f"a text of more than {SCALAR_MAX} characters")
     if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
-        raise graph_error("RT109", mark, "a text that is no Unicode (a lone surrogate)")
+        raise graph_error("RT109", mark, "a text that is not valid Unicode (a lone surrogate)")
     return value

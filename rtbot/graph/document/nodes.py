@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NULLS = ("", "~", "null", "Null", "NULL")
-"""What stands for nothing where it stands bare."""
+"""What means nothing where it is not quoted."""
 
 
 @dataclass(slots=True)
@@ -33,14 +33,14 @@ class ScalarNode:
 
     @property
     def text(self) -> str:
-        """The value as a file would say it."""
+        """The value as a file would have it."""
         if isinstance(self.value, bool):
             return "true" if self.value else "false"
         return self.value if isinstance(self.value, str) else str(self.value)
 
     @property
     def missing(self) -> bool:
-        """True if nothing stands after the colon, or what YAML and JSON call nothing."""
+        """Whether nothing is after the colon, or what YAML and JSON call null."""
         return self.value is None or (self.value in NULLS and not self.quoted)
 
     def place(self, offset: int, length: int = 1) -> SourceSpan:
@@ -57,8 +57,8 @@ class ScalarNode:
     def _walk(self) -> Iterator[int]:
         """Yield the offset in the file of every character.
 
-        Characters that are no white space stand in the file in the order of the text; an escape
-        that hides a character leaves the place before it.
+        Characters that are not white space are in the file in the order of the text; an escape that
+        hides a character leaves the place before it.
         """
         at = self.start
         if self.source[at : at + 1] in ("|", ">") and not self.quoted:
@@ -103,7 +103,7 @@ DocumentNode = ScalarNode | SequenceNode | MappingNode
 
 @dataclass
 class Document:
-    """A graph file that could be read; `problems` are those that do not hinder reading on."""
+    """A graph file that could be read; `problems` are those that do not prevent reading on."""
 
     root: MappingNode
     file: str

@@ -47,7 +47,7 @@ def parse_yaml(text: str, file: str = "<graph>") -> Document:
 
 
 class _NodeBuilder:
-    """Builds nodes from the parser's events; depth is counted, not recursed into."""
+    """Builder of nodes from the parser's events; depth is counted, not recursed into."""
 
     def __init__(self, document: Document) -> None:
         self.text = document.source
@@ -98,7 +98,7 @@ class _NodeBuilder:
         return SourceSpan(self.file, start.line + 1, start.column + 1, max(length, 1))
 
     def ignore(self, event: Any) -> None:
-        """Stream and document ends say nothing."""
+        """Ignore the ends of streams and documents."""
 
     def refuse(self, event: Any, what: str, written: str, hint: str) -> None:
         self.fatal = True
@@ -169,7 +169,7 @@ class _NodeBuilder:
             node.end -= 1
 
     def add(self, node: DocumentNode) -> None:
-        """Put the node where the parser stands: a key, a value, an item, or the root."""
+        """Put the node at the parser's place: a key, a value, an item, or the root."""
         if not self.stack:
             self.roots.append(node)
             return

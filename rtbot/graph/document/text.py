@@ -37,7 +37,7 @@ def decode_text(data: bytes, file: str, bytes_max: int) -> str:
 
 
 def normalise_text(text: str, file: str, bytes_max: int) -> str:
-    """Return the text with line ends as newlines; raise GraphError for what is no plain text."""
+    """Return the text with line ends as newlines; raise GraphError for what is not plain text."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if len(text) > bytes_max or len(text.encode("utf-8", "surrogatepass")) > bytes_max:
         raise graph_error(
@@ -59,7 +59,7 @@ def normalise_text(text: str, file: str, bytes_max: int) -> str:
 
 
 def _join_surrogates(pair: re.Match[str]) -> str:
-    """Write a character that JSON escapes as two halves as YAML escapes it."""
+    """Write a character that JSON escapes as two surrogates as YAML escapes it."""
     units = bytes.fromhex(pair.group(2) + pair.group(3))
     return f"{pair.group(1)}\\U{ord(units.decode('utf-16-be')):08X}"
 

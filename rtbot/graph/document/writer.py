@@ -1,8 +1,8 @@
 """From nodes to text as a person would write it.
 
-What fits stands on one line, `ma: {type: MovingAverage, in: price, window: 20}`; what does not
-stands one entry below the other. Reading the text gives the same nodes again, and so writing them
-again gives the same text.
+What fits is on one line, `ma: {type: MovingAverage, in: price, window: 20}`; what does not is one
+entry below the other. Reading the text gives the same nodes again, and so writing them again gives
+the same text.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _BARE = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_.]*", re.ASCII)
 
 _SPECIAL = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _HIDDEN = re.compile(rf"\A\s|[ ]$|\n\n\Z|[\x00-\x09\x0b-\x1f]|{_SPECIAL.pattern}", re.MULTILINE)
-"""What nobody would see in a text: control characters, blanks at an end of it or of a line."""
+"""What is invisible in a text: control characters, blanks at an end of it or of a line."""
 
 
 def write_yaml(root: MappingNode, opened: dict[str, int]) -> str:
-    """Return the text of a mapping whose entries stand apart.
+    """Return the text of a mapping with blank lines between its entries.
 
-    `opened` says of which entries so many levels stand open, one entry per line, even where they
-    would fit on one.
+    `opened` is of which entries so many levels are written open, one entry per line, even where
+    they would fit on one.
     """
     lines: list[str] = []
     apart = False
@@ -49,7 +49,7 @@ def write_yaml(root: MappingNode, opened: dict[str, int]) -> str:
 
 
 def _write_entry(prefix: str, node: DocumentNode, indent: int, opened: int = 0) -> Iterator[str]:
-    """Yield the lines of a node that stands after a prefix, such as `ma:` or `-`."""
+    """Yield the lines of a node that is after a prefix, such as `ma:` or `-`."""
     head = " " * indent + prefix
     text = _write_line(node) if not opened else None
     if text is not None and len(head) + 1 + len(text) <= WIDTH:
@@ -88,7 +88,7 @@ def _write_pair(key: str, node: DocumentNode, indent: int, opened: int) -> Itera
 
 
 def _write_line(node: DocumentNode, *, inside: bool = False) -> str | None:
-    """Return a node on one line, or None if it has to stand on several."""
+    """Return a node on one line, or None if it needs several."""
     if isinstance(node, ScalarNode):
         return _write_scalar(node, inside=inside)
     if isinstance(node, SequenceNode):
@@ -103,7 +103,7 @@ def _write_line(node: DocumentNode, *, inside: bool = False) -> str | None:
 
 
 def _write_scalar(node: ScalarNode, *, inside: bool) -> str | None:
-    """Return a scalar on one line: bare if it may be; "" if nothing stands there."""
+    """Return a scalar on one line: without quotes if it may be; "" if nothing is there."""
     value = node.value
     if node.missing:
         return ""
@@ -139,7 +139,7 @@ def _write_block(head: str, node: ScalarNode, indent: int) -> Iterator[str]:
 
 
 def _can_be_literal(text: str) -> bool:
-    """Whether a text can stand line by line as it is, without escapes and marks of indentation."""
+    """Return whether a text can be written line by line, without escapes or indentation marks."""
     return not _HIDDEN.search(text)
 
 
@@ -151,7 +151,7 @@ def _emitter() -> Any:
 
 
 def _can_be_plain(text: str, *, inside: bool) -> bool:
-    """Whether a text needs no quotes, as YAML says; `inside` of brackets it needs them sooner."""
+    """Return whether a text needs no quotes in YAML; `inside` of brackets it needs them sooner."""
     if _BARE.fullmatch(text):
         return True
     found = _emitter().analyze_scalar(text)
@@ -166,7 +166,7 @@ def _resolver() -> Any:
 
 
 def _needs_quotes(text: str) -> bool:
-    """Whether a text in quotes might be a number, a null, a boolean or a date without them."""
+    """Return whether a text without its quotes might be a number, a null, a boolean or a date."""
     from yaml import ScalarNode
 
     tag = _resolver().resolve(ScalarNode, text, (True, False))
@@ -178,7 +178,7 @@ def _write_key(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return a text in quotes; in single ones if that spares it escapes."""
+    """Return a text in quotes; in single ones if that avoids escapes."""
     double = json.dumps(text, ensure_ascii=False)
     double = _SPECIAL.sub(lambda found: f"\\u{ord(found.group()):04x}", double)
     spared = "\\" in double and "'" not in text and all(c.isprintable() for c in text)

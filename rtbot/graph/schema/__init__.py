@@ -1,8 +1,9 @@
-"""The JSON Schema of graph files, from which editors complete, explain and check while one types.
+"""The JSON Schema of graph files, from which editors complete, explain and check while typing.
 
 Everything in it comes from the declarations of operators and from the checker's own tables. It is a
-part of the checker, never more: what loads is valid (a bare id such as `true`, which YAML calls no
-text, apart), and what only the whole graph shows, such as types of ports, the checker alone finds.
+part of the checker, never more: what loads is valid (except a bare id such as `true`, which YAML
+does not read as text), and what only the whole graph shows, such as types of ports, only the
+checker finds.
 """
 
 from __future__ import annotations

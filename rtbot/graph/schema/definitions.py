@@ -1,4 +1,4 @@
-"""Pieces of a schema that are used in several places, each written down once."""
+"""Parts of a schema that are used in several places, each written once."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def build_operators(definitions: Definitions) -> Schema:
 
 
 def _build_operator(definitions: Definitions) -> Schema:
-    """A mapping is told apart by its `type`: one condition per operator, never alternatives."""
+    """Build an operator's schema: one condition per `type`, never alternatives."""
     known = sorted(dict.fromkeys(REGISTRY.values()), key=lambda cls: cls.__name__)
     texts = {name: _first_line(REGISTRY[name]) for name in sorted(REGISTRY)}
     named = {
@@ -77,7 +77,7 @@ def _build_condition(cls: type[Operator], definitions: Definitions) -> Schema:
 
 
 def _build_fields(cls: type[Operator], definitions: Definitions) -> Schema:
-    """What may and what must stand beside `type`."""
+    """Build what may and what must be beside `type`."""
     return {
         "title": cls.__name__,
         **describe_text(_first_line(cls)),
@@ -94,7 +94,7 @@ def _build_fields(cls: type[Operator], definitions: Definitions) -> Schema:
 
 
 def _build_parameters(cls: type[Operator], definitions: Definitions) -> Schema:
-    """Every parameter under each of its names; editors offer the first."""
+    """Build every parameter under each of its names; editors offer the first."""
     examples = cls.example.parameters if cls.example else {}
     found: Schema = {}
     if any(port.variadic for port in cls.inputs.values()):
@@ -111,7 +111,7 @@ def _build_parameters(cls: type[Operator], definitions: Definitions) -> Schema:
 
 
 def _require_parameters(parameters: Iterable[Parameter]) -> list[Schema]:
-    """Return what says that required parameters are there, and each under one name only."""
+    """Return the rule that required parameters are there, each under one name only."""
     found: list[Schema] = []
     for parameter in parameters:
         spellings = [parameter.name, *parameter.aliases]

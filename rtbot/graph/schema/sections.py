@@ -1,4 +1,4 @@
-"""The schemas of the sections `inputs`, `outputs`, `params` and `io`, and of what stands alone."""
+"""The schemas of the sections `inputs`, `outputs`, `params` and `io`, and of single values."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _build_params() -> Schema:
 
 
 def _build_typed(name: str) -> Schema:
-    """A parameter of this type: all its values are of it."""
+    """Build a parameter of this type: all its values are of it."""
     declared = TYPES[name](name=f"a {name}")
     if isinstance(declared, Duration):
         declared.minimum = None
@@ -123,7 +123,7 @@ def _build_typed(name: str) -> Schema:
 
 
 def _build_untyped() -> Schema:
-    """Without a type the default tells it; text, booleans and lists have no range."""
+    """Build a parameter whose default decides its type; text, booleans and lists have no range."""
     texts = {"type": ["string", "boolean", "array"]}
     bound = build_value(Number(name="a bound"), dollar=False)
     return {

@@ -87,7 +87,7 @@ def _build_rows_by_name(what: str, pattern: str, definitions: Definitions) -> Sc
 
 
 def _build_rows() -> Schema:
-    """A list of rows, or the file they stand in."""
+    """Build a list of rows, or the file that holds them."""
     cell = {"type": ["string", "number", "boolean", "null"]}
     return {
         "type": ["array", "object", "null"],
@@ -99,6 +99,6 @@ def _build_rows() -> Schema:
 
 
 def _build_pairs(definitions: Definitions) -> Schema:
-    """Without a key a row is a time and a value."""
+    """Build rows without a key: a time and a value."""
     rows = definitions.refer("pairs", {"items": {"maxItems": 2}})
     return {key: {"additionalProperties": rows} for key in ("given", "expect")}

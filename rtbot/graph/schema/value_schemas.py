@@ -1,7 +1,7 @@
-"""Schemas of single values, for all the ways in which YAML may read what stands in the file.
+"""Schemas of single values, for all the ways in which YAML may read what is in the file.
 
 An editor reads YAML's types before the schema sees a value: `20` is a number to it, "20" is text,
-and a graph file takes both. Every keyword of JSON Schema speaks of one type (`minimum` of numbers,
+and a graph file takes both. Every keyword of JSON Schema applies to one type (`minimum` of numbers,
 `pattern` of text, `items` of lists), so that one schema without alternatives holds them all, and a
 mistake gets one message.
 """
@@ -53,13 +53,13 @@ def describe_text(told: str) -> Schema:
 
 
 def exclude_keys(key: str, *others: str) -> Schema:
-    """Return what says that these keys do not stand beside the first."""
+    """Return the rule that these keys are not beside the first."""
     return {"dependencies": {key: {"properties": dict.fromkeys(others, False)}}}
 
 
 HIDDEN = {"doNotSuggest": True}
 ANY_TEXT = {"type": ["string", "number", "boolean", "null"]}
-"""Free text, such as a description: whatever scalar stands there is text."""
+"""Free text, such as a description: any scalar is text."""
 DOC = {"description": "what it is for"} | ANY_TEXT
 META = {"description": "anything of yours", "type": ["object", "null"]}
 
@@ -90,7 +90,7 @@ def annotate_parameter(parameter: Parameter, example: Any = None) -> Schema:
 
 
 def to_file_value(item: Any) -> str:
-    """Return a value as a graph file would say it."""
+    """Return a value as a graph file would have it."""
     return item if isinstance(item, str) else json.dumps(item)
 
 
@@ -176,7 +176,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
 
 
 def list_text_forms(text: str) -> list[Any]:
-    """Return what YAML may read where a text stands: itself, and the number or boolean it is."""
+    """Return what YAML may read for a text: itself, and the number or boolean it looks like."""
     if text in ("true", "false"):
         return [text, text == "true"]
     if INTEGER.fullmatch(text):

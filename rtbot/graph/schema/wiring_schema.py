@@ -40,7 +40,7 @@ def build_wiring(cls: type[Operator], key: str, definitions: Definitions) -> Sch
 
 
 def build_rules(cls: type[Operator]) -> list[Schema]:
-    """What must be there: every port is fed, a control port by `control` or by name in `in`."""
+    """Return the rules: every port is fed, a control port by `control` or by name in `in`."""
     found = group_ports(cls)
     result: list[Schema] = [{"required": [next(iter(found))]}] if found else []
     if "in" in found and "control" in found:
@@ -55,7 +55,7 @@ def build_rules(cls: type[Operator]) -> list[Schema]:
 
 
 def count_ports_min(ports: Mapping[str, In]) -> int:
-    """How many references feed the ports of a group at least."""
+    """Return the least number of references that feed the ports of a group."""
     return sum(port.shortest if port.variadic else 1 for port in ports.values())
 
 
@@ -96,7 +96,7 @@ def _list_names(port: In) -> list[str]:
 
 
 def _require_port(name: str, port: In) -> Schema:
-    """A mapping feeds this port; of a variadic one, as many as there must be."""
+    """Require that a mapping feeds this port; of a variadic one, as many as there must be."""
     ends = [str(k + 1) for k in range(port.shortest)] if port.variadic else [""]
     if not port.alias:
         return {"required": [f"{name}{end}" for end in ends]}

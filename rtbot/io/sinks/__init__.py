@@ -1,1 +1,1 @@
-"""Writers of files: rows put in order and written as CSV, JSON lines, Parquet or Arrow."""
+"""Writers of files: rows sorted and written as CSV, JSON lines, Parquet or Arrow."""

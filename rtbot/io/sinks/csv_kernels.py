@@ -145,7 +145,7 @@ LOWEST, NAN, INF = -(2**63), 0x6E616E, 0x666E69
 DAY_SECONDS, DATE_WIDTH, SECONDS_WIDTH = 86400, 10, 19
 COLONS = (10 << 16) | (10 << 40)  # what makes of hh0mm0ss hh:mm:ss
 DASHES = 3 | (3 << 24)  # what makes of 0mm0dd -mm-dd
-DECIMAL_FROM, DECIMAL_TO = -5, 10  # where the point may stand if there is no exponent
+DECIMAL_FROM, DECIMAL_TO = -5, 10  # where the point may be if there is no exponent
 
 
 def put_integer(value, out, at):
@@ -222,10 +222,10 @@ def put_exponent(count, exponent, out, at):
 
 
 def put_time(time, clock, out, at):
-    """Write a time in ISO 8601, with more parts than usual if it would not be told otherwise.
+    """Write a time in ISO 8601, with more parts than usual if it needs them.
 
-    `clock` says how (see `lines`): units per second and their decimal digits, the offset in
-    seconds, how many characters are usual and which steps they tell, separator, offset text.
+    `clock` is how (see `csv_writer`): units per second and their decimal digits, the offset in
+    seconds, how many characters are usual and which steps they show, separator, offset text.
     """
     scale, width = clock[0], clock[3]
     local = time + clock[2] * scale

@@ -1,7 +1,7 @@
 """Tables as lines of CSV: by Arrow where rows are few, by compiled loops where they are many.
 
 Both make the same bytes. The loops write a row three to four times as fast, but have to be compiled
-once per machine, and read from the disk in every process.
+once per machine, and read from disk in every process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CELL_BYTES = 36
 """No number or time is longer, with the comma behind it."""
 
 SPECIAL = r'[",\r\n]|^$'
-"""Text that CSV has to quote; empty text is quoted to tell it from null."""
+"""Text that CSV has to quote; empty text is quoted to distinguish it from null."""
 
 TRUTH = [b"false", b"true"]
 
@@ -50,7 +50,7 @@ class CsvEncoder:
         self._out = np.empty(0, np.uint8)
 
     def encode(self, table: pa.Table) -> Iterator[bytes | memoryview]:
-        """Yield the text of the table in parts; each is good until the next is asked for."""
+        """Yield the text of the table in parts; each is valid until the next is requested."""
         self._rows += table.num_rows
         if self._rows > self._few_rows and all(map(_is_known, table.schema.types)):
             yield from map(self._encode_compiled, table.to_batches(max_chunksize=SLICE_ROWS))
@@ -104,7 +104,7 @@ def _compute_power(exponent: int) -> tuple[int, int]:
 
 
 def _is_known(kind: pa.DataType) -> bool:
-    """Whether the compiled loops write a column of this type."""
+    """Return whether the compiled loops write a column of this type."""
     return kind in (pa.float64(), pa.int64(), pa.bool_(), pa.string())
 
 
@@ -121,7 +121,7 @@ def _encode_cells(column: pa.Array) -> Cells:
 
 
 def _encode_time_format(counts: np.ndarray, clock: TimeFormat) -> np.ndarray:
-    """Return what `put_time` has to know, or raise DataError if it cannot write one of these."""
+    """Return what `put_time` needs, or raise DataError if it cannot write one of these."""
     unit, style = clock.unit or times.DEFAULT_UNIT, clock.style
     assert style is not None
     scale, width, step = times.measure_style(counts, unit, style)
@@ -143,7 +143,7 @@ def _encode_with_arrow(batch: pa.RecordBatch) -> bytes | memoryview:
 
 
 def _has_special(column: pa.Array) -> bool:
-    """Whether a column has text to quote; keys repeat, so their distinct values are looked at."""
+    """Return whether a column has text to quote; keys repeat, so distinct values are checked."""
     if column.type != pa.string():
         return False
     return bool(pc.any(pc.match_substring_regex(column.unique(), SPECIAL)).as_py())
@@ -164,6 +164,6 @@ def _encode_quoted(batch: pa.RecordBatch) -> bytes:
 
 
 def quote_cell(name: str) -> str:
-    """Return a text as it stands in a cell of CSV."""
+    """Return a text as it is in a cell of CSV."""
     special = any(character in name for character in '",\r\n') or not name
     return '"' + name.replace('"', '""') + '"' if special else name

@@ -38,7 +38,7 @@ class JsonlWriter:
             )
 
     def _format_lines(self, table: pa.Table) -> pa.Buffer:
-        """Return the lines as they stand one after the other in an Arrow array of text.
+        """Return the lines one after the other in an Arrow array of text.
 
         The first column has no nulls, so that every other can bring the comma before it.
         """
@@ -55,7 +55,7 @@ class JsonlWriter:
         return _view_bytes(lines)
 
     def close(self) -> None:
-        """Nothing comes at the end of JSONL."""
+        """Do nothing: there is nothing at the end of JSONL."""
 
 
 def _format_values(column: pa.ChunkedArray) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Rows that an outlet keeps until it is their turn."""
+"""Rows that an output file keeps until it is their turn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Table = Mapping[str, np.ndarray]
 
 PUSH_BYTES = 1 << 10
-"""What keeping the rows of a push takes beside its arrays."""
+"""Bytes that keeping the rows of a push takes beside its arrays."""
 
 
 class OutputBuffer:
@@ -32,16 +32,16 @@ class OutputBuffer:
             self._keep(chosen)
 
     def take_all(self) -> Mapping[str, Table]:
-        """Give everything."""
+        """Take everything."""
         return self._split_at(concat_results(self._results), None)
 
     def peek_rows(self) -> Mapping[str, Table]:
-        """Return everything and keep it; nothing at all if there is no row."""
+        """Return everything and keep it; nothing if there is no row."""
         whole = concat_results(self._results) if self._results else {}
         return whole if any(len(table["t"]) for table in whole.values()) else {}
 
     def take_until(self, frontier: int) -> Mapping[str, Table]:
-        """Give the rows of an unkeyed run with t <= frontier; the others go on waiting."""
+        """Take the rows of an unkeyed run with t <= frontier; the others keep waiting."""
         return self._split_at(concat_results(self._results), frontier)
 
     def _split_at(self, whole: Mapping[str, Table], frontier: int | None) -> Mapping[str, Table]:

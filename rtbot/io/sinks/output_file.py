@@ -1,4 +1,4 @@
-"""From the results of a run to one file: rows wait, are put in order, and are written."""
+"""From the results of a run to one file: rows wait, are sorted, and are written."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rtbot.io.sinks.writers import BackgroundWriter
 
 SORTED_PARTS = 4
-"""Rows that are put in order are in memory about so many times."""
+"""Rows that are sorted are in memory about so many times."""
 
 BLOCK_BYTES_MIN = 1 << 16
 """Smaller blocks of runs cost more time than they save memory."""
 
 OUTPUT = "output"
-"""The column of the long form that tells which output a row is of."""
+"""The column of the long form that names the output of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Target:
 class OutputFile:
     """The rows of a target that wait for their turn, and what writes them.
 
-    `memory` is what they may take; beyond it they go to the disk, where `scratch` opens files, and
-    are put in order at the end. `key` has the types of the key columns.
+    `memory` is what they may take; beyond it they are spilled to disk, where `scratch` opens files,
+    and are sorted at the end. `key` has the types of the key columns.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class OutputFile:
     def finish(self, note: Callable[[int], object] | None = None) -> None:
         """Write all that is left; there is at least a header.
 
-        `note` is told the number of rows that come from the disk.
+        `note` is called with the number of rows that come from disk.
         """
         if self._sorter:
             self._spill()
@@ -110,7 +110,7 @@ class OutputFile:
             self._writer.close()
 
     def close(self) -> None:
-        """Give up what is open; the file of the target is closed by who opened it."""
+        """Close what is open; the file of the target is closed by whoever opened it."""
         self._writer.stop()
         self._sorter.close()
 
@@ -126,7 +126,7 @@ class OutputFile:
             )
 
     def _build_table(self, tables: Mapping[str, Table], *, marked: bool = False) -> pa.Table:
-        """Put tables together; a key column that is null throughout still has its type."""
+        """Concatenate tables; a key column that is null throughout still has its type."""
         key = tuple(self._key)
         table = build_long(tables, key) if self._long else build_wide(tables, key, marked=marked)
         for name, kind in self._key.items():
@@ -136,7 +136,7 @@ class OutputFile:
         return table
 
     def _write(self, table: pa.Table) -> None:
-        """Write rows, if there are any; the first call brings the header even so."""
+        """Write rows, if there are any; the first call writes the header in any case."""
         if table.num_rows or not self._began:
             with name_path_in_errors(self._target.path):
                 self._writer.write(table)
@@ -158,5 +158,5 @@ def _decode_output_names(table: pa.Table, outputs: Sequence[str]) -> pa.Table:
 
 
 def _bare(table: pa.Table) -> pa.Table:
-    """Return a wide table without the columns that say where an output has messages."""
+    """Return a wide table without the columns that mark where an output has messages."""
     return table.select([name for name in table.column_names if not name.startswith(PRESENT)])

@@ -1,8 +1,8 @@
-"""Results of a run put in order and sent to files.
+"""Results of a run, sorted and sent to files.
 
 Unkeyed results go out by t: a row when every output is past it. Keyed ones go to files by (key, t)
-at the end, or block by block in the order of release. What waits for its turn goes to the disk when
-it takes more than its share of the memory.
+at the end, or block by block in the order of release. What waits for its turn is spilled to disk
+when it takes more than its share of the memory.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["MEMORY", "OutputFiles", "Target"]
 
 MEMORY = 256 << 20
-"""Bytes that rows take while they wait, if nothing else is said."""
+"""Bytes that rows may take while they wait, by default."""
 
 
 class OutputFiles:
-    """The files of a run. They appear when it ends well; after an error, only what streams does.
+    """The files of a run. They appear when it ends well; after an error, only what streams appears.
 
     `key` names the key columns; `memory` is what rows may take that wait for their turn.
     """
@@ -66,7 +66,7 @@ class OutputFiles:
         return open_target_writer(stream, target, clock)
 
     def _make_scratch_opener(self, target: Target) -> Callable[[], BinaryIO]:
-        """Return what opens files for rows that wait on the disk."""
+        """Return what opens files for rows that wait on disk."""
         return partial(self._files.scratch, target.path)
 
     def add(self, result: Mapping[str, Table]) -> None:
@@ -80,6 +80,6 @@ class OutputFiles:
             route.end_block(frontier)
 
     def finish(self, note: Callable[[int], object] | None = None) -> None:
-        """Write all that is left; `note` is told the number of rows from the disk as they come."""
+        """Write all that is left; `note` is called with the number of rows from disk."""
         for route in self._output_files:
             route.finish(note)

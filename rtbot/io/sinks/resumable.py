@@ -1,8 +1,8 @@
-"""Outputs that a crash cannot harm: a checkpoint knows how far each is written.
+"""Outputs that survive a crash: a checkpoint has how far each is written.
 
-Lines of CSV and JSON go straight into their file, which is cut back to what the checkpoint knows.
-Other formats cannot be cut anywhere: their rows go into a file beside (`OUT.rows`), of which the
-output is made in one go at the end. So the bytes are those of a run that nothing disturbs.
+Lines of CSV and JSON go straight into their file, which is truncated to the length in the
+checkpoint. Other formats cannot be cut anywhere: their rows go into a file beside (`OUT.rows`), of
+which the output is made at once at the end. So the bytes are those of a run without a crash.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class ArrowStreamWriter:
             self._stream.write(batch.serialize())
 
     def close(self) -> None:
-        """Nothing comes at the end."""
+        """Do nothing: there is nothing at the end."""
 
 
 class ResumableFile:
-    """A target that is written as far as a checkpoint says, and what writes it on from there."""
+    """A target that is written as far as a checkpoint has it, and what continues it from there."""
 
     def __init__(self, files: Files, target: Target, clock: TimeFormat, known: Extent) -> None:
         self.target, self._files, self._clock = target, files, clock
@@ -75,18 +75,18 @@ class ResumableFile:
         return JsonlWriter(stream, self._clock, sparse)
 
     def sync(self) -> Extent:
-        """Force what has been written onto the disk."""
+        """Sync what has been written to disk."""
         with name_path_in_errors(self.target.path):
             self.writer.drain()
         return self.file.sync()
 
     def close(self) -> None:
-        """Give up what is open."""
+        """Close what is open."""
         self.writer.stop()
         self.file.close()
 
     def write_final(self) -> Extent:
-        """Make the output of its rows, unless it is there already; returns its extent."""
+        """Make the output of its rows, unless it is there already; return its extent."""
         if self._rows is None:
             return self.sync()
         path = self.target.path
@@ -135,7 +135,7 @@ class ResumableOutputs(OutputFiles):
         return self._known
 
     def expect(self, extents: Sequence[Extent]) -> None:
-        """Say how far the files are written; `open` raises CheckpointError if they are not."""
+        """Set how far the files are written; `open` raises CheckpointError if they are not."""
         self._known = [(int(length), str(digest)) for length, digest in extents]
         if len(self._known) != len(self._all):
             raise ValueError("another number of files")
@@ -150,7 +150,7 @@ class ResumableOutputs(OutputFiles):
         return writer.write
 
     def sync(self) -> None:
-        """Force all that has been written onto the disk; nothing is before `open`."""
+        """Sync all that has been written to disk; nothing is before `open`."""
         if self._resumable_files:
             self._known = [sink.sync() for sink in self._resumable_files]
 
@@ -159,7 +159,7 @@ class ResumableOutputs(OutputFiles):
         return [route.peek_waiting() for route in self._output_files]
 
     def restore(self, waiting: Sequence[Mapping[str, Table]]) -> None:
-        """Take rows that waited for their turn."""
+        """Restore rows that waited for their turn."""
         for route, tables in zip(self._output_files, waiting, strict=True):
             if tables:
                 route.add(tables)

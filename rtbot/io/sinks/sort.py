@@ -1,9 +1,9 @@
-"""Rows in order, however many: sorted runs go to the disk, and are merged at the end.
+"""External sort of any number of rows: sorted runs are spilled to disk, and merged at the end.
 
 A run is cut into blocks. A merge holds a block of each run: what is not after the last row of any
-block that has a successor is complete, and can be put in order and let go (Knuth, The Art of
-Computer Programming 3, 5.4.1, with blocks in place of records). The result is the same whatever the
-size of runs and blocks.
+block that has a successor is complete, and can be sorted and released (Knuth, The Art of Computer
+Programming 3, 5.4.1, with blocks instead of records). The result is the same whatever the size of
+runs and blocks.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ RUNS_MAX = 64
 class ExternalSorter:
     """Tables of one schema, each sorted by the columns `order` (null last), as one that is sorted.
 
-    What is on the disk is in files without a name, which `scratch` opens; `block_bytes` is what a
-    block of a run takes in memory. With `unite`, rows of equal `order` become as few as they can:
-    the n-th of them has the n-th message of every other column, and a column whose name begins with
-    `PRESENT` says where that has messages.
+    What is on disk is in files without a name, which `scratch` opens; `block_bytes` is what a block
+    of a run takes in memory. With `unite`, rows of equal `order` become as few as they can: the
+    n-th of them has the n-th message of every other column, and a column whose name begins with
+    `PRESENT` is where that has messages.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class ExternalSorter:
         self._levels: list[_RunFile] = []
 
     def __len__(self) -> int:
-        """Count the runs on the disk."""
+        """Count the runs on disk."""
         return sum(len(shelf.runs) for shelf in self._levels)
 
     def add(self, table: pa.Table) -> None:
-        """Put a sorted table on the disk."""
+        """Write a sorted table to disk."""
         if table.num_rows:
             self._add([table], 0)
 
@@ -61,7 +61,7 @@ class ExternalSorter:
         yield from self._merge_files(reversed(self._levels))
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Free the disk space."""
         for shelf in self._levels:
             shelf.close()
         self._levels = []
@@ -177,7 +177,7 @@ def _merge_cursors(
 
 
 def _unite_rows(table: pa.Table, order: Sequence[str]) -> pa.Table:
-    """Put rows that follow one another and are equal in `order` into as few as they can be."""
+    """Merge rows that follow one another and are equal in `order` into as few as possible."""
     table = table.combine_chunks()
     starts = np.ones(table.num_rows, np.bool_)
     starts[1:] = ~np.logical_and.reduce([_find_repeats(table.column(name)) for name in order])
@@ -200,7 +200,7 @@ def _unite_rows(table: pa.Table, order: Sequence[str]) -> pa.Table:
 
 
 def _find_repeats(column: pa.ChunkedArray) -> np.ndarray:
-    """Whether each cell but the first equals the one before."""
+    """Return whether each cell but the first equals the one before."""
     left, right = column.slice(0, len(column) - 1), column.slice(1)
     equal = pc.fill_null(pc.equal(left, right), False)
     return to_numpy(pc.or_(equal, pc.and_(pc.is_null(left), pc.is_null(right))))

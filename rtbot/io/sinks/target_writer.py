@@ -29,7 +29,7 @@ def open_target_writer(stream: BinaryIO, target: Target, clock: TimeFormat) -> B
 
 
 class FlushingWriter:
-    """Sends rows on as soon as they are written: somebody may wait at the other end."""
+    """Writer that flushes rows as soon as they are written: a reader may wait for them."""
 
     def __init__(self, writer: TableWriter, stream: BinaryIO) -> None:
         self._writer, self._stream = writer, stream
@@ -42,7 +42,7 @@ class FlushingWriter:
 
 
 class RebatchingWriter:
-    """Hands a writer parts of a fixed number of rows, so that bytes depend on the rows alone."""
+    """Writer of parts of a fixed number of rows, so that bytes depend on the rows alone."""
 
     def __init__(self, writer: TableWriter) -> None:
         self._writer = writer
@@ -61,6 +61,6 @@ class RebatchingWriter:
             self._parts, self._rows = [whole.slice(end)], self._rows - end
 
     def close(self) -> None:
-        """Write the last part, which brings the schema if it is the first."""
+        """Write the last part, which has the schema if it is the first."""
         self._writer.write(pa.concat_tables(self._parts).combine_chunks())
         self._writer.close()

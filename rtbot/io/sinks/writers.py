@@ -1,4 +1,4 @@
-"""Wide or long tables written to files, in the format of the suffix or the one asked for."""
+"""Wide or long tables written to files, in the format of the suffix or the requested one."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class CsvWriter:
             self._stream.write(text)
 
     def close(self) -> None:
-        """Nothing comes at the end of CSV."""
+        """Do nothing: there is nothing at the end of CSV."""
 
 
 class ArrowWriter:
@@ -100,7 +100,7 @@ class ArrowWriter:
 class ParquetWriter:
     """Parquet in row groups of equal size.
 
-    Only text gets a dictionary: numbers hardly repeat, and to find that out takes longer than all
+    Only text gets a dictionary: numbers hardly repeat, and finding that out takes longer than all
     the rest. Times are written as differences, since they rise.
     """
 
@@ -133,7 +133,7 @@ class ParquetWriter:
 
         class Writer(pq.ParquetWriter):  # type: ignore[misc]
             def __del__(self) -> None:
-                """Let a file that was given up alone: it is closed, and a footer has no place."""
+                """Leave an abandoned file alone: it is closed, and a footer has no place."""
 
         return Writer(self._stream, schema, use_dictionary=texts, column_encoding=encodings)
 
@@ -145,7 +145,7 @@ class ParquetWriter:
 
 
 class GzipWriter:
-    """Lines packed by gzip, with no time or name in it, so that equal rows are equal bytes."""
+    """Lines compressed by gzip, with no time or name in it, so that equal rows are equal bytes."""
 
     def __init__(self, stream: BinaryIO, open_lines: Callable[[Any], TableWriter]) -> None:
         self._packed = gzip.GzipFile("", "wb", 6, stream, mtime=0)
@@ -153,7 +153,7 @@ class GzipWriter:
         self.write = self._writer.write
 
     def close(self) -> None:
-        """Write the check sum."""
+        """Write the checksum."""
         self._writer.close()
         self._packed.close()
 
@@ -167,7 +167,7 @@ class BackgroundWriter:
         self._pending: deque[Future[None]] = deque()
 
     def write(self, table: pa.Table) -> None:
-        """Hand rows over; waits if much has been handed over already."""
+        """Hand over rows; wait if much has been handed over already."""
         if len(self._pending) > 2:
             self._pending.popleft().result()
         self._pending.append(self._pool.submit(self._writer.write, table))

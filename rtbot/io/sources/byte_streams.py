@@ -1,4 +1,4 @@
-"""Streams of bytes, whatever is in them: growing, or such as one cannot go back in."""
+"""Streams of bytes, whatever is in them: live ones, and those that are not seekable."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from rtbot.storage.files import Files
 
 IDLE_SECONDS = 0.05
-"""How long a live stream has to be silent until what has come is worked on."""
+"""How long a live stream has to be silent until what has come is processed."""
 
 AHEAD = 2
-"""Pieces that are worked on in another thread while one is used."""
+"""Items that are processed in another thread while one is used."""
 
 
 class LiveStream:
-    """A pipe or a terminal: a part of what will come can be had before the rest is there."""
+    """A pipe or a terminal: a part of what will come can be read before the rest is there."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -38,21 +38,21 @@ class LiveStream:
         return os.read(self._number, size)
 
     def is_idle(self) -> bool:
-        """Whether nothing more comes at the moment."""
+        """Return whether nothing more comes at the moment."""
         return not select.select([self._number], [], [], IDLE_SECONDS)[0]
 
 
 def open_live(stream: BinaryIO) -> BinaryIO | LiveStream:
-    """Return a stream that is no file as one whose parts can be had at once."""
+    """Return a stream that is not a file as one whose parts can be read at once."""
     try:
         is_file = S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except OSError:  # bytes that are no file of the system
+    except OSError:  # bytes that are not a file of the system
         return stream
     return stream if is_file or os.name == "nt" else LiveStream(stream)
 
 
 def make_seekable(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
-    """Return the stream if one can go back in it, else a copy without a name on the disk."""
+    """Return the stream if it is seekable, else a copy without a name on disk."""
     if stream.seekable():
         return stream
     copy = files.scratch(path)
@@ -63,7 +63,7 @@ def make_seekable(files: Files, stream: BinaryIO, path: str) -> BinaryIO:
 
 
 def name_file_in_errors(chunks: Iterable[Chunk], file: str) -> Iterator[Chunk]:
-    """Pass chunks on; trouble with reading names the file."""
+    """Pass chunks on; a read error names the file."""
     with name_path_in_errors(file):
         yield from chunks
 

@@ -1,6 +1,6 @@
 """Cells of text as numbers, integers and booleans, by strict patterns; what does not fit is named.
 
-This is the slow, exact reading. Arrow's own is used where it agrees (see `records`): it takes
+This is the slow, exact reading. Arrow's own is used where it agrees (see `csv`): it takes
 hexadecimal integers and `nan(...)`, which are refused here.
 """
 
@@ -58,32 +58,32 @@ def convert_cells(texts: pa.Array, kind: str, column: str) -> tuple[pa.Array, li
 
 
 def _make_cell_error(row: int, column: str, text: str, kind: str) -> CellError:
-    """Say what is wrong with a cell that is not of the kind."""
+    """Describe what is wrong with a cell that is not of the kind."""
     if kind == "integer" and re.match(INTEGER, text):
         return CellError(row, column, "an integer beyond 64 bits", text, code="RT213")
     return CellError(row, column, EXPECTED[kind], text, code="RT201")
 
 
 def _suggest_cell(fault: CellError) -> str:
-    """Say what to try in place of a cell; as only the first of many is shown, only it has one."""
+    """Return what to try instead of a cell; as only the first of many is shown, only it has one."""
     text = fault.value or ""
     found = (hint for form, hint in HINTS.items() if re.match(form, text, re.ASCII))
     return describe_non_ascii(text) or (next(found, "") if fault.code == "RT201" else "")
 
 
 def is_integer(texts: pa.Array) -> bool:
-    """Whether all cells that are not empty are integers, none written with leading zeros."""
+    """Return whether all cells that are not empty are integers, none written with leading zeros."""
     matching = pc.match_substring_regex(texts, KEY_INTEGER).drop_null()
     return bool(pc.all(matching).as_py()) and bool(pc.all(_is_in_range(texts.drop_null())).as_py())
 
 
 def is_integer_text(text: str) -> bool:
-    """Whether one cell is written as an integer."""
+    """Return whether one cell is written as an integer."""
     return re.fullmatch(r"[+-]?[0-9]+", text.strip(" \t")) is not None
 
 
 def convert_integer_keys(keys: pa.Array, column: str) -> tuple[pa.Array, list[CellError]]:
-    """Convert a key column that had integers in the first rows; what is none now is a fault."""
+    """Convert a key column that had integers in the first rows; what is not one now is a fault."""
     coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
     if is_integer(coded.dictionary):
         return pc.cast(coded.dictionary, pa.int64()).take(coded.indices), []
@@ -119,7 +119,7 @@ def _convert_booleans(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def _is_in_range(digits: pa.Array) -> pa.Array:
-    """Whether integers written in digits are within 64 bits."""
+    """Return whether integers written in digits are within 64 bits."""
     good = pc.less_equal(pc.utf8_length(digits), SAFE_DIGITS)
     if pc.all(good).as_py() is not False:
         return good

@@ -25,13 +25,13 @@ ROWS = 65_536
 BUFFER_BYTES = 1 << 20
 START = (0, 0)
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
-"""What pyarrow raises for damaged files; the last for names that are no UTF-8."""
+"""What pyarrow raises for damaged files; the last for names that are not UTF-8."""
 
 
 class ColumnarSource:
     """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
 
-    One can go back in the stream. A block begins at the number of a batch, and at a row.
+    The stream is seekable. A block begins at the number of a batch, and at a row.
     """
 
     typed, sparse, live = True, False, False
@@ -54,7 +54,7 @@ class ColumnarSource:
             raise DataError(f"two columns are named {twice!r}", code="RT215", file=file)
 
     def sample(self, column: str) -> pa.Array:
-        """Return an empty array of the column's type, which is all there is to know."""
+        """Return an empty array of the column's type, which is all that is needed."""
         return pa.nulls(0, self.schema.field(column).type)
 
     def read_blocks(
@@ -85,7 +85,7 @@ class ColumnarSource:
             raise self._make_damage_error(f"damaged after {at} good rows", error) from None
 
     def _make_damage_error(self, what: str, error: Exception) -> Exception:
-        """Return what pyarrow met as an error of the data, unless the system told it."""
+        """Return pyarrow's error as an error of the data, unless the system raised it."""
         if getattr(error, "errno", None):
             return error
         reason = str(error).strip().split("\n", maxsplit=1)[0]
@@ -94,7 +94,7 @@ class ColumnarSource:
     def _open_parquet(self, stream: BinaryIO) -> None:
         import pyarrow.parquet as pq
 
-        # Else Arrow keeps all that it has read, or reads whole columns of a row group.
+        # Otherwise Arrow keeps all that it has read, or reads whole columns of a row group.
         opened = pq.ParquetFile(
             pa.PythonFile(stream, "r"), pre_buffer=False, buffer_size=BUFFER_BYTES
         )
@@ -104,7 +104,7 @@ class ColumnarSource:
         firsts = [0, *accumulate(opened.metadata.row_group(group).num_rows for group in groups)]
 
         def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
-            """Begin with the row group that holds the row."""
+            """Read from the row group that holds the row."""
             row = start[1]
             group = max(bisect_right(firsts, row, hi=len(groups)) - 1, 0)
             at = firsts[group]
@@ -125,7 +125,7 @@ class ColumnarSource:
         self.names = self.schema.names
 
         def read(columns: list[str], start: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
-            """Begin with the batch of this number; in a stream, those before are read too."""
+            """Read from the batch of this number; in a stream, those before are read too."""
             number, row = start
             batches: Iterator[pa.RecordBatch]
             if hasattr(reader, "num_record_batches"):

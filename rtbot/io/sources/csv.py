@@ -1,7 +1,7 @@
 """CSV files in blocks: pyarrow reads whole chunks of records, typed by what the graph asks for.
 
-Where pyarrow refuses a chunk, or could take what we do not, the chunk is read again as text and
-every cell is judged by the strict patterns of `cells`.
+Where pyarrow refuses a chunk, or could accept what we do not, the chunk is read again as text and
+every cell is checked by the strict patterns of `cells`.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class CsvSource:
             plural = "s" if row.actual_columns != 1 else ""
             message = f"{row.actual_columns} cell{plural}, the header has {row.expected_columns}"
             more = row.actual_columns > row.expected_columns
-            hint = "a cell that holds a comma stands in quotes" if more else ""
+            hint = "a cell that holds a comma needs quotes" if more else ""
             broken.append(CellError(row.number - 1, None, message, code="RT207", hint=hint))
             return "skip"
 
@@ -165,7 +165,7 @@ class CsvSource:
         broken: list[CellError] | None = None,
         faults: list[CellError] | None = None,
     ) -> Block:
-        """Put together a block whose rows can tell where in the file they stand."""
+        """Assemble a block that can locate its rows in the file."""
         broken = broken or []
         starts: list[int] = []
         if broken:
@@ -190,7 +190,7 @@ class CsvSource:
 
 
 def _combine_column(table: pa.Table, name: str) -> pa.Array:
-    """Return a column in one piece, without a copy where it is."""
+    """Return a column as one array, without a copy where it is one."""
     column = table.column(name)
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
@@ -212,7 +212,7 @@ def _split_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
 
 
 def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:
-    """Whether pyarrow might read as a number what is none: 0x1F, nan(1)."""
+    """Return whether pyarrow might read as a number what is not one: 0x1F, nan(1)."""
     kinds = set(wanted.values())
     if "integer" in kinds and (b"0x" in data or b"0X" in data):
         return True

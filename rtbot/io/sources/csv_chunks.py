@@ -1,4 +1,4 @@
-"""A stream of bytes cut into chunks of whole CSV records, with what makes CSV dangerous refused.
+"""A stream of bytes cut into chunks of whole CSV records; what makes CSV dangerous is refused.
 
 Refused are NUL, bytes that are not UTF-8, a carriage return that ends a line alone, records that
 are too long, quotes inside cells that are not quoted, and a quote that is never closed (which would
@@ -32,7 +32,7 @@ CLOSES = np.frombuffer(b',\r\n"', np.uint8)
 OTHER_BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-QUOTES = "a cell with a quote stands in quotes, and its own are doubled"
+QUOTES = "a cell with a quote is quoted, and its own quotes are doubled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Chunk:
         return self.line + self.data.count(b"\n", 0, offset)
 
     def find_record_starts(self) -> list[int]:
-        """Return where each record starts; empty lines are no records."""
+        """Return where each record starts; empty lines are not records."""
         starts, at, data = [], 0, self.data
         while at < len(data):
             end = find_record_end(data, at)
@@ -120,7 +120,7 @@ def find_last_record_end(data: bytes) -> int:
 
 
 def add_offset(chunk: Chunk, witness: OffsetTracker | None) -> Chunk:
-    """Return a chunk that knows where it begins, if there is a witness."""
+    """Return a chunk with the mark of where it begins, if there is a tracker."""
     if witness is None:
         return chunk
     return Chunk(chunk.data, chunk.line, witness.read(chunk.data, chunk.line))
@@ -129,11 +129,11 @@ def add_offset(chunk: Chunk, witness: OffsetTracker | None) -> Chunk:
 def read_pieces(
     stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None, line: int = 1
 ) -> Iterator[tuple[bytes, bool]]:
-    """Read pieces of `CHUNK_BYTES`, less at the end, and say which is the last.
+    """Read pieces of `CHUNK_BYTES`, less at the end, with a flag for the last.
 
     A pipe gives less at a time: pieces are filled, but not if they are live and nothing comes. A
-    mark of the byte order is left out; raises DataError if it is that of UTF-16. `line` is the one
-    that the stream begins with.
+    byte order mark is left out; one of UTF-16 raises DataError. `line` is the one that the stream
+    begins with.
     """
     first, last = line == 1, False
     while not last:
@@ -206,7 +206,7 @@ def _find_stray_quote(data: bytes) -> int:
 
 
 def _find_lone_return(data: bytes) -> int:
-    """Return where a carriage return outside quotes stands without a line feed, or -1."""
+    """Return where a carriage return outside quotes is without a line feed, or -1."""
     if b"\r" not in data:
         return -1
     octets = np.frombuffer(data + b" ", np.uint8)

@@ -1,4 +1,4 @@
-"""Streams packed by gzip, read so that the place of what is wrong in them can be told."""
+"""Streams compressed by gzip, read so that the place of any damage can be reported."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MAGIC = b"\x1f\x8b"
-"""How gzip begins."""
+"""The first bytes of gzip."""
 
 READ_BYTES = 1 << 17
 GZIP_BITS = 31
-"""Tells zlib to expect the head and the check sum of gzip."""
+"""Makes zlib expect the header and the checksum of gzip."""
 
 
 class GzipStream:
-    """What a stream of gzip holds. Members follow one another, and zeros may fill up the end."""
+    """The content of a gzip stream. Members follow one another, and zeros may pad the end."""
 
     def __init__(self, stream: BinaryIO, file: str) -> None:
         self._stream, self._file = stream, file
@@ -43,7 +43,7 @@ class GzipStream:
     def _begin_member(self) -> bool:
         """Begin the next member; False if there is none."""
         while True:
-            if self._members:  # zeros may fill up what is behind a member
+            if self._members:  # zeros may pad what is behind a member
                 rest = self._packed.lstrip(b"\0")
                 self._note_used(len(self._packed) - len(rest), rest)
             more = b"" if len(self._packed) >= len(MAGIC) else self._stream.read(READ_BYTES)
@@ -59,7 +59,7 @@ class GzipStream:
         return True
 
     def _decompress(self, size: int) -> bytes:
-        """Unpack some more of the member; maybe nothing comes out of it yet."""
+        """Decompress some more of the member; there may be no output yet."""
         packed = self._packed or self._stream.read(READ_BYTES)
         try:
             data: bytes = self._member.decompress(packed, size)
@@ -77,7 +77,7 @@ class GzipStream:
         return data
 
     def _note_used(self, taken: int, rest: bytes) -> None:
-        """Note how many bytes have been used, and those that are there."""
+        """Note how many bytes have been used, and those that remain."""
         self._at, self._packed = self._at + taken, rest
 
     def _make_not_gzip_error(self) -> DataError:
@@ -86,7 +86,7 @@ class GzipStream:
             return self._make_truncated_error()
         if not self._members:
             hint = "rename it without .gz if it is not compressed"
-            return DataError("this is no gzip data", code="RT208", hint=hint, file=self._file)
+            return DataError("this is not gzip data", code="RT208", hint=hint, file=self._file)
         message = f"something else behind the end of the gzip data, from byte {self._at + 1:,} on"
         return self._make_error(message, f"the first {self._at:,} bytes are a whole file of gzip")
 
@@ -94,7 +94,7 @@ class GzipStream:
         at = self._at + len(self._packed)
         hint = "its end is missing: copy it again"
         cut = f"gzip data that is cut off at byte {at:,}"
-        return self._make_error(cut if at else "an empty file, which is no gzip", hint)
+        return self._make_error(cut if at else "an empty file, which is not gzip", hint)
 
     def _make_error(self, what: str, hint: str = "") -> DataError:
         message = f"{what}, after {self._lines:,} lines"

@@ -1,8 +1,8 @@
 """Lines of JSON and their cells, by strict rules; what does not fit is named.
 
 This is the slow, exact reading; pyarrow's own is used where it agrees (see `jsonl`). Integers are
-never floats in between. What JSON cannot tell as a number, NaN and the infinities, is text ("nan",
-"inf", "-inf") or, as some programs write it, NaN, Infinity and -Infinity without quotes.
+never floats in between. What JSON cannot express as a number, NaN and the infinities, is text
+("nan", "inf", "-inf") or, as some programs write it, NaN, Infinity and -Infinity without quotes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class BadCell(Exception):  # noqa: N818 (it is caught here)
 def parse_line(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
     """Read one line; numbers stay as they are written, and objects in cells are tuples of pairs.
 
-    Raises ValueError if it is no object, or if one of the wanted keys is in it twice.
+    Raises ValueError if it is not an object, or if one of the wanted keys is in it twice.
     """
     text = line.decode().strip(BLANK)
     try:
@@ -66,7 +66,7 @@ def parse_line(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("JSON that is nested too deep") from None
     if type(found) is not tuple:
-        raise ValueError("JSON, but no object")
+        raise ValueError("JSON, but not an object")
     row = dict(found)
     if len(row) < len(found):
         twice = repeated(name for name, _ in found if name in wanted)
@@ -136,7 +136,7 @@ def _to_text(cell: Any) -> str:
         try:
             cell.encode()
         except UnicodeEncodeError:
-            raise BadCell("text that is no Unicode (a lone surrogate)", "RT209") from None
+            raise BadCell("text that is not valid Unicode (a lone surrogate)", "RT209") from None
     return cell
 
 

@@ -1,7 +1,7 @@
 """JSONL files in blocks: one object per line, typed by what the graph asks for.
 
-pyarrow reads whole chunks; where it refuses one, or could take what we do not, every line is read
-again as `tokens` says. The first object tells the columns, and the first cell of a key column
+pyarrow reads whole chunks; where it refuses one, or could accept what we do not, every line is read
+again by `json_tokens`. The first object decides the columns, and the first cell of a key column
 whether keys are integers or text; an absent key of an object is an empty cell, as null is.
 """
 
@@ -137,7 +137,7 @@ class JsonlSource:
     def _make_block(
         self, chunk: Chunk, columns: Mapping[str, pa.Array], count: int, faults: list[CellError]
     ) -> Block:
-        """Put together a block whose rows can tell where in the file they stand."""
+        """Assemble a block that can locate its rows in the file."""
         starts: list[int] = []
 
         def start(row: int) -> int:
@@ -168,7 +168,7 @@ class JsonlSource:
 def _read_chunks(
     stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None, line: int
 ) -> Iterator[Chunk]:
-    """Cut the stream after line feeds; raises DataError if a line is too long."""
+    """Cut the stream after line feeds; raise DataError if a line is too long."""
     rest = b""
     for data, last in read_pieces(stream, file, witness, line):
         data = rest + data  # noqa: PLW2901
@@ -196,7 +196,7 @@ def _split_lines(chunk: Chunk) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_with_arrow(chunk: Chunk, kinds: Mapping[str, str]) -> pa.Table | None:
-    """Read a chunk by pyarrow; None if that might not be what `tokens` reads."""
+    """Read a chunk by pyarrow; None if that might not be what `json_tokens` reads."""
     data = chunk.data.rstrip(BLANK)
     if "any" in kinds.values() or not data.startswith(b"{") or _is_deceptive(data):
         return None
@@ -209,14 +209,14 @@ def _read_with_arrow(chunk: Chunk, kinds: Mapping[str, str]) -> pa.Table | None:
         )
     except pa.ArrowInvalid:
         return None
-    # Where every line feed stands between the end of an object and the start of the next, and
+    # Where every line feed is between the end of an object and the start of the next, and
     # there is one less than objects, each object has a line of its own.
     between = data.count(b"}\n{") or data.count(b"}\r\n{")
     return table if between == data.count(b"\n") == table.num_rows - 1 else None
 
 
 def _is_deceptive(data: bytes) -> bool:
-    """Whether pyarrow might read as a number what is none: Inf, -NaN."""
+    """Return whether pyarrow might read as a number what is not one: Inf, -NaN."""
     infinities = data.count(b"Inf")
     return (bool(infinities) and (infinities != data.count(b"Infinity"))) or b"-NaN" in data
 

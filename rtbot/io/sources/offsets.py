@@ -1,9 +1,9 @@
 """How far a file has been read, and what proves later that it is still the same file.
 
-A file that has the device, number, bytes and times of change that it had is taken as it is. One
-that was copied or touched has to have the same number of bytes and the same digests: of text, and
-of what is packed text, of all that was read; of Parquet and Arrow files, which are made in one go
-and not edited, of pages spread over the whole file, its head and its end.
+A file whose device, number, bytes and times of change are unchanged is accepted as it is. One that
+was copied or touched has to have the same number of bytes and the same digests: of text, compressed
+or not, of all that was read; of Parquet and Arrow files, which are written at once and not edited,
+of pages spread over the whole file, its head and its end.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 PAGE_BYTES, PAGES = 1 << 12, 64
 ENDS_BYTES = 1 << 16
-"""What is taken of the head and of the end of a file whose pages prove it."""
+"""Bytes that are hashed at the head and at the end of a file that its pages prove."""
 
 TEXT, PACKED, PAGED = "text", "packed", "paged"
 
 
 @dataclass(frozen=True, slots=True)
 class FileOffset:
-    """Where a block of a file begins, in the words of its reader, and what proves all before it.
+    """Where a block of a file begins, in its reader's terms, and what proves all before it.
 
-    `kind` says of what the spans are: the file, what is packed in it, or its pages. `stamp` is what
-    `Files.stamp` told when the file was opened.
+    `kind` is what the spans are of: the file, its decompressed content, or its pages. `stamp` is
+    what `Files.stamp` returned when the file was opened.
     """
 
     path: str
@@ -62,19 +62,19 @@ class OffsetTracker:
         return FileOffset(*self._file, (0, 1), ())
 
     def read(self, data: bytes, line: int) -> FileOffset:
-        """Take the next bytes in, of which `line` is the first; return the mark of their start."""
+        """Hash the next bytes, of which `line` is the first; return the mark of their start."""
         place = self._at, line
         self.skip(data)
         span = self._begin, self._at, self._hash.hexdigest()
         return FileOffset(*self._file, place, (*self._earlier, span))
 
     def skip(self, data: bytes) -> None:
-        """Take bytes in that no block holds."""
+        """Hash bytes that no block holds."""
         self._hash.update(data)
         self._at += len(data)
 
     def resume_from(self, mark: FileOffset) -> None:
-        """Go on behind what an earlier run has read."""
+        """Continue behind what an earlier run has read."""
         self._earlier = mark.spans
         self._begin = self._at = mark.place[0]
         self._hash = hashlib.sha256()
@@ -96,8 +96,8 @@ def continue_chunks(
 ) -> Iterator[Chunk]:
     """Yield the chunks of a text from a mark on.
 
-    `again` begins anew where the stream stands, at a line; `chunks` go on where packed text has to
-    be read from its beginning.
+    `again` starts again at the stream's position, at a line; `chunks` continue where compressed
+    text has to be read from its beginning.
     """
     if hasattr(stream, "seek"):
         stream.seek(mark.place[0])
@@ -156,5 +156,5 @@ def digest_pages(stream: BinaryIO, size: int) -> str:
 
 
 def _make_changed_error(mark: FileOffset, what: str) -> CheckpointError:
-    hint = "put the file back as it was, or begin anew: leave --resume out"
+    hint = "put the file back as it was, or start again: leave --resume out"
     return CheckpointError(f"{mark.path} {what}", code="RT314", hint=hint)

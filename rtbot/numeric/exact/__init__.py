@@ -45,7 +45,7 @@ may be shared by all keys and operators. `specials` counts +inf in its low 31 bi
 them; a NaN counts as one of each, so that both present means NaN.
 
 Limits: fewer than 2**26 values in a window. While a sum is beyond 2**1020 or a square beyond
-2**960, every row costs a pass over the window; while the integers of a window lie more than 2**53
+2**960, every row costs a pass over the window; while the integers of a window are more than 2**53
 apart, a row costs as much as some fifty others, whatever the window.
 """
 

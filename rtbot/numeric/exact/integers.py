@@ -1,7 +1,8 @@
 """Exact moving sample deviations of integers.
 
-See `exact` for the state. While the values of a window lie within 2**53 of one of them, their
-distances from it are floats, and `exact_deviations` has the answer; else the sums are kept whole.
+See `exact` for the state. While the values of a window are within 2**53 of one of them, their
+distances from it are floats, and `exact.deviations` has the answer; else the sums are kept as
+integers.
 """
 
 from rtbot.numeric.exact.deviations import (

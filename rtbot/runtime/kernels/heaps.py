@@ -1,7 +1,7 @@
-"""Loops of the runtime over rows that wait before they are let in: one pairing heap per key.
+"""Loops of the runtime over rows that wait at an input: one pairing heap per key.
 
-The nodes of all heaps lie in one pool: arrays of their times, arrival, first child, next sibling.
-This text is compiled together with that of rows.py, and keeps to what is said there.
+The nodes of all heaps are in one pool: arrays of their times, arrival, first child, next sibling.
+This text is compiled together with that of rows.py, and follows the rules given there.
 """
 
 FIRST = -(2**63)
@@ -88,7 +88,7 @@ def release(
 
 
 def watch(wake_time, wake_slot, watched, size, slot, time):
-    """Put a key on the heap of those to be woken, lowest time first; the new size.
+    """Put a key on the heap of watched keys, lowest time first; the new size.
 
     `watched` has, per key, the time of its valid entry; an entry that differs from it is stale.
     """
@@ -106,7 +106,7 @@ def watch(wake_time, wake_slot, watched, size, slot, time):
 
 
 def overdue(slots, count, floor, roots, node_time, wake_time, wake_slot, watched, size):
-    """Keep the woken keys whose oldest row the floor lets go; watch the others: how many, size.
+    """Keep the due keys whose oldest row `floor` releases; watch the others: how many, size.
 
     What a key was watched for may have gone since, with a newer row of that key.
     """
@@ -123,7 +123,7 @@ def overdue(slots, count, floor, roots, node_time, wake_time, wake_slot, watched
 
 
 def without_stale(wake_time, wake_slot, watched, size, out_time, out_slot):
-    """Build the heap of keys to be woken anew, of its valid entries only; its size."""
+    """Rebuild the heap of watched keys, of its valid entries only; its size."""
     kept = 0
     for index in range(size):
         time, slot = wake_time[index], wake_slot[index]

@@ -2,7 +2,7 @@
 
 This text and that of heaps.py are compiled as one generated module (see `modules`), so they import
 nothing of ours. All arrays are allocated by the caller. Slots of rows are int32, everything else
-int64 unless said.
+int64 unless stated.
 """
 
 import math  # noqa: F401 (every generated module has it)
@@ -183,7 +183,7 @@ def admit(slots, runs, starts, time, last, begun, floor, keep, out_starts, count
     """Sort rows into kept (1), late (0, counted in counts[0]) and duplicate (0, counts[1]).
 
     counts[2], counts[3]: the first late and the first duplicate row, or -1. Rows kept. A frontier
-    of FIRST means none yet; `begun` tells keys that have had a row at that very time.
+    of FIRST means none yet; `begun` marks keys that have had a row at that very time.
     """
     kept = 0
     out_starts[0] = 0
@@ -222,7 +222,7 @@ BLOCK = 8
 
 
 def pack(queue, runs, width, first, following, fresh, places, out_following):
-    """Number the blocks of a port's rows anew, key by key, from `fresh` on, without free places.
+    """Renumber the blocks of a port's rows, key by key, from `fresh` on, without free places.
 
     Of every new place `places` receives the old one; it is -1 before. See pairs.py for `queue`.
     """
@@ -381,7 +381,7 @@ def wake(heap_time, heap_slot, watched, size, until, out):
 
 
 def sift(heap_time, heap_slot, size):
-    """Fill the root of a heap with its last entry, which stands at `size`."""
+    """Fill the root of a heap with its last entry, which is at `size`."""
     time, slot = heap_time[size], heap_slot[size]
     place = 0
     while True:

@@ -1,4 +1,4 @@
-"""Scales of a chart, and the round numbers and dates that stand at them."""
+"""Scales of a chart, and the round numbers and dates at them."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ CALENDAR_SECONDS = 62 * 10**9
 """From 1970 to the beginning of the calendar; what is further away is no date."""
 
 REPRESENTABLE = 2**63 - DAY
-"""Times that stay within int64 when they are told in local time."""
+"""Times that stay within int64 when they are shown in local time."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeAxis:
     """What times are: counts of a unit since 1970; integers, if there is no unit.
 
-    They are told in local time, which is `offset` seconds ahead of UTC and named `zone`. If it is
+    They are shown in local time, which is `offset` seconds ahead of UTC and named `zone`. If it is
     not `sure` that they are dates, `fit_times` looks at them.
     """
 
@@ -58,17 +58,17 @@ class TimeAxis:
 
     @staticmethod
     def of(unit: str | None, style: TimeStyle | None) -> TimeAxis:
-        """The clock of times that are written in this style; None if they are integers."""
+        """Return the axis of times that are written in this style; None if they are integers."""
         if style is None:
             return TimeAxis(unit)
         zone = style.offset if style.offset not in ("", "Z") else "UTC"
         return TimeAxis(unit or DEFAULT_UNIT, style.offset_seconds, zone, sure=True)
 
     def fit_times(self, first: int, last: int) -> TimeAxis:
-        """Return the clock for these times.
+        """Return the axis for these times.
 
-        Times near 1970 rather count from a beginning of their own. Without a unit, times from 1973
-        on in microseconds, as times of all kinds become, are taken for that.
+        Times near 1970 rather count from an origin of their own. Without a unit, times from 1973 on
+        in microseconds, as times of all kinds become, are taken for that.
         """
         near, far = sorted((abs(first), abs(last)))
         if self.unit is None:
@@ -82,7 +82,7 @@ class TimeAxis:
         return self if told and (self.sure or far >= DATED_FROM * scale) else TimeAxis()
 
     def text(self, time: int) -> str:
-        """A time in full, with no more parts than it needs."""
+        """Return a time in full, with no more parts than it needs."""
         if self.unit is None:
             return f"{time:,}"
         shown = str(self._local(time)).replace("T", " ")
@@ -91,7 +91,7 @@ class TimeAxis:
         return date if clock in ("", "00:00:00", "00:00") else f"{date} {clock}"
 
     def _local(self, time: int) -> Any:
-        """The local time as a datetime64."""
+        """Return the local time as a datetime64."""
         assert self.unit is not None
         local = np.array(time + self.offset * 10 ** UNITS[self.unit], np.int64)
         return local.astype(f"M8[{self.unit}]")[()]
@@ -109,7 +109,7 @@ class TimeAxis:
         return list(self._regular_ticks(first, last, next(step for step in STEPS if step >= least)))
 
     def _regular_ticks(self, first: int, last: int, step: int) -> Iterator[tuple[int, str]]:
-        """Marks at equal distances; weeks begin on Monday."""
+        """Return marks at equal distances; weeks begin on Monday."""
         assert self.unit is not None
         scale, shift = NANOSECONDS[self.unit], self.offset * SECOND
         shift -= MONDAY if step % (7 * DAY) == 0 else 0
@@ -120,7 +120,7 @@ class TimeAxis:
             at += step
 
     def _calendar_ticks(self, first: int, last: int, wanted: float) -> Iterator[tuple[int, str]]:
-        """Marks at the first day of months or years."""
+        """Return marks at the first day of months or years."""
         assert self.unit is not None
         months = next((m for m in MONTHS if m * MONTH_DAYS * DAY >= wanted), MONTHS[-1])
         at = int(self._local(first).astype("M8[M]").astype(np.int64)) // months * months
@@ -135,7 +135,7 @@ class TimeAxis:
 
 
 def _format_date(date: Any, step: int | None) -> str:
-    """What is new at a mark: the year, the month, the day, or the time of the day."""
+    """Return what is new at a mark: the year, the month, the day, or the time of the day."""
     full = date.astype("M8[us]").astype(object)
     midnight = date == date.astype("M8[D]")
     if step is None or (midnight and full.month == full.day == 1):
@@ -153,9 +153,9 @@ def _format_date(date: Any, step: int | None) -> str:
 
 
 def round_step(span: float, count: int) -> float:
-    """The smallest of 1, 2, 5, 10, ... (of any size) that is put at most `count` times into span.
+    """Return the smallest of 1, 2, 5, 10, ... (of any size) that is at most `count` times in span.
 
-    >>> nice_step(97.0, 5)
+    >>> round_step(97.0, 5)
     20.0
     """
     least = min(max(span / count, TINY), 1e307)
@@ -171,7 +171,7 @@ def choose_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]
 
 
 def format_number(value: float, step: float) -> str:
-    """Return a number with the digits that tell it from others a step away."""
+    """Return a number with the digits that distinguish it from others a step away."""
     if step >= 1e6 or step < 1e-4:
         return f"{value:.12g}" if value == 0 else f"{value:.{_count_digits(value, step)}e}"
     return f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9))}f}"
@@ -182,10 +182,10 @@ def _count_digits(value: float, step: float) -> int:
 
 
 def format_brief(value: float) -> str:
-    """Return a number as it is read in a table: five digits, more for integers.
+    """Return a number as a table shows it: five digits, more for integers.
 
-    >>> brief(1234567.0), brief(0.000123456), brief(2 / 3)
-    ('1,234,567', '0.00012346', '0.66667')
+    >>> [format_brief(x) for x in (1234567.0, 0.000123456, 2 / 3)]
+    ['1,234,567', '0.00012346', '0.66667']
     """
     if math.isfinite(value) and value == int(value) and abs(value) < 1e12:
         return f"{int(value):,}"
@@ -203,14 +203,14 @@ class TimeScale:
     width: float
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Places of int64 times, also where their distance does not fit into int64."""
+        """Return places of int64 times, also where their distance does not fit into int64."""
         distance = times.astype(np.uint64) - np.int64(self.first).astype(np.uint64)
         if self.last == self.first:
             return np.full(len(times), self.left + self.width / 2)
         return self.left + distance.astype(np.float64) * (self.width / (self.last - self.first))
 
     def one(self, time: int) -> float:
-        """The place of one time."""
+        """Return the place of one time."""
         return float(self.at(np.array([time], np.int64))[0])
 
 
@@ -224,13 +224,13 @@ class ValueScale:
     height: float
 
     def at(self, values: np.ndarray) -> np.ndarray:
-        """Places of values."""
+        """Return places of values."""
         return (
             self.top + (self.high / 2 - values / 2) / (self.high / 2 - self.low / 2) * self.height
         )
 
     def one(self, value: float) -> float:
-        """The place of one value."""
+        """Return the place of one value."""
         return float(self.at(np.array(value)))
 
     def ticks(self) -> list[tuple[float, str]]:
@@ -239,7 +239,7 @@ class ValueScale:
 
     @staticmethod
     def around(low: float, high: float, top: float, height: float) -> ValueScale:
-        """The scale that has a little room above and below what it shows."""
+        """Return the scale that has a little room above and below what it shows."""
         room = high / 2 - low / 2
         pad = 0.1 * room if room > TINY else abs(high) * 0.05 or 1.0
         limit = np.finfo(np.float64).max

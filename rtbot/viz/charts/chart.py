@@ -100,7 +100,7 @@ class Chart:
         self.areas: list[Area] = []
 
     def _assign_looks(self, outputs: Sequence[str]) -> dict[str, str]:
-        """The classes of everything that is shown."""
+        """Return the classes of everything that is shown."""
         few = find_sparse(self.lines, self.rows)
         looks = {}
         for place, name in enumerate(outputs):
@@ -109,7 +109,7 @@ class Chart:
         return looks | {n: "line guest" for panel in self.panels for n in panel.guests}
 
     def _time_scale(self) -> TimeScale:
-        """From the first message to the last, beside the widest label of values."""
+        """Return the scale from the first message to the last, beside the widest value label."""
         buckets = [s.buckets for row in self.rows for s in row.values() if len(s.buckets)]
         first = min((int(b.first_time[0]) for b in buckets), default=0)
         last = max((int(b.last_time[-1]) for b in buckets), default=0)
@@ -155,7 +155,7 @@ class Chart:
         return draw_text("key", told, self.time.left, at + 12)
 
     def _draw_block(self, row: Mapping[str, ChartSeries], at: float) -> tuple[list[str], float]:
-        """The panels and strips of one key, from `at` down; also where the next begins."""
+        """Draw the panels and strips of one key, from `at` down; return also where the next is."""
         parts: list[str] = []
         for panel in self.panels:
             area = Area(at, self.height)

@@ -1,9 +1,10 @@
-"""Messages thinned to what a chart can show, while they come, in bounded memory.
+"""Messages downsampled to what a chart can show, as they come, in bounded memory.
 
 Neighbouring messages are put into buckets of time that keep the first, the last, the least and the
 greatest value (M4: Jugel et al., 2014), so that no extreme is lost and a line looks as it would
 with all points. A bucket spans a power of two of time units, counted from 0; the span is the
-smallest with which there are few enough buckets, so it does not matter how the messages came.
+smallest with which there are few enough buckets, so the order in which messages came does not
+matter.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ class ChartBuckets:
 
 
 def bucket_each(times: np.ndarray, values: np.ndarray, runs: np.ndarray) -> ChartBuckets:
-    """A bucket for every message."""
+    """Return a bucket for every message."""
     return ChartBuckets(times, times, values, values, values, values, runs, runs)
 
 
 def merge_buckets(buckets: ChartBuckets, ids: np.ndarray) -> ChartBuckets:
-    """Put neighbouring buckets of equal id together."""
+    """Merge neighbouring buckets of equal id."""
     if not len(ids):
         return buckets
     starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
@@ -73,7 +74,7 @@ def merge_buckets(buckets: ChartBuckets, ids: np.ndarray) -> ChartBuckets:
 
 
 def merge_columns(buckets: ChartBuckets, place: Callable[[np.ndarray], np.ndarray]) -> ChartBuckets:
-    """Put together what begins in the same column of a picture; `place` gives it for times."""
+    """Merge buckets that begin in the same column of a picture; `place` maps times to columns."""
     return merge_buckets(buckets, np.floor(place(buckets.first_time)).astype(np.int64))
 
 
@@ -121,7 +122,7 @@ class ChartSeries:
         return buckets
 
     def span(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """Return the least and the greatest value."""
         return float(self.buckets.low.min()), float(self.buckets.high.max())
 
 
@@ -148,7 +149,7 @@ class Collector:
                 series.add(times[start:stop], values[start:stop])
 
     def _shows(self, key: tuple[Any, ...]) -> bool:
-        """Whether the key is one of the first; the last of them gives way to one before it."""
+        """Return whether the key is one of the first; a new one displaces the last of them."""
         if key in self.series:
             return True
         if len(self.series) == self.limit:
@@ -160,14 +161,14 @@ class Collector:
         return True
 
     def _values(self, name: str, table: Table) -> np.ndarray:
-        """Values as float64, nulls as NaN; texts by their codes."""
+        """Return values as float64, nulls as NaN; texts by their codes."""
         values, valid = table["value"], table.get("value_valid")
         text = values.dtype == object
         numbers = self._codes(name, values) if text else values.astype(np.float64)
         return numbers if valid is None else np.where(valid, numbers, np.nan)
 
     def _codes(self, name: str, texts: np.ndarray) -> np.ndarray:
-        """The first texts that come have codes of their own."""
+        """Return the codes of texts; the first texts that come have codes of their own."""
         encoded = pa.array(texts.tolist(), pa.string()).dictionary_encode()
         known = self.texts.setdefault(name, {})
         codes = []
@@ -181,17 +182,17 @@ class Collector:
         return found
 
     def shown(self) -> list[tuple[Any, ...]]:
-        """The keys that are shown, in their order."""
+        """Return the keys that are shown, in their order."""
         return sorted(self.series, key=rank_key)
 
 
 def detect_kind(values: np.ndarray) -> str:
-    """What is drawn: text, boolean or number."""
+    """Return what is drawn: text, boolean or number."""
     return {"O": "text", "b": "boolean"}.get(values.dtype.kind, "number")
 
 
 def rank_key(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What keys are sorted by: column by column, null last."""
+    """Return what keys are sorted by: column by column, null last."""
     return tuple((True,) if part is None else (False, part) for part in key)
 
 

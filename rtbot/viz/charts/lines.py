@@ -73,7 +73,7 @@ def find_states(
 ) -> Iterator[tuple[float, float, int]]:
     """Yield (from, to, state): a state holds until the next message, if that is drawable.
 
-    `mixed` stands for several states in one column of the picture.
+    `mixed` means several states in one column of the picture.
     """
     start, until, state = 0.0, 0.0, None
     for begin, end, piece in _split_states(merge_columns(buckets, time.at), time, mixed):

@@ -62,7 +62,7 @@ def group_panels(
 
 
 def _can_share(names: list[str], name: str, rows: list[Mapping[str, ChartSeries]]) -> bool:
-    """Whether a series is drawn well on the scale of others, wherever there are both."""
+    """Return whether a series is drawn well on the scale of others, wherever there are both."""
     for row in rows:
         own = find_span([name], row)
         others = find_span(names, row)
@@ -72,7 +72,7 @@ def _can_share(names: list[str], name: str, rows: list[Mapping[str, ChartSeries]
 
 
 def _is_comparable(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two spans of values overlap and are of similar size, or are as far from 0."""
+    """Return whether two spans of values overlap and are of similar size, or as far from 0."""
     low, high = min(one[0], other[0]), max(one[1], other[1])
     sizes = [span[1] / 2 - span[0] / 2 for span in (one, other)]
     whole = high / 2 - low / 2
@@ -84,7 +84,7 @@ def _is_comparable(one: tuple[float, float], other: tuple[float, float]) -> bool
 
 
 def find_span(names: Iterable[str], row: Mapping[str, ChartSeries]) -> tuple[float, float] | None:
-    """The least and the greatest value of these series; None if they have none."""
+    """Return the least and the greatest value of these series; None if they have none."""
     spans = [row[name].span() for name in names if name in row and len(row[name].buckets)]
     if not spans:
         return None
@@ -92,7 +92,7 @@ def find_span(names: Iterable[str], row: Mapping[str, ChartSeries]) -> tuple[flo
 
 
 def find_sparse(names: Iterable[str], rows: list[Mapping[str, ChartSeries]]) -> set[str]:
-    """The names with so few messages beside another of the same key that a line would mislead."""
+    """Return names with so few messages beside another of the key that a line would mislead."""
     found = set()
     for row in rows:
         counts = {name: row[name].count for name in names if name in row}

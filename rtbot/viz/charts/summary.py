@@ -1,6 +1,6 @@
-"""A result as a notebook shows it: every output in a line with a small chart, then the first rows.
+"""The summary of a result in a notebook: a line and a small chart per output, then the first rows.
 
-And as a terminal does, without the charts.
+In a terminal the charts are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEYS, ROWS, TEXTS = 8, 8, 4
 CHART, SMALL = (240.0, 48.0), (112.0, 30.0)
 STRIP = 12.0
 BLUE, ORANGE = "#3b7dc4", "#d9772b"
-"""Seen on white pages and on dark ones: a notebook does not say which it is."""
+"""Visible on white pages and on dark ones: a notebook does not report which it is."""
 
 CELL = "padding: 3px 10px; white-space: nowrap; vertical-align: middle"
 LINE = "border-bottom: 1px solid rgba(128, 128, 128, 0.3)"
@@ -41,7 +41,7 @@ QUIET = "opacity: 0.65; font-size: 85%"
 
 
 class Summary:
-    """What there is to say about a result; `tables` by output."""
+    """The summary of a result; `tables` by output."""
 
     def __init__(self, tables: Mapping[str, Table], key: Sequence[str], unit: str | None) -> None:
         self.tables, self.key = tables, tuple(key)
@@ -53,7 +53,7 @@ class Summary:
         self.keys = count_keys(tables, self.key)
 
     def head(self) -> str:
-        """One line: how much of what, from when to when."""
+        """Return one line: how much of what, from when to when."""
         parts = [_format_count(len(self.tables), "output")]
         if self.key:
             parts[0] += f" by {', '.join(self.key)} ({_format_count(self.keys, 'key')})"
@@ -64,7 +64,7 @@ class Summary:
         return ", ".join(parts)
 
     def lines(self) -> list[tuple[str, ...]]:
-        """The cells of every output, as HEADER says."""
+        """Return the cells of every output, in the order of HEADER."""
         return [(name, *self._cells(table)) for name, table in self.tables.items()]
 
     def _cells(self, table: Table) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ class Summary:
         return rows, *ends, *_measure_values(values)
 
     def text(self) -> str:
-        """The summary for a terminal."""
+        """Return the summary for a terminal."""
         lines = self.lines()
         table = align_cells([HEADER, *lines], RIGHT) if lines else []
         return "\n".join([f"<Result: {self.head()}>", *table])
 
     def html(self) -> str:
-        """The summary for a notebook."""
+        """Return the summary for a notebook."""
         collected = Collector(self.key, KEYS)
         collected.add({n: t for n, t in self.tables.items() if detect_kind(t["value"]) != "text"})
         time = (self.first, self.last)
@@ -103,7 +103,7 @@ class Summary:
         )
 
     def _first_rows(self) -> str:
-        """The first rows of all outputs beside one another."""
+        """Return the first rows of all outputs beside one another."""
         cut = {n: {c: a[:ROWS] for c, a in table.items()} for n, table in self.tables.items()}
         try:
             table = build_wide(cut, self.key).slice(0, ROWS)
@@ -122,7 +122,7 @@ class Summary:
 
 
 def count_keys(tables: Mapping[str, Table], key: Sequence[str]) -> int:
-    """How many keys there are in tables that are in the order of (key, t)."""
+    """Return how many keys there are in tables that are in the order of (key, t)."""
     return len({one for table in tables.values() for one, _, _ in split_by_key(table, key)})
 
 
@@ -131,7 +131,7 @@ def _format_count(number: int, what: str) -> str:
 
 
 def _measure_values(values: np.ndarray) -> tuple[str, str, str]:
-    """Least, mean and greatest; of booleans how many are true; nothing of texts."""
+    """Return least, mean and greatest; of booleans how many are true; nothing of texts."""
     kind = detect_kind(values)
     if kind == "text" or not len(values):
         return "", "", ""
@@ -148,7 +148,7 @@ def _measure_values(values: np.ndarray) -> tuple[str, str, str]:
 def _draw_charts(
     name: str, table: Table, collected: Collector, ends: tuple[int, int]
 ) -> Iterator[str]:
-    """The small charts of an output: one, or one for each of the first keys."""
+    """Draw the small charts of an output: one, or one for each of the first keys."""
     if detect_kind(table["value"]) == "text":
         pairs = pa.array(table["value"].tolist(), pa.string()).value_counts().to_pylist()
         counts = Counter({pair["values"]: pair["counts"] for pair in pairs})
@@ -194,7 +194,7 @@ def draw_sparkline(series: ChartSeries, ends: tuple[int, int], size: tuple[float
 
 
 def _format_row(cells: Iterable[str], tag: str, right: Sequence[bool], *markup: str) -> str:
-    """A row of a table, some of its columns at the right; `markup` is a last cell as it is."""
+    """Format a row of a table, some columns at the right; `markup` is a last cell as it is."""
     style = f"{CELL}; {LINE}; text-align: "
     made = [
         format_element(tag, escape(cell) or " ", style=style + ("right" if at_right else "left"))

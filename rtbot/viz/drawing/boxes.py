@@ -1,4 +1,4 @@
-"""A graph as boxes with ports and wires between them: what a picture says, before any place."""
+"""A graph as boxes with ports and wires between them: the content of a picture, without places."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BoxPort:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """An input, an operator or an output (`form`); `code` says that `subtitle` is an expression."""
+    """An input, operator or output (`form`); `code` is whether `subtitle` is an expression."""
 
     form: str
     title: str
@@ -103,7 +103,7 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
 
 
 def _connect_box(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> Iterable[Wire]:
-    """The wires into the last box."""
+    """Return the wires into the last box."""
     box = made.boxes[-1]
     for place, (ref, port) in enumerate(zip(refs, box.ins, strict=True)):
         start = places[ref.id]
@@ -138,12 +138,12 @@ def _build_box(node: Node, checked: CheckedGraph) -> Box:
 
 
 def _list_given(node: Node) -> list[str]:
-    """The parameters that have a value; the least integer stands for the absence of one."""
+    """Return the parameters that have a value; the least integer means that there is none."""
     return [name for name, value in node.values.items() if value not in (None, INT64_MIN)]
 
 
 def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
-    """An expression names its ports by what feeds them; others have an alias, or their name."""
+    """Return a port's label: in an expression what feeds it, else its alias or its name."""
     if not node.text:
         declared = node.operator.port(port)
         return declared.alias if declared.alias and not declared.variadic else port
@@ -176,9 +176,9 @@ def format_value(value: Any) -> str:
 
 
 def format_duration(value: int, unit: str) -> str:
-    """Return a count of a unit in the longest unit that tells it exactly.
+    """Return a count of a unit in the longest unit that expresses it exactly.
 
-    >>> duration_text(90_000, "ms"), duration_text(604_800, "s")
+    >>> format_duration(90_000, "ms"), format_duration(604_800, "s")
     ('90s', '7d')
     """
     total = value * DURATIONS[unit]
@@ -188,7 +188,7 @@ def format_duration(value: int, unit: str) -> str:
 
 
 def _format_tip(head: str, item: Any, doc: str | None = "") -> str:
-    """What is shown when the pointer rests on a box: its name, its meaning, its place."""
+    """Return what is shown when the pointer rests on a box: its name, its meaning, its place."""
     meaning = item.doc or (doc or "").strip().partition("\n")[0]
     return "\n".join(filter(None, (head, meaning, *_format_place(item.mark))))
 

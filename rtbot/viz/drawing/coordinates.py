@@ -46,7 +46,7 @@ def _balance(made: LayeredGraph, layouts: list[list[float]]) -> list[float]:
 
 
 def _find_conflicts(made: LayeredGraph) -> Iterator[Link]:
-    """Links that cross a link between two bends: the long wire is the one that stays straight."""
+    """Find links that cross a link between two bends: of the two, the long wire stays straight."""
     position = {place: k for layer in made.layers for k, place in enumerate(layer)}
     _, after = made.neighbours()
     for layer in made.layers:
@@ -84,7 +84,7 @@ class _Alignment:
         return [-at - shape.breadth for at, shape in zip(found, self.made.shapes, strict=True)]
 
     def _offset(self, link: Link, *, end: bool) -> float:
-        """Where a port is from the side of its place that is packed first."""
+        """Return where a port is from the side of its place that is packed first."""
         shape = self.made.shapes[link.end if end else link.start]
         at = shape.ins[link.end_port] if end else shape.outs[link.start_port]
         return at if self.upward else shape.breadth - at
@@ -110,7 +110,7 @@ class _Alignment:
                     self._join(place, link)
 
     def _join(self, place: int, link: Link) -> None:
-        """Put a place where it is level with the other end of a link of it."""
+        """Align a place with the other end of one of its links."""
         other = self._other(link)
         shift = self._offset(link, end=not self.forward) - self._offset(link, end=self.forward)
         self.root[place] = self.root[other]
@@ -120,7 +120,7 @@ class _Alignment:
         return link.start if self.forward else link.end
 
     def _middle(self, links: list[Link]) -> Iterable[Link]:
-        """The one or two links in the middle, by where they come from."""
+        """Return the one or two links in the middle, by where they come from."""
 
         def key(link: Link) -> tuple[int, float]:
             return self.position[self._other(link)], self._offset(link, end=not self.forward)
@@ -145,7 +145,7 @@ class _Alignment:
         return starts
 
     def _gaps(self) -> dict[int, dict[int, float]]:
-        """The least distance from a block to each that stands directly behind it in a layer."""
+        """Return the least distance from a block to each that is directly behind it in a layer."""
         gaps: dict[int, dict[int, float]] = {}
         for layer in self.layers:
             for upper, lower in pairwise(layer):
@@ -158,7 +158,7 @@ class _Alignment:
 
 
 def _sort_blocks(gaps: dict[int, dict[int, float]], blocks: Iterable[int]) -> list[int]:
-    """The blocks so that each comes after those before it."""
+    """Sort the blocks so that each comes after those before it."""
     waits = dict.fromkeys(blocks, 0)
     for lowers in gaps.values():
         for lower in lowers:

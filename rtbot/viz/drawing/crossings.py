@@ -32,17 +32,17 @@ class Ordering:
             self.position[place] = position
 
     def start(self, link: Link) -> float:
-        """Where a link starts within its layer, in places and parts of them."""
+        """Return where a link starts within its layer, in places and parts of them."""
         shape = self.made.shapes[link.start]
         return self.position[link.start] + shape.outs[link.start_port] / shape.breadth
 
     def end(self, link: Link) -> float:
-        """Where a link ends within its layer."""
+        """Return where a link ends within its layer."""
         shape = self.made.shapes[link.end]
         return self.position[link.end] + shape.ins[link.end_port] / shape.breadth
 
     def crossings(self) -> int:
-        """How many pairs of links cross."""
+        """Count the pairs of links that cross."""
         total = 0
         for layer in self.made.layers:
             links = [link for place in layer for link in self.after[place]]
@@ -55,7 +55,7 @@ class Ordering:
     def sweep(self, *, forward: bool, turned: bool) -> None:
         """Order every layer by where the neighbours in the layer before (or after) are.
 
-        `turned` exchanges places that could stand either way.
+        `turned` exchanges places that could be in either order.
         """
         count = len(self.made.layers)
         for layer in range(1, count) if forward else range(count - 2, -1, -1):
@@ -101,7 +101,7 @@ class Ordering:
 
 
 def reduce_crossings(made: LayeredGraph) -> int:
-    """Order the layers in place; returns how many links cross."""
+    """Order the layers in place; return how many links cross."""
     ordering = Ordering(made)
     ordering.exchange()
     best, kept = ordering.crossings(), [list(layer) for layer in made.layers]
@@ -120,7 +120,7 @@ def reduce_crossings(made: LayeredGraph) -> int:
 
 
 def _count_inversions(upper: list[float], lower: list[float]) -> int:
-    """How many pairs cross if the first place stands above the second; both lists are sorted."""
+    """Count pairs that cross if the first place is above the second; both lists are sorted."""
     below, total = 0, 0
     for end in upper:
         while below < len(lower) and lower[below] < end:

@@ -1,4 +1,4 @@
-"""What stands in a box, measured: lines of text, ports, and the room that they take."""
+"""The content of a box, measured: lines of text, ports, and the room that they take."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Face:
 
 
 def measure_face(box: Box, *, across: bool) -> Face:
-    """Measure a box; `across` says that ports are above and below, and not at the sides."""
+    """Measure a box; `across` is whether ports are above and below, and not at the sides."""
     if box.form != "operator":
         return _measure_terminal(box)
     lines, top = [], PADDING - 2
@@ -59,7 +59,7 @@ def measure_face(box: Box, *, across: bool) -> Face:
 
 
 def _measure_terminal(box: Box) -> Face:
-    """An input or output of the graph: its name and type on one line."""
+    """Measure an input or output of the graph: its name and type on one line."""
     title = shorten(box.title, TEXT_ROOM, TITLE_SIZE, bold=True)
     type_ = (box.ins or box.outs)[0].type
     room = measure_width(title, TITLE_SIZE, bold=True) + 8 + measure_width(type_, PORT_SIZE)
@@ -85,12 +85,12 @@ def _measure_line(line: Line) -> float:
 
 
 def shorten_label(port: BoxPort) -> str:
-    """The label of a port, cut to the room it gets."""
+    """Shorten the label of a port to the room it gets."""
     return shorten(port.label, PORT_ROOM, PORT_SIZE)
 
 
 def measure_port(port: BoxPort) -> float:
-    """How wide the label and the type of a port are."""
+    """Return how wide the label and the type of a port are."""
     return (
         measure_width(shorten_label(port), PORT_SIZE)
         + PORT_GAP
@@ -103,7 +103,7 @@ def _measure_row(ports: tuple[BoxPort, ...]) -> float:
 
 
 def measure_shape(box: Box, made: Face, *, across: bool) -> BoxShape:
-    """The size of a box as the layout takes it, with the places of its ports."""
+    """Return the size of a box as the layout takes it, with the places of its ports."""
     if not across:
         ins, outs = (_place_down(box, ports, made) for ports in (box.ins, box.outs))
         return BoxShape(made.height, made.width, ins, outs)
@@ -118,7 +118,7 @@ def _place_down(box: Box, ports: tuple[BoxPort, ...], made: Face) -> tuple[float
 
 
 def _place_along(ports: tuple[BoxPort, ...], made: Face) -> tuple[float, ...]:
-    """The middle of every port's label, all of them centred."""
+    """Return the middle of every port's label, all of them centred."""
     at, found = (made.width - _measure_row(ports)) / 2, []
     for port in ports:
         found.append(at + measure_port(port) / 2)

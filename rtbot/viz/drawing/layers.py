@@ -1,8 +1,8 @@
 """Boxes in layers: a rank for every box, and a bend wherever a wire passes through a layer.
 
 The layout is the layered one of Sugiyama, Tagawa and Toda (1981), in steps: ranks here, the order
-within a layer in `crossings`, places in `coordinates`. It knows one direction only: ranks grow
-along the flow, and a box has its breadth, and its ports, across it.
+within a layer in `crossings`, places in `coordinates`. It has one direction only: ranks grow along
+the flow, and a box has its breadth, and its ports, across it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BEND = BoxShape(BEND_BREADTH, 0.0, (BEND_BREADTH / 2,), (BEND_BREADTH / 2,))
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A piece of a wire, from a place to one of the next layer; `net` says which wires share it."""
+    """A part of a wire, from a place to one of the next layer; `net` is which wires share it."""
 
     start: int
     start_port: int
@@ -56,11 +56,11 @@ class LayeredGraph:
     layers: list[list[int]] = field(default_factory=list)
 
     def is_bend(self, place: int) -> bool:
-        """Whether the place is a bend of a wire and no box."""
+        """Return whether the place is a bend of a wire and no box."""
         return place >= self.boxes
 
     def neighbours(self) -> tuple[list[list[Link]], list[list[Link]]]:
-        """The links into and out of every place."""
+        """Return the links into and out of every place."""
         before: list[list[Link]] = [[] for _ in self.shapes]
         after: list[list[Link]] = [[] for _ in self.shapes]
         for link in self.links:
@@ -99,8 +99,8 @@ def rank_boxes(boxes: Sequence[Box], wires: Sequence[Wire]) -> list[int]:
     """Give every box its layer: inputs first, the others after what feeds them.
 
     In a small graph the outputs are in the last layer; in a large one that would be lines across
-    all of it. An operator that feeds more boxes than feed it stands as late as it can, so that
-    wires are short.
+    all of it. An operator that feeds more boxes than feed it is as late as it can be, so that wires
+    are short.
     """
     ranks = [0] * len(boxes)
     before, after = defaultdict(set), defaultdict(set)
@@ -119,7 +119,7 @@ def rank_boxes(boxes: Sequence[Box], wires: Sequence[Wire]) -> list[int]:
 
 
 def _search_places(made: LayeredGraph) -> list[int]:
-    """All places in the order of a search from the first on: what is connected stays together."""
+    """Order all places by a search from the first on: what is connected stays together."""
     _, after = made.neighbours()
     seen: dict[int, None] = {}
     for root in range(made.boxes):

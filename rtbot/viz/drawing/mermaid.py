@@ -18,11 +18,11 @@ CLASSES = (
 )
 TEXT_MAX = 120
 SAFE = " +-*/=.,:()$%!?|^_"
-"""What may stand in a quoted label as it is, beside letters and digits."""
+"""What may be in a quoted label as it is, beside letters and digits."""
 
 
 def render_mermaid(diagram: Diagram, direction: str = "right") -> str:
-    """Return the graph as a flowchart. Names stand in labels only: no name can break the syntax."""
+    """Return the graph as a flowchart. Names are in labels only: no name can break the syntax."""
     lines = [f"flowchart {DIRECTIONS[direction]}"]
     for place, box in enumerate(diagram.boxes):
         shape = BRACKETS[box.form].format(f'"{_format_label(box)}"')
@@ -38,7 +38,7 @@ def _format_label(box: Box) -> str:
 
 
 def _format_wire(diagram: Diagram, wire: Wire) -> str:
-    """A line, dotted where a message may be absent, with the ports that are one of several."""
+    """Format a wire, dotted where a message may be absent, with ports that are one of several."""
     start, end = diagram.boxes[wire.start], diagram.boxes[wire.end]
     names = [
         _escape_text(ports[place].name)

@@ -36,7 +36,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class WireSegment:
-    """A piece of a wire: straight from `begin` to `leave`, then a curve to `end`.
+    """A part of a wire: straight from `begin` to `leave`, then a curve to `end`.
 
     `leave` and `end` are at the two sides of the gap between two layers, where there is no box.
     `feeds` is the box and its port where the wire ends, None if it goes on.
@@ -61,7 +61,7 @@ class DiagramLayout:
 
 
 def lay_out(diagram: Diagram, direction: str = "right") -> DiagramLayout:
-    """Lay a diagram out; `direction` is that of the flow: right or down."""
+    """Lay out a diagram; `direction` is that of the flow: right or down."""
     across = direction == "down"
     faces = [measure_face(box, across=across) for box in diagram.boxes]
     shapes = [measure_shape(b, f, across=across) for b, f in zip(diagram.boxes, faces, strict=True)]
@@ -84,7 +84,7 @@ def lay_out(diagram: Diagram, direction: str = "right") -> DiagramLayout:
 
 
 def _place_layers(made: LayeredGraph, starts: list[float], depths: list[float]) -> list[float]:
-    """Where every layer begins along the flow: the steeper the wires, the wider the gap."""
+    """Return where every layer begins along the flow: the steeper the wires, the wider the gap."""
     steepest = [0.0] * len(made.layers)
     for link in made.links:
         out, into = _place_ends(made, starts, link)
@@ -98,7 +98,7 @@ def _place_layers(made: LayeredGraph, starts: list[float], depths: list[float]) 
 
 
 def _place_ends(made: LayeredGraph, starts: list[float], link: Link) -> Point:
-    """Where a link begins and ends across the flow."""
+    """Return where a link begins and ends across the flow."""
     out = starts[link.start] + made.shapes[link.start].outs[link.start_port]
     return out, starts[link.end] + made.shapes[link.end].ins[link.end_port]
 
@@ -138,7 +138,7 @@ def _route_nets(
 
 
 def _transpose_spot(spot: Spot) -> Spot:
-    """The same spot with the flow down."""
+    """Return the same spot with the flow down."""
     ins, outs = (tuple((y, x) for x, y in ports) for ports in (spot.ins, spot.outs))
     return Spot(spot.face, spot.y, spot.x, spot.height, spot.width, ins, outs)
 

@@ -1,4 +1,4 @@
-"""A laid out graph as SVG: self-contained, for white and dark pages, readable without a mouse."""
+"""A laid-out graph as SVG: self-contained, for white and dark pages, readable without a mouse."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _format_colours(colour: Mapping[str, str]) -> list[str]:
 
 
 def _describe_diagram(diagram: Diagram) -> str:
-    """The graph in words, for those who do not see it."""
+    """Describe the graph in words, for those who do not see it."""
     parts = []
     for form in ("input", "operator", "output"):
         names = [box.title for box in diagram.boxes if box.form == form]
@@ -132,7 +132,7 @@ def _draw_text(class_: str, text: str, x: float, y: float, anchor: str | None = 
 
 
 def _draw_net(diagram: Diagram, net: Net, stretches: list[WireSegment], *, down: bool) -> str:
-    """All wires from one port: a curve per gap, and an arrow at every port they feed."""
+    """Draw all wires from one port: a curve per gap, and an arrow at every port they feed."""
     box, port, looked_up = net
     kind = diagram.boxes[box].outs[port].kind
     path = "".join(_draw_curve(stretch, down=down) for stretch in stretches)
@@ -148,7 +148,7 @@ def _draw_net(diagram: Diagram, net: Net, stretches: list[WireSegment], *, down:
 
 
 def _describe_net(diagram: Diagram, net: Net, stretches: list[WireSegment]) -> str:
-    """Where a net comes from, what it carries and what it feeds."""
+    """Return where a net comes from, what it carries and what it feeds."""
     box, port, looked_up = net
     start, out = diagram.boxes[box], diagram.boxes[box].outs[port]
     ends = []
@@ -161,7 +161,7 @@ def _describe_net(diagram: Diagram, net: Net, stretches: list[WireSegment]) -> s
 
 
 def _draw_curve(stretch: WireSegment, *, down: bool) -> str:
-    """From a port or a bend to the next: straight along its layer, then a curve."""
+    """Draw from a port or a bend to the next: straight along its layer, then a curve."""
     (x, y), end = stretch.leave, stretch.end
     short = ARROW - 1 if stretch.feeds else 0.0
     if down:
@@ -266,7 +266,7 @@ def _draw_labels_across(box: Box, spot: Spot) -> list[str]:
 
 
 def _draw_port(port: BoxPort, x: float, y: float, anchor: str) -> str:
-    """The label and the type of a port."""
+    """Draw the label and the type of a port."""
     label = format_element("tspan", escape(shorten_label(port)), class_="label")
     type_ = format_element(
         "tspan", escape(port.type), class_=f"end {port.kind}", dx=format_coordinate(PORT_GAP)
