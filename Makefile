@@ -4,7 +4,10 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 LOCKED := pyproject.toml requirements-ci.lock
-CORE := $(addprefix tests/,core expression graph numeric operator operators project runtime tables)
+CORE := core expression graph/test_check.py graph/test_document.py numeric/test_ieee.py \
+	operators/test_operators_declared.py project/test_imports.py project/test_style.py \
+	runtime/test_session.py runtime/test_state_by_name.py tables/test_tables.py \
+	conformance/test_edge.py
 
 .PHONY: demo check test lint bench torture mutation promises soak constructors pages lock clean
 
@@ -30,7 +33,7 @@ test: .venv/ready-to-develop out/editor/ready
 check: .venv/ready-to-check
 	$(BIN)/ruff check .
 	$(BIN)/mypy rtbot --follow-imports silent
-	RTBOT_INTERPRET=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(CORE)
+	RTBOT_INTERPRET=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(addprefix tests/,$(CORE))
 
 lint: .venv/ready-to-develop
 	$(BIN)/ruff check .

@@ -100,8 +100,8 @@ def find_difference(right: Outputs, other: Outputs) -> OutputDifference | None:
                 name, found, expected, _read_row(other.tables[name], right.key, found)
             )
     if right.account is not None and other.account is not None:
-        told = describe_differences(right.account, other.account)
-        return OutputDifference(told=f"the account differs: {told}") if told else None
+        lines = describe_differences(right.account, other.account)
+        return OutputDifference(told=f"the account differs: {lines}") if lines else None
     return None
 
 

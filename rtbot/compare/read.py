@@ -71,7 +71,7 @@ def compare(
     graph: Graph,
     data: Any,
     key: Sequence[str] | str | None,
-    wish: ComparisonOptions,
+    options: ComparisonOptions,
     tell: Tell | None = None,
 ) -> ComparisonReport:
     """Compare over data as `Graph.run` takes it, or over the files of an `InputSpec`.
@@ -89,4 +89,4 @@ def compare(
         push_all(reader, data, inputs, session.io, session.key)
     read = reader.finish()
     seconds = time.perf_counter() - begun
-    return VariantComparison(graph, reader.gathering.data(), wish, tell).run(read, seconds)
+    return VariantComparison(graph, reader.gathering.data(), options, tell).run(read, seconds)

@@ -60,9 +60,9 @@ class MinimalDifference:
         yield from (f"  {line}" for line in format_rows(rows[:ROWS_SHOWN], self.data.key))
         yield from _format_rest(len(rows))
         yield "the way it was run:"
-        told = list(self.attempt.describe_steps(self.data))
-        yield from (f"  {line}" for line in told[:ROWS_SHOWN])
-        yield from _format_rest(len(told))
+        lines = list(self.attempt.describe_steps(self.data))
+        yield from (f"  {line}" for line in lines[:ROWS_SHOWN])
+        yield from _format_rest(len(lines))
         yield from self._format_rows()
 
     def _format_rows(self) -> Iterator[str]:

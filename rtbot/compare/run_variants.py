@@ -53,9 +53,9 @@ class VariantComparison:
     """A graph and data in every variant that the options ask for."""
 
     def __init__(
-        self, graph: Graph, data: Data, wish: ComparisonOptions, tell: Tell | None = None
+        self, graph: Graph, data: Data, options: ComparisonOptions, tell: Tell | None = None
     ) -> None:
-        self.graph, self.data, self.options = graph, data, wish
+        self.graph, self.data, self.options = graph, data, options
         self.tell = tell or _ignore_progress
         self.interprets = os.environ.get("RTBOT_INTERPRET") == "1"
         self._right: list[tuple[Data, Outputs]] = []

@@ -109,7 +109,7 @@ def schedule(
     rng: Random,
     rows: Sequence[Row],
     style: str,
-    habits: ScheduleMix | None = None,
+    mix: ScheduleMix | None = None,
     extra: Extra | None = None,
 ) -> list[Step]:
     """Return steps that push every row in the style, with interruptions between.
@@ -117,7 +117,7 @@ def schedule(
     Styles are `random`, `starved`, `keys`, `blocks` (see `interleave_rows`), `ones` (every row
     alone).
     """
-    habits = habits or ScheduleMix(eager=style == "eager")
+    mix = mix or ScheduleMix(eager=style == "eager")
     order = interleave_rows(rng, rows, style)
     remaining = RemainingRows(rows, order)
     left: dict[tuple[Any, ...], int] = defaultdict(int)
@@ -126,19 +126,19 @@ def schedule(
     restless = rng.random()
     steps: list[Step] = []
     while remaining.place < len(order):
-        size = 1 if style == "ones" else rng.choice(habits.sizes)
+        size = 1 if style == "ones" else rng.choice(mix.sizes)
         batch = order[remaining.place : remaining.place + size]
         remaining.place = min(remaining.place + size, len(order))
-        single = len(batch) == 1 and (style == "ones" or rng.random() < habits.single)
+        single = len(batch) == 1 and (style == "ones" or rng.random() < mix.single)
         steps.append(("one", batch[0]) if single else ("push", batch))
         for number in batch:
             key = rows[number].key
             left[key] -= 1
-            if key and not left[key] and rng.random() < habits.close:
+            if key and not left[key] and rng.random() < mix.close:
                 steps.append(("close", key))
-        if habits.eager:
+        if mix.eager:
             steps += _advance_inputs(rng, remaining)
-        steps += _interrupt(rng, remaining, habits, restless)
+        steps += _interrupt(rng, remaining, mix, restless)
         if extra is not None:
             steps += extra(order, remaining.place, restless)
     return steps
@@ -153,11 +153,11 @@ def _advance_inputs(rng: Random, remaining: RemainingRows) -> Iterator[Step]:
 
 
 def _interrupt(
-    rng: Random, remaining: RemainingRows, habits: ScheduleMix, restless: float
+    rng: Random, remaining: RemainingRows, mix: ScheduleMix, restless: float
 ) -> Iterator[Step]:
-    if rng.random() < restless * habits.dump:
+    if rng.random() < restless * mix.dump:
         yield ("dump",)
-    if rng.random() < restless * habits.advance:
+    if rng.random() < restless * mix.advance:
         name = rng.choice([None, *remaining.inputs])
         limit = _choose_advance(rng, remaining.find_earliest(name))
         if limit is not None:

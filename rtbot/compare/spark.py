@@ -140,12 +140,12 @@ class SparkAttempt(Attempt):
         return {"kind": "spark", **call}
 
 
-def make_spark_variant(cluster: SparkCluster, data: Data, wish: ComparisonOptions) -> Variant:
+def make_spark_variant(cluster: SparkCluster, data: Data, options: ComparisonOptions) -> Variant:
     """Return the variant: every number of partitions, by both strategies."""
-    few, note = take_first_rows(data, wish.rows)
+    few, note = take_first_rows(data, options.rows)
     counts = PARTITIONS if data.key else PARTITIONS[:1]
     attempts = (
-        SparkAttempt(cluster, strategy, count, wish.seed)
+        SparkAttempt(cluster, strategy, count, options.seed)
         for count in counts
         for strategy in STRATEGIES
     )

@@ -174,18 +174,18 @@ class Variant:
     seconds: float = 0.0
 
 
-def list_variants(data: Data, wish: ComparisonOptions, *, interprets: bool) -> Iterator[Variant]:
+def list_variants(data: Data, options: ComparisonOptions, *, interprets: bool) -> Iterator[Variant]:
     """Yield every variant that goes with the data, except that of reading it, and Spark.
 
     `interprets` is whether code is run as plain Python anyway.
     """
-    few, note = take_first_rows(data, wish.rows)
-    yield Variant("random batches", data, _make_random(data, wish, "batches", QUIET))
-    habits = replace(QUIET, advance=0.3, close=0.8, eager=True)
+    few, note = take_first_rows(data, options.rows)
+    yield Variant("random batches", data, _make_random(data, options, "batches", QUIET))
+    mix = replace(QUIET, advance=0.3, close=0.8, eager=True)
     name = "advanced, keys closed" if data.key else "advanced"
-    yield Variant(name, data, _make_random(data, wish, "advanced", habits))
-    yield Variant("saved and resumed", data, _make_saved(data, wish))
-    yield Variant("one message at a time", few, _make_single(few, wish), note)
+    yield Variant(name, data, _make_random(data, options, "advanced", mix))
+    yield Variant("saved and resumed", data, _make_saved(data, options))
+    yield Variant("one message at a time", few, _make_single(few, options), note)
     if not interprets:
         yield Variant(
             "interpreted", few, iter([StepsAttempt(schedule_whole(few.rows), compiled=False)]), note
@@ -193,8 +193,8 @@ def list_variants(data: Data, wish: ComparisonOptions, *, interprets: bool) -> I
     forms = (StepsAttempt(schedule_whole(few.rows), form=form) for form in COLUMN_VARIANTS)
     yield Variant("other column types", few, iter(forms), note)
     if data.key:
-        some, told = _choose_keys(data, wish)
-        yield Variant("every key alone", some, iter([AloneAttempt()]), told)
+        some, lines = _choose_keys(data, options)
+        yield Variant("every key alone", some, iter([AloneAttempt()]), lines)
 
 
 def format_step(step: Step) -> str:
@@ -220,35 +220,35 @@ def _format_numbers(numbers: Sequence[int]) -> str:
             runs[-1][1:] = [number]
         else:
             runs.append([number])
-    told = ", ".join("-".join(str(number + 1) for number in run) for run in runs)
-    return told and f"row{'s' * (len(numbers) > 1)} {told}"
+    lines = ", ".join("-".join(str(number + 1) for number in run) for run in runs)
+    return lines and f"row{'s' * (len(numbers) > 1)} {lines}"
 
 
-def _make_rng(wish: ComparisonOptions, name: str, run: int) -> Random:
-    return Random(f"{wish.seed}/{name}/{run}")  # noqa: S311 (it is to come again)
+def _make_rng(options: ComparisonOptions, name: str, run: int) -> Random:
+    return Random(f"{options.seed}/{name}/{run}")  # noqa: S311 (it is to come again)
 
 
 def _make_random(
-    data: Data, wish: ComparisonOptions, name: str, habits: ScheduleMix
+    data: Data, options: ComparisonOptions, name: str, mix: ScheduleMix
 ) -> Iterator[StepsAttempt]:
-    for run in range(wish.runs):
-        rng = _make_rng(wish, name, run)
+    for run in range(options.runs):
+        rng = _make_rng(options, name, run)
         parts = tuple(len(data) // share for share in BATCHES)
-        sizes = habits.sizes + tuple(size for size in parts if size > max(habits.sizes))
+        sizes = mix.sizes + tuple(size for size in parts if size > max(mix.sizes))
         style = STYLES[run % len(STYLES)]
-        yield StepsAttempt(schedule(rng, data.rows, style, replace(habits, sizes=sizes)))
+        yield StepsAttempt(schedule(rng, data.rows, style, replace(mix, sizes=sizes)))
 
 
-def _make_saved(data: Data, wish: ComparisonOptions) -> Iterator[StepsAttempt]:
-    for run, attempt in enumerate(_make_random(data, wish, "saved", QUIET)):
-        rng = _make_rng(wish, "dumps", run)
+def _make_saved(data: Data, options: ComparisonOptions) -> Iterator[StepsAttempt]:
+    for run, attempt in enumerate(_make_random(data, options, "saved", QUIET)):
+        rng = _make_rng(options, "dumps", run)
         yield StepsAttempt(insert_some_dumps(rng, attempt.steps, DUMPS))
 
 
-def _make_single(data: Data, wish: ComparisonOptions) -> Iterator[StepsAttempt]:
+def _make_single(data: Data, options: ComparisonOptions) -> Iterator[StepsAttempt]:
     """Return every message alone; from the second run on with dumps between."""
-    for run in range(wish.runs):
-        rng = _make_rng(wish, "single", run)
+    for run in range(options.runs):
+        rng = _make_rng(options, "single", run)
         steps = schedule(rng, data.rows, "ones", QUIET)
         yield StepsAttempt(insert_some_dumps(rng, steps, DUMPS) if run else steps)
 
@@ -260,11 +260,11 @@ def take_first_rows(data: Data, most: int) -> tuple[Data, str]:
     return data.select(range(most)), f"the first of {len(data):,}"
 
 
-def _choose_keys(data: Data, wish: ComparisonOptions) -> tuple[Data, str]:
+def _choose_keys(data: Data, options: ComparisonOptions) -> tuple[Data, str]:
     """Return some of the keys, with all their rows."""
     count = len(data.keys)
-    if count <= wish.keys:
+    if count <= options.keys:
         return data, ""
-    chosen = _make_rng(wish, "keys", 0).sample(list(data.keys), wish.keys)
+    chosen = _make_rng(options, "keys", 0).sample(list(data.keys), options.keys)
     numbers = sorted(number for key in chosen for number in data.keys[key])
-    return data.select(numbers), f"{wish.keys:,} of {count:,} keys"
+    return data.select(numbers), f"{options.keys:,} of {count:,} keys"

@@ -78,8 +78,8 @@ class Plan:
             if not node.formulas
         )
         self._names = FUNCTION_NAMES | {*self._sources.functions, *self._sources.constants}
-        for clock in self.timelines:
-            self._write(clock)
+        for timeline in self.timelines:
+            self._write(timeline)
         self.layout.finish()
         self.text_words = self.layout.words_of(code_kinds(checked.nodes.values()))
         self.places = {name: self._timelines.locate(ref) for name, ref in self.outputs.items()}
@@ -105,13 +105,17 @@ class Plan:
         for name, node in self.checked.nodes.items():
             label = OperatorStub(node.operator.__name__, node.operator.version)
             nodes[name] = replace(node, operator=cast("Any", label), formulas={})
-        clocks = {id(clock): replace(clock, own=None, nodes=[]) for clock in self.timelines}
+        timelines = {
+            id(timeline): replace(timeline, own=None, nodes=[]) for timeline in self.timelines
+        }
         return state | {
             "defaults": self.defaults,
             "description": self.description,
             "checked": replace(self.checked, nodes=nodes, tests=()),
-            "timelines": list(clocks.values()),
-            "timeline_of": {ref: clocks[id(clock)] for ref, clock in self.timeline_of.items()},
+            "timelines": list(timelines.values()),
+            "timeline_of": {
+                ref: timelines[id(timeline)] for ref, timeline in self.timeline_of.items()
+            },
         }
 
     @cached_property
@@ -193,13 +197,13 @@ class Plan:
         pools = [[text.format(port) for port in call.ports] for call in self.pairings]
         return hashlib.sha256(json.dumps([*parts, pools]).encode()).hexdigest()
 
-    def _write(self, clock: Timeline) -> None:
-        if clock.own is not None:
-            self._write_retime(clock, clock.own)
-        if clock.pairing is not None:
-            self._write_pair(clock, clock.pairing)
-        if clock.nodes:
-            self._write_segments(clock)
+    def _write(self, timeline: Timeline) -> None:
+        if timeline.own is not None:
+            self._write_retime(timeline, timeline.own)
+        if timeline.pairing is not None:
+            self._write_pair(timeline, timeline.pairing)
+        if timeline.nodes:
+            self._write_segments(timeline)
 
     def _begin_segment(self, name: str) -> Segment:
         return Segment(name, self.layout, {*self._names})
@@ -210,22 +214,22 @@ class Plan:
 
     # ---- what makes rows
 
-    def _write_pair(self, clock: Timeline, pairing: Pairing) -> None:
-        self._texts.append(PairingWriter(clock.name, pairing.ports).write_function())
+    def _write_pair(self, timeline: Timeline, pairing: Pairing) -> None:
+        self._texts.append(PairingWriter(timeline.name, pairing.ports).write_function())
         self._functions += [(f.__name__, f) for f in pairing_layout.STEPS]
         call = PairCall(
-            name=clock.name,
+            name=timeline.name,
             key=pairing.number,
             sources=[self._timelines.locate(ref) for ref, _ in pairing.wanted],
             ports=pairing.ports,
-            target=clock.stream.index,
-            progress=clock.stream.progress[0],
+            target=timeline.stream.index,
+            progress=timeline.stream.progress[0],
             tolerance=-1 if pairing.tolerance is None else int(pairing.tolerance),
         )
         self.calls.append(call)
         self.pairings.append(call)
 
-    def _write_retime(self, clock: Timeline, node: Node) -> None:
+    def _write_retime(self, timeline: Timeline, node: Node) -> None:
         segment = self._begin_segment(f"own_{len(self.calls)}")
         refs = list(dict.fromkeys(node.inputs.values()))
         streams = {self._timelines.locate(ref)[0] for ref in refs}
@@ -242,10 +246,10 @@ class Plan:
             node=node.id,
             source=streams.pop(),
             columns=[self._timelines.locate(ref)[1] for ref in refs],
-            target=clock.stream.index,
-            progress=clock.stream.progress[0],
+            target=timeline.stream.index,
+            progress=timeline.stream.progress[0],
             keeps_frontier=node.operator.frontier == "state",
-            settles=clock.keeps,
+            settles=timeline.keeps,
         )
         self.calls.append(call)
         points = node.operator.grid(node.values)
@@ -257,36 +261,36 @@ class Plan:
 
     # ---- segments
 
-    def _write_segments(self, clock: Timeline) -> None:
+    def _write_segments(self, timeline: Timeline) -> None:
         previous: Segment | None = None
-        for first in range(0, len(clock.nodes), SEGMENT_LIMIT):
-            previous = self._write_segment(clock, first, previous)
+        for first in range(0, len(timeline.nodes), SEGMENT_LIMIT):
+            previous = self._write_segment(timeline, first, previous)
 
-    def _write_segment(self, clock: Timeline, first: int, previous: Segment | None) -> Segment:
+    def _write_segment(self, timeline: Timeline, first: int, previous: Segment | None) -> Segment:
         """Write the part of the timeline's nodes from `first` on; `previous` is the part before."""
-        nodes = clock.nodes[first : first + SEGMENT_LIMIT]
-        later = clock.nodes[first + SEGMENT_LIMIT :]
+        nodes = timeline.nodes[first : first + SEGMENT_LIMIT]
+        later = timeline.nodes[first + SEGMENT_LIMIT :]
         segment = self._begin_segment(f"segment_{len(self.calls)}")
-        for ref, column in clock.columns.items():
+        for ref, column in timeline.columns.items():
             name = ref.id if ref.port == "o1" else f"{ref.id}_{ref.port}"
-            segment.add_column(ref, clock.stream.types[column], name)
+            segment.add_column(ref, timeline.stream.types[column], name)
         if previous is not None:
-            segment.carry_in(previous, find_carried_refs([*nodes, *later], previous, clock))
+            segment.carry_in(previous, find_carried_refs([*nodes, *later], previous, timeline))
         for node in nodes:
             lower_node(segment, node)
-            self._record_counters(node, segment, clock)
-        groups = group_refs(find_exports(clock, nodes), segment)
-        carried = segment.carry_out(find_carried_refs(later, segment, clock))
+            self._record_counters(node, segment, timeline)
+        groups = group_refs(find_exports(timeline, nodes), segment)
+        carried = segment.carry_out(find_carried_refs(later, segment, timeline))
         extra = [OutputGroup(frozenset(), carried)] if carried else []
         self._texts.append(loop_code.write_batch_loop(segment, groups + extra))
         call = SegmentCall(
             name=segment.name,
-            source=clock.stream.index,
-            columns=list(clock.columns.values()),
+            source=timeline.stream.index,
+            columns=list(timeline.columns.values()),
             carries=previous is not None,
-            groups=[self._publish(group, segment, clock, nodes) for group in groups],
+            groups=[self._publish(group, segment, timeline, nodes) for group in groups],
             carried=[v.type for v in carried],
-            input=clock.input,
+            input=timeline.input,
         )
         if previous is None and not later:
             self._texts.append(loop_code.write_row_function(segment, groups))
@@ -295,17 +299,19 @@ class Plan:
         return segment
 
     def _publish(
-        self, group: OutputGroup, segment: Segment, clock: Timeline, nodes: list[Node]
+        self, group: OutputGroup, segment: Segment, timeline: Timeline, nodes: list[Node]
     ) -> tuple[int, bool]:
         """Give the group a stream, in which its refs are found: (stream, has every row)."""
-        stream = self._timelines.add_stream([c.type for c in group.columns], clock.stream.progress)
-        for ref in find_exports(clock, nodes):
+        stream = self._timelines.add_stream(
+            [c.type for c in group.columns], timeline.stream.progress
+        )
+        for ref in find_exports(timeline, nodes):
             if segment.variables[ref] in group.columns:
                 column = group.columns.index(segment.variables[ref])
-                clock.places[ref] = (stream.index, column)
+                timeline.places[ref] = (stream.index, column)
         return stream.index, not group.conditions
 
-    def _record_counters(self, node: Node, segment: Segment, clock: Timeline) -> None:
+    def _record_counters(self, node: Node, segment: Segment, timeline: Timeline) -> None:
         """Record the counters of which the account of the node's ports is made."""
         active = segment.count(
             segment.join_conditions(segment.variables[r].conditions for r in node.inputs.values())
@@ -317,10 +323,10 @@ class Plan:
             account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
             account.tied = segment.losses.get((node.id, port))
             if account.pairing is None:
-                clock.counts[ref] = segment.count(segment.variables[ref].conditions)
+                timeline.counts[ref] = segment.count(segment.variables[ref].conditions)
         for port in node.outputs:
             ref = Ref(node.id, port)
-            clock.counts[ref] = segment.count(segment.variables[ref].conditions)
+            timeline.counts[ref] = segment.count(segment.variables[ref].conditions)
 
     # ---- text
 
@@ -346,16 +352,16 @@ def code_kinds(nodes: Iterable[Node]) -> set[str]:
     return {"text", "integer"} if takes_text else {"text"}
 
 
-def find_carried_refs(nodes: list[Node], segment: Segment, clock: Timeline) -> list[Ref]:
+def find_carried_refs(nodes: list[Node], segment: Segment, timeline: Timeline) -> list[Ref]:
     """Return refs of earlier parts that these nodes read; the timeline's columns are read again."""
     refs = dict.fromkeys(r for n in nodes for r in n.inputs.values())
-    return [r for r in refs if r in segment.variables and r not in clock.columns]
+    return [r for r in refs if r in segment.variables and r not in timeline.columns]
 
 
-def find_exports(clock: Timeline, nodes: list[Node]) -> list[Ref]:
+def find_exports(timeline: Timeline, nodes: list[Node]) -> list[Ref]:
     """Return the refs of these nodes that are read outside of the timeline."""
     own = {node.id for node in nodes}
-    return [ref for ref in clock.exports if ref.id in own and ref not in clock.columns]
+    return [ref for ref in timeline.exports if ref.id in own and ref not in timeline.columns]
 
 
 def group_refs(refs: list[Ref], segment: Segment) -> list[OutputGroup]:

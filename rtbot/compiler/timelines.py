@@ -92,10 +92,10 @@ class Timelines:
 
     def locate(self, ref: Ref) -> tuple[int, int]:
         """Return (stream, column) in which the ref is found after a run."""
-        clock = self.of[ref]
-        if ref in clock.places:
-            return clock.places[ref]
-        return clock.stream.index, clock.columns[ref]
+        timeline = self.of[ref]
+        if ref in timeline.places:
+            return timeline.places[ref]
+        return timeline.stream.index, timeline.columns[ref]
 
     def add_stream(self, types: list[Type], progress: tuple[int, int]) -> RowStream:
         """Return a new stream."""
@@ -120,40 +120,40 @@ class Timelines:
         rest = min(max(shift - most, -pairing_layout.LAST), pairing_layout.LAST)
         return self._add_frontier("own", (index, most)), rest
 
-    def _add(self, clock: Timeline) -> None:
-        self.all.append(clock)
-        self.of.update(dict.fromkeys(clock.columns, clock))
+    def _add(self, timeline: Timeline) -> None:
+        self.all.append(timeline)
+        self.of.update(dict.fromkeys(timeline.columns, timeline))
 
     def _assign(self, node: Node) -> None:
-        clock = self._find_timeline(node)
+        timeline = self._find_timeline(node)
         if node.operator.sets_time:
-            self._add(self._make_retimed_timeline(node, clock))
+            self._add(self._make_retimed_timeline(node, timeline))
             return
-        clock.nodes.append(node)
+        timeline.nodes.append(node)
         for port in node.outputs:
-            self.of[Ref(node.id, port)] = clock
+            self.of[Ref(node.id, port)] = timeline
 
     def _find_timeline(self, node: Node) -> Timeline:
         """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
         roles = node.operator.roles(node.values, list(node.inputs))
-        clocks = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
-        if len(clocks) == 1 and set(roles.values()) == {"must"}:
-            return next(iter(clocks.values()))
+        timelines = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
+        if len(timelines) == 1 and set(roles.values()) == {"must"}:
+            return next(iter(timelines.values()))
         wanted = list(dict.fromkeys((node.inputs[p], roles[p]) for p in node.inputs))
         tolerance = node.values.get("tolerance") if "last" in roles.values() else None
         key = (tuple(wanted), tolerance)
         if key not in self._pairs:
             self._pairs[key] = self._make_pair_timeline(wanted, tolerance)
             self.all.append(self._pairs[key])
-        clock = self._pairs[key]
-        assert clock.pairing is not None, "made as the clock of a pairing"
+        timeline = self._pairs[key]
+        assert timeline.pairing is not None, "made as the clock of a pairing"
         gives_null = any(node.types[port].nullable for port in node.outputs)
         for port, ref in node.inputs.items():
             number = wanted.index((ref, roles[port]))
-            pairing = (clock.pairing.number, number)
+            pairing = (timeline.pairing.number, number)
             answers = gives_null and roles[port] == "last"
             self.ports[node.id, port] = PortCounters(ref, pairing=pairing, answers=answers)
-        return clock
+        return timeline
 
     def _make_pair_timeline(self, wanted: list[tuple[Ref, str]], tolerance: int | None) -> Timeline:
         for ref, _ in wanted:

@@ -20,15 +20,15 @@ class FrontierRules:
         self.plan = plan
         self.checked = plan.checked
         self._makers = {
-            clock.stream.origin[0]: clock
-            for clock in plan.timelines
-            if not clock.own or clock.own.operator.frontier == "state"
+            timeline.stream.origin[0]: timeline
+            for timeline in plan.timelines
+            if not timeline.own or timeline.own.operator.frontier == "state"
         }
 
     def of(self, node: Node) -> dict[str, Any]:
         """Return what it follows, by how much it is shifted, and what its ports wait for."""
-        clock = self.plan.timeline_of[Ref(node.id, node.outputs[0])]
-        index, shift = clock.stream.origin
+        timeline = self.plan.timeline_of[Ref(node.id, node.outputs[0])]
+        index, shift = timeline.stream.origin
         waits = self._list_waits(node)
         own = node.operator.sets_time and node.operator.frontier == "state"
         found = {
@@ -42,10 +42,10 @@ class FrontierRules:
 
     def _list_followed(self, index: int) -> list[str]:
         """Return the names of what makes the rows behind this progress."""
-        clock = self._makers[index]
-        if clock.pairing is None:
-            return [clock.input or clock.name]
-        return [format_ref(self.checked, ref) for ref, _ in clock.pairing.wanted]
+        timeline = self._makers[index]
+        if timeline.pairing is None:
+            return [timeline.input or timeline.name]
+        return [format_ref(self.checked, ref) for ref, _ in timeline.pairing.wanted]
 
     def _list_waits(self, node: Node) -> list[dict[str, Any]]:
         roles = node.operator.roles(node.values, list(node.inputs))

@@ -92,11 +92,11 @@ class Outcome:
         *keys, time, _ = pair.row
         values = ["" if row is None else row[-1] for row in (pair.expected, pair.emitted)]
         rows = (pair.expected, pair.emitted)
-        told = ["" if row is None else self._format_cell(row[-1]) for row in rows]
-        if told[0] == told[1] and pair.status == "differs":
-            told = [repr(value) for value in values]
+        text = ["" if row is None else self._format_cell(row[-1]) for row in rows]
+        if text[0] == text[1] and pair.status == "differs":
+            text = [repr(value) for value in values]
         line = str(pair.line or "")
-        return [line, *map(self._format_cell, keys), self.notation.time(time), *told, pair.status]
+        return [line, *map(self._format_cell, keys), self.notation.time(time), *text, pair.status]
 
     def _format_cell(self, value: Any) -> str:
         text = self.notation.cell(value)
@@ -111,8 +111,8 @@ def _summarise(comparison: OutputComparison) -> str:
     if comparison.silent:
         return f"is to emit nothing, {came} came"
     order = ("differs", "missing", "unexpected", "right")
-    told = [f"{counts[status]} {status}" for status in order if counts[status]]
-    return "rows: " + ", ".join(told).replace("differs", "different")
+    text = [f"{counts[status]} {status}" for status in order if counts[status]]
+    return "rows: " + ", ".join(text).replace("differs", "different")
 
 
 def _count_rows(count: int) -> str:

@@ -57,14 +57,14 @@ def load_row_file(
 
     request = InputSpec(None, {item.name: (path, None)}, io.time, tuple(key))
     readings = bind_columns(Files(), {item.name: item}, request)
-    intake = FileReader(readings, io.unit, BadRowPolicy(drop=io.bad == "drop"))
+    reader = FileReader(readings, io.unit, BadRowPolicy(drop=io.bad == "drop"))
     found: list[Row] = []
     lines: list[int] = []
-    for pieces, _ in intake.read_in_turn():
-        for piece in pieces:
-            found += piece.columns[item.name].cells()
-            lines += [piece.block.line(int(row)) for row in piece.rows[item.name]]
-    return replace(rows, rows=tuple(found), lines=tuple(lines), style=intake.style)
+    for batches, _ in reader.read_in_turn():
+        for batch in batches:
+            found += batch.columns[item.name].cells()
+            lines += [batch.block.line(int(row)) for row in batch.rows[item.name]]
+    return replace(rows, rows=tuple(found), lines=tuple(lines), style=reader.style)
 
 
 def encode_row_file(

@@ -125,25 +125,25 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
     if not missing or later or not source.names:
-        feeds = [ColumnBinding(item, item.name, sparse=True) for item in inputs]
+        bindings = [ColumnBinding(item, item.name, sparse=True) for item in inputs]
     elif is_long:
-        feeds = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
+        bindings = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
     elif len(inputs) == 1 and VALUE in source.names:
-        feeds = [ColumnBinding(inputs[0], VALUE)]
+        bindings = [ColumnBinding(inputs[0], VALUE)]
     else:
         near = suggest_name(missing[0], source.names)
         hint = near or _suggest_header(source.names) or f"there are {_join_names(source.names)},"
         hint += f" or say --in {missing[0]}={source.file}:COLUMN"
         raise _make_absent_error(source, missing[0], hint)
-    return _make_binding(source, time, request, tuple(feeds))
+    return _make_binding(source, time, request, tuple(bindings))
 
 
 def _make_binding(
-    source: Source, time: str, request: InputSpec, feeds: tuple[ColumnBinding, ...]
+    source: Source, time: str, request: InputSpec, bindings: tuple[ColumnBinding, ...]
 ) -> FileBinding:
     for name in request.key:
         _require_column(source, name, "key column")
-    return FileBinding(source, time, request.key, feeds)
+    return FileBinding(source, time, request.key, bindings)
 
 
 def _find_time_column(source: Source, request: InputSpec, values: Sequence[str]) -> str:

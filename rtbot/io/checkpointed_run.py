@@ -55,8 +55,8 @@ def run_with_checkpoints(
         blob = store.read() if job.resume else None
         if job.resume and blob is None:
             tell(f"{job.checkpoint}: there is no checkpoint yet, the run begins")
-        judge = BadRowPolicy(graph.checked.io.bad == "drop")
-        run = CheckpointedRun(graph, job, files, store, judge)
+        policy = BadRowPolicy(graph.checked.io.bad == "drop")
+        run = CheckpointedRun(graph, job, files, store, policy)
         stack.enter_context(run.outputs)
         if blob is None:
             run.begin(tell)
@@ -68,7 +68,7 @@ def run_with_checkpoints(
             tell(f"{run.saved_rows:,} rows are done; --resume goes on behind them")
             raise
         account = run.session.account()
-    complete_account(job, files, account, judge, run.reader, tell)
+    complete_account(job, files, account, policy, run.reader, tell)
     return account
 
 
@@ -78,10 +78,10 @@ class CheckpointedRun:
     session: Session
 
     def __init__(
-        self, graph: Graph, job: Job, files: Files, store: CheckpointStore, judge: BadRowPolicy
+        self, graph: Graph, job: Job, files: Files, store: CheckpointStore, policy: BadRowPolicy
     ) -> None:
         self._graph, self._job, self._files, self._store = graph, job, files, store
-        self._policy = judge
+        self._policy = policy
         self._description = describe_job(job, files)
         self._every = job.every
         self._phase = READING
@@ -113,7 +113,7 @@ class CheckpointedRun:
             self._phase, self.saved_rows = record.phase, record.rows
             self._rows = record.rows
             self._policy.counts.update(record.bad)
-            self._positions = [_parse_position(told) for told in record.inputs]
+            self._positions = [_parse_position(text) for text in record.inputs]
             self._clock, self._keys = _parse_time_format(record.times)
             self.outputs.expect(record.outputs)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
@@ -149,11 +149,11 @@ class CheckpointedRun:
     def _open_inputs(self, tell: Tell) -> FileReader:
         io = self._graph.checked.io
         readings = bind_columns(self._files, self._graph.checked.inputs, self._job.request)
-        intake = self.reader = FileReader(readings, io.unit, self._policy)
-        for file in intake.list_naive_files():
+        reader = self.reader = FileReader(readings, io.unit, self._policy)
+        for file in reader.list_naive_files():
             tell(f"{file}: times without an offset are taken as UTC")
-        self._clock, self._keys = TimeFormat(intake.unit, intake.style), intake.integer_keys
-        return intake
+        self._clock, self._keys = TimeFormat(reader.unit, reader.style), reader.integer_keys
+        return reader
 
     def _open_outputs(self) -> None:
         self.outputs.open(self._clock, self._keys)
@@ -173,13 +173,13 @@ class CheckpointedRun:
             self._commit()
         self.outputs.clean()
 
-    def _pump(self, intake: FileReader, stop: StopRequest, progress: ProgressBar | None) -> None:
+    def _pump(self, reader: FileReader, stop: StopRequest, progress: ProgressBar | None) -> None:
         before = self._rows
 
         def end_block(rows: int) -> None:
             self._end_block(before + rows, stop)
 
-        push_and_write(self.session, intake, self.outputs, progress, end_block=end_block)
+        push_and_write(self.session, reader, self.outputs, progress, end_block=end_block)
         self._phase = WRITTEN
         self._commit()
 
@@ -209,12 +209,12 @@ class CheckpointedRun:
         self.saved_rows = self._rows
 
 
-def _parse_time_format(told: Mapping[str, Any]) -> tuple[TimeFormat, list[bool]]:
-    style = None if told["style"] is None else TimeStyle(**told["style"])
-    return TimeFormat(told["unit"], style), [bool(integer) for integer in told["keys"]]
+def _parse_time_format(text: Mapping[str, Any]) -> tuple[TimeFormat, list[bool]]:
+    style = None if text["style"] is None else TimeStyle(**text["style"])
+    return TimeFormat(text["unit"], style), [bool(integer) for integer in text["keys"]]
 
 
-def _parse_position(told: Mapping[str, Any]) -> ReadPosition:
+def _parse_position(text: Mapping[str, Any]) -> ReadPosition:
     marks = [
         FileOffset(
             mark["path"],
@@ -223,9 +223,9 @@ def _parse_position(told: Mapping[str, Any]) -> ReadPosition:
             tuple(mark["place"]),
             tuple((start, end, digest) for start, end, digest in mark["spans"]),
         )
-        for mark in told["marks"]
+        for mark in text["marks"]
     ]
-    return ReadPosition(marks, told["rows"], told["last"], told["ended"])
+    return ReadPosition(marks, text["rows"], text["last"], text["ended"])
 
 
 def describe_job(job: Job, files: Files) -> dict[str, Any]:

@@ -73,23 +73,23 @@ def run_files(
     with ExitStack() as stack:
         stop = stack.enter_context(catch_signals(at_once=True))
         probe(job, files)
-        judge = BadRowPolicy(io.bad == "drop", _open_rejects(stack, files, job.rejects))
-        intake = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, judge)
-        for file in intake.list_naive_files():
+        policy = BadRowPolicy(io.bad == "drop", _open_rejects(stack, files, job.rejects))
+        reader = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, policy)
+        for file in reader.list_naive_files():
             tell(f"{file}: times without an offset are taken as UTC")
         session = graph.start(job.request.key, tap=job.taps, queue_limit=job.queue)
-        outlet = stack.enter_context(OutputFiles(files, job.targets, session.key, job.memory))
-        outlet.open(TimeFormat(intake.unit, intake.style), intake.integer_keys)
+        outputs = stack.enter_context(OutputFiles(files, job.targets, session.key, job.memory))
+        outputs.open(TimeFormat(reader.unit, reader.style), reader.integer_keys)
         plotter = _make_plotter(graph, session) if job.plot else None
         stop.check()
         push_and_write(
-            session, intake, outlet, progress, plotter, end_block=lambda _rows: stop.check()
+            session, reader, outputs, progress, plotter, end_block=lambda _rows: stop.check()
         )
         stop.check()
         account = session.account()
     if plotter and job.plot:
-        files.write(job.plot, plotter.svg(intake.unit, intake.style).encode())
-    complete_account(job, files, account, judge, intake, tell)
+        files.write(job.plot, plotter.svg(reader.unit, reader.style).encode())
+    complete_account(job, files, account, policy, reader, tell)
     return account
 
 
@@ -104,16 +104,16 @@ def complete_account(
     job: Job,
     files: Files,
     account: dict[str, Any],
-    judge: BadRowPolicy,
-    intake: FileReader | None,
+    policy: BadRowPolicy,
+    reader: FileReader | None,
     tell: Callable[[str], object],
 ) -> None:
     """Complete the account, and write it if that is requested."""
-    if intake is not None:
-        for text in _find_unfed_inputs(intake, account):
+    if reader is not None:
+        for text in _find_unfed_inputs(reader, account):
             tell(text)
-    if judge.counts:
-        account["bad"] = dict(judge.counts)
+    if policy.counts:
+        account["bad"] = dict(policy.counts)
     if job.account:
         files.write(job.account, (json.dumps(account, indent=2) + "\n").encode())
 
@@ -146,8 +146,8 @@ def _make_plotter(graph: Graph, session: Session) -> Plotter:
 
 def push_and_write(
     session: Session,
-    intake: FileReader,
-    outlet: OutputFiles,
+    reader: FileReader,
+    outputs: OutputFiles,
     progress: ProgressBar | None,
     plotter: Plotter | None = None,
     *,
@@ -158,30 +158,31 @@ def push_and_write(
     `end_block` is called after every block, with the number of rows read so far.
     """
 
-    def take(result: Result, piece: InputBatch | None) -> None:
-        outlet.add(result)
+    def take(result: Result, batch: InputBatch | None) -> None:
+        outputs.add(result)
         if plotter is not None:
             plotter.add(result)
-            if piece is not None:
-                plotter.add_inputs(piece.columns)
+            if batch is not None:
+                plotter.add_inputs(batch.columns)
 
     def end() -> None:
-        outlet.end_block(None if session.key else session.frontier())
+        outputs.end_block(None if session.key else session.frontier())
         if progress is not None:
-            progress.read(intake.rows)
+            progress.read(reader.rows)
         if end_block is not None:
-            end_block(intake.rows)
+            end_block(reader.rows)
 
-    pushes.pump(session, intake, take, end)
+    pushes.pump(session, reader, take, end)
     take(session.finish(), None)
-    outlet.finish(None if progress is None else progress.wrote)
+    outputs.finish(None if progress is None else progress.wrote)
 
 
-def _find_unfed_inputs(intake: FileReader, account: Mapping[str, Any]) -> Iterator[str]:
+def _find_unfed_inputs(reader: FileReader, account: Mapping[str, Any]) -> Iterator[str]:
     """Report inputs that a sparse file could have fed and never did: a name may be wrong."""
-    for converter in intake.converters:
+    for converter in reader.converters:
         source = converter.reading.source
-        for feed in converter.reading.feeds:
-            absent = source.names and feed.column not in source.names
-            if absent and not account["inputs"][feed.input.name]["in"]:
-                yield f"{source.file}: no row has {feed.column!r}, which feeds {feed.input.name}"
+        for binding in converter.reading.feeds:
+            absent = source.names and binding.column not in source.names
+            if absent and not account["inputs"][binding.input.name]["in"]:
+                name = binding.input.name
+                yield f"{source.file}: no row has {binding.column!r}, which feeds {name}"

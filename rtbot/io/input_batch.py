@@ -47,13 +47,13 @@ class InputBatch:
 
     def locate_error(self, error: DataError) -> DataError:
         """Return the error of a session with the place in the file instead of that in the push."""
-        told = error if self.clock is None else format_error_times(error, *self.clock)
-        where = dict(told.where)
+        text = error if self.clock is None else format_error_times(error, *self.clock)
+        where = dict(text.where)
         name, row = where.get("input"), where.pop("row", None)
         places = self.rows.get(str(name), ())
         if row is not None and row < len(places):
             where["row"] = self.block.line(int(places[row]))
-        return told.at(**{"file": self.block.file, "row": None} | where)
+        return text.at(**{"file": self.block.file, "row": None} | where)
 
     def find_last_time(self) -> int:
         """Return the latest time of all rows."""
@@ -86,22 +86,22 @@ class Converter:
         unit: str,
         style: TimeStyle | None,
         integer_keys: Sequence[bool],
-        judge: BadRowPolicy,
+        policy: BadRowPolicy,
     ) -> None:
         self.reading, self.unit = reading, unit
         self.style = None if style == BARE else style
         self.integer_keys = integer_keys
-        self.policy = judge
+        self.policy = policy
 
     def choose_kinds(self) -> dict[str, str]:
         """Return the kind to read every column as."""
         reading = self.reading
         found: dict[str, str] = dict.fromkeys(reading.key, "key")
         found[reading.time] = "raw" if self.style is not None else "integer"
-        kinds = {feed.input.type.kind for feed in reading.feeds}
-        for feed in reading.feeds:
-            long = feed.selector is not None
-            found[feed.column] = "any" if long and len(kinds) > 1 else feed.input.type.kind
+        kinds = {binding.input.type.kind for binding in reading.feeds}
+        for binding in reading.feeds:
+            long = binding.selector is not None
+            found[binding.column] = "any" if long and len(kinds) > 1 else binding.input.type.kind
             if long:
                 found[INPUT] = "text"
         places = [*reading.source.names, *found]
@@ -115,7 +115,9 @@ class Converter:
             self._convert_key(block, name, integer, faults)
             for name, integer in zip(self.reading.key, self.integer_keys, strict=True)
         )
-        found = {feed: self._convert_value(block, feed, faults) for feed in self.reading.feeds}
+        found = {
+            binding: self._convert_value(block, binding, faults) for binding in self.reading.feeds
+        }
         faults += _find_unbound_rows(block, self.reading.feeds)
         dropped = self.policy.decide(block, faults)
         keep = None
@@ -123,10 +125,10 @@ class Converter:
             keep = np.ones(block.count, np.bool_)
             keep[list(dropped)] = False
         columns, rows = {}, {}
-        for feed, value in found.items():
-            name = feed.input.name
+        for binding, value in found.items():
+            name = binding.input.name
             columns[name], rows[name] = _assemble_columns(
-                feed, Columns(time, time, None, keys), value, keep
+                binding, Columns(time, time, None, keys), value, keep
             )
         clock = None if self.style is None else (self.unit, self.style)
         return InputBatch(columns, rows, block, clock)
@@ -174,8 +176,8 @@ class Converter:
                 try:
                     time[place] = self._convert_one_time(column, row)
                 except DataError as error:
-                    told = str(column[row].as_py())
-                    faults.append(to_cell_error(error, place, self.reading.time, told))
+                    text = str(column[row].as_py())
+                    faults.append(to_cell_error(error, place, self.reading.time, text))
 
     def _convert_one_time(self, column: pa.Array, row: int) -> int:
         value = column[row].as_py()
@@ -197,25 +199,27 @@ class Converter:
         found: Key = _convert_located(block, name, lambda: convert_key(column))
         return found
 
-    def _convert_value(self, block: Block, feed: ColumnBinding, faults: list[CellError]) -> Value:
+    def _convert_value(
+        self, block: Block, binding: ColumnBinding, faults: list[CellError]
+    ) -> Value:
         """Convert the rows for one input: their places, values and the mask of what is not null."""
-        column, kind = block.columns[feed.column], feed.input.type.kind
+        column, kind = block.columns[binding.column], binding.input.type.kind
         rows: Sequence[int] | np.ndarray = range(block.count)
-        if feed.selector is not None:
+        if binding.selector is not None:
             chosen = pc.fill_null(
-                pc.equal(_decode_dictionary(block.columns[INPUT]), feed.selector), False
+                pc.equal(_decode_dictionary(block.columns[INPUT]), binding.selector), False
             )
             rows = np.flatnonzero(to_numpy(chosen))
             column = column.take(pa.array(rows))
             if pa.types.is_string(column.type):
-                column, bad = (block.convert or cells.convert_cells)(column, kind, feed.column)
+                column, bad = (block.convert or cells.convert_cells)(column, kind, binding.column)
                 faults += [replace(f, row=int(rows[f.row])) for f in bad]
-        value, valid = _convert_located(block, feed.column, lambda: convert_values(column, kind))
+        value, valid = _convert_located(block, binding.column, lambda: convert_values(column, kind))
         return rows, value, valid
 
 
 def _assemble_columns(
-    feed: ColumnBinding, frame: Columns, found: Value, keep: np.ndarray | None
+    binding: ColumnBinding, frame: Columns, found: Value, keep: np.ndarray | None
 ) -> tuple[Columns, Sequence[int] | np.ndarray]:
     """Assemble time, keys and values, without rows that were dropped or bring no message."""
     rows, value, valid = found
@@ -227,11 +231,11 @@ def _assemble_columns(
     rows = np.asarray(rows, np.int64)
     good = np.ones(len(rows), np.bool_) if keep is None else keep[rows]
     nulls = 0
-    if valid is not None and (feed.sparse or not feed.input.type.nullable):
-        nulls = 0 if feed.sparse else int((good & ~valid).sum())
+    if valid is not None and (binding.sparse or not binding.input.type.nullable):
+        nulls = 0 if binding.sparse else int((good & ~valid).sum())
         good, valid = good & valid, None
     elif valid is not None and isinstance(value, np.ndarray):
-        value = np.where(valid, value, FILLERS[feed.input.type.kind])
+        value = np.where(valid, value, FILLERS[binding.input.type.kind])
     chosen = rows[good]
     heads = _select_rows(frame, chosen, first=False)
     valid = None if valid is None else valid[good]
@@ -249,9 +253,9 @@ def _select_rows(whole: Columns, rows: slice | np.ndarray, first: bool) -> Colum
     return Columns(whole.time[rows], whole.value[rows], valid, keys, nulls)
 
 
-def _find_unbound_rows(block: Block, feeds: Sequence[ColumnBinding]) -> list[CellError]:
+def _find_unbound_rows(block: Block, bindings: Sequence[ColumnBinding]) -> list[CellError]:
     """Find rows of the long form that are for no input."""
-    known = [feed.selector for feed in feeds if feed.selector is not None]
+    known = [binding.selector for binding in bindings if binding.selector is not None]
     if not known or not block.count:
         return []
     texts = _decode_dictionary(block.columns[INPUT])

@@ -30,7 +30,7 @@ class PushTarget(Protocol):
 
 def pump(
     session: PushTarget,
-    intake: FileReader,
+    reader: FileReader,
     take: Callable[[Any, InputBatch | None], object],
     end_block: Callable[[], object] | None = None,
 ) -> None:
@@ -39,24 +39,24 @@ def pump(
     `take` is called with all that the session returns, and the batch that was pushed. Raises
     DataError with file and row where a file is wrong.
     """
-    for pieces, ended in intake.read_in_turn():
-        for piece in pieces:
-            take(_pushed(session, piece), piece)
+    for batches, ended in reader.read_in_turn():
+        for batch in batches:
+            take(_pushed(session, batch), batch)
         for name in ended:
             take(session.advance(INT64_MAX, name), None)
         if end_block is not None:
             end_block()
 
 
-def _pushed(session: PushTarget, piece: InputBatch) -> Any:
+def _pushed(session: PushTarget, batch: InputBatch) -> Any:
     """Push a batch; errors have its place in the file, and a hint for files."""
     try:
-        return session.push(piece.columns)
+        return session.push(batch.columns)
     except DataError as error:
-        raise piece.locate_error(error) from None
+        raise batch.locate_error(error) from None
     except QueueFull as error:
         error.hint = (
-            f"{piece.block.file} has no rows of {error.input} that go with them: sort it by time, "
+            f"{batch.block.file} has no rows of {error.input} that go with them: sort it by time, "
             f"check that {error.input} is fed, or raise --queue (queue_limit in Python)"
         )
         raise error from None
@@ -116,9 +116,9 @@ def push_inputs(
     from rtbot.io.reader import FileReader
     from rtbot.storage.files import Files
 
-    intake = FileReader(
+    reader = FileReader(
         bind_columns(Files(), inputs, request), io.unit, BadRowPolicy(drop=io.bad == "drop")
     )
     given: list[Any] = []
-    pump(session, intake, lambda result, _piece: given.append(result))
+    pump(session, reader, lambda result, _piece: given.append(result))
     return given

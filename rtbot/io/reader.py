@@ -60,7 +60,7 @@ class FileReader:
     """
 
     def __init__(
-        self, readings: Sequence[FileBinding], unit: str | None, judge: BadRowPolicy
+        self, readings: Sequence[FileBinding], unit: str | None, policy: BadRowPolicy
     ) -> None:
         styles = [_detect_style(reading) for reading in readings]
         timed = [None if style is None else style != BARE for style in styles]
@@ -78,7 +78,7 @@ class FileReader:
         written = [style for style in styles if style not in (None, BARE)]
         self.style: TimeStyle | None = written[0] if written else None
         self.converters = [
-            Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, judge)
+            Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, policy)
             for reading, style in zip(readings, styles, strict=True)
         ]
 
@@ -100,15 +100,15 @@ class FileReader:
         blocks = {converter: self._split_blocks(converter, p) for converter, p in going.items()}
         while going:
             behind = min(going, key=lambda converter: going[converter].last)
-            pieces = next(blocks[behind], None)
-            if pieces is not None:
+            batches = next(blocks[behind], None)
+            if batches is not None:
                 position = going[behind]
-                position.last = max(position.last, *(piece.find_last_time() for piece in pieces))
-                yield pieces, []
+                position.last = max(position.last, *(batch.find_last_time() for batch in batches))
+                yield batches, []
                 continue
             going.pop(behind).ended = True
             if going:
-                yield [], [feed.input.name for feed in behind.reading.feeds]
+                yield [], [binding.input.name for binding in behind.reading.feeds]
 
     def _split_blocks(
         self, converter: Converter, position: ReadPosition
@@ -156,13 +156,13 @@ def _detect_style(reading: FileBinding) -> TimeStyle | None:
 
 def _is_integer_key(readings: Sequence[FileBinding], place: int) -> bool:
     """Return whether a key column is of integers, by the first rows of all files."""
-    told = []
+    text = []
     for reading in readings:
         if not reading.source.names:
             continue
         sample = reading.source.sample(reading.key[place])
         if reading.source.typed and not pa.types.is_null(sample.type):
-            told.append(pa.types.is_integer(sample.type))
+            text.append(pa.types.is_integer(sample.type))
         elif not reading.source.typed and len(known := sample.drop_null()):
-            told.append(cells.is_integer(known))
-    return bool(told) and all(told)
+            text.append(cells.is_integer(known))
+    return bool(text) and all(text)

@@ -176,8 +176,8 @@ class SourceOpener:
         if path.lower().endswith(PACKED):
             reader: Any = GzipStream(stream, path)
             return reader, name, self._make_tracker(stream, path, PACKED_TEXT)
-        witness = self._make_tracker(stream, path, TEXT)
-        return open_live(stream) if self.live else stream, name, witness
+        tracker = self._make_tracker(stream, path, TEXT)
+        return open_live(stream) if self.live else stream, name, tracker
 
     def _make_tracker(self, stream: BinaryIO, path: str, kind: str) -> OffsetTracker | None:
         if not self.marking:
@@ -199,5 +199,5 @@ class SourceOpener:
         try:
             return self.files.open(path)
         except IsADirectoryError as error:
-            told = f"{error.strerror}; for the files in it, say '{path.rstrip('/')}/*.csv'"
-            raise IsADirectoryError(error.errno, told, path) from None
+            text = f"{error.strerror}; for the files in it, say '{path.rstrip('/')}/*.csv'"
+            raise IsADirectoryError(error.errno, text, path) from None

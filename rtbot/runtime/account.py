@@ -82,8 +82,8 @@ def count_emitted(session: Session, ref: Ref) -> int:
     """Count messages that came out of a ref so far."""
     plan = session.plan
     if ref.id in session.input_ports:
-        feed = session.input_ports[ref.id]
-        return feed.counts["arrived"] - feed.counts["held"] - sum(feed.lost.values())
+        port = session.input_ports[ref.id]
+        return port.counts["arrived"] - port.counts["held"] - sum(port.lost.values())
     clock = plan.timeline_of[ref]
     if ref in clock.counts:
         return int(session.runner.header[clock.counts[ref]])

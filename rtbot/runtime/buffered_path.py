@@ -45,10 +45,10 @@ class BufferedPath(PushPath):
         self.calls: list[tuple[Any, list[Any]]] = []
 
     @staticmethod
-    def can_serve(plan: Plan, feeds: Mapping[str, InputPort]) -> bool:
+    def can_serve(plan: Plan, ports: Mapping[str, InputPort]) -> bool:
         """Return whether no operator has times of its own and no input holds rows."""
         own = any(isinstance(c, RetimeCall) for c in plan.calls)
-        return not own and not any(feed.holds for feed in feeds.values())
+        return not own and not any(port.holds for port in ports.values())
 
     def _reserve(self) -> None:
         """Make room in the pools for the next `AHEAD` messages, whatever inputs they come to.
@@ -168,9 +168,9 @@ class BufferedPath(PushPath):
         return released
 
     def _fill(self, slot: int, time: int, value: Any) -> None:
-        feed = self.feed
-        feed.view[slot] = time
-        feed.counts["arrived"] += 1
+        port = self.feed
+        port.view[slot] = time
+        port.counts["arrived"] += 1
         source, column = self.source, self.source.columns[0]
         self.slot[0] = slot
         source.starts[1] = 1
@@ -208,12 +208,12 @@ class BufferedPath(PushPath):
 
 def choose_paths(session: Session) -> dict[str, PushPath]:
     """Choose the fastest path of every input that has a faster one than `push`."""
-    plan, feeds = session.plan, session.input_ports
+    plan, ports = session.plan, session.input_ports
     found: dict[str, PushPath] = {}
-    if BufferedPath.can_serve(plan, feeds):
-        found |= {name: BufferedPath(session, name) for name in feeds}
+    if BufferedPath.can_serve(plan, ports):
+        found |= {name: BufferedPath(session, name) for name in ports}
     for call in plan.calls:
-        if isinstance(call, SegmentCall) and DirectPath.can_serve(plan, call, feeds):
+        if isinstance(call, SegmentCall) and DirectPath.can_serve(plan, call, ports):
             assert call.input is not None
             found[call.input] = DirectPath(session, call)
     return found

@@ -29,12 +29,12 @@ class DirectPath(PushPath):
         self.rows, self.counts, self.runner = session.rows, self.feed.counts, session.runner
 
     @staticmethod
-    def can_serve(plan: Plan, call: SegmentCall, feeds: Mapping[str, InputPort]) -> bool:
+    def can_serve(plan: Plan, call: SegmentCall, ports: Mapping[str, InputPort]) -> bool:
         """Return whether everything behind the input is this one call."""
         if call.input is None or call.carried or call.carries:
             return False
-        feed = feeds[call.input]
-        if feed.holds or feed.type.nullable or feed.type.kind == "text":
+        port = ports[call.input]
+        if port.holds or port.type.nullable or port.type.kind == "text":
             return False
         made = {call.source, *(index for index, _ in call.groups)}
         used = {c.source for c in plan.calls if c is not call and not isinstance(c, PairCall)}

@@ -54,12 +54,12 @@ class Executor:
     """State and execution; independent of keys, tables and policies."""
 
     def __init__(
-        self, plan: Plan, module: ModuleType, kernels: ModuleType, feeds: Mapping[str, InputPort]
+        self, plan: Plan, module: ModuleType, kernels: ModuleType, ports: Mapping[str, InputPort]
     ) -> None:
         self.plan = plan
         self.module = module
         self.kernels = kernels
-        self.input_ports = feeds
+        self.input_ports = ports
         self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _identity
         self.capacity = 1
         self.operators = OperatorState(plan)
@@ -71,14 +71,14 @@ class Executor:
         self.grew = 0
         self.ahead = 0
         self.arranged = 0
-        self.progress = FrontierTracker(plan, kernels, feeds, self.pools)
+        self.progress = FrontierTracker(plan, kernels, ports, self.pools)
         self.own_rows: dict[str, int] = {}
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
             "frontiers": self.progress,
             **{f"pairing {name}": pool for name, pool in pools},
-            **{f"input {name}": port for name, port in feeds.items()},
+            **{f"input {name}": port for name, port in ports.items()},
         }
         self.renew_views()
 

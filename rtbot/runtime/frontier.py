@@ -35,12 +35,12 @@ class FrontierTracker:
         self,
         plan: Plan,
         kernels: ModuleType,
-        feeds: Mapping[str, InputPort],
+        ports: Mapping[str, InputPort],
         pools: Sequence[PairingPool],
     ) -> None:
         self.plan = plan
         self.kernels = kernels
-        self.input_ports = feeds
+        self.input_ports = ports
         self.pools = pools
         self.frontiers: dict[int, np.ndarray] = {}
         self.held_back: dict[int, np.ndarray] = {}
@@ -92,8 +92,8 @@ class FrontierTracker:
         """Return the frontier per key, and whether it holds whatever the global frontier is."""
         kind, of = self.plan.progress[index]
         if kind == "input":
-            feed = self.input_ports[of]
-            return feed.frontier, feed.held_back
+            port = self.input_ports[of]
+            return port.frontier, port.held_back
         return self.frontiers[index], self.held_back[index]
 
     def settle(self, index: int, slots: np.ndarray, floors: list[int]) -> None:
@@ -156,11 +156,11 @@ class FrontierTracker:
         None if no row waits. All inputs must have been advanced to the same time before.
         """
         floors = self.list_global_frontiers()
-        floor = min(feed.floor for feed in self.input_ports.values())
+        floor = min(port.floor for port in self.input_ports.values())
         found = [
-            int(feed.pool["time"][feed.roots[feed.roots >= 0]].min())
-            for feed in self.input_ports.values()
-            if isinstance(feed, ReorderBuffer) and feed.counts["held"]
+            int(port.pool["time"][port.roots[port.roots >= 0]].min())
+            for port in self.input_ports.values()
+            if isinstance(port, ReorderBuffer) and port.counts["held"]
         ]
         for pool in self.pools:
             for k, (stream, _) in enumerate(pool.call.sources):

@@ -30,15 +30,15 @@ NEVER = (
 
 
 def check_grids(
-    plan: Plan, feeds: Mapping[str, InputPort], keys: KeyTable | None, slots: np.ndarray,
+    plan: Plan, ports: Mapping[str, InputPort], keys: KeyTable | None, slots: np.ndarray,
     prepared: Mapping[str, PreparedRows],
 ) -> None:  # fmt: skip
     """Raise ResourceLimit if these rows would release more than a push may."""
     for name, grid in plan.grids.items():
         input_ = grid.input
-        if input_ not in prepared or feeds[input_].holds:
+        if input_ not in prepared or ports[input_].holds:
             continue
-        spans, newest, known = _spans(grid, feeds[input_], prepared[input_], slots)
+        spans, newest, known = _spans(grid, ports[input_], prepared[input_], slots)
         points = np.minimum(spans // np.uint64(grid.interval), executor.OWN_ROWS_LIMIT + 1)
         if not len(points) or int(points.sum()) <= executor.OWN_ROWS_LIMIT:
             continue
@@ -54,14 +54,14 @@ def check_grids(
 
 
 def _spans(
-    grid: Grid, feed: InputPort, prepared: PreparedRows, slots: np.ndarray
+    grid: Grid, port: InputPort, prepared: PreparedRows, slots: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, per key with rows, the time that a grid passes; the newest time; the slot."""
     starts, time = prepared.batch.starts, prepared.batch.time
     filled = starts[1:] > starts[:-1]
     newest, known = time[starts[1:][filled] - 1], slots[filled]
-    begun = (feed.last[known] != FIRST) | (feed.begun[known] != 0)
-    before = np.where(begun, feed.last[known], time[starts[:-1][filled]])
+    begun = (port.last[known] != FIRST) | (port.begun[known] != 0)
+    before = np.where(begun, port.last[known], time[starts[:-1][filled]])
     if grid.begin is not None:
         before = np.maximum(before, min(grid.begin, LAST - grid.interval))
     spans = newest.view(np.uint64) - before.view(np.uint64)

@@ -33,17 +33,17 @@ class SortedPush:
     def locate_row(self, name: str, row: int) -> dict[str, Any]:
         """Return the origin of row `row` of an input's batch: row of the table, time and key."""
         batch, table, found = self.batches[name], self.tables[name], self.found.get(name)
-        told: dict[str, Any] = {"row": row, "time": int(batch.time[row])}
+        message: dict[str, Any] = {"row": row, "time": int(batch.time[row])}
         if found is not None:
             run = int(np.searchsorted(batch.starts, row, side="right")) - 1
             slot = int(self.slots[run])
             assert self.keys is not None
-            told["key"] = self.keys.decode_key(slot)
+            message["key"] = self.keys.decode_key(slot)
             place = row - int(batch.starts[run])
-            told["row"] = int(np.flatnonzero(found == slot)[place])
+            message["row"] = int(np.flatnonzero(found == slot)[place])
         if table.rows is not None:
-            told["row"] = int(table.rows[told["row"]])
-        return told
+            message["row"] = int(table.rows[message["row"]])
+        return message
 
 
 class Ingest:

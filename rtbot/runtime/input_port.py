@@ -129,19 +129,19 @@ class InputPort:
         """Return the error for a row that is late or a duplicate, where these are not allowed."""
         time = int(batch.time[row])
         if reason == "duplicate":
-            code, told, times = "RT203", "a second message at t={}", [time]
+            code, message, times = "RT203", "a second message at t={}", [time]
             hint = "set io.duplicates to say which one counts, or io.key if it is of another series"
         else:
             run = int(np.searchsorted(batch.starts, row, side="right")) - 1
             before = batch.time[batch.starts[run] : row]
             newest = max(int(self.last[slots[run]]), int(before.max(initial=FIRST)))
-            code, told, times = "RT202", "t={} is late: t={} came before it", [time, newest]
+            code, message, times = "RT202", "t={} is late: t={} came before it", [time, newest]
             hint = "sort the rows by time, set io.lateness, or io.late: drop to leave it out"
             if time <= self.floor:
-                told, times = "t={} is late: the input was advanced to {}", [time, self.floor]
+                message, times = "t={} is late: the input was advanced to {}", [time, self.floor]
                 hint = ""
         where = {"time": time} | tell(row)
-        return DataError(told, code=code, hint=hint, times=times, input=self.name, **where)
+        return DataError(message, code=code, hint=hint, times=times, input=self.name, **where)
 
     # ---- effects
 

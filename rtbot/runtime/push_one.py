@@ -48,8 +48,8 @@ class PushPath:
                 return self._push_first(time, value, given)
         elif key is not None:
             raise make_unkeyed_error()
-        feed = self.feed
-        if time <= feed.view[slot] or time <= feed.floor:
+        port = self.feed
+        if time <= port.view[slot] or time <= port.floor:
             return self.push_general(time, value, key)
         try:
             return self._run(slot, time, value, key)

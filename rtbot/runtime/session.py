@@ -214,10 +214,10 @@ class Session:
                 if self.key:
                     raise make_keyless_error(self.key)
                 key = None
-            road = self.push_paths.get(name)
-            if road is None:
-                road = self._road(name)
-            return road.push(time, value, key)
+            path = self.push_paths.get(name)
+            if path is None:
+                path = self._road(name)
+            return path.push(time, value, key)
         finally:
             self.busy = False
 
@@ -242,8 +242,8 @@ class Session:
             raise self._make_no_input_error(name)
         time = self._time(time)
         self.broken = True
-        feeds = self.input_ports.values() if name is None else [self.input_ports[name]]
-        touched = [np.array(feed.advance(time), np.int64) for feed in feeds]
+        ports = self.input_ports.values() if name is None else [self.input_ports[name]]
+        touched = [np.array(port.advance(time), np.int64) for port in ports]
         touched.append(self.runner.progress.fire_timers())
         slots = UNKEYED
         if self.keys is not None and time == LAST:  # an end for all keys, whatever they wait for

@@ -57,22 +57,22 @@ class SampleBlock:
         return SampleBlock(self.time[chosen], self.key[chosen], values, present)
 
 
-def generate_blocks(series: SampleSeries, wish: SampleOptions) -> Iterator[SampleBlock]:
+def generate_blocks(series: SampleSeries, options: SampleOptions) -> Iterator[SampleBlock]:
     """Yield exactly as many rows as are requested, a few thousand at a time."""
-    dice = Rng(wish.seed, 0)
-    left = wish.rows
-    for block in _generate_clean(series, wish):
-        kept = _disorder(block, wish, dice)
+    rng = Rng(options.seed, 0)
+    left = options.rows
+    for block in _generate_clean(series, options):
+        kept = _disorder(block, options, rng)
         yield kept.take(slice(left))
         left -= len(kept)
         if left <= 0:
             return
 
 
-def _generate_clean(series: SampleSeries, wish: SampleOptions) -> Iterator[SampleBlock]:
+def _generate_clean(series: SampleSeries, options: SampleOptions) -> Iterator[SampleBlock]:
     """Generate all steps of all keys: those of one time are together."""
-    keys = max(wish.keys, 1)
-    sources = [series.make(Rng(wish.seed, number + 1)) for number in range(keys)]
+    keys = max(options.keys, 1)
+    sources = [series.make(Rng(options.seed, number + 1)) for number in range(keys)]
     first = START if series.unit == "s" else 0
     while True:
         time = first + np.arange(STEPS, dtype=np.int64) * series.period
@@ -91,14 +91,14 @@ def _interleave(time: np.ndarray, columns: list[list[np.ndarray]]) -> SampleBloc
     return SampleBlock(np.repeat(time, keys), np.tile(np.arange(keys), len(time)), values, present)
 
 
-def _disorder(block: SampleBlock, wish: SampleOptions, dice: Rng) -> SampleBlock:
+def _disorder(block: SampleBlock, options: SampleOptions, rng: Rng) -> SampleBlock:
     """Remove cells, duplicate rows and move rows behind later ones; a row keeps its time."""
-    present = tuple(flags & ~dice.draw_flags(wish.gaps, len(flags)) for flags in block.present)
+    present = tuple(flags & ~rng.draw_flags(options.gaps, len(flags)) for flags in block.present)
     block = SampleBlock(block.time, block.key, block.values, present)
     block = block.take(np.any(present, axis=0))
-    double = dice.draw_flags(wish.duplicates, len(block))
+    double = rng.draw_flags(options.duplicates, len(block))
     block = block.take(np.repeat(np.arange(len(block)), 1 + double))
-    late = dice.draw_flags(wish.late, len(block))
+    late = rng.draw_flags(options.late, len(block))
     # A row that is moved by n steps is before that of n steps later: it is n - 1 steps late.
-    steps = (2 + dice.draw_integers(LATE_STEPS, len(block))) * max(wish.keys, 1)
+    steps = (2 + rng.draw_integers(LATE_STEPS, len(block))) * max(options.keys, 1)
     return block.take(np.argsort(np.arange(len(block)) + late * steps, kind="stable"))

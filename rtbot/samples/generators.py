@@ -37,17 +37,17 @@ class SampleSeries:
     unit: str = "s"
 
 
-def generate_prices(dice: Rng) -> Blocks:
+def generate_prices(rng: Rng) -> Blocks:
     """Generate a random walk in cents that turns round where it comes too low."""
-    lowest, level = 500, 4500 + int(dice.draw_integers(20000, 1)[0])
+    lowest, level = 500, 4500 + int(rng.draw_integers(20000, 1)[0])
     step = level // 400
     while True:
-        walk = level + np.cumsum(dice.draw_normal(step, STEPS))
+        walk = level + np.cumsum(rng.draw_normal(step, STEPS))
         level = int(walk[-1])
         yield (lowest + abs(walk),)
 
 
-def generate_sensors(dice: Rng) -> Blocks:
+def generate_sensors(rng: Rng) -> Blocks:
     """Generate two temperatures over a day; the second drifts away until it is recalibrated."""
     first = 0
     day = 144
@@ -55,12 +55,12 @@ def generate_sensors(dice: Rng) -> Blocks:
         steps = np.arange(first, first + STEPS, dtype=np.int64)
         course = 4600 + 3 * compute_hump(steps % day, day // 2, day // 2, 100)
         drift = steps % 1500 // 2
-        outlet = course - 150 + drift + dice.draw_normal(15, STEPS)
-        yield course + dice.draw_normal(15, STEPS), outlet
+        outlet = course - 150 + drift + rng.draw_normal(15, STEPS)
+        yield course + rng.draw_normal(15, STEPS), outlet
         first += STEPS
 
 
-def generate_ecg(dice: Rng) -> Blocks:
+def generate_ecg(rng: Rng) -> Blocks:
     """Generate an ECG of 62 to 83 beats a minute, in thousandths of a millivolt, with noise."""
     at = np.arange(150, dtype=np.int64)
     waves = ((30, 14, 120), (55, 3, -110), (60, 4, 1100), (66, 4, -240), (110, 24, 280))
@@ -71,19 +71,19 @@ def generate_ecg(dice: Rng) -> Blocks:
     while True:
         parts = [left]
         while sum(map(len, parts)) < STEPS:
-            pause = 30 + int(dice.draw_integers(60, 1)[0])
+            pause = 30 + int(rng.draw_integers(60, 1)[0])
             parts += [beat, np.zeros(pause, np.int64)]
         clean = np.concatenate(parts)
         left = clean[STEPS:]
-        yield (clean[:STEPS] + dice.draw_normal(12, STEPS),)
+        yield (clean[:STEPS] + rng.draw_normal(12, STEPS),)
 
 
-def generate_counter(dice: Rng) -> Blocks:
+def generate_counter(rng: Rng) -> Blocks:
     """Generate requests served since the start of a program that is restarted now and then."""
     total = 0
     while True:
-        sums = total + np.cumsum(2 + dice.draw_integers(60, STEPS))
-        begins = np.where(dice.draw_flags(0.004, STEPS), sums, 0)
+        sums = total + np.cumsum(2 + rng.draw_integers(60, STEPS))
+        begins = np.where(rng.draw_flags(0.004, STEPS), sums, 0)
         counts = sums - np.maximum.accumulate(begins)
         total = int(counts[-1])
         yield (counts,)

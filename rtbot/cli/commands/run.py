@@ -171,8 +171,8 @@ def command(
         show_account(account, sys.stderr)
     found = sum_losses(account, unmatched=strict == "all") if strict else {}
     if found:
-        told = ", ".join(f"{reason} {count}" for reason, count in found.items())
-        echo(f"--strict: rows were lost: {told}", err=True)
+        text = ", ".join(f"{reason} {count}" for reason, count in found.items())
+        echo(f"--strict: rows were lost: {text}", err=True)
     alone = without_match(account) if strict == "all" else 0
     if alone:
         echo(f"--strict: rows found no match: unmatched {alone}", err=True)

@@ -135,8 +135,8 @@ def _print_summary(tally: _Tally, word: str) -> None:
         echo("if what came is right, --update makes it what is expected", err=True)
     passed = len(tally.outcomes) - len(failed)
     if tally.outcomes:
-        told = [f"{passed} passed"] + [f"{len(failed)} failed"] * bool(failed)
-        echo(mark=click.style(", ".join(told), fg="red" if failed else "green"))
+        text = [f"{passed} passed"] + [f"{len(failed)} failed"] * bool(failed)
+        echo(mark=click.style(", ".join(text), fg="red" if failed else "green"))
     elif not tally.problems:
         none = "no tests found: they go under `tests:` in a graph file"
         echo(f"no test has {word!r} in its name" if word else none, err=True)
@@ -177,10 +177,10 @@ def _rows_to_json(comparison: OutputComparison) -> Iterator[dict[str, Any]]:
 
 def _pair_to_json(pair: RowPair) -> dict[str, Any]:
     rows = {"expected": pair.expected, "emitted": pair.emitted}
-    told = {
+    text = {
         name: None if row is None else list(map(_cell_to_json, row)) for name, row in rows.items()
     }
-    return {"status": pair.status, "line": pair.line, **told}
+    return {"status": pair.status, "line": pair.line, **text}
 
 
 def _cell_to_json(value: Any) -> Any:

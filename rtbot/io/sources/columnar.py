@@ -37,11 +37,11 @@ class ColumnarSource:
     typed, sparse, live = True, False, False
 
     def __init__(
-        self, stream: BinaryIO, file: str, form: str, witness: OffsetTracker | None = None
+        self, stream: BinaryIO, file: str, form: str, tracker: OffsetTracker | None = None
     ) -> None:
         self.file = file
         self._read: Callable[[list[str], Place], Iterator[tuple[Place, pa.RecordBatch]]]
-        self._mark = None if witness is None else witness.hash_pages(stream)
+        self._mark = None if tracker is None else tracker.hash_pages(stream)
         try:
             if form == "parquet":
                 self._open_parquet(stream)

@@ -48,11 +48,11 @@ class CsvSource:
     typed, sparse = False, False
 
     def __init__(
-        self, stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None
+        self, stream: BinaryIO | LiveStream, file: str, tracker: OffsetTracker | None = None
     ) -> None:
         self.file = file
         self.live = isinstance(stream, LiveStream)
-        self._stream, self._witness = stream, witness
+        self._stream, self._witness = stream, tracker
         self._chunks = self._read_from(1)
         self._first = _split_header(self._find_filled_chunk(), file)
         self.names = self._first[0]

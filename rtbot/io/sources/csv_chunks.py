@@ -64,11 +64,11 @@ class Chunk:
 
 
 def read_chunks(
-    stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None, line: int = 1
+    stream: BinaryIO | LiveStream, file: str, tracker: OffsetTracker | None = None, line: int = 1
 ) -> Iterator[Chunk]:
     """Read the stream to its end; every chunk but the last ends with a line feed."""
     rest = b""
-    for data, last in read_pieces(stream, file, witness, line):
+    for data, last in read_pieces(stream, file, tracker, line):
         data = rest + data  # noqa: PLW2901
         cut = len(data) if last else find_last_record_end(data)
         if last and count_byte(data, QUOTE) % 2:
@@ -79,7 +79,7 @@ def read_chunks(
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
             _check_chunk(whole, file)
-            yield add_offset(whole, witness)
+            yield add_offset(whole, tracker)
         line += count_byte(whole.data, LINE_FEED)
         if len(rest) > QUOTED_BYTES and b'"' in rest:
             _check_quote_length(Chunk(rest, line), file)
@@ -119,15 +119,15 @@ def find_last_record_end(data: bytes) -> int:
     return end
 
 
-def add_offset(chunk: Chunk, witness: OffsetTracker | None) -> Chunk:
+def add_offset(chunk: Chunk, tracker: OffsetTracker | None) -> Chunk:
     """Return a chunk with the mark of where it begins, if there is a tracker."""
-    if witness is None:
+    if tracker is None:
         return chunk
-    return Chunk(chunk.data, chunk.line, witness.read(chunk.data, chunk.line))
+    return Chunk(chunk.data, chunk.line, tracker.read(chunk.data, chunk.line))
 
 
 def read_pieces(
-    stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None, line: int = 1
+    stream: BinaryIO | LiveStream, file: str, tracker: OffsetTracker | None = None, line: int = 1
 ) -> Iterator[tuple[bytes, bool]]:
     """Read pieces of `CHUNK_BYTES`, less at the end, with a flag for the last.
 
@@ -139,8 +139,8 @@ def read_pieces(
     while not last:
         data, last = _fill_buffer(stream, CHUNK_BYTES)
         plain = _strip_byte_order_mark(data, file) if first else data
-        if witness is not None:
-            witness.skip(data[: len(data) - len(plain)])
+        if tracker is not None:
+            tracker.skip(data[: len(data) - len(plain)])
         yield plain, last
         first = False
 

@@ -42,11 +42,11 @@ class JsonlSource:
     typed, sparse = True, True
 
     def __init__(
-        self, stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None = None
+        self, stream: BinaryIO | LiveStream, file: str, tracker: OffsetTracker | None = None
     ) -> None:
         self.file = file
         self.live = isinstance(stream, LiveStream)
-        self._stream, self._witness = stream, witness
+        self._stream, self._witness = stream, tracker
         self._chunks = self._read_from(1)
         filled = (chunk for chunk in self._chunks if chunk.data.strip(BLANK))
         self._first = next(filled, Chunk(b"", 1))
@@ -166,11 +166,11 @@ class JsonlSource:
 
 
 def _read_chunks(
-    stream: BinaryIO | LiveStream, file: str, witness: OffsetTracker | None, line: int
+    stream: BinaryIO | LiveStream, file: str, tracker: OffsetTracker | None, line: int
 ) -> Iterator[Chunk]:
     """Cut the stream after line feeds; raise DataError if a line is too long."""
     rest = b""
-    for data, last in read_pieces(stream, file, witness, line):
+    for data, last in read_pieces(stream, file, tracker, line):
         data = rest + data  # noqa: PLW2901
         end = data.find(b"\n")
         if (end if end >= 0 else len(data)) > csv_chunks.LINE_BYTES:
@@ -179,7 +179,7 @@ def _read_chunks(
         cut = len(data) if last else data.rfind(b"\n") + 1
         whole, rest = Chunk(data[:cut], line), data[cut:]
         if whole.data:
-            yield add_offset(whole, witness)
+            yield add_offset(whole, tracker)
         line += whole.data.count(b"\n")
 
 

@@ -90,7 +90,7 @@ class OffsetTracker:
 def continue_chunks(
     stream: Any,
     mark: FileOffset,
-    witness: OffsetTracker,
+    tracker: OffsetTracker,
     chunks: Iterator[Chunk],
     again: Callable[[int], Iterator[Chunk]],
 ) -> Iterator[Chunk]:
@@ -101,7 +101,7 @@ def continue_chunks(
     """
     if hasattr(stream, "seek"):
         stream.seek(mark.place[0])
-        witness.resume_from(mark)
+        tracker.resume_from(mark)
         yield from again(mark.place[1])
         return
     for chunk in chunks:
@@ -123,7 +123,7 @@ def check_file(files: Files, mark: FileOffset) -> None:
         raise _make_changed_error(mark, f"has {stamp[0]:,} bytes, and had {mark.stamp[0]:,}")
     with name_path_in_errors(mark.path), files.open(mark.path) as stream:
         if not all(
-            _digest_span(stream, mark, start, end) == told for start, end, told in mark.spans
+            _digest_span(stream, mark, start, end) == text for start, end, text in mark.spans
         ):
             raise _make_changed_error(mark, "has not the content any more that was read")
 
