@@ -65,3 +65,13 @@ __all__ = [
     "step",
     "suggest_operator",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Return what had another name, with a warning."""
+    if name != "rarely":
+        raise AttributeError(f"module 'rtbot.operator' has no attribute {name!r}")
+    import warnings
+
+    warnings.warn("rarely is called noinline now", DeprecationWarning, stacklevel=2)
+    return noinline

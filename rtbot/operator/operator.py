@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -106,6 +107,9 @@ def noinline(function: Callable[..., Any]) -> Callable[..., Any]:
     return step(function)
 
 
+FORMER_NAMES = {"own_time": "sets_time", "known_as": "search_terms"}
+"""Attributes of a class that had another name; the old one still works and is reported."""
+
 REGISTRY: dict[str, type[Operator]] = {}
 """Every operator by its name and its aliases; filled by declaring a class."""
 
@@ -146,6 +150,11 @@ class Operator:
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         cls.abstract = abstract
+        for former, name in FORMER_NAMES.items():
+            if former in vars(cls):
+                message = f"{cls.__name__}.{former} is called {name} now"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+                setattr(cls, name, vars(cls)[former])
         for group, kinds in (
             ("parameters", (Parameter,)),
             ("inputs", (In,)),
