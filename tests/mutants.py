@@ -509,8 +509,8 @@ KEPT = [
     ),
     Mutant(
         "rtbot/runtime/account.py::count_emitted",
-        'feed.counts["arrived"] - feed.counts["held"]',
-        'feed.counts["arrived"]',
+        'port.counts["arrived"] - port.counts["held"]',
+        'port.counts["arrived"]',
         SURVIVORS,
     ),
     Mutant(

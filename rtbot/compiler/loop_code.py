@@ -133,6 +133,7 @@ def write_retime_loop(segment: Segment, node: Node) -> str:
     time up to which nothing more can come, where the operator keeps that itself.
     """
     call = StepCall(segment, node, {p: segment.variables[r] for p, r in node.inputs.items()})
+    segment.functions.append(call.function)
     outputs = name_retimed_outputs(segment, node)
     frontier = [t for t, s in zip(call.targets, list_scalars(node), strict=True) if s == "frontier"]
     progress = [f"progress[slots[run]] = {frontier[0]}"] if frontier else []
@@ -146,10 +147,10 @@ def write_retime_loop(segment: Segment, node: Node) -> str:
         "while run < runs and not full:",
         "    last = starts[run + 1]",
         "    if row < last:",
-        *indent_lines(["base = H + slots[run] * W", *segment.load], 2),
+        *indent_lines(["base = H + slots[run] * W", *call.load], 2),
         "        while row < last:",
         *indent_lines(row, 3),
-        *indent_lines([*segment.store, *progress], 2),
+        *indent_lines([*call.store, *progress], 2),
         "    if not full:",
         "        run += 1",
         "        out_starts[run] = out_base + m",

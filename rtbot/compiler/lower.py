@@ -1,19 +1,23 @@
-"""Text that computes a node in a loop: a formula as its statements, a step as its call."""
+"""Text that computes a node in a loop: a formula as its statements, a step as its call.
+
+Lowering gives a fragment and changes nothing in the text of the loop. It takes from there what all
+nodes of a loop share: names, places of state, parameters and counters that are loaded once.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbot.compiler.expression_code import ExpressionCode, ExpressionWriter
-from rtbot.compiler.generated_text import guard_lines, indent_lines
+from rtbot.compiler.generated_text import indent_lines
 from rtbot.compiler.step_calls import StepCall
 from rtbot.compiler.step_signature import format_argument, list_used_parameters
-from rtbot.compiler.variables import LoopVariable
-from rtbot.graph.model import Ref
 
 if TYPE_CHECKING:
-    from rtbot.compiler.segment import Segment
+    from rtbot.compiler.generated_text import Conditions
+    from rtbot.compiler.segment import NamedFunctions, Segment
+    from rtbot.compiler.variables import LoopVariable
     from rtbot.graph.model import Node
 
 
@@ -22,32 +26,28 @@ DOMAIN = "domain "
 
 
 @dataclass
-class LoweredNode:
-    """Lines that compute a node, (value, valid) of each output, and the flag that it emits."""
+class Fragment:
+    """What a node adds to a loop: lines of the row, what it calls, and its state around the rows.
 
-    lines: list[str]
+    `outputs` are (value, valid) of each output, `flag` says whether they are emitted; `load` and
+    `store` bring the state of a key.
+    """
+
+    body: list[str]
     outputs: dict[str, tuple[str, str | None]]
+    functions: NamedFunctions
     flag: str | None = None
+    load: list[str] = field(default_factory=list)
+    store: list[str] = field(default_factory=list)
 
 
-def lower_node(segment: Segment, node: Node) -> None:
-    """Compute a node whose inputs are all variables of this loop."""
-    sources = {port: segment.variables[ref] for port, ref in node.inputs.items()}
-    active = segment.join_conditions(v.conditions for v in sources.values())
-    segment.count(active)
+def lower_node(
+    segment: Segment, node: Node, sources: dict[str, LoopVariable], active: Conditions
+) -> Fragment:
+    """Return what computes a node from these variables, in rows where the flags `active` hold."""
     if node.formulas:
-        computed = lower_formulas(segment, node, sources)
-    else:
-        computed = lower_step(segment, node, StepCall(segment, node, sources, active))
-    emitting = active
-    if computed.flag is not None:
-        segment.body.append(f"{computed.flag} = False")
-        segment.implied[computed.flag] = active | segment.find_implied(active)
-        emitting = frozenset({computed.flag})
-    segment.body += guard_lines(active, computed.lines)
-    for port, (value, valid) in computed.outputs.items():
-        variable = LoopVariable(value, valid, node.types[port], emitting)
-        segment.variables[Ref(node.id, port)] = variable
+        return lower_formulas(segment, node, sources)
+    return lower_step(segment, node, StepCall(segment, node, sources, active))
 
 
 def name_output(node: Node, port: str) -> str:
@@ -55,7 +55,7 @@ def name_output(node: Node, port: str) -> str:
     return node.id if len(node.outputs) == 1 else f"{node.id}_{port}"
 
 
-def lower_step(segment: Segment, node: Node, call: StepCall) -> LoweredNode:
+def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
     """Write the call of the node's step, and what its emission code means."""
     operator = node.operator
     results: list[str] = []
@@ -66,16 +66,18 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> LoweredNode:
         results += [name, valid] if valid else [name]
         outputs[port] = (name, valid)
     results += call.targets
-    if not (operator.silent or operator.faults):
-        return LoweredNode([*call.lines, f"{', '.join(results)} = {call.text}"], outputs)
-    flag = segment.make_name(f"{node.id}_on")
-    lines = [*call.lines, f"{', '.join(['code', *results])} = {call.text}", f"{flag} = code == 1"]
+    flag = None
+    if operator.silent or operator.faults:
+        flag = segment.make_name(f"{node.id}_on")
+        results = ["code", *results]
+    lines = [*call.lines, f"{', '.join(results)} = {call.text}"]
+    lines += [] if flag is None else [f"{flag} = code == 1"]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
-    return LoweredNode(lines, outputs, flag)
+    return Fragment(lines, outputs, [call.function], flag, call.load, call.store)
 
 
-def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> LoweredNode:
+def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> Fragment:
     """Write the statements of the node's formulas: what it keeps, where it faults, its outputs."""
     names = {
         port: ExpressionCode(format_argument(node, port, s), s.valid) for port, s in sources.items()
@@ -87,14 +89,13 @@ def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable
     faulty = [writer.write(node.formulas[n]) for n in ("fault",) if n in node.formulas]
     codes = {p: writer.write(node.formulas[p]) for p in node.outputs}
     outputs = {p: _assign_output(segment, node, p, codes[p], writer.lines) for p in codes}
-    segment.functions += writer.functions.items()
     passing = " and ".join(f"({t})" for c in kept for t in (c.valid, c.value) if t)
     fine = [f"({c.fine}{_format_or_null(c)})" for c in codes.values() if c.fine is not None]
     fine += [f"not {_format_true(c)}" for c in faulty]
     fine += [f"({c.fine})" for c in kept if c.fine is not None]
     lines = [*writer.lines, *_count_losses(segment, node, writer)]
     flag = _write_emission(segment, node, sources, lines, passing, " and ".join(fine))
-    return LoweredNode(lines, outputs, flag)
+    return Fragment(lines, outputs, [*writer.functions.items()], flag)
 
 
 def _assign_output(

@@ -16,7 +16,7 @@ from rtbot.compiler import expression_code, loop_code, pairing_layout
 from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, SegmentCall
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
-from rtbot.compiler.lower import DOMAIN, lower_node
+from rtbot.compiler.lower import DOMAIN
 from rtbot.compiler.pairing_code import PairingWriter
 from rtbot.compiler.segment import NamedFunctions, Segment
 from rtbot.compiler.step_signature import find_step, name_step
@@ -277,7 +277,7 @@ class Plan:
         if previous is not None:
             segment.carry_in(previous, find_carried_refs([*nodes, *later], previous, timeline))
         for node in nodes:
-            lower_node(segment, node)
+            segment.add(node)
             self._record_counters(node, segment, timeline)
         groups = group_refs(find_exports(timeline, nodes), segment)
         carried = segment.carry_out(find_carried_refs(later, segment, timeline))

@@ -2,8 +2,8 @@
 
 A segment is a set of operators whose rows share their times. Its function reads the rows of a
 stream run by run (a run is the rows of one key), loads the key's state once, calls the steps in
-order, and stores each group of outputs that appear together. `rtbot.compiler.lower` puts nodes into
-it, and `rtbot.compiler.loop_code` makes it a function.
+order, and stores each group of outputs that appear together. `rtbot.compiler.lower` lowers each
+node to a fragment, `Segment.add` assembles them, and `rtbot.compiler.loop_code` makes a function.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.generated_text import Conditions, format_load, guard_lines
+from rtbot.compiler.lower import lower_node
 from rtbot.compiler.step_signature import encode_parameter
 from rtbot.compiler.variables import LoopVariable, guard_variable
+from rtbot.graph.model import Ref
 from rtbot.operator import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.compiler.layout import StateAllocation, StateLayout
-    from rtbot.graph.model import Node, Ref
+    from rtbot.graph.model import Node
 
 RESERVED = {
     *("F", "I", "H", "W", "run", "runs", "row", "slot", "slots", "starts", "time", "t", "base"),
@@ -60,6 +62,25 @@ class Segment:
         self.rows: int | None = None
         self.counted: dict[Conditions, int] = {}
         self.loaded: dict[int, str] = {}
+
+    def add(self, node: Node) -> None:
+        """Compute a node whose inputs are all variables of this loop."""
+        sources = {port: self.variables[ref] for port, ref in node.inputs.items()}
+        active = self.join_conditions(v.conditions for v in sources.values())
+        self.count(active)
+        fragment = lower_node(self, node, sources, active)
+        emitting = active
+        if fragment.flag is not None:
+            self.body.append(f"{fragment.flag} = False")
+            self.implied[fragment.flag] = active | self.find_implied(active)
+            emitting = frozenset({fragment.flag})
+        self.load += fragment.load
+        self.body += guard_lines(active, fragment.body)
+        self.store += fragment.store
+        self.functions += fragment.functions
+        for port, (value, valid) in fragment.outputs.items():
+            variable = LoopVariable(value, valid, node.types[port], emitting)
+            self.variables[Ref(node.id, port)] = variable
 
     # ---- names, conditions and the header
 

@@ -27,7 +27,8 @@ class StepCall:
     """The call of a node's step in a segment.
 
     `text` is the call, `lines` are before it, `targets` take the state that it returns. `undo`
-    takes the row out of the rings again, so that `lines` may put it in a second time. `active` are
+    takes the row out of the rings again, so that `lines` may put it in a second time. `load` and
+    `store` are around the rows of a key; `function` is what is called, with its name. `active` are
     the flags under which the call is made.
     """
 
@@ -45,9 +46,11 @@ class StepCall:
         self.lines: list[str] = []
         self.targets: list[str] = []
         self.undo: list[str] = []
+        self.load: list[str] = []
+        self.store: list[str] = []
         self.share = segment.layout.allocate(node.id)
         function, name = find_step(node), name_step(node)
-        segment.functions.append((name, function))
+        self.function = name, function
         wanted = list(inspect.signature(function).parameters)
         known = {"time": "t"} | self._bind_ports()
         known |= self._bind_state(wanted)
@@ -88,8 +91,8 @@ class StepCall:
         text = self.segment.make_name(f"{self.node.id}_{item.name}")
         name = f"{self.node.id}.{item.name}"
         place = f"base + {self.segment.layout.add_scalar(self.share, name, kind, item.start)}"
-        self.segment.load.append(f"{text} = {format_load(kind, place)}")
-        self.segment.store.append(format_store(kind, place, text))
+        self.load.append(f"{text} = {format_load(kind, place)}")
+        self.store.append(format_store(kind, place, text))
         return text
 
     def _bind_cells(self, item: Cells) -> dict[str, str]:
@@ -134,8 +137,8 @@ class StepCall:
         )
         for part in ("place", "count"):
             place = f"base + {layout.add_scalar(share, f'{state}.{part}', 'integer', 0)}"
-            segment.load.append(f"{prefix}_{part} = {format_load('integer', place)}")
-            segment.store.append(format_store("integer", place, f"{prefix}_{part}"))
+            self.load.append(f"{prefix}_{part} = {format_load('integer', place)}")
+            self.store.append(format_store("integer", place, f"{prefix}_{part}"))
         at = f"base + {offset} + {prefix}_position"
         self.lines += [
             f"{prefix}_position = {prefix}_place",
