@@ -437,7 +437,7 @@ def test_operators_of_ones_own_have_constructors(twice):
     assert "TwiceForBuild" in dir(ops)
     assert "once: as it is" in inspect.getdoc(ops.TwiceForBuild)
     shown = str(inspect.signature(ops.TwiceForBuild)).replace("'", "")
-    told = "(values: Stream, *, by: float | Parameter = 2.0, **about: Unpack[About]) -> Streams"
+    told = "(values: Stream, *, by: float | ParameterRef = 2.0, **about: Unpack[About]) -> Streams"
     assert shown == told
 
 
