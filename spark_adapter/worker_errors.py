@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HIDDEN = "SPARK_HIDE_TRACEBACK"
 """What `spark.sql.execution.pyspark.udf.hideTraceback.enabled` sets in workers."""
 
-OURS = re.compile(r"\brtbot\.errors\.\w+: (.*?error\[RT\d{3}\]: .*(?:\n {5}.*)*)")
+OURS = re.compile(r"\brtbot\.[\w.]+: (.*?error\[RT\d{3}\]: .*(?:\n {5}.*)*)")
 """An error of ours in the text of one of Spark; lines of a hint begin with spaces."""
 
 
