@@ -35,7 +35,7 @@ def test_a_family_is_compiled():
 def test_the_generator_is_not_blind():
     coverage = torture.Counter()
     for name in torture.with_families("blind", range(600)):
-        torture.Checked(torture.draw_case(name, compiled=False), coverage).meet()
+        torture.CaseChecks(torture.draw_case(name, compiled=False), coverage).meet()
     engine_only = {name for name in torture.FLOORS if name.startswith(torture.BY_THE_ENGINE)}
     unmet = torture.missing(coverage, 600, catalogue())
     assert {name: count for name, count in unmet.items() if name not in engine_only} == {}
