@@ -187,7 +187,7 @@ def test_keys_sort_by_value_with_null_last(keys, expected):
 
 IMPORTS = """
 import sys
-from rtbot.cli.program import run
+from rtbot.cli.main import run
 assert run(["run", "graphs/bollinger.yaml", sys.argv[1], "-p", "window=2", "-o", sys.argv[2]]) == 0
 print("pandas" in sys.modules)
 """

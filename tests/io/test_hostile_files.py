@@ -671,7 +671,7 @@ def test_many_rows_are_quoted_as_few_are(monkeypatch):
     monkeypatch.setattr(lines, "load_csv_kernels", lambda: (made, powers))
     table = pa.table({"t": range(len(SPECIAL)), "y": pa.array(SPECIAL, pa.string())})
     few, many = (
-        b"".join(bytes(part) for part in lines.CsvEncoder(TimeFormat(), rows).of(table))
+        b"".join(bytes(part) for part in lines.CsvEncoder(TimeFormat(), rows).encode(table))
         for rows in (99, 0)
     )
     assert many == few

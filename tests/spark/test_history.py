@@ -27,7 +27,7 @@ def after(work, history):
     """The state of a batch run over rows, and what it returned."""
     one = shard.start_shard(work, SPLIT)
     rows = columns(work.graph, sorted(history, key=lambda row: row[1]), *kinds(work))
-    return one.take(rows), one.state()
+    return one.take(rows), one.to_bytes()
 
 
 def kinds(work):
@@ -52,7 +52,7 @@ def test_a_stream_that_has_the_history_again_gives_the_bits_of_a_local_run(name,
         given = order[start : start + 20]
         parts.append(one.push(columns(graph, given, key_type), max(row[1] for row in given) - 4))
         late += one.late
-        state = one.state()
+        state = one.to_bytes()
     parts.append(shard.resume_shard(work, SPLIT, state).finish())
     assert late == len(again) > 0
     assert bits(pa.concat_tables(parts)) == bits(local(work, rows, key_type))
@@ -88,7 +88,7 @@ def test_of_a_row_of_two_inputs_only_what_the_history_had_is_left_out():
     schema = columns(graph, [], pa.string()).drop_columns(["port"]).schema
     one = shard.start_shard(work, SPLIT)
     parts = [one.take(pa.Table.from_pylist(known, schema))]
-    one = shard.resume_shard(work, SPLIT, one.state())
+    one = shard.resume_shard(work, SPLIT, one.to_bytes())
     again = [known[0], {"k": "x", "t": 2, "v_a": 7.0, "v_b": 2.0}]
     parts += [one.push(pa.Table.from_pylist(again, schema), 5)]
     assert one.late == 3
