@@ -5,6 +5,17 @@ from pathlib import Path
 import pytest
 
 from rtbot.cli.main import run
+from rtbot.operator import REGISTRY
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    """Operators that a test registers are not there for the next one."""
+    before = dict(REGISTRY)
+    yield
+    if before != REGISTRY:
+        REGISTRY.clear()
+        REGISTRY.update(before)
 
 
 @pytest.fixture

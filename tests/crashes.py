@@ -25,8 +25,9 @@ SUITE = [(name, form) for name in ("unkeyed", "keyed") for form in ("csv", "parq
 
 REAL = """
 from rtbot.cli import main
-from rtbot.formats import chunks, intake
-intake.BLOCK_ROWS, chunks.CHUNK_BYTES = 100, 3_000
+from rtbot.io import reader
+from rtbot.io.sources import csv_chunks
+reader.BLOCK_ROWS, csv_chunks.CHUNK_BYTES = 100, 3_000
 main()
 """
 """The program, with small blocks."""
