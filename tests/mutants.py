@@ -251,7 +251,7 @@ STATE = [
     ),
     Mutant(
         "rtbot/runtime/pairing_pool.py::PairingPool.restore",
-        "self._write_word(port, pairing_layout.LOST, lost)",
+        "self.write_word(port, pairing_layout.LOST, lost)",
         "pass",
         compared=True,
     ),
@@ -271,8 +271,8 @@ STATE = [
         ("dumps",),
     ),
     Mutant(
-        "rtbot/compiler/plan.py::Plan.description",
-        "{n: v for n, v in node.values.items() if n not in defaults or v != defaults[n]}",
+        "rtbot/compiler/plan.py::select_chosen",
+        "{n: v for n, v in values.items() if n not in defaults or v != defaults[n]}",
         "{}",
         ("dumps",),
     ),

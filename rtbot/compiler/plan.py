@@ -27,7 +27,7 @@ from rtbot.graph.model import OperatorStub, Ref
 from rtbot.operator.step_source import collect_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rtbot.compiler.generated_text import Conditions
     from rtbot.graph.model import CheckedGraph, Node
@@ -135,13 +135,11 @@ class Plan:
         """
         nodes = {}
         for name, node in self.checked.nodes.items():
-            defaults = self.defaults[name]
-            values = {n: v for n, v in node.values.items() if n not in defaults or v != defaults[n]}
             nodes[name] = {
                 "type": node.operator.__name__,
                 "version": node.operator.version,
                 "in": {port: str(ref) for port, ref in node.inputs.items()},
-                "values": values,
+                "values": select_chosen(node.values, self.defaults[name]),
                 "text": node.text,
             }
         return {
@@ -341,6 +339,11 @@ class Plan:
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
         functions = "\n\n".join([*found.texts.values(), *self._texts])
         return "\n".join([*head, *found.lines(), "", "", functions])
+
+
+def select_chosen(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are not what they are by default."""
+    return {n: v for n, v in values.items() if n not in defaults or v != defaults[n]}
 
 
 def code_kinds(nodes: Iterable[Node]) -> set[str]:

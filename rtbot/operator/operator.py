@@ -36,18 +36,11 @@ from rtbot.core.errors import GraphError, Problem, suggest_name
 from rtbot.core.hints import fold_word
 from rtbot.core.source_span import SourceSpan
 from rtbot.operator.declarations import (
-    KINDS,
-    ROLES,
     STATE_LIMIT,
-    Boolean,
     Cells,
-    Choice,
-    Duration,
     Example,
     In,
     Integer,
-    Number,
-    Numbers,
     Out,
     Parameter,
     Ring,
@@ -60,35 +53,6 @@ from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-__all__ = [
-    "DOMAIN",
-    "EMIT",
-    "EMIT_AGAIN",
-    "KINDS",
-    "REGISTRY",
-    "ROLES",
-    "SILENT",
-    "Boolean",
-    "Cells",
-    "Choice",
-    "Duration",
-    "Example",
-    "In",
-    "Integer",
-    "Number",
-    "Numbers",
-    "Operator",
-    "Out",
-    "Parameter",
-    "Ring",
-    "Scalar",
-    "Scratch",
-    "Type",
-    "WarmUp",
-    "noinline",
-    "step",
-]
 
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and

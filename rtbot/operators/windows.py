@@ -85,7 +85,16 @@ def integer_moving_mean(
     return code, mean, high, low, slack, specials
 
 
-class MovingSum(ExactWindow):
+class ExactWindowSum(ExactWindow, abstract=True):
+    """What a sum or mean remembers, too: the sum of the window in two parts, and what is off."""
+
+    high = Scalar("number", 0.0)
+    low = Scalar("number", 0.0)
+    slack = Scalar("number", 0.0)
+    specials = Scalar("integer", 0)
+
+
+class MovingSum(ExactWindowSum):
     """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
 
     Infinities of both signs in one window give NaN; a sum beyond the range is an infinity and
@@ -95,10 +104,6 @@ class MovingSum(ExactWindow):
     search_terms = "sum, rolling_sum, moving_total, ts_sum"
     o1 = Out("number", doc="sums")
     integer_step = integer_moving_sum
-    high = Scalar("number", 0.0)
-    low = Scalar("number", 0.0)
-    slack = Scalar("number", 0.0)
-    specials = Scalar("integer", 0)
     example = Example(
         parameters={"window": 2},
         inputs={"i1": [(1, 1.0), (4, 2.5), (5, -1.0)]},
@@ -118,7 +123,7 @@ class MovingSum(ExactWindow):
         return code, total, high, low, slack, specials
 
 
-class MovingAverage(ExactWindow):
+class MovingAverage(ExactWindowSum):
     """The mean of the last `window` values: the exact mean rounded once.
 
     It is never outside the values of its window, and is finite where they are. Infinities of both
@@ -131,10 +136,6 @@ class MovingAverage(ExactWindow):
     )
     o1 = Out("number", doc="means")
     integer_step = integer_moving_mean
-    high = Scalar("number", 0.0)
-    low = Scalar("number", 0.0)
-    slack = Scalar("number", 0.0)
-    specials = Scalar("integer", 0)
     example = Example(
         parameters={"window": 3},
         inputs={"i1": [(1, 2.0), (4, 4.0), (5, 9.0), (7, 5.0)]},

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Begin = Callable[..., Session]
     """Makes a session, as the class does."""
 
-__all__ = ["decode_blob", "describe_differences", "dump", "encode_blob", "resume"]
-
 RESUME_HINT = "resume with the graph and the parameters of the dump, or start again"
 
 
@@ -90,10 +88,12 @@ def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, n
     """Put everything into a session that is new."""
     if header["slots"] > session.runner.capacity:
         session.runner.resize(header["slots"])
+    owned: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in arrays.items():
+        owner_name, _, field = name.partition("/")
+        owned.setdefault(owner_name, {})[field] = array
     for name, owner in session.list_owners().items():
-        begin = f"{name}/"
-        own = {n.removeprefix(begin): a for n, a in arrays.items() if n.startswith(begin)}
-        owner.restore(header["owners"][name], own)
+        owner.restore(header["owners"][name], owned.get(name, {}))
     session.runner.own_rows = dict(header["own_rows"])
     session.rows = dict(header["rows"])
     session.finished = header["finished"]

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler import pairing_layout
+from rtbot.compiler.plan import select_chosen
 from rtbot.core.errors import CheckpointError
+from rtbot.runtime.reorder import LINKS, find_nodes, number_nodes
 from rtbot.runtime.state_owner import OTHER_STATE, describe_fields, split_rows
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     Arrays = Mapping[str, np.ndarray]
 
-LINKS = ("child", "sibling")
+NONE = np.zeros(0, np.int64)
 
 
 def name_arrays(
@@ -34,9 +36,7 @@ def name_arrays(
         message = f"rtbot {header['rtbot']} wrote the dump, whose state is laid out otherwise"
         raise CheckpointError(message, code="RT312", hint=OTHER_STATE)
     for name, node in header["graph"]["operators"].items():
-        defaults = plan.defaults.get(name, {})
-        values = node["values"].items()
-        node["values"] = {n: v for n, v in values if n not in defaults or v != defaults[n]}
+        node["values"] = select_chosen(node["values"], plan.defaults.get(name, {}))
     keys = header.pop("keys")
     is_open = np.ones(header["slots"], np.bool_)
     is_open[[] if keys is None else keys["free"]] = False
@@ -102,17 +102,8 @@ def _name_port(
     if "order" not in values:
         return found
     found["frontier"] = arrays[f"{name}/frontier"][slots]
-    size = len(arrays[f"{name}/pool/time"])
-    waits = np.ones(size, np.bool_)
-    if values["unused"]:
-        waits[arrays[f"{name}/free"][: values["unused"]]] = False
-    nodes = np.flatnonzero(waits)
-    numbers = np.full(size + 1, -1)
-    numbers[nodes] = np.arange(len(nodes))
-    found["roots"] = numbers[arrays[f"{name}/roots"][slots]]
-    for field in ("time", "order", *LINKS):
-        array = arrays[f"{name}/pool/{field}"][nodes]
-        found[f"pool.{field}"] = numbers[array] if field in LINKS else array
-    found["pool.value"] = arrays[f"{name}/value"][nodes]
-    found["pool.valid"] = arrays[f"{name}/valid"][nodes]
-    return found
+    pool = {field: arrays[f"{name}/pool/{field}"] for field in ("time", "order", *LINKS)}
+    pool |= {field: arrays[f"{name}/{field}"] for field in ("value", "valid")}
+    unused = arrays[f"{name}/free"][: values["unused"]] if values["unused"] else NONE
+    nodes = find_nodes(len(pool["time"]), unused)
+    return found | number_nodes(arrays[f"{name}/roots"][slots], pool, nodes)

@@ -67,7 +67,7 @@ class Executor:
         for pool in self.pools:
             for k, (source, _) in enumerate(pool.call.sources):
                 shift = plan.streams[source].progress[1]
-                pool.header[pairing_layout.locate_word(k, pairing_layout.SHIFT)] = shift
+                pool.write_word(k, pairing_layout.SHIFT, shift)
         self.grew = 0
         self.ahead = 0
         self.arranged = 0
@@ -243,7 +243,7 @@ class Executor:
         pool.reserve(sum(rows), runs)
         for k, (source, _) in enumerate(call.sources):
             index = self.plan.streams[source].progress[0]
-            pool.header[pairing_layout.locate_word(k, pairing_layout.FLOOR)] = run.floors[index]
+            pool.write_word(k, pairing_layout.FLOOR, run.floors[index])
         most = pool.count_rows_max(*rows)
         starts, time = np.empty(runs + 1, np.int64), np.empty(most, np.int64)
         target = Batch(starts, time, allocate_columns(stream.types, most))

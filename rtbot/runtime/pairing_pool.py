@@ -40,7 +40,7 @@ class PairingPool:
         self.header[pairing_layout.FREE] = -1
         self.header[pairing_layout.locate_tolerance(ports)] = call.tolerance
         for k in range(ports):
-            self.header[pairing_layout.locate_word(k, pairing_layout.FLOOR)] = FIRST
+            self.write_word(k, pairing_layout.FLOOR, FIRST)
         self.queue = np.zeros(capacity * self.width)
         self.time = np.zeros(0, np.int64)
         self.value = np.zeros(0)
@@ -147,6 +147,10 @@ class PairingPool:
         """Return a word of a port's header."""
         return int(self.header[pairing_layout.locate_word(port, word)])
 
+    def write_word(self, port: int, word: int, value: int) -> None:
+        """Set a word of a port's header."""
+        self.header[pairing_layout.locate_word(port, word)] = value
+
     def clear(self, slot: int) -> None:
         """Make the slot as new; nothing waits any more."""
         self.queue[slot * self.width : (slot + 1) * self.width] = 0
@@ -190,10 +194,7 @@ class PairingPool:
             restore_rows("watched", self.watched[port], arrays[f"watched.{port}"])
             slots = np.flatnonzero(self.watched[port] != LAST)
             self.heaps[port] = self.wakes(port, slots, len(slots))
-            self._write_word(port, pairing_layout.WATCHED, len(slots))
-            self._write_word(port, pairing_layout.LOST, lost)
+            self.write_word(port, pairing_layout.WATCHED, len(slots))
+            self.write_word(port, pairing_layout.LOST, lost)
             waiting = int(heads[:, first + pairing_layout.WAITING].sum())
-            self._write_word(port, pairing_layout.HELD, waiting)
-
-    def _write_word(self, port: int, word: int, value: int) -> None:
-        self.header[pairing_layout.locate_word(port, word)] = value
+            self.write_word(port, pairing_layout.HELD, waiting)

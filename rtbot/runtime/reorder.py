@@ -43,6 +43,25 @@ SPARE, FEW = 4, 8192
 few."""
 
 
+def find_nodes(size: int, unused: np.ndarray) -> np.ndarray:
+    """Return the nodes of a pool of this size that are not among the unused ones, ascending."""
+    waits = np.ones(size, np.bool_)
+    waits[unused] = False
+    return np.flatnonzero(waits)
+
+
+def number_nodes(
+    roots: np.ndarray, pool: Mapping[str, np.ndarray], nodes: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return roots and fields of a pool as dumps have them: of these nodes only, without gaps."""
+    numbers = np.full(len(pool["time"]) + 1, -1)
+    numbers[nodes] = np.arange(len(nodes))
+    found = {"roots": numbers[roots]}
+    for field, array in pool.items():
+        found[f"pool.{field}"] = numbers[array[nodes]] if field in LINKS else array[nodes]
+    return found
+
+
 class ReorderBuffer(InputPort):
     """An input that releases rows once no other can precede them, in the order of time."""
 
@@ -90,23 +109,16 @@ class ReorderBuffer(InputPort):
 
     def _find_nodes(self) -> np.ndarray:
         """Return the nodes in which a row waits, ascending."""
-        waits = np.ones(len(self.free), np.bool_)
-        waits[self.free[: self.unused]] = False
-        return np.flatnonzero(waits)
+        return find_nodes(len(self.free), self.free[: self.unused])
 
     def save(self, slots: np.ndarray) -> Saved:
         """Return also the rows that wait, as heaps whose nodes have no gaps."""
         values, arrays = super().save(slots)
-        nodes = self._find_nodes()
-        numbers = np.full(len(self.free) + 1, -1)
-        numbers[nodes] = np.arange(len(nodes))
-        arrays |= {"frontier": self.frontier[slots], "roots": numbers[self.roots[slots]]}
-        for field, array in self.pool.items():
-            found = array[nodes]
-            arrays[f"pool.{field}"] = numbers[found] if field in LINKS else found
         kept = self.pool_value
         assert kept.valid is not None
-        arrays |= {"pool.value": kept.value[nodes], "pool.valid": kept.valid[nodes]}
+        pool = self.pool | {"value": kept.value, "valid": kept.valid}
+        arrays |= {"frontier": self.frontier[slots]}
+        arrays |= number_nodes(self.roots[slots], pool, self._find_nodes())
         return values | {"order": self.order}, arrays
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
