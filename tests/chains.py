@@ -1,7 +1,7 @@
 """Pairings behind pairings, fed by `push_one` alone and by `push` of the same rows one by one.
 
 `python -m tests.chains` feeds the graphs below and random ones compiled, compares what came out of
-both roads, and prints what was done; with NUMBA_BOUNDSCHECK=1 an index beyond an array is an error
+both paths, and prints what was done; with NUMBA_BOUNDSCHECK=1 an index beyond an array is an error
 (see tests/runtime/test_push_one.py). `--times` repeats it with other rows, `--interpreted` needs no
 compiler.
 """

@@ -4,12 +4,11 @@ import pytest
 
 import rtbot
 import rtbot.operator
-from rtbot.operator import EMIT, REGISTRY, In, Operator, Out, step
+from rtbot.operator import EMIT, In, Operator, Out, step
 
 
 @pytest.fixture
 def operator():
-    before = dict(REGISTRY)
     with pytest.warns(DeprecationWarning, match="is called") as found:
 
         class FormerForTest(Operator):
@@ -25,9 +24,7 @@ def operator():
                 return EMIT, time, i1
 
     told = [str(warning.message) for warning in found]
-    yield FormerForTest, told
-    REGISTRY.clear()
-    REGISTRY.update(before)
+    return FormerForTest, told
 
 
 def test_former_attributes_of_an_operator_count_and_are_reported(operator):

@@ -70,15 +70,6 @@ GRAPH = {
 }
 
 
-@pytest.fixture(autouse=True)
-def registry():
-    """What a test registers is forgotten after it."""
-    before = dict(REGISTRY)
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-
-
 @pytest.fixture
 def plugin(tmp_path):
     """A function that writes a file of operators and loads it."""

@@ -5,7 +5,6 @@ import pytest
 import rtbot
 from rtbot.operator import (
     EMIT,
-    REGISTRY,
     STATE_LIMIT,
     In,
     Integer,
@@ -15,16 +14,6 @@ from rtbot.operator import (
     Scalar,
     step,
 )
-
-
-@pytest.fixture
-def own():
-    """Operators that a test declares are gone after it."""
-    before = dict(REGISTRY)
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-
 
 # ---- the account of a Merge
 
@@ -80,7 +69,6 @@ def test_a_window_beyond_all_memory_is_refused_by_the_checker(operator, size):
 # ---- declarations
 
 
-@pytest.mark.usefixtures("own")
 def test_a_parameter_cannot_have_the_name_of_the_time_of_a_row():
     class Delayed(Operator):
         """A parameter that a step would never see."""
@@ -103,7 +91,6 @@ def test_a_parameter_cannot_have_the_name_of_the_time_of_a_row():
         )
 
 
-@pytest.mark.usefixtures("own")
 def test_state_cannot_have_the_name_of_the_time_of_a_row():
     class Stamped(Operator):
         """State that a step would never see."""
@@ -126,7 +113,6 @@ def test_state_cannot_have_the_name_of_the_time_of_a_row():
         )
 
 
-@pytest.mark.usefixtures("own")
 def test_an_operator_with_times_of_its_own_reads_one_stream_or_is_refused_with_the_cure():
     class Later(Operator):
         """The sum of two values, some time later."""

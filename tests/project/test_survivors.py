@@ -11,7 +11,7 @@ import rtbot
 from rtbot.io.sources import cells
 from rtbot.numeric.exact.cumulative import DIGIT_LIMIT, add_dropped
 from rtbot.numeric.exact.digits import DIGIT_BITS, SUM_BASE, SUM_DIGITS
-from rtbot.operator import REGISTRY, Example, In, Number, Operator, Out
+from rtbot.operator import Example, In, Number, Operator, Out
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.storage import container
 
@@ -212,15 +212,6 @@ SIGNS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operat
 WRITTEN = dict(zip(("<", "<=", ">", ">=", "==", "!="), SIGNS, strict=True))
 
 
-@pytest.fixture
-def registry():
-    before = dict(REGISTRY)
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
-
-
-@pytest.mark.usefixtures("registry")
 @pytest.mark.parametrize("sign", WRITTEN)
 def test_a_number_in_front_of_an_integer_is_compared_with_it_exactly(sign):
     ports = {"i1": In("N", doc="values"), "o1": Out("N", doc="those beside the bound")}

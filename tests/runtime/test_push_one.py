@@ -9,7 +9,6 @@ import pytest
 import rtbot
 from rtbot.compiler import jit
 from rtbot.graph import plugins
-from rtbot.operator import REGISTRY
 from rtbot.runtime.push_one import to_rows
 from rtbot.tables.string_dictionary import StringDictionary
 from tests import chains, threads
@@ -84,7 +83,7 @@ def test_keys_that_wait_do_not_slow_the_messages_of_others(made, monkeypatch):
         session.push_one(name, 1, 1.0, key=-1)
 
     def not_here(*_):
-        raise AssertionError("the road of tables")
+        raise AssertionError("the path of tables")
 
     monkeypatch.setattr(session, "push_within", not_here)
     found = []
@@ -268,7 +267,7 @@ def held_back(session):
     return session
 
 
-ROADS = {
+PATHS = {
     "push": (DIRECT, {}, lambda s: s.push(LARGE)),
     "push_one": (DIRECT, {}, lambda s: s.push_one("x", 5, 500.0, key="a")),
     "push_one of a new key": (DIRECT, {}, lambda s: s.push_one("x", 5, 500.0, key="b")),
@@ -285,19 +284,15 @@ ROADS = {
 
 @pytest.fixture
 def fragile(tmp_path):
-    before = dict(REGISTRY)
     path = tmp_path / "fragile.py"
     path.write_text(FRAGILE)
     plugins.load_plugin(str(path))
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
 
 
-@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("way", PATHS)
 @pytest.mark.usefixtures("fragile")
-def test_a_step_that_fails_breaks_the_session_on_every_road(road):
-    operators, io, act = ROADS[road]
+def test_a_step_that_fails_breaks_the_session_on_every_path(way):
+    operators, io, act = PATHS[way]
     used = graph(["x", "z"] if operators is BEHIND else ["x"], operators, ["y"], io=io)
     session = used.start("k")
     for name in used.checked.inputs:
@@ -319,15 +314,15 @@ def test_an_interrupt_in_push_one_breaks_the_session(name):
     session = summed().start() if name == "direct" else merged().start()
     name = next(iter(session.specs))
     session.push_one(name, 1, 1.0)
-    road = session.push_paths[name]
+    path = session.push_paths[name]
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    if hasattr(road, "function"):
-        road.function = interrupted
+    if hasattr(path, "function"):
+        path.function = interrupted
     else:
-        road.calls = [(interrupted, [])]
+        path.calls = [(interrupted, [])]
     with pytest.raises(KeyboardInterrupt):
         session.push_one(name, 2, 1.0)
     with pytest.raises(rtbot.StateError, match="RT302"):

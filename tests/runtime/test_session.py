@@ -1,4 +1,4 @@
-"""Sessions: what is refused leaves no trace; progress, keys, saving, the roads of push_one."""
+"""Sessions: what is refused leaves no trace; progress, keys, saving, the paths of push_one."""
 
 import numpy as np
 import pytest

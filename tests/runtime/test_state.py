@@ -9,7 +9,7 @@ import pytest
 
 import rtbot
 from rtbot.compiler import pairing_layout
-from rtbot.operator import EMIT, REGISTRY, SILENT, In, Operator, Out, Scalar, step
+from rtbot.operator import EMIT, SILENT, In, Operator, Out, Scalar, step
 from rtbot.runtime.executor import Executor
 from rtbot.runtime.frontier import FrontierTracker
 from rtbot.runtime.input_port import InputPort
@@ -497,7 +497,6 @@ KEEPING = {
 @pytest.fixture
 def previous_text():
     """An operator that keeps a text as what its step sees, an integer."""
-    before = dict(REGISTRY)
 
     class PreviousText(Operator):
         i1 = In("text")
@@ -509,10 +508,6 @@ def previous_text():
         @step
         def step(i1, known, some):  # noqa: N805
             return EMIT if some else SILENT, known, i1, True
-
-    yield
-    REGISTRY.clear()
-    REGISTRY.update(before)
 
 
 @pytest.mark.usefixtures("previous_text")
