@@ -166,9 +166,7 @@ class Executor:
         )
         getattr(self.module, call.name)(*arguments)
         for (index, whole), target in zip(call.groups, targets, strict=True):
-            count = rows if whole else int(target.starts[runs])
-            kept = [trim_column(c, count) for c in target.columns]
-            batches[index] = Batch(target.starts, trim_array(target.time, count), kept)
+            batches[index] = target if whole else _trim_batch(target, int(target.starts[runs]))
 
     def make_segment_arguments(
         self,
@@ -251,8 +249,7 @@ class Executor:
         arguments = self.make_pair_arguments(call, slots, sources, target)
         count = getattr(self.module, call.name)(*arguments)
         pool.header[pairing_layout.ENDING] = 0
-        columns = [trim_column(c, count) for c in target.columns]
-        batches[call.target] = Batch(target.starts, trim_array(target.time, count), columns)
+        batches[call.target] = _trim_batch(target, count)
 
     def make_pair_arguments(
         self, call: PairCall, slots: np.ndarray, sources: list[Batch], target: Batch
@@ -283,6 +280,11 @@ RUN: dict[type, Callable[[Executor, Any, Run], None]] = {
     PairCall: Executor.run_pairing,
 }
 """How each kind of call is run; another kind of call is one more line."""
+
+
+def _trim_batch(batch: Batch, count: int) -> Batch:
+    columns = [trim_column(column, count) for column in batch.columns]
+    return Batch(batch.starts, trim_array(batch.time, count), columns)
 
 
 def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
