@@ -156,7 +156,7 @@ def find_columns(
         _check_collation(frame, name)
     if len(set(keys)) < len(keys):
         raise DataError(f"a key column twice: {', '.join(keys)}", code="RT215")
-    time = request.time or io.time
+    time = request.time or io.time_column
     if time is None:
         found = [name for name in TIME_NAMES if name in frame.columns and name not in keys]
         if not found:

@@ -69,8 +69,9 @@ def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:
     found = InputSpec(
         file,
         _parse_inputs(graph, options["inputs"]),
-        options["time"] or io.time,
+        (options["time"],) if options["time"] else io.time,
         key,
+        io.reading,
         options["input_form"],
         live=not key and io.bad == "error" and options["checkpoint"] is None,
         marking=options["checkpoint"] is not None,

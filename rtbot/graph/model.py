@@ -27,12 +27,13 @@ class Ref:
 
 @dataclass(frozen=True)
 class Input:
-    """An input of the graph."""
+    """An input of the graph; `io` is that of the graph with its own keys, None if it has none."""
 
     name: str
     type: Type
     mark: SourceSpan = SourceSpan()
     doc: str = ""
+    io: Io | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +77,68 @@ class Node:
         return [port for port in self.types if port not in self.inputs]
 
 
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """How a CSV file is written.
+
+    `delimiter` is one character, or "blank" for runs of blanks and tabs. `thousands` and `comment`
+    are "" where there are none. `skip` is how many lines are before the header, `skip_after` how
+    many are after it (units, types). `names` are the columns of a file without a header.
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+    thousands: str = ""
+    quote: str = '"'
+    encoding: str = "utf-8"
+    skip: int = 0
+    skip_after: int = 0
+    comment: str = ""
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How the values in files are written; the defaults are what is read without any option.
+
+    `time_format` is one of `unix unix_ms unix_us unix_ns` or a text of directives such as
+    `%d/%m/%Y %H:%M`; None means ISO 8601 or integers. `timezone` is that of times without an
+    offset. `ambiguous` is error, earlier, later or order, `nonexistent` error or shift. `null` are
+    the tokens of an absent cell. `columns_as` is the key whose values are the names of the columns
+    that are neither times nor named otherwise. `key_types` has the type of a key column, text or
+    integer, where it is given.
+    """
+
+    time_format: str | None = None
+    timezone: str | None = None
+    ambiguous: str = "error"
+    nonexistent: str = "error"
+    null: tuple[str, ...] = ()
+    columns_as: str | None = None
+    key_types: Mapping[str, str] = field(default_factory=dict)
+    csv: CsvDialect = CsvDialect()
+
+
 @dataclass(frozen=True)
 class Io:
-    """The `io` section: units, columns and policies at the edge. Durations are in `unit`."""
+    """The `io` section: units, columns and policies at the edge. Durations are in `unit`.
+
+    The texts of several `time` columns are joined by a blank. `reading` is how files are written.
+    """
 
     unit: str | None = None
-    time: str | None = None
+    time: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     late: str = "error"
     duplicates: str = "error"
     lateness: int | None = None
     bad: str = "error"
+    reading: ReadOptions = ReadOptions()
+
+    @property
+    def time_column(self) -> str | None:
+        """The time column, if one alone is given."""
+        return self.time[0] if len(self.time) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def load_row_file(
     from rtbot.io.blocks import BadRowPolicy
     from rtbot.io.reader import FileReader
 
-    request = InputSpec(None, {item.name: (path, None)}, io.time, tuple(key))
+    request = InputSpec(None, {item.name: (path, None)}, io.time, tuple(key), io.reading)
     readings = bind_columns(Files(), {item.name: item}, request)
     reader = FileReader(readings, io.unit, BadRowPolicy(drop=io.bad == "drop"))
     found: list[Row] = []

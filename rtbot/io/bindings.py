@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.graph.model import ReadOptions
 from rtbot.io.source_opener import SourceOpener
 from rtbot.tables.forms import TIME_NAMES
 
@@ -49,14 +50,15 @@ class FileBinding:
 class InputSpec:
     """The user's choice: a file for all inputs, files for single ones, and names of columns.
 
-    `form` is the format of all files, None if their suffixes decide; `live` and `marking` as in
-    `SourceOpener`.
+    `reading` is how the files are written. `form` is the format of all files, None if their
+    suffixes decide; `live` and `marking` as in `SourceOpener`.
     """
 
     file: str | None = None
     inputs: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
-    time: str | None = None
+    time: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    reading: ReadOptions = field(default_factory=ReadOptions)
     form: str | None = None
     live: bool = False
     marking: bool = False
@@ -148,9 +150,9 @@ def _make_binding(
 
 def _find_time_column(source: Source, request: InputSpec, values: Sequence[str]) -> str:
     """Find the column of times; one that is also an input's or a key only if there is no other."""
-    if request.time is not None:
-        _require_column(source, request.time)
-        return request.time
+    if request.time:
+        _require_column(source, request.time[0])
+        return request.time[0]
     there = [name for name in TIME_NAMES if name in source.names and name not in request.key]
     there = [name for name in there if name not in values] or there
     if not there and source.names:

@@ -99,7 +99,8 @@ def _push_files(
     from rtbot.io.bindings import InputSpec
 
     singles = {name: (os.fspath(path), None) for name, path in paths.items()}
-    request = InputSpec(None if file is None else os.fspath(file), singles, io.time, key)
+    whole = None if file is None else os.fspath(file)
+    request = InputSpec(whole, singles, io.time, key, io.reading)
     wanted = inputs if file is not None else {n: i for n, i in inputs.items() if n in singles}
     return push_inputs(session, request, wanted, io)
 

@@ -101,7 +101,7 @@ class Session:
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: TableSpec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time)
+            name: TableSpec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time_column)
             for name, d in plan.checked.inputs.items()
         }
         codes = self.runner.list_text_codes

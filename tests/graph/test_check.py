@@ -59,7 +59,7 @@ meta: {tags: [a, b]}
     assert found.params == {"window": 3, "width": 2.0}
     assert found.meta == {"tags": ["a", "b"]}
     assert found.outputs == {"upper": Ref("upper"), "middle": Ref("ma")}
-    assert found.io == Io("ms", "at", ("symbol",), "drop", "last", 1500, "drop")
+    assert found.io == Io("ms", ("at",), ("symbol",), "drop", "last", 1500, "drop")
     assert list(found.nodes) == ["ma", "sd", "upper"]
     ma, upper = found.nodes["ma"], found.nodes["upper"]
     assert (ma.operator, ma.doc, ma.meta) == (

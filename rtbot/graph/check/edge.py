@@ -186,11 +186,12 @@ def read_io(
         try:
             if key == "ttl":
                 raise graph_error("RT141", item.mark, "`ttl` of io comes later")
-            values[key] = (
+            value = (
                 _read_columns(item, context)
                 if key == "key"
                 else convert_value(IO[key], item, context)
             )
+            values[key] = (value,) if key == "time" else value
         except GraphError as error:
             context.problems.found += error.problems
     if values.get("duplicates") in _MERGING:
