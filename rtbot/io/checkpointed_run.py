@@ -247,7 +247,7 @@ def describe_job(job: Job, files: Files) -> dict[str, Any]:
     found = {
         "inputs": reading,
         "input format": request.form,
-        "time": request.time,
+        "time": ", ".join(request.time) or None,
         "key": ", ".join(request.key),
         "outputs": written,
         "rejects": None if job.rejects is None else job.rejects.path,

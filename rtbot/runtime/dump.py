@@ -8,12 +8,11 @@ docs/checkpoints.md has the rules for changes of version.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
 from rtbot.core.errors import CheckpointError, RtbotError
-from rtbot.graph.model import Io
 from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
 from rtbot.storage.container import decode_blob, encode_blob
@@ -25,10 +24,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rtbot.compiler.plan import Plan
+    from rtbot.graph.model import Io
     from rtbot.runtime.session import Session
 
     Begin = Callable[..., Session]
     """Makes a session, as the class does."""
+
+IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad")
+"""Keys of `io` that the rows of a session depend on; how files are written is not among them."""
 
 RESUME_HINT = "resume with the graph and the parameters of the dump, or start again"
 
@@ -46,7 +49,7 @@ def dump(session: Session) -> bytes:
     header = {
         "rtbot": __version__,
         "graph": session.plan.description,
-        "io": asdict(session.io),
+        "io": {name: getattr(session.io, name) for name in IO_KEYS},
         "key": list(session.key),
         "queue_limit": session.queue_limit,
         "finished": session.finished,
@@ -59,13 +62,21 @@ def dump(session: Session) -> bytes:
     return encode_blob(header, arrays)
 
 
+def _restore_io(saved: Mapping[str, Any], io: Io) -> Io:
+    """Return `io` with the keys that were saved; older dumps have one time column, or None."""
+    given = {name: saved[name] for name in IO_KEYS}
+    time = given["time"] or ()
+    given["time"] = (time,) if isinstance(time, str) else tuple(time)
+    return replace(io, **given | {"key": tuple(given["key"])})
+
+
 def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     """Return a session that goes on exactly where the dumped one was; `begin` makes a new one."""
     header, arrays = decode_blob(bytes(blob))
     try:
         header, arrays = name_arrays(plan, header, arrays)
         _check_graph(plan, header)
-        io = Io(**header["io"] | {"key": tuple(header["io"]["key"])})
+        io = _restore_io(header["io"], plan.checked.io)
         session = begin(plan, io, header["key"], queue_limit=header["queue_limit"])
         _restore(session, header, arrays)
     except (RtbotError, MemoryError):
