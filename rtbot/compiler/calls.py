@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from rtbot.compiler import pairing_layout
     from rtbot.graph.model import Ref
     from rtbot.operator import Type
@@ -15,14 +19,24 @@ if TYPE_CHECKING:
 class Signature:
     """The name of a generated function and those of its parameters, in their order.
 
-    `reads` are the parameters for the columns of its source, `writes` those for every batch that it
-    makes. The runtime gives arguments by these names.
+    `reads` are the parameters for the arrays of its sources (starts, times, columns), `writes`
+    those for the batches that it makes. The runtime gives arguments by these names.
     """
 
     name: str
     parameters: list[str]
     reads: list[str] = field(default_factory=list)
-    writes: list[list[str]] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def arrays(self) -> list[str]:
+        """The parameters of `reads` and `writes`."""
+        return self.reads + self.writes
+
+    @cached_property
+    def select(self) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+        """What puts arguments into the order of the parameters."""
+        return itemgetter(*self.parameters)
 
 
 @dataclass

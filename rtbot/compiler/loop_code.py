@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from rtbot.compiler.calls import Signature
@@ -23,13 +22,13 @@ SETUP = ["H = I[0]", "W = I[1]"]
 def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signature, str]:
     """Write the loop over the runs of a batch: rows in, per group starts, times and columns out."""
     columns = flatten_names(segment.columns)
-    reads, writes = name_columns(columns), []
+    reads, writes = ["starts", "time", *name_columns(columns)], []
     opening: list[str] = []
     closing: list[str] = []
     body = ["t = time[row]", *(f"{c} = {c}_column[row]" for c in columns), *segment.body]
     for number, group in enumerate(groups):
         names = list_group_names(number, group)
-        writes.append(names)
+        writes += names
         if group.conditions:
             opening += [f"m{number} = 0", f"{names[0]}[0] = 0"]
             closing.append(f"{names[0]}[run + 1] = m{number}")
@@ -50,7 +49,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    parameters = ["runs", "slots", "starts", "time", *reads, "F", "I", *chain(*writes)]
+    parameters = ["runs", "slots", *reads, "F", "I", *writes]
     function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
 
@@ -162,11 +161,11 @@ def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
         *segment.tail,
         "return run, row, m",
     ]
-    reads = name_columns(flatten_names(segment.columns))
+    reads = ["starts", "time", *name_columns(flatten_names(segment.columns))]
     writes = ["out_starts", "out_time", *name_columns(outputs)]
-    parameters = ["runs", "slots", "starts", "time", *reads, "F", "I"]
+    parameters = ["runs", "slots", *reads, "F", "I"]
     parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
-    function = Signature(segment.name, parameters, reads, [writes])
+    function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
 
 

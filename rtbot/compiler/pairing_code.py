@@ -59,7 +59,7 @@ class PairingWriter:
             pool += [f"heap_time{k}", f"heap_slot{k}", f"watch{k}"]
             writes += [f"out{k}"] + ([f"out_valid{k}"] if port.out.nullable else [])
         names = ["runs", "slots", *reads, *frontiers, *pool, *writes]
-        return Signature(self.name, names, reads, [writes])
+        return Signature(self.name, names, reads, writes)
 
     def write_function(self) -> tuple[Signature, str]:
         """Write the function."""

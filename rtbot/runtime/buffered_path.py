@@ -18,7 +18,7 @@ from rtbot.runtime.direct_path import DirectPath
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Column
@@ -42,7 +42,7 @@ class BufferedPath(PushPath):
         self.held: list[tuple[Any, int]] = []
         self.waiting: list[tuple[Any, int, int]] = []
         self.buffers: list[Batch] = []
-        self.calls: list[tuple[Any, list[Any]]] = []
+        self.calls: list[tuple[Any, Sequence[Any]]] = []
 
     @staticmethod
     def can_serve(plan: Plan, ports: Mapping[str, InputPort]) -> bool:
@@ -126,7 +126,7 @@ class BufferedPath(PushPath):
 
     def _bind_segment(
         self, call: SegmentCall, passed: list[Column], carried: list[Column]
-    ) -> tuple[Any, list[Any]]:
+    ) -> tuple[Any, Sequence[Any]]:
         source = self.buffers[call.source]
         targets = []
         for index, whole in call.groups:
@@ -139,7 +139,7 @@ class BufferedPath(PushPath):
         )
         return getattr(self.session.module, call.function.name), arguments
 
-    def _bind_pair(self, call: PairCall) -> tuple[Any, list[Any]]:
+    def _bind_pair(self, call: PairCall) -> tuple[Any, Sequence[Any]]:
         runner = self.session.runner
         batches = [self.buffers[source] for source, _ in call.sources]
         arguments = runner.make_pair_arguments(call, self.slot, batches, self.buffers[call.target])

@@ -74,6 +74,7 @@ class Executor:
         self.arranged = 0
         self.progress = FrontierTracker(plan, kernels, ports, self.pools)
         self.own_rows: dict[str, int] = {}
+        self.pool_arrays: dict[int, tuple[int, Mapping[str, Any]]] = {}
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
@@ -94,6 +95,7 @@ class Executor:
         self.ahead = 0
         self.F = self.wrap(self.operators.words)
         self.I = self.wrap(self.operators.words.view(np.int64))
+        self.views = {"F": self.F, "I": self.I}
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
@@ -176,45 +178,41 @@ class Executor:
         source: Batch,
         targets: Sequence[Batch],
         carried: tuple[list[Column], list[Column]],
-    ) -> list[Any]:
+    ) -> Sequence[Any]:
         """Return the arguments of a segment's function.
 
         `targets` are the batches of its groups; `carried` are the columns of the segment before and
         those for the next one.
         """
-        columns = [source.columns[c] for c in call.columns]
-        reads = flatten_columns([*columns, *carried[0]] if call.carries else columns)
-        arrays = self._name_source(call.function, slots, source, reads)
-        made = [
-            flatten_columns(batch.columns)
-            if whole
-            else [batch.starts, batch.time, *flatten_columns(batch.columns)]
-            for (_, whole), batch in zip(call.groups, targets, strict=True)
-        ]
+        arrays = self._list_source(call, source)
+        if call.carries:
+            arrays += flatten_columns(carried[0])
+        for (_, whole), batch in zip(call.groups, targets, strict=True):
+            arrays += [] if whole else [batch.starts, batch.time]
+            arrays += flatten_columns(batch.columns)
         if call.carried:
-            made.append(flatten_columns(carried[1]))
-        for names, group in zip(call.function.writes, made, strict=True):
-            arrays.update(zip(names, group, strict=True))
-        return self._arrange(call.function, arrays, len(slots))
+            arrays += flatten_columns(carried[1])
+        return self._arrange(call.function, arrays, slots, self.views)
 
-    def _name_source(
-        self, function: Signature, slots: np.ndarray, source: Batch, reads: list[np.ndarray]
-    ) -> dict[str, Any]:
-        """Return the arrays that a loop over the rows of a batch reads, by name."""
-        found = {"slots": slots, "starts": source.starts, "time": source.time}
-        found.update(zip(function.reads, reads, strict=True))
-        return found
+    @staticmethod
+    def _list_source(call: SegmentCall | RetimeCall, source: Batch) -> list[np.ndarray]:
+        """Return the arrays that a loop over the rows of a batch reads."""
+        columns = flatten_columns([source.columns[c] for c in call.columns])
+        return [source.starts, source.time, *columns]
 
     def _arrange(
-        self, function: Signature, arrays: Mapping[str, np.ndarray], runs: int, **more: Any
-    ) -> list[Any]:
-        """Return the arguments of a function in its order, given its arrays and numbers by name."""
-        given = {"runs": runs, "F": self.F, "I": self.I, **more}
+        self,
+        function: Signature,
+        arrays: list[np.ndarray],
+        slots: np.ndarray,
+        more: Mapping[str, Any],
+    ) -> Sequence[Any]:
+        """Return the arguments of a function: the arrays that it reads and writes, and others."""
+        given: dict[str, Any] = {"runs": len(slots), "slots": self.wrap(slots), **more}
         if self.wrap is memoryview:
-            given.update((name, memoryview(array)) for name, array in arrays.items())
-        else:
-            given.update(arrays)
-        return [given[name] for name in function.parameters]
+            arrays = list(map(memoryview, arrays))  # type: ignore[arg-type]
+        given.update(zip(function.arrays, arrays, strict=True))
+        return function.select(given)
 
     def run_retime(self, call: RetimeCall, whole: Run) -> None:
         """Run an operator that sets times, as often as its output takes, and settle frontiers."""
@@ -226,18 +224,14 @@ class Executor:
         known = np.zeros(0, np.int64)
         if call.keeps_frontier:
             known = self.progress.known[call.progress]
-        reads = flatten_columns(source.columns[c] for c in call.columns)
-        arrays = self._name_source(call.function, slots, source, reads) | {"progress": known}
         parts: list[tuple[np.ndarray, list[Column]]] = []
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
+        given: dict[str, Any] = {**self.views, "progress": self.wrap(known)}
         while len(source) and run < runs:
             time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
-            made = [starts, time, *flatten_columns(columns)]
-            arrays.update(zip(call.function.writes[0], made, strict=True))
-            arguments = self._arrange(
-                call.function, arrays, runs,
-                from_run=run, from_row=row, room=room_rows, out_base=total,
-            )  # fmt: skip
+            arrays = [*self._list_source(call, source), starts, time, *flatten_columns(columns)]
+            given |= {"from_run": run, "from_row": row, "room": room_rows, "out_base": total}
+            arguments = self._arrange(call.function, arrays, slots, given)
             run, row, count = getattr(self.module, call.function.name)(*arguments)
             parts.append((time[:count], [trim_column(c, count) for c in columns]))
             total += count
@@ -271,19 +265,26 @@ class Executor:
 
     def make_pair_arguments(
         self, call: PairCall, slots: np.ndarray, sources: list[Batch], target: Batch
-    ) -> list[Any]:
+    ) -> Sequence[Any]:
         """Return the arguments of a pairing's function."""
-        arrays = self.pools[call.key].name_arrays() | {"slots": slots}
-        reads: list[np.ndarray] = []
-        for k, (batch, (source, column)) in enumerate(zip(sources, call.sources, strict=True)):
-            reads += [batch.starts, batch.time, *flatten_columns([batch.columns[column]])]
-            found = self.progress.lookup(self.plan.streams[source].progress[0])
-            arrays[f"frontier{k}"], arrays[f"pinned{k}"] = found
-        arrays["out_frontier"], arrays["out_pinned"] = self.progress.lookup(call.progress)
-        arrays.update(zip(call.function.reads, reads, strict=True))
-        made = [target.starts, target.time, *flatten_columns(target.columns)]
-        arrays.update(zip(call.function.writes[0], made, strict=True))
-        return self._arrange(call.function, arrays, len(slots))
+        arrays: list[np.ndarray] = []
+        for batch, (_, column) in zip(sources, call.sources, strict=True):
+            arrays += [batch.starts, batch.time, *flatten_columns([batch.columns[column]])]
+        arrays += [target.starts, target.time, *flatten_columns(target.columns)]
+        return self._arrange(call.function, arrays, slots, self._name_pool_arrays(call))
+
+    def _name_pool_arrays(self, call: PairCall) -> Mapping[str, Any]:
+        """Return the arrays of a pairing's state by name, kept until one of them has moved."""
+        version = self.version
+        if self.pool_arrays.get(call.key, (None,))[0] != version:
+            found = self.pools[call.key].name_arrays()
+            for k, (source, _) in enumerate(call.sources):
+                place = self.plan.streams[source].progress[0]
+                found[f"frontier{k}"], found[f"pinned{k}"] = self.progress.lookup(place)
+            found["out_frontier"], found["out_pinned"] = self.progress.lookup(call.progress)
+            wrapped = {name: self.wrap(array) for name, array in found.items()}
+            self.pool_arrays[call.key] = version, wrapped
+        return self.pool_arrays[call.key][1]
 
 
 RUN: dict[type, Callable[[Executor, Any, Run], None]] = {
