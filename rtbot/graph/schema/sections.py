@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.graph.check import KEYS, LATER
-from rtbot.graph.check.edge import IO, IO_KEYS
+from rtbot.graph.check.io_section import IO, IO_KEYS
 from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
 from rtbot.graph.check.parameters import NAME, TYPES
 from rtbot.graph.check.typed_values import TextParameter
