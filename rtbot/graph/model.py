@@ -141,6 +141,11 @@ class Io:
         return self.time[0] if len(self.time) == 1 else None
 
 
+def collect_own(inputs: Mapping[str, Input]) -> dict[str, Io]:
+    """Return the `io` of the inputs that have keys of their own."""
+    return {name: one.io for name, one in inputs.items() if one.io is not None}
+
+
 @dataclass(frozen=True)
 class CheckedGraph:
     """Everything that `check` has found about a graph file; `nodes` is in dependency order."""

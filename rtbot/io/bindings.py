@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.model import ReadOptions
@@ -38,20 +38,22 @@ class ColumnBinding:
 
 @dataclass(frozen=True, slots=True)
 class FileBinding:
-    """A file and the inputs that it feeds."""
+    """A file and the inputs that it feeds; `drop` is whether rows with bad cells are left out."""
 
     source: Source
     time: str
     key: tuple[str, ...]
     feeds: tuple[ColumnBinding, ...]
+    drop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
     """The user's choice: a file for all inputs, files for single ones, and names of columns.
 
-    `reading` is how the files are written. `form` is the format of all files, None if their
-    suffixes decide; `live` and `marking` as in `SourceOpener`.
+    `reading` is how the files are written and `bad` what happens to bad cells; inputs with an `io`
+    of their own have their own `time`, `reading` and `bad`. `form` is the format of all files, None
+    if their suffixes decide; `live` and `marking` as in `SourceOpener`.
     """
 
     file: str | None = None
@@ -62,6 +64,7 @@ class InputSpec:
     form: str | None = None
     live: bool = False
     marking: bool = False
+    bad: str = "error"
 
 
 def bind_columns(
@@ -74,20 +77,54 @@ def bind_columns(
             raise DataError(f"the graph has no input {name!r}", code="RT206", hint=hint)
     left = [item for name, item in inputs.items() if name not in request.inputs]
     opening = SourceOpener(files, request.form, live=request.live, marking=request.marking)
-    readings = [
-        _bind_single(opening.open_pattern(path), inputs[name], column, request)
-        for name, (path, column) in request.inputs.items()
-    ]
+    readings = []
+    for name, (path, column) in request.inputs.items():
+        own = choose_options([inputs[name]], request, path)
+        source = opening.open_pattern(path, own.reading)
+        readings.append(_bind_single(source, inputs[name], column, own))
     if request.file is not None and not left:
         message = "every input has a file of its own already"
         raise DataError(message, code="RT216", file=request.file)
     if request.file is not None:
-        readings.append(_bind_common(opening.open_pattern(request.file), left, request))
+        own = choose_options(left, request, request.file)
+        source = opening.open_pattern(request.file, own.reading)
+        readings.append(_bind_common(source, left, own))
     elif left:
         names = ", ".join(item.name for item in left)
         hint = f"give a file, or --in {left[0].name}=FILE"
         raise DataError(f"nothing feeds {names}", code="RT216", hint=hint)
     return readings
+
+
+def choose_options(inputs: Sequence[Input], request: InputSpec, file: str) -> InputSpec:
+    """Return the request with the options of these inputs, which all read one file.
+
+    Raises DataError if they would read it in different ways.
+    """
+    found = [
+        request
+        if one.io is None
+        else replace(request, time=one.io.time, reading=one.io.reading, bad=one.io.bad)
+        for one in inputs
+    ]
+    first = _list_options(found[0])
+    for one, other in zip(inputs, found, strict=True):
+        for name, value in _list_options(other).items():
+            if value != first[name]:
+                message = f"{name} is {first[name]!r} for {inputs[0].name}"
+                message += f" and {value!r} for {one.name}, which one file cannot be read with"
+                hint = f"give both inputs the same, or {one.name} a file of its own: "
+                raise DataError(
+                    message, code="RT216", hint=f"{hint}--in {one.name}=FILE", file=file
+                )
+    return found[0]
+
+
+def _list_options(request: InputSpec) -> dict[str, Any]:
+    """Return all that decides how a file is read, by the names of a graph file."""
+    reading = asdict(request.reading)
+    dialect = {f"csv.{name}": value for name, value in reading.pop("csv").items()}
+    return {"time": request.time, "bad": request.bad, **reading, **dialect}
 
 
 def _bind_single(
@@ -145,7 +182,7 @@ def _make_binding(
 ) -> FileBinding:
     for name in request.key:
         _require_column(source, name, "key column")
-    return FileBinding(source, time, request.key, bindings)
+    return FileBinding(source, time, request.key, bindings, request.bad == "drop")
 
 
 def _find_time_column(source: Source, request: InputSpec, values: Sequence[str]) -> str:

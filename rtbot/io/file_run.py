@@ -73,7 +73,7 @@ def run_files(
     with ExitStack() as stack:
         stop = stack.enter_context(catch_signals(at_once=True))
         probe(job, files)
-        policy = BadRowPolicy(io.bad == "drop", _open_rejects(stack, files, job.rejects))
+        policy = BadRowPolicy(_open_rejects(stack, files, job.rejects))
         reader = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, policy)
         for file in reader.list_naive_files():
             tell(f"{file}: times without an offset are taken as UTC")

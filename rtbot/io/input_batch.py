@@ -119,7 +119,7 @@ class Converter:
             binding: self._convert_value(block, binding, faults) for binding in self.reading.feeds
         }
         faults += _find_unbound_rows(block, self.reading.feeds)
-        dropped = self.policy.decide(block, faults)
+        dropped = self.policy.decide(block, faults, drop=self.reading.drop)
         keep = None
         if dropped:
             keep = np.ones(block.count, np.bool_)
@@ -169,7 +169,7 @@ class Converter:
             half = len(column) // 2
             if half >= FEW:
                 self._fill(time, places[:half], column.slice(0, half), faults)
-                if not faults or self.policy.drop:
+                if not faults or self.reading.drop:
                     self._fill(time, places[half:], column.slice(half), faults)
                 return
             for row, place in enumerate(places.tolist()):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from rtbot.graph.model import ReadOptions
     from rtbot.io.blocks import Block, Source
     from rtbot.io.sources.byte_streams import LiveStream
     from rtbot.io.sources.offsets import FileOffset
@@ -132,7 +133,11 @@ class SourceOpener:
         self.files, self.form, self.live, self.marking = files, form, live, marking
         self._pipes: set[tuple[int, int]] = set()
 
-    def open_pattern(self, pattern: str) -> Source:
+    def open_pattern(
+        self,
+        pattern: str,
+        reading: ReadOptions | None = None,  # noqa: ARG002 (of CSV, which will read it)
+    ) -> Source:
         """Open a file, or all files that a pattern matches, in the order of their names."""
         paths = self.files.list_matching(pattern)
         return self.open_one(pattern) if paths == [pattern] else ConcatSource(self, paths)

@@ -12,6 +12,7 @@ import numpy as np
 from rtbot.compiler import jit
 from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, StateError
+from rtbot.graph.model import collect_own
 from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
@@ -65,11 +66,14 @@ def wants_compiled(compiled: bool | None) -> bool:
 class Session:
     """A run in progress.
 
-    `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
-    at one port. What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the
-    session as it was. What breaks off the work of operators (a step that fails, RT305 behind other
-    operators, an interrupt, no memory) breaks the session on every path: from then on it raises
-    StateError RT302, and only `resume` of an earlier dump helps.
+    `key` names the key columns; none means an unkeyed run. `own` is the `io` of inputs that have
+    one of their own, by default those of the plan. `queue_limit` bounds the rows that wait at one
+    port.
+
+    What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the session as it
+    was. What breaks off the work of operators (a step that fails, RT305 behind other operators, an
+    interrupt, no memory) breaks the session on every path: from then on it raises StateError RT302,
+    and only `resume` of an earlier dump helps.
 
     Threads may share a session: their calls wait for each other.
     """
@@ -80,11 +84,13 @@ class Session:
         io: Io,
         key: Sequence[str] = (),
         *,
+        own: Mapping[str, Io] | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool = True,
     ) -> None:
         self.plan = plan
         self.io = io
+        self.own = collect_own(plan.checked.inputs) if own is None else dict(own)
         self.key = tuple(key)
         self.queue_limit = queue_limit
         self.kernels = load_kernels()
@@ -93,7 +99,7 @@ class Session:
         self.keys = KeyTable(self.key, self.kernels) if self.key else None
         self.texts = StringDictionary()
         self.input_ports = {
-            name: make_input_port(declared, io, self.kernels)
+            name: make_input_port(declared, self.own.get(name, io), self.kernels)
             for name, declared in plan.checked.inputs.items()
         }
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
@@ -101,8 +107,15 @@ class Session:
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: TableSpec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time_column)
-            for name, d in plan.checked.inputs.items()
+            name: TableSpec(
+                name,
+                declared.type.kind,
+                declared.type.nullable,
+                self.key,
+                io.unit,
+                self.own.get(name, io).time_column,
+            )
+            for name, declared in plan.checked.inputs.items()
         }
         codes = self.runner.list_text_codes
         self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, codes)

@@ -133,4 +133,3 @@ def _list_outputs(
         if check_id(name, node.keys[name], "an output", context.problems):
             result.append((name, node.keys[name], item))
     return result
-
