@@ -115,7 +115,7 @@ class ReadOptions:
     nonexistent: str = "error"
     null: tuple[str, ...] = ()
     columns_as: str | None = None
-    key_types: Mapping[str, str] = field(default_factory=dict)
+    key_types: Mapping[str, str] = field(default_factory=dict, hash=False)
     csv: CsvDialect = CsvDialect()
 
 

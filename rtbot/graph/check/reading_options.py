@@ -167,6 +167,8 @@ def read_texts(node: DocumentNode, what: str, one: str, context: Context) -> tup
     items = node.items if isinstance(node, SequenceNode) else [node]
     if isinstance(node, MappingNode):
         raise graph_error("RT105", node.mark, f"{what} is a text or a list, this is a mapping")
+    if isinstance(node, ScalarNode) and node.missing:
+        raise graph_error("RT105", node.mark, f"{what} has no value", f"write {what}: [...]")
     if not items or len(items) > LISTED_MAX:
         code = "RT108" if items else "RT112"
         raise graph_error(code, node.mark, f"{what} has {len(items)} elements")
