@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, graph_error
+from rtbot.core.errors import GraphError, Problems, graph_error
 from rtbot.graph.check.context import Context, join_names, read_entries
 from rtbot.graph.check.reading_options import (
     CSV_KEYS,
@@ -225,3 +225,15 @@ def _check_merging(
             hint = "error, first and last work for every type"
             context.problems.add("RT160", fields["duplicates"].mark, message, hint)
             break
+
+
+def check_io(io: abc.Mapping[str, Any]) -> Io:
+    """Return the `io` that a mapping is, without a graph; raise GraphError if it is wrong."""
+    context = Context(Problems())
+    node = override_io(None, io)
+    context.unit = read_unit(node)
+    found = read_io(node, {}, context)
+    problems = context.problems.list_problems("error")
+    if problems:
+        raise GraphError(problems)
+    return found

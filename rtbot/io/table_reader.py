@@ -1,0 +1,206 @@
+"""`rtbot.read`: a file as an Arrow table, as a run would read it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rtbot.core.errors import DataError, suggest_name
+from rtbot.graph.check.io_section import check_io
+from rtbot.graph.model import Input
+from rtbot.io.bindings import FileBinding, InputSpec, bind_columns
+from rtbot.io.blocks import BadRowPolicy
+from rtbot.io.reader import FileReader
+from rtbot.io.source_opener import SourceOpener
+from rtbot.operator import KINDS, Type
+from rtbot.storage.files import STANDARD, Files
+from rtbot.tables import TextColumn
+from rtbot.tables.forms import TIME_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rtbot.graph.model import Io
+    from rtbot.io.blocks import Source
+    from rtbot.io.input_batch import InputBatch
+    from rtbot.tables import Columns
+
+    Wanted = Sequence[str] | Mapping[str, str]
+
+WIDER = {"integer": "number", "number": "boolean", "boolean": "text"}
+"""What a column is that is not what it was taken for."""
+
+ARROW_TYPES = {
+    "number": pa.float64(),
+    "integer": pa.int64(),
+    "boolean": pa.bool_(),
+    "text": pa.string(),
+}
+
+
+def read(
+    path: str | os.PathLike[str],
+    io: Mapping[str, Any] | None = None,
+    *,
+    columns: Wanted | None = None,
+) -> pa.Table:
+    """Read a file as a run reads it, and return it as an Arrow table.
+
+    `io` are the keys of the section `io` of a graph file, such as `{"csv": {"delimiter": ";"}}`;
+    GraphError names those that are wrong. `columns` are the columns to read beside times and keys,
+    or their types, `{"flag": "boolean"}`; by default all, each of the first type that all of its
+    cells have: integer (int64), number (float64), boolean, text (string). Empty cells are null.
+
+    The column of times has its name in the file, or `t` if several were joined, and is a timestamp
+    in `io.unit`, by default microseconds; integers stay int64. Times with an offset become UTC.
+    `Graph.run` takes the table, and gives the same bits as for the file. Rows with bad cells are
+    an error, DataError with their place, or left out with `bad: drop`.
+    """
+    found = check_io(io or {})
+    file = os.fspath(path)
+    if file == STANDARD:
+        message = "stdin cannot be read twice, as types of columns need"
+        raise DataError(message, code="RT221", hint="write it to a file first", file="stdin")
+    return _TableReader(file, found, columns).read()
+
+
+class _TableReader:
+    """The reading of one file."""
+
+    def __init__(self, file: str, io: Io, wanted: Wanted | None) -> None:
+        self.file, self.io, self.files = file, io, Files()
+        source = self._open()
+        chosen = list(source.names) if wanted is None else list(wanted)
+        for name in chosen:
+            if name not in source.names and not source.sparse:
+                hint = suggest_name(name, source.names) or f"there are {', '.join(source.names)}"
+                message = f"there is no column {name!r}"
+                raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+        self.given = _check_kinds(wanted) if isinstance(wanted, Mapping) else {}
+        self.names = chosen
+        self.all = source.names
+
+    def read(self) -> pa.Table:
+        binding = self._bind(dict.fromkeys(self.names, "text"))
+        heads = (*_list_names(binding.time), *self.io.key)
+        names = [name for name in self.names if name not in heads]
+        if not names:
+            message = "there is no column beside those of times and keys"
+            raise DataError(message, code="RT204", file=self.file, row=1)
+        kinds = self._infer_kinds(names)
+        binding = self._bind(kinds)
+        feeds = tuple(
+            replace(one, sparse=False) for one in binding.feeds if one.column not in heads
+        )
+        reader = FileReader([replace(binding, feeds=feeds)], self.io.unit, BadRowPolicy())
+        batches = [batch for found, _ in reader.read_in_turn() for batch in found]
+        time = _list_names(binding.time)
+        return self._make_table(batches, names, time)
+
+    def _open(self) -> Source:
+        return SourceOpener(self.files).open_pattern(self.file, self.io.reading)
+
+    def _bind(self, kinds: Mapping[str, str]) -> FileBinding:
+        inputs = {name: Input(name, Type(kind, nullable=True)) for name, kind in kinds.items()}
+        io = self.io
+        request = InputSpec(self.file, {}, io.time, io.key, io.reading, bad=io.bad)
+        return bind_columns(self.files, inputs, request)[0]
+
+    def _infer_kinds(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the first kind that all cells of a column have; those given stay."""
+        source = self._open()
+        if source.typed and not source.sparse:
+            return {name: _find_kind(source.sample(name).type) for name in names}
+        kinds = {name: self.given.get(name, "integer") for name in names}
+        open_kinds = {name for name in names if name not in self.given}
+        only_first = True
+        while True:
+            wrong: set[str] = set()
+            for block in source.read_blocks(dict(kinds)):
+                wrong |= {str(fault.column) for fault in block.faults} & open_kinds
+                if only_first:
+                    break
+            for name in wrong:
+                kinds[name] = WIDER[kinds[name]]
+                if kinds[name] not in WIDER:
+                    open_kinds.discard(name)
+            if not wrong and not only_first:
+                return kinds
+            only_first = only_first and bool(wrong)
+            source = self._open()
+
+    def _make_table(
+        self, batches: Sequence[InputBatch], names: Sequence[str], time: Sequence[str]
+    ) -> pa.Table:
+        first = names[0]
+        found: dict[str, pa.ChunkedArray] = {}
+        label = time[0] if len(time) == 1 else next(n for n in TIME_NAMES if n not in names)
+        found[label] = _join([_make_times(batch, first) for batch in batches], pa.int64())
+        for place, name in enumerate(self.io.key):
+            parts = [_to_arrow(batch.columns[first].keys[place]) for batch in batches]
+            found[name] = _join(parts, pa.string())
+        for name in names:
+            parts = [_make_column(batch.columns[name]) for batch in batches]
+            found[name] = _join(parts, pa.float64())
+            if name not in self.given and found[name].null_count == len(found[name]):
+                found[name] = found[name].cast(pa.float64())
+        order = [name for name in self.all if name in found]
+        return pa.table({name: found[name] for name in dict.fromkeys([label, *order, *found])})
+
+
+def _check_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            hint = suggest_name(str(kind), KINDS) or f"there are {', '.join(KINDS)}"
+            raise DataError(
+                f"unknown type {kind!r} of a column", code="RT220", hint=hint, column=name
+            )
+    return kinds
+
+
+def _list_names(time: str | Iterable[str]) -> tuple[str, ...]:
+    return (time,) if isinstance(time, str) else tuple(time)
+
+
+def _find_kind(kind: pa.DataType) -> str:
+    """Return the kind of a column that has a type; of one that no input has, text."""
+    if pa.types.is_integer(kind):
+        return "integer"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    return "boolean" if pa.types.is_boolean(kind) else "text"
+
+
+def _make_times(batch: InputBatch, name: str) -> pa.Array:
+    """Return the times of a batch: instants where they are written as dates, else integers."""
+    time = pa.array(batch.columns[name].time, pa.int64())
+    if batch.clock is None:
+        return time
+    unit, style = batch.clock
+    return time.cast(pa.timestamp(unit, "UTC" if style.offset else None))
+
+
+def _make_column(whole: Columns) -> pa.Array:
+    if isinstance(whole.value, TextColumn):
+        return _to_arrow(whole.value)
+    return pa.array(whole.value, mask=None if whole.valid is None else ~whole.valid)
+
+
+def _to_arrow(part: Any) -> pa.Array:
+    """Return a column of texts, of integers, or of integers and a mask of those that are there."""
+    if isinstance(part, TextColumn):
+        codes = pa.array(part.codes, mask=part.codes < 0)
+        return pa.array(part.values, pa.string()).take(codes)
+    if isinstance(part, tuple):
+        return pa.array(part[0], mask=~part[1])
+    return pa.array(np.asarray(part))
+
+
+def _join(parts: Sequence[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
+    """Return the parts as one column; without any it has this type."""
+    return pa.chunked_array(parts) if parts else pa.chunked_array([], kind)
