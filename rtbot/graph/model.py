@@ -161,3 +161,21 @@ class CheckedGraph:
     file: str = "<graph>"
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Any, ...] = ()
+
+
+def find_file_setting(checked: CheckedGraph) -> str:
+    """Return a setting of how files give times and series, or of one input alone; "" if none is.
+
+    Tables of another engine have typed columns, for which it has no meaning.
+    """
+    for name, io in (("", checked.io), *collect_own(checked.inputs).items()):
+        where = f"the io of {name}: " if name else "io."
+        for setting in ("time_format", "timezone", "columns_as"):
+            if getattr(io.reading, setting) is not None:
+                return f"{where}{setting}"
+        if len(io.time) > 1:
+            return f"{where}time with several columns"
+        for setting in ("time", "late", "duplicates", "lateness"):
+            if getattr(io, setting) != getattr(checked.io, setting):
+                return f"{where}{setting}"
+    return ""
