@@ -202,7 +202,7 @@ class CheckpointedRun:
             run=self._description,
             phase=self._phase,
             rows=self._rows,
-            inputs=[asdict(position) for position in self._positions],
+            inputs=[position.save() for position in self._positions],
             outputs=self.outputs.extents,
             bad=self._policy.counts,
             times=asdict(self._clock) | {"keys": self._keys},
@@ -229,7 +229,9 @@ def _parse_position(text: Mapping[str, Any]) -> ReadPosition:
         )
         for mark in text["marks"]
     ]
-    return ReadPosition(marks, text["rows"], text["last"], text["ended"])
+    position = ReadPosition(marks, text["rows"], text["last"], text["ended"])
+    position.passes.restore(text.get("passes", ()))
+    return position
 
 
 def _describe_reading(own: InputSpec, request: InputSpec) -> dict[str, Any]:
@@ -283,4 +285,6 @@ def describe_job(job: Job, files: Files, inputs: Mapping[str, Input]) -> dict[st
         "taps": ", ".join(job.taps),
         "block": blocks.BLOCK_ROWS,
     }
+    if request.reading != ReadOptions():
+        found["reading"] = asdict(request.reading)
     return dict(json.loads(json.dumps(found)))

@@ -23,7 +23,7 @@ from rtbot.tables import TextColumn
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rtbot.graph.model import Io
     from rtbot.io.blocks import Source
@@ -87,7 +87,7 @@ class _TableReader:
 
     def read(self) -> pa.Table:
         binding = self._bind(dict.fromkeys(self.names, "text"))
-        heads = (*_list_names(binding.time), *self.io.key)
+        heads = (*binding.time, *self.io.key)
         names = [name for name in self.names if name not in heads]
         if not names:
             message = "there is no column beside those of times and keys"
@@ -99,8 +99,7 @@ class _TableReader:
         )
         reader = FileReader([replace(binding, feeds=feeds)], self.io.unit, BadRowPolicy())
         batches = [batch for found, _ in reader.read_in_turn() for batch in found]
-        time = _list_names(binding.time)
-        return self._make_table(batches, names, time)
+        return self._make_table(batches, names, binding.time)
 
     def _open(self) -> Source:
         return SourceOpener(self.files).open_pattern(self.file, self.io.reading)
@@ -161,10 +160,6 @@ def _check_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
                 f"unknown type {kind!r} of a column", code="RT220", hint=hint, column=name
             )
     return kinds
-
-
-def _list_names(time: str | Iterable[str]) -> tuple[str, ...]:
-    return (time,) if isinstance(time, str) else tuple(time)
 
 
 def _find_kind(kind: pa.DataType) -> str:
