@@ -57,7 +57,7 @@ def make_usage_error(error: GraphError, options: Mapping[str, Any]) -> click.Usa
             shown += f" {setting}={values.get(setting, '')}"
         elif isinstance(options.get(key), str):
             shown += f" {options[key]}"
-        message = f"{shown}: {problem.message}"
+        message = f"{shown}: {problem.message.removeprefix(f'{key}: ')}"
         return click.UsageError(message + (f"; {problem.hint}" if problem.hint else ""))
     return None
 

@@ -90,7 +90,7 @@ BEYOND = {
     "the range of a default that has no type": ("RT113", r"^(min|max) of ", ""),
     "the same of a default, which is text to us": ("RT105", r"of type text has no m(in|ax)$", ""),
     "a number beyond float64": ("RT113", "", r"[\"']?1e400"),
-    "what a dialect of CSV may be": ("RT112", r"^csv\.", ""),
+    "dialects, formats and zones": ("RT112", r"^(csv\.|time_format: |timezone: ).*", ""),
     "holes in the numbers of ports": ("RT123", r"^(?!.*\.[ic]1 ).* not fed", ""),
 }
 """Structural problems that no schema can see: code, words of the message, text at the place."""
@@ -184,6 +184,10 @@ RICH = {
         "bad": "drop",
         "null": ["?", "NA", -999],
         "columns_as": "k",
+        "time_format": "%d.%m.%Y %H:%M",
+        "timezone": "Europe/Madrid",
+        "ambiguous": "later",
+        "nonexistent": "shift",
         "csv": {
             "delimiter": "tab",
             "decimal": ",",

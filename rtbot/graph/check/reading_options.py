@@ -106,7 +106,7 @@ def _read_text(key: str, node: DocumentNode, context: Context) -> Any:
     value = convert_value(READING[key], node, context)
     fault = CHECKS[key](value) if key in CHECKS else None
     if fault is not None:
-        raise graph_error("RT112", node.mark, fault.message, fault.hint)
+        raise graph_error("RT112", node.mark, f"{key}: {fault.message}", fault.hint)
     return value
 
 
