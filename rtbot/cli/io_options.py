@@ -34,9 +34,9 @@ def collect_io(options: Mapping[str, Any]) -> dict[str, Any]:
 def split_names(texts: Iterable[str]) -> list[str]:
     """Return names of columns, of which a text may have several: `Date,Time`.
 
-    A name that has a comma is in quotes: `"Date, UTC",Time`.
+    A name that has a comma is in quotes: `"Date, UTC",Time`. A column may have no name.
     """
-    found: list[str] = []
+    found: list[str] = [text for text in texts if not text]
     try:
         for row in csv.reader(texts, skipinitialspace=True):
             found += [_escape(name.strip()) for name in row if name.strip()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.errors import DataError, suggest_known_name, suggest_name
 from rtbot.graph.check.io_section import check_io
 from rtbot.graph.model import Input
 from rtbot.io.bindings import FileBinding, InputSpec, bind_columns
@@ -86,7 +86,7 @@ class _TableReader:
         self.all = source.names
 
     def read(self) -> pa.Table:
-        binding = self._bind(dict.fromkeys(self.names, "text"))
+        binding = self._bind(dict.fromkeys(self.names or self.all, "text"))
         heads = (*binding.time, *self.io.key)
         names = [name for name in self.names if name not in heads]
         if not names:
@@ -155,7 +155,7 @@ class _TableReader:
 def _check_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
     for name, kind in kinds.items():
         if kind not in KINDS:
-            hint = suggest_name(str(kind), KINDS) or f"there are {', '.join(KINDS)}"
+            hint = suggest_known_name(str(kind), KINDS) or f"there are {', '.join(KINDS)}"
             raise DataError(
                 f"unknown type {kind!r} of a column", code="RT220", hint=hint, column=name
             )
@@ -177,7 +177,8 @@ def _make_times(batch: InputBatch, name: str) -> pa.Array:
     if batch.clock is None:
         return time
     unit, style = batch.clock
-    return time.cast(pa.timestamp(unit, "UTC" if style.offset else None))
+    instants = "UTC" if style.offset or style.epoch else None
+    return time.cast(pa.timestamp(unit, style.zone or instants))
 
 
 def _make_column(whole: Columns) -> pa.Array:

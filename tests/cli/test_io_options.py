@@ -73,7 +73,7 @@ def test_a_wrong_graph_stays_one(call):
         (["#YY, MM"], ["#YY", "MM"]),
         (['"Date, UTC",Time'], ["Date, UTC", "Time"]),
         (["$t"], ["$$t"]),
-        ([""], []),
+        ([""], [""]),
     ],
 )
 def test_names_of_columns(texts, names):

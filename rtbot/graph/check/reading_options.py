@@ -163,7 +163,10 @@ def _read_tokens(node: DocumentNode, context: Context) -> tuple[str, ...]:
 
 
 def read_texts(node: DocumentNode, what: str, one: str, context: Context) -> tuple[str, ...]:
-    """Return a list of distinct texts, none of them empty; a scalar is the only one."""
+    """Return a list of distinct texts; a scalar is the only one.
+
+    A column may have no name, as an index that pandas writes has none.
+    """
     items = node.items if isinstance(node, SequenceNode) else [node]
     if isinstance(node, MappingNode):
         raise graph_error("RT105", node.mark, f"{what} is a text or a list, this is a mapping")
@@ -177,9 +180,9 @@ def read_texts(node: DocumentNode, what: str, one: str, context: Context) -> tup
         if not isinstance(item, ScalarNode):
             raise graph_error("RT105", item.mark, f"{one} is text, this is {item.form}")
         text = context.substitute(item).text
-        if not text or item.value is None:
-            hint = "an empty cell is absent anyway" if what == "null" else ""
-            raise graph_error("RT112", item.mark, f"{what} has an empty element", hint)
+        if what == "null" and not text:
+            hint = "an empty cell is absent anyway"
+            raise graph_error("RT112", item.mark, "null has an empty element", hint)
         found.append(text)
     _check_distinct(items, found, one)
     return tuple(found)

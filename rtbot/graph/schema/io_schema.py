@@ -30,10 +30,7 @@ def _build_section(what: str, keys: Iterable[str], definitions: Definitions) -> 
     written = {name: annotate_parameter(parameter) for name, parameter in IO.items()}
     written["time"] = {"description": IO["time"].doc} | _build_texts()
     written["key"] = _build_key()
-    written["null"] = {
-        "description": "the tokens of a cell that has no value",
-        "default": ["NA"],
-    } | _build_texts()
+    written["null"] = {"description": "the tokens of a cell that has no value"} | _build_texts(1)
     written["csv"] = _build_csv()
     return {
         "description": what,
@@ -71,15 +68,15 @@ def _build_csv() -> Schema:
     }
 
 
-def _build_texts() -> Schema:
+def _build_texts(shortest: int = 0) -> Schema:
     """Build a text, or a list of different ones; in a list, what YAML calls null is text too."""
     one = build_value(IO["time"])
     kinds = ["string", "number", "boolean", "null"]
     return {
         "type": ["string", "number", "boolean", "array"],
         "pattern": one["pattern"],
-        "minLength": 1,
-        "items": {"type": kinds, "pattern": one["pattern"], "minLength": 1},
+        "minLength": shortest,
+        "items": {"type": kinds, "pattern": one["pattern"], "minLength": shortest},
         "minItems": 1,
         "uniqueItems": True,
     }
