@@ -592,7 +592,10 @@ COMPUTED = [
         SURVIVORS,
     ),
     Mutant(
-        "rtbot/graph/check/edge.py::_read_columns", "len(names) > 64", "len(names) > 65", SURVIVORS
+        "rtbot/graph/check/io_section.py::_read_key",
+        "len(names) > COLUMNS_MAX",
+        "len(names) > COLUMNS_MAX + 1",
+        SURVIVORS,
     ),
     Mutant(
         "rtbot/graph/check/references.py::sort_drafts",
