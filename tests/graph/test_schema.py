@@ -349,7 +349,7 @@ def test_schema_and_checker_agree_about_files_that_chance_has_made(chunk):
 
 
 def test_the_rich_file_loads_however_its_values_are_written_and_is_spoilt_in_every_way():
-    rng = random.Random(5)
+    rng = random.Random(8)
     texts = [written(RICH, rng) for _ in range(30)]
     assert sum(compared(text) == (True, True, "") for text in texts) > 20
     spoilt_texts = [written(spoilt(RICH, rng), rng) for _ in range(600)]
