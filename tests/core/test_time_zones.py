@@ -296,7 +296,10 @@ def test_a_series_that_starts_in_the_hour_starts_in_its_first_pass():
 def test_tables_have_no_order_beyond_themselves():
     parser = parser_of("America/New_York", ambiguous="order")
     texts = [f"2022-11-06 {text}" for text in ("00:00", "01:00", "01:00", "02:00")]
-    assert np.diff(parser.parse(pa.array(texts))).tolist() == [3600, 3600, 3600]
+    found = parser.parse(pa.array(texts), passes=RepeatedHour())
+    assert np.diff(found).tolist() == [3600, 3600, 3600]
     clock = parser.read_clock(pa.array(texts), TimeStyle(" "))
     _, bad = parser.localise(clock)
-    assert [row for row, _ in bad] == [1, 2]
+    assert [(row, error.hint) for row, error in bad] == [
+        (row, "only files have an order: set io.ambiguous: earlier or later") for row in (1, 2)
+    ]

@@ -153,8 +153,8 @@ def _wrap_years(seconds: np.ndarray) -> np.ndarray:
     least, limit = (int(d.astype("m8[s]").astype(np.int64)) for d in (first, last))
     seconds = np.maximum(seconds, least)
     cycle = CYCLE_DAYS * DAY_SECONDS
-    beyond: np.ndarray = np.maximum(seconds - limit, -1) // cycle + 1
-    return seconds - beyond * cycle
+    wrapped: np.ndarray = seconds - (np.maximum(seconds - limit, -1) // cycle + 1) * cycle
+    return wrapped
 
 
 def _search_changes(zone: tzinfo, first: int, last: int) -> Changes:
