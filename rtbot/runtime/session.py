@@ -12,6 +12,7 @@ import numpy as np
 from rtbot.compiler import jit
 from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, StateError
+from rtbot.core.time_formats import make_clock
 from rtbot.graph.model import collect_own
 from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch
-    from rtbot.graph.model import Io
+    from rtbot.graph.model import Input, Io
     from rtbot.runtime.input_port import PreparedRows
     from rtbot.runtime.push_one import PushPath
     from rtbot.runtime.state_owner import StateOwner
@@ -61,6 +62,12 @@ def _kernel_text() -> str:
 def wants_compiled(compiled: bool | None) -> bool:
     """Return whether generated code is compiled; None leaves that to the environment."""
     return os.environ.get("RTBOT_INTERPRET") != "1" if compiled is None else compiled
+
+
+def _make_spec(declared: Input, io: Io, key: tuple[str, ...]) -> TableSpec:
+    kind, nullable = declared.type.kind, declared.type.nullable
+    clock = make_clock(io.reading, io.unit)
+    return TableSpec(declared.name, kind, nullable, key, io.unit, io.time_column, clock=clock)
 
 
 class Session:
@@ -107,16 +114,10 @@ class Session:
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: TableSpec(
-                name,
-                declared.type.kind,
-                declared.type.nullable,
-                self.key,
-                io.unit,
-                self.own.get(name, io).time_column,
-            )
+            name: _make_spec(declared, self.own.get(name, io), self.key)
             for name, declared in plan.checked.inputs.items()
         }
+        self.clock = make_clock(io.reading, io.unit)
         codes = self.runner.list_text_codes
         self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, codes)
         self.assembler = OutputAssembler(plan, self.keys, self.texts)
@@ -271,7 +272,7 @@ class Session:
         if hasattr(time, "__index__") and not isinstance(time, bool | np.bool_):
             return int(min(max(time.__index__(), FIRST), LAST))
         try:
-            return int(to_times([time], self.io.unit)[0])
+            return int(to_times([time], self.io.unit, self.clock)[0])
         except DataError as error:
             raise error.at(row=None) from None
 
