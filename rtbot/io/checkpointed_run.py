@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import CheckpointError
 from rtbot.core.times import TimeStyle
+from rtbot.graph.model import ReadOptions
 from rtbot.io import reader as blocks
 from rtbot.io.bindings import bind_columns
 from rtbot.io.blocks import BadRowPolicy
@@ -247,11 +248,13 @@ def describe_job(job: Job, files: Files) -> dict[str, Any]:
     found = {
         "inputs": reading,
         "input format": request.form,
-        "time": request.time,
+        "time": " ".join(request.time) if request.time else None,
         "key": ", ".join(request.key),
         "outputs": written,
         "rejects": None if job.rejects is None else job.rejects.path,
         "taps": ", ".join(job.taps),
         "block": blocks.BLOCK_ROWS,
     }
+    if request.reading != ReadOptions():
+        found["how files are written"] = asdict(request.reading)
     return dict(json.loads(json.dumps(found)))
