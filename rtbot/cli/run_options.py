@@ -16,7 +16,7 @@ from rtbot.graph.model import collect_own
 from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
-from rtbot.io.source_opener import detect_format, list_suffixes
+from rtbot.io.source_opener import detect_format, list_suffixes, split_column
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -122,16 +122,13 @@ def _check_columns(names: Sequence[str]) -> None:
 
 
 def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Split every NAME=FILE[:COLUMN]; what exists as a file has no column."""
+    """Split every NAME=FILE[:COLUMN]."""
     found: dict[str, tuple[str, str | None]] = {}
     for text in given:
         name, path = _split_assignment(text, "--in", graph.checked.inputs)
         if name in found:
             raise click.UsageError(f"--in {name} is given twice")
-        column = None
-        if ":" in path and not Path(path).exists():
-            path, _, column = path.rpartition(":")
-        found[name] = path, column
+        found[name] = split_column(Files(), path)
     return found
 
 

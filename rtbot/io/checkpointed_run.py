@@ -285,6 +285,4 @@ def describe_job(job: Job, files: Files, inputs: Mapping[str, Input]) -> dict[st
         "taps": ", ".join(job.taps),
         "block": blocks.BLOCK_ROWS,
     }
-    if request.reading != ReadOptions():
-        found["reading"] = asdict(request.reading)
     return dict(json.loads(json.dumps(found)))

@@ -183,6 +183,7 @@ def _find_unfed_inputs(reader: FileReader, account: Mapping[str, Any]) -> Iterat
         source = converter.reading.source
         for binding in converter.reading.feeds:
             absent = source.names and binding.column not in source.names
+            absent = absent and not converter.reading.series
             if absent and not account["inputs"][binding.input.name]["in"]:
                 name = binding.input.name
                 yield f"{source.file}: no row has {binding.column!r}, which feeds {name}"
