@@ -13,7 +13,7 @@ import pyarrow as pa
 from rtbot.core.errors import DataError, suggest_known_name, suggest_name
 from rtbot.graph.check.io_section import check_io
 from rtbot.graph.model import Input
-from rtbot.io.bindings import FileBinding, InputSpec, bind_columns
+from rtbot.io.bindings import VALUE, FileBinding, InputSpec, bind_columns, find_header_line
 from rtbot.io.blocks import BadRowPolicy
 from rtbot.io.reader import FileReader
 from rtbot.io.source_opener import SourceOpener
@@ -23,7 +23,7 @@ from rtbot.tables import TextColumn
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rtbot.graph.model import Io
     from rtbot.io.blocks import Source
@@ -54,12 +54,14 @@ def read(
     `io` are the keys of the section `io` of a graph file, such as `{"csv": {"delimiter": ";"}}`;
     GraphError names those that are wrong. `columns` are the columns to read beside times and keys,
     or their types, `{"flag": "boolean"}`; by default all, each of the first type that all of its
-    cells have: integer (int64), number (float64), boolean, text (string). Empty cells are null.
+    cells have: integer (int64), number (float64), boolean, text (string). Absent cells are null.
+    With `columns_as` the table has a row for every cell, with the column `value`.
 
     The column of times has its name in the file, or `t` if several were joined, and is a timestamp
-    in `io.unit`, by default microseconds; integers stay int64. Times with an offset become UTC.
-    `Graph.run` takes the table, and gives the same bits as for the file. Rows with bad cells are
-    an error, DataError with their place, or left out with `bad: drop`.
+    in `io.unit`, by default microseconds; integers stay int64. Instants (times with an offset or a
+    zone, and counts since 1970) have a time zone. `Graph.run` takes the table, and gives the same
+    bits as for the file. Raises DataError with file, row and column where a cell is wrong, unless
+    `bad` is drop, and OSError where the file cannot be read.
     """
     found = check_io(io or {})
     file = os.fspath(path)
@@ -75,31 +77,33 @@ class _TableReader:
     def __init__(self, file: str, io: Io, wanted: Wanted | None) -> None:
         self.file, self.io, self.files = file, io, Files()
         source = self._open()
-        chosen = list(source.names) if wanted is None else list(wanted)
-        for name in chosen:
-            if name not in source.names and not source.sparse:
-                hint = suggest_name(name, source.names) or f"there are {', '.join(source.names)}"
-                message = f"there is no column {name!r}"
-                raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+        self.there = [VALUE] if io.reading.columns_as is not None else list(source.names)
+        self.names = self.there if wanted is None else list(wanted)
         self.given = _check_kinds(wanted) if isinstance(wanted, Mapping) else {}
-        self.names = chosen
-        self.all = source.names
+        for name in self.names:
+            if name not in self.there and not source.sparse:
+                hint = suggest_name(name, self.there) or f"there are {', '.join(self.there)}"
+                message, line = f"there is no column {name!r}", find_header_line(source)
+                raise DataError(message, code="RT204", hint=hint, file=source.file, row=line)
 
     def read(self) -> pa.Table:
-        binding = self._bind(dict.fromkeys(self.names or self.all, "text"))
-        heads = (*binding.time, *self.io.key)
+        """Read the file and return its table."""
+        binding = self._bind(dict.fromkeys(self.names or self.there, "text"))
+        heads = (*binding.time, *binding.key)
         names = [name for name in self.names if name not in heads]
         if not names:
             message = "there is no column beside those of times and keys"
             raise DataError(message, code="RT204", file=self.file, row=1)
-        kinds = self._infer_kinds(names)
+        kinds = self._infer_kinds(binding.series or names)
+        if binding.series:
+            kinds = {VALUE: self.given.get(VALUE) or _choose_common_kind(set(kinds.values()))}
         binding = self._bind(kinds)
-        feeds = tuple(
-            replace(one, sparse=False) for one in binding.feeds if one.column not in heads
-        )
-        reader = FileReader([replace(binding, feeds=feeds)], self.io.unit, BadRowPolicy())
+        if not binding.series:
+            feeds = [replace(one, sparse=False) for one in binding.feeds if one.column in kinds]
+            binding = replace(binding, feeds=tuple(feeds))
+        reader = FileReader([binding], self.io.unit, BadRowPolicy())
         batches = [batch for found, _ in reader.read_in_turn() for batch in found]
-        return self._make_table(batches, names, binding.time)
+        return self._make_table(batches, kinds, binding)
 
     def _open(self) -> Source:
         return SourceOpener(self.files).open_pattern(self.file, self.io.reading)
@@ -134,22 +138,36 @@ class _TableReader:
             source = self._open()
 
     def _make_table(
-        self, batches: Sequence[InputBatch], names: Sequence[str], time: Sequence[str]
+        self, batches: Sequence[InputBatch], kinds: Mapping[str, str], binding: FileBinding
     ) -> pa.Table:
-        first = names[0]
+        first = next(iter(kinds))
         found: dict[str, pa.ChunkedArray] = {}
-        label = time[0] if len(time) == 1 else next(n for n in TIME_NAMES if n not in names)
+        label = _name_times(binding.time, kinds)
         found[label] = _join([_make_times(batch, first) for batch in batches], pa.int64())
-        for place, name in enumerate(self.io.key):
+        for place, name in enumerate(binding.key):
             parts = [_to_arrow(batch.columns[first].keys[place]) for batch in batches]
             found[name] = _join(parts, pa.string())
-        for name in names:
+        for name, kind in kinds.items():
             parts = [_make_column(batch.columns[name]) for batch in batches]
-            found[name] = _join(parts, pa.float64())
+            found[name] = _join(parts, ARROW_TYPES[kind])
             if name not in self.given and found[name].null_count == len(found[name]):
-                found[name] = found[name].cast(pa.float64())
-        order = [name for name in self.all if name in found]
+                found[name] = pa.chunked_array([pa.nulls(len(found[name]))])
+        order = [name for name in binding.source.names if name in found]
         return pa.table({name: found[name] for name in dict.fromkeys([label, *order, *found])})
+
+
+def _name_times(columns: Sequence[str], taken: Collection[str]) -> str:
+    """Return the name of the column of times: its own, or one that sessions know."""
+    if len(columns) == 1:
+        return columns[0]
+    return next((name for name in TIME_NAMES if name not in taken), TIME_NAMES[0])
+
+
+def _choose_common_kind(kinds: set[str]) -> str:
+    """Return the first kind that the cells of all these kinds have."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "number" if kinds <= {"integer", "number"} else "text"
 
 
 def _check_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:

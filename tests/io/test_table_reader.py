@@ -26,7 +26,7 @@ def test_types_are_the_first_that_all_cells_have():
             ("x", pa.float64()),
             ("f", pa.bool_()),
             ("w", pa.string()),
-            ("none", pa.float64()),
+            ("none", pa.null()),
         ]
     )
     assert table.column("n").to_pylist() == [1, None, -3]
