@@ -132,12 +132,12 @@ def _load_with_io(
     path: str, values: dict[str, Any], given: dict[str, Any], options: Mapping[str, Any]
 ) -> rtbot.Graph:
     """Load a graph with keys of `io`; one that is wrong is a wrong use of its option."""
-    from rtbot.api import Graph
+    import rtbot
     from rtbot.core.errors import GraphError
     from rtbot.graph.document import load_document
 
     try:
-        return Graph(load_document(Path(path)), values, given)
+        return rtbot.Graph(load_document(Path(path)), values, given)
     except GraphError as error:
         raise (make_usage_error(error, options) or error) from None
 
