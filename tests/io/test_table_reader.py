@@ -1,6 +1,7 @@
 """`rtbot.read`: a file as a table, which a graph takes as it takes the file."""
 
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -132,11 +133,19 @@ def test_other_formats():
 
 # ---- the table and the file are the same data
 
+CLOCK = {"time_format": "%d.%m.%Y_%I:%M:%S_%p", "unit": "s", "late": "error"}
+LOCAL = CLOCK | {"timezone": "Europe/Madrid", "ambiguous": "later", "nonexistent": "shift"}
+LOCAL |= {"late": "drop", "duplicates": "first"}
 GRAPH = {
     "inputs": {"x": "number", "n": "integer", "f": "boolean", "w": "text"},
     "operators": {"s": {"type": "MovingSum", "in": "x", "window": 3}},
     "outputs": ["s", "x", "n", "f", "w"],
 }
+
+
+def write_time(moment, io):
+    written = io.get("time_format", "unix")
+    return f"{datetime.fromtimestamp(moment, UTC):{written}}" if "%" in written else str(moment)
 
 
 def make_text(rng, io):
@@ -154,7 +163,7 @@ def make_text(rng, io):
         if thousands and whole.isdigit():
             whole = f"{int(whole):,}".replace(",", thousands)
         x = whole + point.replace(".", dialect["decimal"]) + rest
-        cells = [str(moment), rng.choice(["A", "B7", "007"]), x]
+        cells = [write_time(moment, io), rng.choice(["A", "B7", "007"]), x]
         cells += [rng.choice(["NA", str(rng.randrange(-(2**63), 2**63)), "0"])]
         cells += [rng.choice(["true", "FALSE", "NA"]), rng.choice(["NA", "é", "word", "5"])]
         lines.append(sign.join(cells))
@@ -171,7 +180,7 @@ def test_a_graph_gives_the_same_bits_for_the_table(seed):
     dialect |= rng.choice([{}, {"skip": 2}, {"skip_after": 1}, {"comment": "#"}])
     dialect |= rng.choice([{}, {"encoding": "latin-1"}, {"encoding": "utf-16"}])
     io = {"key": {"k": "text"}, "null": ["NA"], "csv": dialect}
-    io |= rng.choice([{}, {"time_format": "unix", "unit": "ms"}, {"unit": "s"}])
+    io |= rng.choice([{}, {"time_format": "unix", "unit": "ms"}, {"unit": "s"}, CLOCK, LOCAL])
     write("d.csv", make_text(rng, io), dialect.get("encoding", "utf-8"))
     kinds = {"x": "number", "n": "integer", "f": "boolean", "w": "text"}
     graph = rtbot.load(GRAPH | {"io": io})
