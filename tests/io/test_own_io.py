@@ -7,7 +7,7 @@ import pytest
 
 import rtbot
 from rtbot.graph.model import ReadOptions
-from rtbot.io.checkpointed_run import _add_readings, _describe_names
+from rtbot.io.checkpointed_run import _add_readings
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -149,4 +149,3 @@ def test_a_checkpoint_of_before_is_read_without_options():
     some = {"FILE": {"reading": {"null": ["?"], "csv": {"skip": 1}}}}
     found = _add_readings(some)["FILE"]["reading"]
     assert found == plain | {"null": ["?"], "csv": plain["csv"] | {"skip": 1}}
-    assert [_describe_names(names) for names in ((), ("t",), ("d", "h"))] == [None, "t", ["d", "h"]]
