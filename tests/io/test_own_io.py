@@ -122,6 +122,12 @@ def test_the_fingerprint_has_what_inputs_have_of_their_own():
     assert rtbot.load(graph("late: drop")) != rtbot.load(graph("late: error"))
 
 
+def test_explain_shows_what_is_of_its_own(call):
+    code, out, _ = call("explain", "g.yaml", g__yaml=graph(READS, "null: '?'"))
+    assert code == 0
+    assert "own io      time [when], csv.delimiter ;, csv.decimal ," in out
+
+
 # ---- checkpoints
 
 
