@@ -49,7 +49,8 @@ def dump(session: Session) -> bytes:
     header = {
         "rtbot": __version__,
         "graph": session.plan.description,
-        "io": {name: getattr(session.io, name) for name in IO_KEYS},
+        "io": _describe_io(session.io),
+        "own": {name: _describe_io(own) for name, own in session.own.items()},
         "key": list(session.key),
         "queue_limit": session.queue_limit,
         "finished": session.finished,
@@ -60,6 +61,10 @@ def dump(session: Session) -> bytes:
         "owners": owners,
     }
     return encode_blob(header, arrays)
+
+
+def _describe_io(io: Io) -> dict[str, Any]:
+    return {name: getattr(io, name) for name in IO_KEYS}
 
 
 def _restore_io(saved: Mapping[str, Any], io: Io) -> Io:
@@ -77,7 +82,9 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         header, arrays = name_arrays(plan, header, arrays)
         _check_graph(plan, header)
         io = _restore_io(header["io"], plan.checked.io)
-        session = begin(plan, io, header["key"], queue_limit=header["queue_limit"])
+        inputs = plan.checked.inputs
+        own = {n: _restore_io(o, inputs[n].io or io) for n, o in header.get("own", {}).items()}
+        session = begin(plan, io, header["key"], own=own, queue_limit=header["queue_limit"])
         _restore(session, header, arrays)
     except (RtbotError, MemoryError):
         raise
