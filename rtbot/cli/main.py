@@ -12,6 +12,7 @@ import click
 from rtbot import __version__
 from rtbot.cli.exit_codes import report_error
 from rtbot.cli.shell_completion import VARIABLE
+from rtbot.cli.startup import begin_collecting
 from rtbot.io.signals import catch_signals
 from rtbot.storage.files import STANDARD, name_path_in_errors
 
@@ -53,6 +54,8 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         command: click.Command = import_module(f"rtbot.cli.commands.{cmd_name}").command
+        if cmd_name != "run":  # which has more to import
+            begin_collecting()
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import code_cache
+from rtbot.compiler.numba_cache import load_without_registries
+from rtbot.compiler.versions import find_version
 from rtbot.core import notices
 
 if TYPE_CHECKING:
@@ -37,9 +39,7 @@ HEADER = (
 
 @functools.cache
 def _list_versions() -> tuple[str, ...]:
-    from importlib.metadata import version
-
-    versions = sys.version, version("numba"), version("llvmlite"), version("numpy")
+    versions = sys.version, *map(find_version, ("numba", "llvmlite", "numpy"))
     bounds = os.environ.get("NUMBA_BOUNDSCHECK")  # other code, which numba would take for the same
     return (*versions, f"boundscheck {bounds}") if bounds else versions
 
@@ -212,6 +212,7 @@ def jit_compile(function: Callable[..., Any], *, entry: bool = False, inline: bo
     try:
         kept = njit(cache=True, **options)(function)
         if code_cache.is_usable(Path(kept.stats.cache_path)):
+            load_without_registries(kept)
             return kept
     except (RuntimeError, OSError, NumbaError):
         pass
