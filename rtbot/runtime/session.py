@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 from functools import cache, partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,8 +53,8 @@ def load_kernels() -> ModuleType:
 
 @cache
 def _kernel_text() -> str:
-    texts = [pkgutil.get_data("rtbot.runtime.kernels", name) or b"" for name in KERNELS]
-    return "\n\n".join(text.decode() for text in texts)
+    texts = [files("rtbot.runtime.kernels").joinpath(name).read_text("utf-8") for name in KERNELS]
+    return "\n\n".join(texts)
 
 
 def wants_compiled(compiled: bool | None) -> bool:
