@@ -10,20 +10,19 @@ from pathlib import Path
 
 import pytest
 
-import rtbot.operators  # noqa: F401 (its steps are looked at)
+import rtbot.operators
 from rtbot.compiler.versions import find_version
 from rtbot.operator import step_source
 
 ROOT = Path(__file__).parents[2]
 ROWS = "t,symbol,price\n" + "".join(f"{t},A,{100 + t}\n" for t in range(30))
 RUN = """
+import atexit
 import sys
 from rtbot.cli import main
 sys.argv = ["rtbot", "run", "graphs/bollinger.yaml", "-", "-q"]
-try:
-    main()
-finally:
-    print(*sys.modules, file=sys.stderr)
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+main()
 """
 UNUSED = {
     "pandas",
@@ -90,6 +89,28 @@ def test_a_run_of_csv_imports_no_more_than_it_needs():
     assert modules & UNUSED == set()
     others = [name for name in modules if not name.startswith(("numba", "llvmlite"))]
     assert len(others) < 560
+
+
+LATE = """
+import atexit
+import sys
+import threading
+from rtbot.cli import main
+
+def write_late():
+    threading.main_thread().join()
+    print("late")
+
+atexit.register(print, "registered")
+threading.Thread(target=write_late).start()
+sys.argv = ["rtbot", "--version"]
+main()
+"""
+
+
+def test_the_end_waits_for_threads_and_does_what_was_registered():
+    lines = run_python(LATE).stdout.splitlines()
+    assert lines == [f"rtbot, version {rtbot.__version__}", "late", "registered"]
 
 
 def test_kept_code_is_loaded_without_what_compiling_needs(tmp_path):
