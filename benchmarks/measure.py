@@ -53,9 +53,12 @@ class Line:
 
 
 class Report:
-    """The lines of one benchmark: told as they come, printed at the end, written if asked for."""
+    """The lines of one benchmark: told as they come, printed at the end, written if asked for.
 
-    def __init__(self, text: str) -> None:
+    `more` are options of this benchmark, with their help.
+    """
+
+    def __init__(self, text: str, **more: str) -> None:
         parser = argparse.ArgumentParser(
             description=text, formatter_class=argparse.RawDescriptionHelpFormatter
         )
@@ -64,6 +67,8 @@ class Report:
         parser.add_argument("--only", default="", help="only cases with this in their name")
         parser.add_argument("--json", type=Path, help="write machine and lines to this file")
         parser.add_argument("--no-machine", action="store_true", help="do not print the machine")
+        for name, described in more.items():
+            parser.add_argument(f"--{name}", help=described)
         self.options = parser.parse_args()
         self.rows, self.runs = self.options.rows, self.options.runs
         self.text = text.strip()

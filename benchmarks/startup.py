@@ -1,8 +1,9 @@
 """How long it takes to start: CPU time of whole processes, children's children included.
 
-Inside the clock: a process from start to end (getrusage). `first run` has an empty cache, `second
-run` what the first one left there; both run graphs/bollinger.yaml over 30 rows, so that next to
-nothing is computed. The best of several. Seconds.
+Inside the clock: a process from start to end (getrusage). Runs are of graphs/bollinger.yaml over 30
+rows, so that next to nothing is computed. `first run` has an empty cache, `warm` what a run that
+compiles has left there. Modules of Python are compiled already. With --before FOLDER the same
+commands are run from another checkout in turn, as `before`. The least of all runs. Seconds.
 """
 
 import os
@@ -11,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.measure import Line, Report
@@ -23,61 +27,107 @@ import rtbot
 session = rtbot.load({GRAPH!r}).start()
 session.push({{"price": {{"symbol": ["A"] * {ROWS}, "t": range({ROWS}), "value": [1.0] * {ROWS}}}}})
 """
+COMPILED, INTERPRETED = {"RTBOT_COMPILE": "now"}, {"RTBOT_INTERPRET": "1"}
+COLD_RUNS = 2
+"""How often a case runs with an empty cache: that takes ten seconds where it compiles."""
 
 
-def seconds(command: list[str], cache: str) -> tuple[float, float]:
-    """CPU and wall seconds of one run of the command."""
-    environment = os.environ | {"RTBOT_CACHE_DIR": cache}
-    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(  # noqa: S603 (a command of our own)
-        command, check=True, capture_output=True, cwd=ROOT, env=environment
-    )
-    wall, after = time.perf_counter() - wall, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+@dataclass(frozen=True)
+class Case:
+    """A command, with environment variables of its own."""
+
+    name: str
+    command: list[str]
+    settings: dict[str, str]
+    cold: bool = False
+    target: str = ""
 
 
-def least(found: list[tuple[float, float]]) -> tuple[float, float]:
-    """Least CPU and least wall seconds."""
-    return min(cpu for cpu, _ in found), min(wall for _, wall in found)
+class Checkout:
+    """The program as it is in a folder, with a cache of its own that is filled."""
+
+    def __init__(self, name: str, folder: Path, cache: Path) -> None:
+        self.name, self.folder, self.cache = name, folder, cache
+
+    def measure(self, case: Case) -> tuple[float, float]:
+        """Return CPU and wall seconds of one run of a command."""
+        with self._choose_cache(case) as cache:
+            environment = os.environ | {"RTBOT_CACHE_DIR": cache, "PYTHONPATH": str(self.folder)}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
+            before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            subprocess.run(  # noqa: S603 (a command of our own)
+                [sys.executable, *case.command],
+                check=True,
+                capture_output=True,
+                cwd=self.folder,
+                env=environment | case.settings,
+            )
+            wall, after = time.perf_counter() - wall, resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+
+    @contextmanager
+    def _choose_cache(self, case: Case) -> Iterator[str]:
+        if not case.cold:
+            yield str(self.cache)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
 
 
 def main() -> None:
     """Measure and print."""
-    report = Report(__doc__)
-    python = sys.executable
-    with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "prices.csv"
+    report = Report(__doc__, before="a checkout of another version, to compare with")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        table = folder / "prices.csv"
         rows = (f"{time},A,{100 + time}\n" for time in range(ROWS))
         table.write_text("t,symbol,price\n" + "".join(rows), encoding="utf-8")
-        for case, command, target in (
-            ("an empty program", [python, "-c", "pass"], ""),
-            ("import rtbot", [python, "-c", "import rtbot"], ""),
-            ("rtbot --help", [python, "-m", "rtbot", "--help"], "<= 0.15"),
-        ):
-            cpu, wall = least([seconds(command, folder) for _ in range(3 * report.runs)])
-            report.add(Line(case, "rtbot", cpu, wall, "s", target))
-        for case, command in (
-            ("rtbot run", [python, "-m", "rtbot", "run", GRAPH, str(table)]),
-            ("load, start, push", [python, "-c", IN_PYTHON]),
-        ):
-            for line in runs(case, command, report.runs):
-                report.add(line)
+        places = {"rtbot": ROOT}
+        if report.options.before:
+            places["before"] = Path(report.options.before).absolute()
+        checkouts = [Checkout(who, place, folder / who) for who, place in places.items()]
+        cases = [case for case in list_cases(str(table)) if report.wants(case.name)]
+        for checkout in checkouts:
+            for case in cases:
+                if case.settings == COMPILED:
+                    checkout.measure(Case(case.name, case.command, case.settings))
+        for case in cases:
+            compare(report, case, checkouts)
     report.finish()
 
 
-def runs(case: str, command: list[str], count: int) -> list[Line]:
-    """Return a line for the first run and one for the second."""
-    first, second = [], []
-    for _ in range(2):
-        with tempfile.TemporaryDirectory() as cache:
-            first.append(seconds(command, cache))
-            second += [seconds(command, cache) for _ in range(count)]
-    cold, warm = least(first), least(second)
-    remark = f"compilation {cold[0] - warm[0]:.1f} s of it"
+def list_cases(table: str) -> list[Case]:
+    """Return what is measured."""
+    program = ["-m", "rtbot"]
+    run = [*program, "run", GRAPH, table]
     return [
-        Line(f"{case}, first run", "rtbot", *cold, "s", remark=remark),
-        Line(f"{case}, second run", "rtbot", *warm, "s", "<= 1"),
+        Case("an empty program", ["-c", "pass"], {}),
+        Case("import rtbot", ["-c", "import rtbot"], {}),
+        Case("rtbot --help", [*program, "--help"], {}, target="<= 0.15"),
+        Case("rtbot run, interpreted", run, INTERPRETED),
+        Case("rtbot run, compiled, warm", run, COMPILED),
+        Case("rtbot run, warm", run, {}, target="<= 0.5"),
+        Case("rtbot run, first run", run, {}, cold=True),
+        Case("rtbot run, compiled, first run", run, COMPILED, cold=True),
+        Case("load, start, push, warm", ["-c", IN_PYTHON], {}, target="<= 1"),
+        Case("load, start, push, compiled, warm", ["-c", IN_PYTHON], COMPILED),
     ]
+
+
+def compare(report: Report, case: Case, checkouts: list[Checkout]) -> None:
+    """Let checkouts take turns, and add a line for each."""
+    found: dict[str, list[tuple[float, float]]] = {checkout.name: [] for checkout in checkouts}
+    for _ in range(COLD_RUNS if case.cold else report.runs):
+        for checkout in checkouts:
+            found[checkout.name].append(checkout.measure(case))
+    for checkout in checkouts:
+        cpu, wall = (min(seconds) for seconds in zip(*found[checkout.name], strict=True))
+        line = Line(case.name, checkout.name, cpu, wall, "s")
+        if checkout is checkouts[0]:
+            line.target, ours = case.target, cpu
+        else:
+            line.ratio = cpu / ours
+        report.add(line)
 
 
 if __name__ == "__main__":

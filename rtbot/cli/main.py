@@ -12,6 +12,7 @@ import click
 from rtbot import __version__
 from rtbot.cli.exit_codes import report_error
 from rtbot.cli.shell_completion import VARIABLE
+from rtbot.cli.startup import begin_collecting, end
 from rtbot.io.signals import catch_signals
 from rtbot.storage.files import STANDARD, name_path_in_errors
 
@@ -53,6 +54,8 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         command: click.Command = import_module(f"rtbot.cli.commands.{cmd_name}").command
+        if cmd_name != "run":  # which has more to import
+            begin_collecting()
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -95,12 +98,17 @@ def program() -> None:
 
 
 def run_and_exit(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the program with these arguments (default: those of the process) and exit."""
+    """Run the program with these arguments (default: those of the process) and exit.
+
+    A process that is given no other arguments is the program's own, and ends at once.
+    """
     if VARIABLE in os.environ:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(program, {}, "rtbot", VARIABLE, os.environ[VARIABLE]))
-    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+    if arguments is None:
+        end(run(sys.argv[1:]))
+    sys.exit(run(list(arguments)))
 
 
 def run(arguments: list[str]) -> int:

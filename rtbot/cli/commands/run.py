@@ -18,6 +18,7 @@ from rtbot.cli.options import (
     load_graph,
     parse_parameter,
 )
+from rtbot.cli.startup import begin_collecting
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
@@ -151,7 +152,6 @@ def command(
     """
     from rtbot.cli.run_options import build_job
     from rtbot.core.notices import suppress_notices
-    from rtbot.io import checkpointed_run, file_run
     from rtbot.io.account_table import show_account, sum_losses, without_match
 
     quiet = options["quiet"]
@@ -161,11 +161,11 @@ def command(
         if quiet:
             stack.enter_context(suppress_notices())
         progress = None if quiet else _make_progress_bar(stack, asked)
-        execute = (
-            file_run.run_files
-            if asked.checkpoint is None
-            else checkpointed_run.run_with_checkpoints
-        )
+        if asked.checkpoint is None:
+            from rtbot.io.file_run import run_files as execute
+        else:
+            from rtbot.io.checkpointed_run import run_with_checkpoints as execute
+        begin_collecting()
         account = execute(loaded, asked, _discard_notice if quiet else _print_notice, progress)
     if not quiet:
         show_account(account, sys.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import io
-from importlib.resources import files
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,7 +92,7 @@ class CsvEncoder:
 @functools.cache
 def load_csv_kernels() -> tuple[ModuleType, np.ndarray]:
     """Return the compiled loops, and the powers of ten that `shortest` takes."""
-    text = files("rtbot.io.sinks").joinpath("csv_kernels.py").read_text("utf-8")
+    text = (pkgutil.get_data("rtbot.io.sinks", "csv_kernels.py") or b"").decode()
     exponents = range(csv_kernels.LOWEST_POWER, csv_kernels.HIGHEST_POWER + 1)
     return jit.load_compiled(text), np.array(
         [_compute_power(e) for e in exponents], np.uint64
