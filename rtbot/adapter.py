@@ -4,6 +4,7 @@ Sessions of many keys are cut into parts and moved as bytes; tables come and go 
 adapter of Spark imports nothing else of this package, and a test holds it to that.
 """
 
+from rtbot.compiler.tiers.modes import choose_mode
 from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import suggest_name
@@ -28,6 +29,7 @@ __all__ = [
     "TimeStyle",
     "build_long",
     "build_wide",
+    "choose_mode",
     "convert_key",
     "decode_blob",
     "describe_differences",

@@ -150,23 +150,25 @@ class Graph:
         *,
         tap: Iterable[str] = (),
         queue_limit: int | None = None,
-        compiled: bool | None = None,
+        compiled: bool | str | None = None,
         **policies: Any,
     ) -> Session:
         """Start a session; `key` names key columns, default `io.key`.
 
         `tap` adds operators to the result and changes nothing else. `queue_limit` bounds the rows
-        that wait at one port. `late`, `duplicates` and `lateness` override those of `io`. With
-        `compiled=False` (or RTBOT_INTERPRET=1) the generated code runs as plain Python.
+        that wait at one port. `late`, `duplicates` and `lateness` override those of `io`.
+
+        `compiled` is when generated code is compiled: "now", before it runs; "beside", by another
+        process while it runs as plain Python (the default); "never". True is now, False is never.
         """
-        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session, wants_compiled
+        from rtbot.compiler.tiers.modes import choose_mode
+        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
 
         io = self._io(policies)
         names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
         limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
-        return Session(
-            self.plan(tap or ()), io, names, queue_limit=limit, compiled=wants_compiled(compiled)
-        )
+        mode = choose_mode(compiled)
+        return Session(self.plan(tap or ()), io, names, queue_limit=limit, compiled=mode)
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
         """Run the tests of the graph's file and return the outcome of each, in their order.
@@ -198,15 +200,16 @@ class Graph:
         return compare(self, data, key, ComparisonOptions(**wish))
 
     def resume(
-        self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None
+        self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | str | None = None
     ) -> Session:
         """Continue from `Session.dump`; raise CheckpointError if it is damaged or does not fit."""
+        from rtbot.compiler.tiers.modes import choose_mode
         from rtbot.runtime.dump import resume
-        from rtbot.runtime.session import Session, wants_compiled
+        from rtbot.runtime.session import Session
 
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
-        begin = partial(Session, compiled=wants_compiled(compiled))
+        begin = partial(Session, compiled=choose_mode(compiled))
         return resume(self.plan(tap or ()), blob, begin)
 
     def _io(self, policies: Mapping[str, Any]) -> Io:

@@ -1,11 +1,19 @@
-"""What tests of the program share."""
+"""What tests of the program share.
 
+Where nothing else is said, code is compiled before it runs: what is tested is not left to the time
+that something takes.
+"""
+
+import os
 from pathlib import Path
 
 import pytest
 
+import rtbot.operators  # noqa: F401 (the fixture keeps what is registered before a test)
 from rtbot.cli.main import run
 from rtbot.operator import REGISTRY
+
+os.environ.setdefault("RTBOT_COMPILE", "now")
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     """Build what is to be read and written from the options."""
     request = build_request(graph, options)
-    taps = _match_taps(graph, options["taps"])
+    taps = match_taps(graph, options["taps"])
     outputs = tuple(graph.plan(taps).outputs)
     _check_columns(["t", *request.key, *outputs])
     rejects = options["rejects"]
@@ -99,7 +99,7 @@ def _split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _match_taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
+def match_taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
     """Return the operators that the patterns name, in the order of the graph."""
     names = list(graph.checked.nodes)
     chosen: set[str] = set()

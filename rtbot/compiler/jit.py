@@ -18,7 +18,7 @@ import tempfile
 import threading
 from importlib.abc import InspectLoader, MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rtbot.compiler import code_cache
 from rtbot.core import notices
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Mapping
     from importlib.machinery import ModuleSpec
+
+T = TypeVar("T")
 
 COMPILED = "rtbot_compiled"
 _making = threading.RLock()
@@ -89,9 +91,12 @@ def load_module(text: str, name: str) -> types.ModuleType:
     path = write_module(text)
     name = f"{name}_{fingerprint(text)[:40]}"
     if path is None:
-        spec = importlib.util.spec_from_loader(name, _TextLoader(text))
-    else:
-        spec = importlib.util.spec_from_file_location(name, path)
+        return _execute(importlib.util.spec_from_loader(name, _TextLoader(text)))
+    return _execute(importlib.util.spec_from_file_location(name, path))
+
+
+def _execute(spec: ModuleSpec | None) -> types.ModuleType:
+    """Return the module of a spec; its text is all that is written of it."""
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -103,12 +108,12 @@ def load_module(text: str, name: str) -> types.ModuleType:
     return module
 
 
-def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], types.ModuleType]:
+def one_by_one(function: Callable[[str], T]) -> Callable[[str], T]:
     """Remember what was made, the same for all threads: one makes it, others wait."""
     remembered = functools.lru_cache(maxsize=256)(function)
 
     @functools.wraps(function)
-    def made(text: str) -> types.ModuleType:
+    def made(text: str) -> T:
         with _making:
             return remembered(text)
 
@@ -117,10 +122,10 @@ def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], t
 
 @one_by_one
 def load_interpreted(text: str) -> types.ModuleType:
-    """Return the module of this text as plain Python."""
-    module = load_module(text, "rtbot_interpreted")
-    module.INTERPRETED = True  # type: ignore[attr-defined]
-    return module
+    """Return the module of this text as plain Python; nothing is written, no version is needed."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    name = f"rtbot_interpreted_{digest[:40]}"
+    return _execute(importlib.util.spec_from_loader(name, _TextLoader(text)))
 
 
 @one_by_one

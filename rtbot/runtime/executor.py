@@ -61,7 +61,7 @@ class Executor:
         self.module = module
         self.kernels = kernels
         self.input_ports = ports
-        self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _identity
+        self.wrap = _identity
         self.capacity = 1
         self.operators = OperatorState(plan)
         self.pools = [PairingPool(call, kernels, 1) for call in plan.pairings]

@@ -1,0 +1,88 @@
+"""The functions of a generated module as they are called: interpreted, then compiled one by one."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.compiler.tiers.signatures import Signature, describe_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Note = Callable[[Signature], object]
+
+
+class InterpretedFunction:
+    """A generated function as plain Python, called with arrays.
+
+    It works on memoryviews of them, whose items are Python's own numbers. `note` is called with the
+    types of the arguments when they are new.
+    """
+
+    def __init__(self, function: Callable[..., Any], note: Note | None = None) -> None:
+        self._function, self._note = function, note
+        self._known: set[Signature] = set()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        if self._note is not None:
+            signature = describe_arguments(arguments)
+            if signature not in self._known:
+                self._known.add(signature)
+                self._note(signature)
+        return self._function(*map(_to_python, arguments))
+
+
+def _to_python(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray):
+        return memoryview(argument)
+    return argument.item() if isinstance(argument, np.generic) else argument
+
+
+class TieredModule:
+    """A generated module whose functions are replaced by compiled ones while it is in use.
+
+    `functions` has them as attributes, to be looked up at every call. `noted` are the types of the
+    arguments with which those that are interpreted have been called, by name; nothing is noted if
+    not `notes`. `seconds` is how long it has been interpreted.
+    """
+
+    def __init__(
+        self, text: str, functions: Mapping[str, Callable[..., Any]], *, notes: bool
+    ) -> None:
+        self.text = text
+        self.functions = ModuleType("rtbot_tiered")
+        self.noted: dict[str, set[Signature]] = {}
+        self.seconds = 0.0
+        self._settled: set[str] = set()
+        for name, function in functions.items():
+            note = partial(self.note, name) if notes else None
+            setattr(self.functions, name, InterpretedFunction(function, note))
+
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether functions are interpreted that may go over; it may be that none was called."""
+        return bool(self.noted) or not self._settled
+
+    def note(self, name: str, signature: Signature) -> None:
+        """Note that a function is called with arguments of these types."""
+        if name not in self._settled:
+            self.noted.setdefault(name, set()).add(signature)
+
+    def copy_noted(self) -> dict[str, frozenset[Signature]]:
+        """Return what is noted now; other threads go on noting."""
+        return {name: frozenset(found) for name, found in dict(self.noted).items()}
+
+    def replace(self, name: str, function: Callable[..., Any]) -> None:
+        """Let a compiled function take the place of the interpreted one."""
+        setattr(self.functions, name, function)
+        self.settle(name)
+
+    def settle(self, name: str) -> None:
+        """Leave a function as it is, for good."""
+        self._settled.add(name)
+        self.noted.pop(name, None)
