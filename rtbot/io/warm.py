@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from rtbot.compiler.tiers.argument_types import describe_arguments
 from rtbot.compiler.tiers.compile_ahead import compile_module, is_compiled
 from rtbot.compiler.tiers.modes import BESIDE
-from rtbot.compiler.tiers.signatures import describe_arguments
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.io.sinks import csv_kernels
 from rtbot.io.sinks.csv_writer import CsvEncoder

@@ -52,7 +52,9 @@ class BufferedPath(PushPath):
 
     def list_functions(self) -> list[Any]:
         """Return the functions that the path calls."""
-        return [getattr(self.session.module, call.name) for call in self.session.plan.calls]
+        return [
+            getattr(self.session.module, call.function.name) for call in self.session.plan.calls
+        ]
 
     def _reserve(self) -> None:
         """Make room in the pools for the next `AHEAD` messages, whatever inputs they come to.

@@ -61,7 +61,6 @@ class Executor:
         self.module = module
         self.kernels = kernels
         self.input_ports = ports
-        self.wrap = _identity
         self.capacity = 1
         self.operators = OperatorState(plan)
         self.pools = [PairingPool(call, kernels, 1) for call in plan.pairings]
@@ -92,8 +91,8 @@ class Executor:
         """Renew the views of the state's arrays, after one of them has moved."""
         self.grew += 1
         self.ahead = 0
-        self.F = self.wrap(self.operators.words)
-        self.I = self.wrap(self.operators.words.view(np.int64))
+        self.F = self.operators.words
+        self.I = self.operators.words.view(np.int64)
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
@@ -209,11 +208,7 @@ class Executor:
         self, function: Signature, arrays: Mapping[str, np.ndarray], runs: int, **more: Any
     ) -> list[Any]:
         """Return the arguments of a function in its order, given its arrays and numbers by name."""
-        given = {"runs": runs, "F": self.F, "I": self.I, **more}
-        if self.wrap is memoryview:
-            given.update((name, memoryview(array)) for name, array in arrays.items())
-        else:
-            given.update(arrays)
+        given = {"runs": runs, "F": self.F, "I": self.I, **more, **arrays}
         return [given[name] for name in function.parameters]
 
     def run_retime(self, call: RetimeCall, whole: Run) -> None:
@@ -306,7 +301,3 @@ def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
     )
     hint += " releases so many, leave it out, close its key before it, or take a larger interval"
     return ResourceLimit(message, code="RT305", hint=hint)
-
-
-def _identity(array: np.ndarray) -> np.ndarray:
-    return array

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
+from rtbot.compiler.tiers.argument_types import describe_arguments
 from rtbot.compiler.tiers.modes import BESIDE
-from rtbot.compiler.tiers.signatures import describe_arguments
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
 from rtbot.runtime.buffered_path import choose_paths
@@ -59,7 +59,7 @@ def note_calls(executor: Executor, tier: TieredModule) -> None:
     run = Run(slots, batches, [FIRST] * len(executor.plan.progress), ending=False)
     for call in executor.plan.calls:
         run.batches = [*batches]
-        executor.module = _make_notebook(tier, call.name, RESULTS[type(call)])
+        executor.module = _make_notebook(tier, call.function.name, RESULTS[type(call)])
         RUN[type(call)](executor, call, run)
 
 
@@ -70,7 +70,7 @@ def note_rows(session: Session) -> None:
         if isinstance(path, DirectPath):
             value = VALUES[path.kind]
             signature = describe_arguments((0, 0, value, runner.F, runner.I))
-            session.code.tiers[0].note(f"{path.call.name}_one", signature)
+            session.code.tiers[0].note(f"{path.call.function.name}_one", signature)
 
 
 def _make_notebook(tier: TieredModule, name: str, result: Any) -> Any:

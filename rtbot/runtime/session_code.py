@@ -19,6 +19,7 @@ from rtbot.runtime.kernels.interpreted import mix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 ROW_SECONDS = 25e-6
 """What interpreting a row takes, roughly."""
@@ -34,16 +35,14 @@ class SessionCode:
         self.tiers: tuple[TieredModule, ...] = ()
         self._version = BACKGROUND.version
         self._rehearsed = False
+        self.kernels = load_kernels(mode)
         if mode == NOW:
-            self.module, self.kernels = jit.load_compiled(text), jit.load_compiled(_kernel_text())
-            return
-        tiers = (
-            (_load_tiered(text), _load_tiered_kernels())
-            if mode == BESIDE
-            else (_load_interpreted(text), _load_interpreted_kernels())
-        )
-        self.module, self.kernels = (tier.functions for tier in tiers)
-        self.tiers = tiers if mode == BESIDE else ()
+            self.module = jit.load_compiled(text)
+        elif mode == BESIDE:
+            self.tiers = _load_tiered(text), _load_tiered_kernels()
+            self.module = self.tiers[0].functions
+        else:
+            self.module = _load_interpreted(text).functions
 
     @property
     def interpreted(self) -> bool:
@@ -100,6 +99,14 @@ def _list_functions(text: str) -> dict[str, Callable[..., Any]]:
 
 
 # ---- the runtime's own loops: two texts, one module
+
+
+def load_kernels(mode: str) -> ModuleType:
+    """Return the loops in a mode."""
+    if mode == NOW:
+        return jit.load_compiled(_kernel_text())
+    tier = _load_tiered_kernels() if mode == BESIDE else _load_interpreted_kernels()
+    return tier.functions
 
 
 @cache

@@ -142,9 +142,9 @@ class BackgroundCompiler:
         started = perf_counter()
         compiled = jit.load_compiled(module.text)
         loaded = set()
-        for name, signatures in wanted.items():
+        for name, types in wanted.items():
             try:
-                function = compile_ahead.load_function(compiled, name, signatures)
+                function = compile_ahead.load_function(compiled, name, types)
             except Exception:  # noqa: BLE001 (whatever numba raises where its file is torn)
                 compile_ahead.forget_function(module.text, name)
                 continue

@@ -69,8 +69,7 @@ def start(jobs: Iterable[tuple[str, Wanted]]) -> CompilerProcess | None:
     this process stops it.
     """
     described = [
-        (text, {name: sorted(signatures) for name, signatures in wanted.items()})
-        for text, wanted in jobs
+        (text, {name: sorted(types) for name, types in wanted.items()}) for text, wanted in jobs
     ]
     try:
         with tempfile.TemporaryFile() as given:

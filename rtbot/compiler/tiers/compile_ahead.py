@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import code_cache, jit
-from rtbot.compiler.tiers.signatures import Signature, to_numba_types
+from rtbot.compiler.tiers.argument_types import ArgumentTypes, to_numba_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    Wanted = Mapping[str, Iterable[Signature]]
+    Wanted = Mapping[str, Iterable[ArgumentTypes]]
     """Functions of one module, and the types of arguments to compile each for."""
 
 UNCOMPILABLE = 3
@@ -32,14 +32,14 @@ CPU_SECONDS = 900
 """What the process may use, should a compilation never end."""
 
 
-def list_compiled(text: str) -> dict[str, set[Signature]]:
+def list_compiled(text: str) -> dict[str, set[ArgumentTypes]]:
     """Return which functions of a module are on disk, by name, for which types of arguments."""
     path = jit.write_module(text)
     if path is None:
         return {}
     with suppress(OSError, ValueError, AttributeError, TypeError):
         found = json.loads(_locate_list(path).read_bytes())
-        return {name: {tuple(s) for s in signatures} for name, signatures in found.items()}
+        return {name: {tuple(s) for s in types} for name, types in found.items()}
     return {}
 
 
@@ -53,54 +53,54 @@ def compile_module(text: str, wanted: Wanted) -> list[Exception]:
     refused: list[Exception] = []
     with _lock(text):
         module = jit.load_compiled(text)
-        for name, signatures in wanted.items():
+        for name, types in wanted.items():
             try:
-                _load_anew(text, module, name, signatures)
+                _load_anew(text, module, name, types)
             except NumbaError as error:
                 refused.append(error)
                 continue
             if getattr(module, name).stats.cache_path is not None:
-                _list_function(text, name, signatures)
+                _list_function(text, name, types)
     return refused
 
 
-def _load_anew(text: str, module: Any, name: str, signatures: Iterable[Signature]) -> None:
+def _load_anew(text: str, module: Any, name: str, types: Iterable[ArgumentTypes]) -> None:
     """Load a function; compile it again if what is on disk cannot be read."""
     from numba.core.errors import NumbaError
 
     try:
-        load_function(module, name, signatures)
+        load_function(module, name, types)
     except NumbaError:
         raise
     except Exception:  # noqa: BLE001 (whatever numba raises where its file is torn)
         forget_function(text, name)
-        load_function(module, name, signatures)
+        load_function(module, name, types)
 
 
-def load_function(module: Any, name: str, signatures: Iterable[Signature]) -> Any:
+def load_function(module: Any, name: str, types: Iterable[ArgumentTypes]) -> Any:
     """Return a compiled function, read from disk or compiled for these types of arguments."""
     function = getattr(module, name)
-    for signature in sorted(signatures):
-        function.compile(to_numba_types(signature))
+    for described in sorted(types):
+        function.compile(to_numba_types(described))
     return function
 
 
 def is_compiled(text: str, wanted: Wanted) -> bool:
     """Return whether all these functions are on disk."""
     known = list_compiled(text)
-    return all(set(signatures) <= known.get(name, set()) for name, signatures in wanted.items())
+    return all(set(types) <= known.get(name, set()) for name, types in wanted.items())
 
 
 def _locate_list(path: Path) -> Path:
     return path.parent / code_cache.COMPILED / f"{path.stem}.json"
 
 
-def _list_function(text: str, name: str, signatures: Iterable[Signature]) -> None:
+def _list_function(text: str, name: str, types: Iterable[ArgumentTypes]) -> None:
     path = jit.write_module(text)
     if path is None:
         return
     known = list_compiled(text)
-    known[name] = known.get(name, set()) | set(signatures)
+    known[name] = known.get(name, set()) | set(types)
     described = json.dumps({n: sorted(found) for n, found in sorted(known.items())})
     place = _locate_list(path)
     with suppress(OSError):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compiler.tiers.signatures import Signature, describe_arguments
+from rtbot.compiler.tiers.argument_types import ArgumentTypes, describe_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Note = Callable[[Signature], object]
+    Note = Callable[[ArgumentTypes], object]
 
 
 class InterpretedFunction:
@@ -25,15 +25,15 @@ class InterpretedFunction:
 
     def __init__(self, function: Callable[..., Any], note: Note | None = None) -> None:
         self._function, self._note = function, note
-        self._known: set[Signature] = set()
+        self._known: set[ArgumentTypes] = set()
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
         if self._note is not None:
-            signature = describe_arguments(arguments)
-            if signature not in self._known:
-                self._known.add(signature)
-                self._note(signature)
+            types = describe_arguments(arguments)
+            if types not in self._known:
+                self._known.add(types)
+                self._note(types)
         return self._function(*map(_to_python, arguments))
 
 
@@ -56,7 +56,7 @@ class TieredModule:
     ) -> None:
         self.text = text
         self.functions = ModuleType("rtbot_tiered")
-        self.noted: dict[str, set[Signature]] = {}
+        self.noted: dict[str, set[ArgumentTypes]] = {}
         self.seconds = 0.0
         self._settled: set[str] = set()
         for name, function in functions.items():
@@ -68,12 +68,12 @@ class TieredModule:
         """Whether functions are interpreted that may go over; it may be that none was called."""
         return bool(self.noted) or not self._settled
 
-    def note(self, name: str, signature: Signature) -> None:
+    def note(self, name: str, types: ArgumentTypes) -> None:
         """Note that a function is called with arguments of these types."""
         if name not in self._settled:
-            self.noted.setdefault(name, set()).add(signature)
+            self.noted.setdefault(name, set()).add(types)
 
-    def copy_noted(self) -> dict[str, frozenset[Signature]]:
+    def copy_noted(self) -> dict[str, frozenset[ArgumentTypes]]:
         """Return what is noted now; other threads go on noting."""
         return {name: frozenset(found) for name, found in dict(self.noted).items()}
 

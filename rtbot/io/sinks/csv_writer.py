@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from rtbot.compiler import jit
+from rtbot.compiler.tiers.argument_types import describe_arguments
 from rtbot.compiler.tiers.background import BACKGROUND, PATIENCE_SECONDS
 from rtbot.compiler.tiers.modes import BESIDE, NOW, choose_mode
-from rtbot.compiler.tiers.signatures import describe_arguments
 from rtbot.core import times
 from rtbot.core.arrow import fill_nulls, to_numpy
 from rtbot.io.sinks import csv_kernels

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Signature = tuple[str, ...]
+ArgumentTypes = tuple[str, ...]
 """The type of every argument: a scalar's name, or dtype, dimensions, layout and access."""
 
 SCALARS: dict[type, str] = {
@@ -22,7 +22,7 @@ SCALARS: dict[type, str] = {
 }
 
 
-def describe_arguments(arguments: Iterable[Any]) -> Signature:
+def describe_arguments(arguments: Iterable[Any]) -> ArgumentTypes:
     """Return the types of arguments, as `to_numba_types` reads them."""
     return tuple([SCALARS.get(type(a)) or _describe(a) for a in arguments])
 
@@ -35,12 +35,12 @@ def _describe(argument: Any) -> str:
     return f"{argument.dtype.str} {argument.ndim} {layout} {'rw' if flags.writeable else 'r'}"
 
 
-def to_numba_types(signature: Iterable[str]) -> tuple[Any, ...]:
+def to_numba_types(described: Iterable[str]) -> tuple[Any, ...]:
     """Return the types as numba finds them by looking at such arguments."""
     from numba import from_dtype, types
 
     found: list[Any] = []
-    for text in signature:
+    for text in described:
         dtype, *rest = text.split(" ")
         kind = from_dtype(np.dtype(dtype))
         if rest:
