@@ -160,15 +160,17 @@ class Graph:
 
         `compiled` is when generated code is compiled: "now", before it runs; "beside", by another
         process while it runs as plain Python (the default); "never". True is now, False is never.
+        Operators of one's own are compiled before they run, not beside.
         """
-        from rtbot.compiler.tiers.modes import choose_mode
         from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
+        from rtbot.runtime.session_code import choose_plan_mode
 
         io = self._io(policies)
         names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
         limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
-        mode = choose_mode(compiled)
-        return Session(self.plan(tap or ()), io, names, queue_limit=limit, compiled=mode)
+        plan = self.plan(tap or ())
+        mode = choose_plan_mode(plan, compiled)
+        return Session(plan, io, names, queue_limit=limit, compiled=mode)
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
         """Run the tests of the graph's file and return the outcome of each, in their order.
@@ -203,14 +205,15 @@ class Graph:
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | str | None = None
     ) -> Session:
         """Continue from `Session.dump`; raise CheckpointError if it is damaged or does not fit."""
-        from rtbot.compiler.tiers.modes import choose_mode
         from rtbot.runtime.dump import resume
         from rtbot.runtime.session import Session
+        from rtbot.runtime.session_code import choose_plan_mode
 
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
-        begin = partial(Session, compiled=choose_mode(compiled))
-        return resume(self.plan(tap or ()), blob, begin)
+        plan = self.plan(tap or ())
+        begin = partial(Session, compiled=choose_plan_mode(plan, compiled))
+        return resume(plan, blob, begin)
 
     def _io(self, policies: Mapping[str, Any]) -> Io:
         """Return the `io` section with these policies, checked as if the graph had them itself."""

@@ -52,7 +52,10 @@ class Run:
 
 
 class Executor:
-    """State and execution; independent of keys, tables and policies."""
+    """State and execution; independent of keys, tables and policies.
+
+    `expect` is called with a number of rows before a function runs over them.
+    """
 
     def __init__(
         self, plan: Plan, module: ModuleType, kernels: ModuleType, ports: Mapping[str, InputPort]
@@ -73,6 +76,7 @@ class Executor:
         self.arranged = 0
         self.progress = FrontierTracker(plan, kernels, ports, self.pools)
         self.own_rows: dict[str, int] = {}
+        self.expect: Callable[[int], object] = _ignore
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
@@ -155,6 +159,7 @@ class Executor:
                 batches[stream.index] = make_empty_batch(np.zeros(runs + 1, np.int64), stream.types)
             run.carried = []
             return
+        self.expect(rows)
         targets = []
         for (_, whole), stream in zip(call.groups, streams, strict=True):
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
@@ -229,6 +234,7 @@ class Executor:
             time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
             made = [starts, time, *flatten_columns(columns)]
             arrays.update(zip(call.function.writes[0], made, strict=True))
+            self.expect(max(total, len(source)))
             arguments = self._arrange(
                 call.function, arrays, runs,
                 from_run=run, from_row=row, room=room_rows, out_base=total,
@@ -252,6 +258,7 @@ class Executor:
         sources = [batches[source] for source, _ in call.sources]
         rows = [len(batch) for batch in sources]
         pool.reserve(sum(rows), runs)
+        self.expect(sum(rows))
         for k, (source, _) in enumerate(call.sources):
             index = self.plan.streams[source].progress[0]
             pool.write_word(k, pairing_layout.FLOOR, run.floors[index])
@@ -301,3 +308,7 @@ def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
     )
     hint += " releases so many, leave it out, close its key before it, or take a larger interval"
     return ResourceLimit(message, code="RT305", hint=hint)
+
+
+def _ignore(rows: int) -> None:
+    """Expect nothing."""

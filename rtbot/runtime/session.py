@@ -80,6 +80,8 @@ class Session:
             for name, declared in plan.checked.inputs.items()
         }
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
+        if self.code.tiers:
+            self.runner.expect = self.prepare
         self.finished = False
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)

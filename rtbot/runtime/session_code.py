@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import jit
 from rtbot.compiler.tiers.background import BACKGROUND, PATIENCE_SECONDS
-from rtbot.compiler.tiers.modes import BESIDE, NOW
+from rtbot.compiler.tiers.modes import BESIDE, NOW, choose_mode
 from rtbot.compiler.tiers.tiered_module import TieredModule
 from rtbot.runtime.kernels import heaps, rows
 from rtbot.runtime.kernels.interpreted import mix
@@ -21,11 +21,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from rtbot.compiler.plan import Plan
+
 ROW_SECONDS = 25e-6
 """What interpreting a row takes, roughly."""
 
 WORTH_COMPILING_SECONDS = 5.0
 """A single push that would be interpreted for so long is compiled first."""
+
+
+def choose_plan_mode(plan: Plan, compiled: bool | str | None) -> str:
+    """Return the mode for a plan, where `compiled` is what is wished.
+
+    A step of a user's own may give something else as plain Python, such as an error where compiled
+    code gives an infinity. So it is compiled before it runs, rather than beside.
+    """
+    mode = choose_mode(compiled)
+    return NOW if mode == BESIDE and plan.origins else mode
 
 
 class SessionCode:
@@ -55,7 +67,7 @@ class SessionCode:
         `rehearse` calls all functions that the session may call, so that their types are known.
         """
         seconds = count * ROW_SECONDS
-        if not self.tiers or seconds < PATIENCE_SECONDS:
+        if seconds < PATIENCE_SECONDS or not self.tiers:
             return
         self._rehearse(rehearse)
         for tier in self.tiers:

@@ -635,7 +635,7 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 DERIVED = {
     Session: "plan io key queue_limit code kernels module keys input_ports runner broken specs"
     " ingest assembler known_slots push_paths texts busy",
-    Executor: "plan module kernels input_ports pools grew ahead arranged"
+    Executor: "plan module kernels input_ports pools expect grew ahead arranged"
     " operators progress owners capacity F I header",
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports pools",

@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import sys
+import sysconfig
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -86,10 +87,18 @@ def _spawn(stdin: int) -> int:
     return os.posix_spawn(
         sys.executable,
         command,
-        os.environ,
+        {**os.environ, "PYTHONPATH": os.pathsep.join(_list_paths())},
         file_actions=[(os.POSIX_SPAWN_DUP2, stdin, 0), nowhere, (os.POSIX_SPAWN_DUP2, 1, 2)],
         setsid=True,
     )
+
+
+def _list_paths() -> list[str]:
+    """Return where the process looks for packages first: here, if this one is not installed."""
+    root = str(Path(compile_ahead.__file__).parents[3])
+    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    given = os.environ.get("PYTHONPATH")
+    return ([] if root in installed else [root]) + ([given] if given else [])
 
 
 def _is_frozen() -> bool:
