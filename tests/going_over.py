@@ -8,6 +8,7 @@ but the compiled code.
 
 import argparse
 import contextlib
+import functools
 import random
 import sys
 from types import SimpleNamespace
@@ -28,10 +29,12 @@ def own_tiers(*, fake=False):
 
     With `fake` what they go over to is plain Python, too.
     """
-    changes = {
-        "_load_tiered": lambda text: BACKGROUND.add(text, session_code._list_functions(text)),
-        "_load_tiered_kernels": lambda: kernels,
-    }
+
+    @functools.cache
+    def load_tiered(text):
+        return BACKGROUND.add(text, session_code._list_functions(text))
+
+    changes = {"_load_tiered": load_tiered, "_load_tiered_kernels": lambda: kernels}
     kernels = BACKGROUND.add(session_code._kernel_text(), session_code._list_kernels())
     with contextlib.ExitStack() as stack:
         for name, change in changes.items():
@@ -50,26 +53,35 @@ def load_fake(text):
     return SimpleNamespace(**{name: InterpretedFunction(f) for name, f in found.items()})
 
 
-def check_case(number, *, always=False):
-    """Compare a session that goes over after a step, or after each, with one that never does."""
+def check_case(number, *, fake=False):
+    """Compare a session that goes over with one that never does.
+
+    It goes over after one step of a schedule, or if `fake`, after each.
+    """
     drawn = case(number)
     rng = random.Random(f"{number}/over")
     for steps in drawn.schedules:
-        graph = load(drawn.document)
-        still = Feeder(graph, drawn, compiled="never")
-        moving = Feeder(graph, drawn, compiled="beside")
-        chosen = rng.randrange(len(steps))
-        for place, step in enumerate(steps):
-            for feeder in (still, moving):
-                feeder.step(step)
-            if moving.session.dump() != still.session.dump():
-                raise Mismatch(f"case {number}: the dumps differ after step {place}")
-            if always or place == chosen:
-                BACKGROUND.compile_now(moving.session.code.tiers)
-                moving.session._renew_paths()
+        with own_tiers(fake=fake):
+            places = range(len(steps)) if fake else [rng.randrange(len(steps))]
+            check_schedule(drawn, steps, places)
+
+
+def check_schedule(drawn, steps, places):
+    """Compare outputs, and dumps after every step, where a session goes over at these places."""
+    graph = load(drawn.document)
+    still = Feeder(graph, drawn, compiled="never")
+    moving = Feeder(graph, drawn, compiled="beside")
+    for place, step in enumerate(steps):
         for feeder in (still, moving):
-            feeder.run([])
-        compare(moving.outputs(), still.outputs(), f"case {number}")
+            feeder.step(step)
+        if moving.session.dump() != still.session.dump():
+            raise Mismatch(f"the dumps differ after step {place}")
+        if place in places:
+            BACKGROUND.compile_now(moving.session.code.tiers)
+            moving.session._renew_paths()
+    for feeder in (still, moving):
+        feeder.run([])
+    compare(moving.outputs(), still.outputs(), "after going over")
 
 
 def main(given=None):
@@ -80,8 +92,11 @@ def main(given=None):
     parser.add_argument("--fake", action="store_true", help="compile nothing")
     options = parser.parse_args(given)
     for number in range(options.seed, options.seed + options.cases):
-        with own_tiers(fake=options.fake):
-            check_case(number, always=options.fake)
+        try:
+            check_case(number, fake=options.fake)
+        except Mismatch as error:
+            print(f"case {number}: {error}")
+            return 1
     print(f"{options.cases} cases went over and stayed the same")
     return 0
 

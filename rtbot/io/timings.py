@@ -65,20 +65,26 @@ class TimedSession:
         self._session, self._timings = session, timings
 
     def push(self, data: Any) -> Any:
-        """Push as the session does; the rows count as they were run at the beginning."""
-        activity = INTERPRETED if self._session.code.interpreted else COMPILED
-        before = self._timings.switch(activity)
+        """Push as the session does; the rows count as they are run at the beginning."""
+        rows = [len(table) for table in data.values()]
+        before = self._timings.switch(self._choose())
+        self._session.prepare(sum(rows))
+        activity = self._choose()
+        self._timings.switch(activity)
         result = self._session.push(data)
-        self._timings.rows[activity] += max(map(len, data.values()), default=0)
+        self._timings.rows[activity] += max(rows, default=0)
         self._timings.switch(before)
         return result
 
     def advance(self, time: int, name: str | None = None) -> Any:
         """Advance as the session does."""
-        before = self._timings.switch(INTERPRETED if self._session.code.interpreted else COMPILED)
+        before = self._timings.switch(self._choose())
         result = self._session.advance(time, name)
         self._timings.switch(before)
         return result
+
+    def _choose(self) -> str:
+        return INTERPRETED if self._session.code.interpreted else COMPILED
 
 
 def time_session(session: Session, timings: Timings | None) -> PushTarget:

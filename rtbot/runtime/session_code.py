@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import jit
 from rtbot.compiler.tiers.background import BACKGROUND, PATIENCE_SECONDS
-from rtbot.compiler.tiers.modes import BESIDE, NOW, choose_mode
+from rtbot.compiler.tiers.modes import BESIDE, NEVER, NOW, choose_mode
 from rtbot.compiler.tiers.tiered_module import TieredModule
 from rtbot.runtime.kernels import heaps, rows
 from rtbot.runtime.kernels.interpreted import mix
@@ -44,10 +44,10 @@ class SessionCode:
     """`module` and `kernels` have the functions to call, as attributes at the time of the call."""
 
     def __init__(self, text: str, mode: str) -> None:
+        self.mode = mode
         self.tiers: tuple[TieredModule, ...] = ()
         self._version = BACKGROUND.version
         self._rehearsed = False
-        self.kernels = load_kernels(mode)
         if mode == NOW:
             self.module = jit.load_compiled(text)
         elif mode == BESIDE:
@@ -55,11 +55,14 @@ class SessionCode:
             self.module = self.tiers[0].functions
         else:
             self.module = _load_interpreted(text).functions
+        self.kernels = load_kernels(mode)
 
     @property
     def interpreted(self) -> bool:
-        """Whether functions of the plan that are in use may still go over to compiled code."""
-        return any(tier.is_interpreted for tier in self.tiers[:1])
+        """Whether functions of the plan that are in use are plain Python."""
+        if self.mode != BESIDE:
+            return self.mode == NEVER
+        return not self.tiers or self.tiers[0].is_interpreted
 
     def prepare(self, count: int, rehearse: Callable[[], object]) -> None:
         """Go over at once, or compile, if so many rows are to come that it is worth it.

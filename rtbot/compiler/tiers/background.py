@@ -27,6 +27,10 @@ PATIENCE_SECONDS = 0.5
 takes to import numba and to read the code."""
 
 
+LOOK_SECONDS = 0.25
+"""How often it is looked for what the other process has compiled so far."""
+
+
 class BackgroundCompiler:
     """Lets the functions of modules go over to compiled code.
 
@@ -42,6 +46,7 @@ class BackgroundCompiler:
 
     def renew(self) -> None:
         """Forget the other process and the threads, as a fork has neither."""
+        self._next_look = 0.0
         self._lock = threading.RLock()
         self._process: child.CompilerProcess | None = None
         self._compiling: Sequence[tuple[TieredModule, Wanted]] = ()
@@ -108,31 +113,36 @@ class BackgroundCompiler:
                 self._install(module, wanted)
             return
         self._compiling = missing
+        self._next_look = perf_counter() + LOOK_SECONDS
         notices.announce_compilation(beside=True)
 
     def _take(self) -> bool:
-        """Return whether the process has ended; what it has compiled goes over.
+        """Let go over what the process has compiled; return whether it has ended.
 
-        What it was to compile and has not goes over too, to be compiled here, if the process was
-        killed. What numba refuses stays as it is.
+        What it has not compiled then goes over too, to be compiled here, if it was killed. What
+        numba refuses stays as it is.
         """
         assert self._process is not None
         ended = self._process.poll()
-        if ended is None:
+        if ended is None and perf_counter() < self._next_look:
             return False
-        self._process = None
-        self.compile_seconds += ended.seconds
-        refused = ended.code == compile_ahead.UNCOMPILABLE
+        rest = []
         for module, wanted in self._compiling:
             known = compile_ahead.list_compiled(module.text)
             done = {n: s for n, s in wanted.items() if {*s} <= known.get(n, set())}
             loaded = self._load(module, done)
-            rest = {n: s for n, s in wanted.items() if n not in loaded}
-            if rest and refused:
-                self._refuse(module, rest)
+            rest.append((module, {n: s for n, s in wanted.items() if n not in loaded}))
+        self._compiling = rest
+        self._next_look = perf_counter() + LOOK_SECONDS
+        if ended is None:
+            return False
+        self._process, self._compiling = None, ()
+        self.compile_seconds += ended.seconds
+        for module, wanted in rest:
+            if wanted and ended.code == compile_ahead.UNCOMPILABLE:
+                self._refuse(module, wanted)
             else:
-                self._install(module, rest)
-        self._compiling = ()
+                self._install(module, wanted)
         return True
 
     def _load(self, module: TieredModule, wanted: Wanted) -> set[str]:
@@ -164,7 +174,7 @@ class BackgroundCompiler:
 
     def _refuse(self, module: TieredModule, names: Iterable[str]) -> None:
         for name in names:
-            module.settle(name)
+            module.refuse(name)
         notices.warn_once(
             "rtbot: a part cannot be compiled and stays interpreted; --compile now "
             "(compiled='now' in Python) shows why"

@@ -58,19 +58,20 @@ class TieredModule:
         self.functions = ModuleType("rtbot_tiered")
         self.noted: dict[str, set[ArgumentTypes]] = {}
         self.seconds = 0.0
-        self._settled: set[str] = set()
+        self._compiled: set[str] = set()
+        self._refused: set[str] = set()
         for name, function in functions.items():
             note = partial(self.note, name) if notes else None
             setattr(self.functions, name, InterpretedFunction(function, note))
 
     @property
     def is_interpreted(self) -> bool:
-        """Whether functions are interpreted that may go over; it may be that none was called."""
-        return bool(self.noted) or not self._settled
+        """Whether functions that are in use are interpreted; it may be that none was called yet."""
+        return bool(self.noted) or not self._compiled or bool(self._refused)
 
     def note(self, name: str, types: ArgumentTypes) -> None:
         """Note that a function is called with arguments of these types."""
-        if name not in self._settled:
+        if name not in self._compiled and name not in self._refused:
             self.noted.setdefault(name, set()).add(types)
 
     def copy_noted(self) -> dict[str, frozenset[ArgumentTypes]]:
@@ -80,9 +81,10 @@ class TieredModule:
     def replace(self, name: str, function: Callable[..., Any]) -> None:
         """Let a compiled function take the place of the interpreted one."""
         setattr(self.functions, name, function)
-        self.settle(name)
+        self._compiled.add(name)
+        self.noted.pop(name, None)
 
-    def settle(self, name: str) -> None:
-        """Leave a function as it is, for good."""
-        self._settled.add(name)
+    def refuse(self, name: str) -> None:
+        """Leave a function interpreted for good."""
+        self._refused.add(name)
         self.noted.pop(name, None)
