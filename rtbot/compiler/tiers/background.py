@@ -94,9 +94,7 @@ class BackgroundCompiler:
         for module in filter(_is_due, [known() for known in self._modules]):
             assert module is not None
             noted = module.copy_noted()
-            known = compile_ahead.list_compiled(module.text)
-            there = {n: s for n, s in noted.items() if s <= known.get(n, set())}
-            loaded = self._load(module, there)
+            loaded = self._load(module, compile_ahead.find_compiled(module.text, noted))
             wanted = {n: s for n, s in noted.items() if n not in loaded}
             if wanted:
                 missing.append((module, wanted))
@@ -128,9 +126,7 @@ class BackgroundCompiler:
             return False
         rest = []
         for module, wanted in self._compiling:
-            known = compile_ahead.list_compiled(module.text)
-            done = {n: s for n, s in wanted.items() if {*s} <= known.get(n, set())}
-            loaded = self._load(module, done)
+            loaded = self._load(module, compile_ahead.find_compiled(module.text, wanted))
             rest.append((module, {n: s for n, s in wanted.items() if n not in loaded}))
         self._compiling = rest
         self._next_look = perf_counter() + LOOK_SECONDS

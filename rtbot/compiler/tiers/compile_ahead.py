@@ -1,9 +1,9 @@
 """Functions compiled before they are called, in this process or in one of its own.
 
 `python -m rtbot.compiler.tiers.compile_ahead` reads what to compile as JSON from stdin. What is on
-disk is listed in a file beside numba's, so that others see it without importing numba. That list
-may claim too much, where files were removed or the machine has another processor: then the function
-is compiled when it is read.
+disk is listed in a file beside numba's, so that others see it without importing numba. What is not
+listed, but has a file of numba's, was compiled when it was called. Either may claim too much, where
+files were removed or the machine has another processor: then it is compiled when it is read.
 """
 
 from __future__ import annotations
@@ -32,15 +32,17 @@ CPU_SECONDS = 900
 """What the process may use, should a compilation never end."""
 
 
-def list_compiled(text: str) -> dict[str, set[ArgumentTypes]]:
-    """Return which functions of a module are on disk, by name, for which types of arguments."""
-    path = jit.write_module(text)
+def find_compiled(text: str, wanted: Wanted) -> dict[str, Iterable[ArgumentTypes]]:
+    """Return those of the functions of a module that are on disk."""
+    path = jit.write_module(text) if wanted else None
     if path is None:
         return {}
-    with suppress(OSError, ValueError, AttributeError, TypeError):
-        found = json.loads(_locate_list(path).read_bytes())
-        return {name: {tuple(s) for s in types} for name, types in found.items()}
-    return {}
+    listed = _read_list(path)
+    return {
+        name: types
+        for name, types in wanted.items()
+        if (set(types) <= listed[name] if name in listed else any(_list_files(path, name, ".nbc")))
+    }
 
 
 def compile_module(text: str, wanted: Wanted) -> list[Exception]:
@@ -87,19 +89,31 @@ def load_function(module: Any, name: str, types: Iterable[ArgumentTypes]) -> Any
 
 def is_compiled(text: str, wanted: Wanted) -> bool:
     """Return whether all these functions are on disk."""
-    known = list_compiled(text)
-    return all(set(types) <= known.get(name, set()) for name, types in wanted.items())
+    return len(find_compiled(text, wanted)) == len(wanted)
 
 
 def _locate_list(path: Path) -> Path:
     return path.parent / code_cache.COMPILED / f"{path.stem}.json"
 
 
+def _list_files(path: Path, name: str, suffix: str = "") -> Iterator[Path]:
+    """Return numba's files of a function."""
+    return (path.parent / code_cache.COMPILED).glob(f"{path.stem}.{name}-*{suffix}")
+
+
+def _read_list(path: Path) -> dict[str, set[ArgumentTypes]]:
+    """Return the functions that are listed, by name, with the types that each is compiled for."""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        found = json.loads(_locate_list(path).read_bytes())
+        return {name: {tuple(s) for s in types} for name, types in found.items()}
+    return {}
+
+
 def _list_function(text: str, name: str, types: Iterable[ArgumentTypes]) -> None:
     path = jit.write_module(text)
     if path is None:
         return
-    known = list_compiled(text)
+    known = _read_list(path)
     known[name] = known.get(name, set()) | set(types)
     described = json.dumps({n: sorted(found) for n, found in sorted(known.items())})
     place = _locate_list(path)
@@ -116,7 +130,7 @@ def forget_function(text: str, name: str) -> None:
     if path is not None:
         with suppress(OSError):
             _locate_list(path).unlink(missing_ok=True)
-            for file in (path.parent / code_cache.COMPILED).glob(f"{path.stem}.{name}-*"):
+            for file in _list_files(path, name):
                 file.unlink(missing_ok=True)
 
 
