@@ -4,10 +4,10 @@ Sessions of many keys are cut into parts and moved as bytes; tables come and go 
 adapter of Spark imports nothing else of this package, and a test holds it to that.
 """
 
-from rtbot.compiler.tiers.modes import choose_mode
 from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import suggest_name
+from rtbot.core.modes import choose_mode
 from rtbot.core.times import DEFAULT_UNIT, TimeStyle
 from rtbot.io.sinks.output_buffer import OutputBuffer
 from rtbot.runtime.kernels.rows import FIRST, LAST

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
-from rtbot.compiler.tiers.modes import NEVER, NOW, choose_mode
+from rtbot.core.modes import NEVER, NOW, choose_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from rtbot.io.pushes import PushTarget
     from rtbot.runtime.session import Session
 
-STARTING, READING, INTERPRETED, COMPILED, WRITING = ACTIVITIES = (
+STARTING, READING, LOADING, INTERPRETED, COMPILED, WRITING = ACTIVITIES = (
     "starting",
     "reading",
+    "loading",
     "interpreted",
     "compiled",
     "writing",
@@ -25,7 +26,8 @@ STARTING, READING, INTERPRETED, COMPILED, WRITING = ACTIVITIES = (
 class Timings:
     """A clock that runs for one activity at a time; `seconds` and `rows` are by activity.
 
-    Writing is what this thread spends on it: another one formats the lines.
+    Loading is that of compiled code before a block. Writing is what this thread spends on it:
+    another one formats the lines.
     """
 
     def __init__(self) -> None:
@@ -51,7 +53,7 @@ class Timings:
         yield f"  {'all':<12}{sum(self.seconds.values()):9.3f} s"
         loaded = BACKGROUND.load_seconds - self._before
         if loaded:
-            yield f"  of it, compiled code was read for {loaded:.3f} s"
+            yield f"  of all this, compiled code was read for {loaded:.3f} s"
         if BACKGROUND.is_compiling:
             yield "  another process is compiling, for later runs"
         if BACKGROUND.compile_seconds:
@@ -67,7 +69,7 @@ class TimedSession:
     def push(self, data: Any) -> Any:
         """Push as the session does; the rows count as they are run at the beginning."""
         rows = [len(table) for table in data.values()]
-        before = self._timings.switch(self._choose())
+        before = self._timings.switch(LOADING)
         self._session.prepare(sum(rows))
         activity = self._choose()
         self._timings.switch(activity)

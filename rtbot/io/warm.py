@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from rtbot.compiler.jit import write_module
 from rtbot.compiler.tiers.argument_types import describe_arguments
 from rtbot.compiler.tiers.compile_ahead import compile_module, is_compiled
-from rtbot.compiler.tiers.modes import BESIDE
 from rtbot.compiler.user_step_errors import to_step_error
+from rtbot.core.modes import BESIDE
 from rtbot.io.sinks import csv_kernels
 from rtbot.io.sinks.csv_writer import CsvEncoder
 from rtbot.io.sinks.writers import TimeFormat
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 KEYS = ((), ("key",), ("key", "more"))
 """Sessions of none, one and several key columns use other loops."""
+
+
+def can_keep(plan: Plan) -> bool:
+    """Return whether there is a folder that code may be kept in."""
+    return write_module(plan.text) is not None
 
 
 def warm_plan(plan: Plan) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.compiler.tiers.argument_types import describe_arguments
-from rtbot.compiler.tiers.modes import BESIDE
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
+from rtbot.core.modes import BESIDE
 from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.direct_path import DirectPath
 from rtbot.runtime.executor import RUN, Run

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compiler.tiers.modes import NOW, choose_mode
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, StateError
+from rtbot.core.modes import NOW, choose_mode
 from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import jit
 from rtbot.compiler.tiers.background import BACKGROUND, PATIENCE_SECONDS
-from rtbot.compiler.tiers.modes import BESIDE, NEVER, NOW, choose_mode
 from rtbot.compiler.tiers.tiered_module import TieredModule
+from rtbot.core.modes import BESIDE, NEVER, NOW, choose_mode
 from rtbot.runtime.kernels import heaps, rows
 from rtbot.runtime.kernels.interpreted import mix
 

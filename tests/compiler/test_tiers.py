@@ -14,10 +14,10 @@ import pytest
 import rtbot
 from rtbot.cli.main import run
 from rtbot.compiler import code_cache, jit
-from rtbot.compiler.tiers import background, child, compile_ahead, modes
+from rtbot.compiler.tiers import background, child, compile_ahead
 from rtbot.compiler.tiers.argument_types import describe_arguments, to_numba_types
 from rtbot.compiler.tiers.background import BACKGROUND, BackgroundCompiler
-from rtbot.core import notices
+from rtbot.core import modes, notices
 from rtbot.io import file_run, warm
 from rtbot.operator import In, Operator, Out, step
 from rtbot.runtime import session_code
@@ -360,6 +360,6 @@ def test_timings_are_by_how_rows_were_run(tmp_path, capfd):
     assert run(["run", *words, str(tmp_path / "o.csv"), "--compile", "never"]) == 0
     lines = capfd.readouterr().err.splitlines()
     places = [line.split()[0] for line in lines[lines.index("time:") + 1 :]]
-    assert places == ["starting", "reading", "interpreted", "compiled", "writing", "all"]
-    assert "  70 rows" in lines[lines.index("time:") + 3]
-    assert "  0 rows" in lines[lines.index("time:") + 4]
+    assert places == ["starting", "reading", "loading", "interpreted", "compiled", "writing", "all"]
+    assert "  70 rows" in lines[lines.index("time:") + 4]
+    assert "  0 rows" in lines[lines.index("time:") + 5]

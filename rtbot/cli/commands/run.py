@@ -19,7 +19,7 @@ from rtbot.cli.options import (
     load_graph,
     parse_parameter,
 )
-from rtbot.compiler.tiers.modes import MODES, use_mode
+from rtbot.core.modes import MODES, use_mode
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
@@ -152,7 +152,6 @@ def command(
     plugins: tuple[str, ...],
     debug: bool,  # noqa: ARG001 (main reads it)
     strict: str | None,
-    mode: str | None,
     **options: Any,
 ) -> int:
     """Run GRAPH on FILE, or on a file per input.
@@ -169,7 +168,7 @@ def command(
     timings = Timings() if options["timings"] else None
     loaded = load_graph(graph, parameters, plugins)
     asked = build_job(loaded, options | {"graph": graph, "plugins": plugins})
-    account = _execute(loaded, replace(asked, timings=timings), mode, quiet=quiet)
+    account = _execute(loaded, replace(asked, timings=timings), options["mode"], quiet=quiet)
     if not quiet:
         show_account(account, sys.stderr)
     for line in timings.list_lines() if timings is not None else ():

@@ -52,10 +52,9 @@ def command(
 
 def _warm(path: str, plan: Plan) -> bool:
     """Compile a plan and report it; return whether its code can be kept."""
-    from rtbot.compiler.jit import write_module
-    from rtbot.io.warm import warm_plan
+    from rtbot.io.warm import can_keep, warm_plan
 
-    if write_module(plan.text) is None:
+    if not can_keep(plan):
         echo("error: there is no folder to keep code in; set RTBOT_CACHE_DIR to one", err=True)
         return False
     started = time.perf_counter()

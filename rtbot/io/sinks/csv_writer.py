@@ -19,9 +19,9 @@ import pyarrow.csv as pacsv
 from rtbot.compiler import jit
 from rtbot.compiler.tiers.argument_types import describe_arguments
 from rtbot.compiler.tiers.background import BACKGROUND, PATIENCE_SECONDS
-from rtbot.compiler.tiers.modes import BESIDE, NOW, choose_mode
 from rtbot.core import times
 from rtbot.core.arrow import fill_nulls, to_numpy
+from rtbot.core.modes import BESIDE, NOW, choose_mode
 from rtbot.io.sinks import csv_kernels
 
 if TYPE_CHECKING:
