@@ -65,8 +65,9 @@ class SessionCode:
         return not self.tiers or self.tiers[0].is_interpreted
 
     def prepare(self, count: int, rehearse: Callable[[], object]) -> None:
-        """Go over at once, or compile, if so many rows are to come that it is worth it.
+        """Go over at once if so many rows are to come that it is worth it.
 
+        No process is started, which would slow down the first rows; that is done when they are out.
         `rehearse` calls all functions that the session may call, so that their types are known.
         """
         seconds = count * ROW_SECONDS
@@ -78,7 +79,7 @@ class SessionCode:
         if seconds > WORTH_COMPILING_SECONDS:
             BACKGROUND.compile_now(self.tiers)
         elif BACKGROUND.is_due(self.tiers):
-            BACKGROUND.turn()
+            BACKGROUND.turn(compiles=False)
 
     def spend(self, seconds: float, rehearse: Callable[[], object]) -> None:
         """Note that so much time was spent, and go over if that is possible and worth it."""

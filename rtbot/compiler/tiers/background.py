@@ -67,16 +67,16 @@ class BackgroundCompiler:
         """Return whether `turn` has something to do."""
         return self._process is not None or any(map(_is_due, modules))
 
-    def turn(self) -> None:
+    def turn(self, *, compiles: bool = True) -> None:
         """Take what has been compiled; read or compile what has been interpreted for long enough.
 
-        Nothing happens while another thread does that.
+        Without `compiles` no process is started. Nothing happens while another thread does this.
         """
         if not self._lock.acquire(blocking=False):
             return
         try:
             if self._process is None or self._take():
-                self._begin()
+                self._begin(compiles=compiles)
         finally:
             self._lock.release()
 
@@ -88,7 +88,7 @@ class BackgroundCompiler:
 
     # ---- with the lock
 
-    def _begin(self) -> None:
+    def _begin(self, *, compiles: bool) -> None:
         """Let go over what is on disk, and start a process for the rest."""
         missing = []
         for module in filter(_is_due, [known() for known in self._modules]):
@@ -98,7 +98,7 @@ class BackgroundCompiler:
             wanted = {n: s for n, s in noted.items() if n not in loaded}
             if wanted:
                 missing.append((module, wanted))
-        if missing:
+        if missing and compiles:
             self._compile(missing)
 
     def _compile(self, missing: Sequence[tuple[TieredModule, Wanted]]) -> None:
