@@ -19,6 +19,7 @@ from rtbot.compiler.tiers import background
 from rtbot.compiler.tiers.background import BACKGROUND
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.runtime import session_code
+from rtbot.runtime.session import Session
 from tests.generate import case
 from tests.harness import Feeder, Mismatch, compare, load
 
@@ -43,6 +44,21 @@ def own_tiers(*, fake=False):
         stack.enter_context(mock.patch.object(session_code, "PATIENCE_SECONDS", float("inf")))
         if fake:
             stack.enter_context(mock.patch.object(jit, "load_compiled", load_fake))
+        yield
+
+
+@contextlib.contextmanager
+def go_over_after(pushes):
+    """Sessions in the block have own, fake tiers, and go over after so many pushes."""
+    left, spend = [pushes], Session.spend
+
+    def spent(self, seconds):
+        spend(self, seconds)
+        left[0] -= 1
+        if left[0] == 0:
+            BACKGROUND.compile_now(self.code.tiers)
+
+    with own_tiers(fake=True), mock.patch.object(Session, "spend", spent):
         yield
 
 

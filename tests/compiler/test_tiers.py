@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,8 +24,9 @@ from rtbot.operator import In, Operator, Out, step
 from rtbot.runtime import session_code
 from rtbot.runtime.kernels import interpreted, rows
 from rtbot.runtime.rehearsal import note_rows, rehearse
+from tests import checkpointed_runs
 from tests.generate import case
-from tests.going_over import check_case, own_tiers
+from tests.going_over import check_case, go_over_after, own_tiers
 from tests.harness import Feeder, load
 from tests.subprocess_runs import ROOT
 
@@ -159,6 +161,31 @@ def test_a_session_that_goes_over_after_any_step_stays_the_same(part):
     """Here to other plain functions; `python -m tests.going_over` compiles."""
     for number in range(part * 3, part * 3 + 3):
         check_case(number, fake=True)
+
+
+@pytest.mark.parametrize("name", ["unkeyed", "keyed", "two inputs", "late"])
+def test_a_run_that_crashes_around_going_over_writes_the_same_checkpoints_and_bytes(
+    name, own_folder, monkeypatch
+):
+    command = checkpointed_runs.prepare(checkpointed_runs.CASES[name], own_folder, 700)
+    command += ["-o", "out.csv", "--checkpoint", "ck", "--every", "1"]
+
+    def run_in_parts(mode):
+        """The checkpoints at every crash, and what is written in the end."""
+        found, code = [], 70
+        while code == 70:
+            pushes, commits = 1 + len(found) % 3, 1 + len(found) % 4
+            with go_over_after(pushes), checkpointed_runs.crash_after(commits):
+                code = run([*command, "--compile", mode, *["--resume"] * bool(found)])
+            found.append(Path("ck").read_bytes() if code == 70 else Path("out.csv").read_bytes())
+        return found
+
+    with checkpointed_runs.use_small_blocks(monkeypatch):
+        expected, before = run_in_parts("never"), BACKGROUND.version
+        beside = run_in_parts("beside")
+    assert len(expected) > 3
+    assert BACKGROUND.version > before
+    assert beside == expected
 
 
 # ---- the process that compiles
