@@ -7,6 +7,7 @@ adapter of Spark imports nothing else of this package, and a test holds it to th
 from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import suggest_name
+from rtbot.core.modes import choose_mode
 from rtbot.core.times import DEFAULT_UNIT, TimeStyle
 from rtbot.graph.model import find_file_setting
 from rtbot.io.sinks.output_buffer import OutputBuffer
@@ -29,6 +30,7 @@ __all__ = [
     "TimeStyle",
     "build_long",
     "build_wide",
+    "choose_mode",
     "convert_key",
     "decode_blob",
     "describe_differences",

@@ -161,29 +161,29 @@ class Graph:
         *,
         tap: Iterable[str] = (),
         queue_limit: int | None = None,
-        compiled: bool | None = None,
+        compiled: bool | str | None = None,
         **policies: Any,
     ) -> Session:
         """Start a session; `key` names key columns, default `io.key`.
 
         `tap` adds operators to the result and changes nothing else. `queue_limit` bounds the rows
-        that wait at one port. `late`, `duplicates` and `lateness` override those of `io`. With
-        `compiled=False` (or RTBOT_INTERPRET=1) the generated code runs as plain Python.
+        that wait at one port. `late`, `duplicates` and `lateness` override those of `io`.
+
+        `compiled` is when generated code is compiled: "now", before it runs; "beside", by another
+        process while it runs as plain Python (the default); "never". True is now, False is never.
+        Operators of one's own are compiled before they run, not beside.
         """
-        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session, wants_compiled
+        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
+        from rtbot.runtime.session_code import choose_plan_mode
 
         checked = self._check_policies(policies)
         io = checked.io
         names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
         limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
-        return Session(
-            self.plan(tap or ()),
-            io,
-            names,
-            own=collect_own(checked.inputs),
-            queue_limit=limit,
-            compiled=wants_compiled(compiled),
-        )
+        plan = self.plan(tap or ())
+        mode = choose_plan_mode(plan, compiled)
+        own = collect_own(checked.inputs)
+        return Session(plan, io, names, own=own, queue_limit=limit, compiled=mode)
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
         """Run the tests of the graph's file and return the outcome of each, in their order.
@@ -215,16 +215,18 @@ class Graph:
         return compare(self, data, key, ComparisonOptions(**wish))
 
     def resume(
-        self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | None = None
+        self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | str | None = None
     ) -> Session:
         """Continue from `Session.dump`; raise CheckpointError if it is damaged or does not fit."""
         from rtbot.runtime.dump import resume
-        from rtbot.runtime.session import Session, wants_compiled
+        from rtbot.runtime.session import Session
+        from rtbot.runtime.session_code import choose_plan_mode
 
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
-        begin = partial(Session, compiled=wants_compiled(compiled))
-        return resume(self.plan(tap or ()), blob, begin)
+        plan = self.plan(tap or ())
+        begin = partial(Session, compiled=choose_plan_mode(plan, compiled))
+        return resume(plan, blob, begin)
 
     def _check_policies(self, policies: Mapping[str, Any]) -> CheckedGraph:
         """Return the graph with these policies, checked as if it had them itself."""

@@ -16,7 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rtbot import DataError
-from rtbot.adapter import FIRST, OutputBuffer, build_long, build_wide, from_numpy, merge_results
+from rtbot.adapter import (
+    FIRST,
+    OutputBuffer,
+    build_long,
+    build_wide,
+    choose_mode,
+    from_numpy,
+    merge_results,
+)
 from spark_adapter.ranks import sort_units
 from spark_adapter.row_order import convert_row_times, find_key_starts, locate_push_error, read_key
 from spark_adapter.worker_errors import hide_worker_traceback
@@ -121,7 +129,7 @@ class KeySession:
     waiting: OutputBuffer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.session = self.work.graph.start(())
+        self.session = self.work.graph.start((), compiled=choose_mode(default="now"))
         self.waiting = OutputBuffer(list(self.work.graph.checked.outputs))
 
     def push(self, chunk: pa.Table) -> pa.Table:
@@ -221,7 +229,7 @@ class PartitionRun:
         runs = from_numpy(np.repeat(np.arange(len(firsts)), np.diff(starts)))
         chosen = rows.slice(starts[0], count).append_column(RUN, runs)
         tables = self.by_run.split_inputs(chosen, keyed=True)
-        session = self.work.graph.start((RUN,))
+        session = self.work.graph.start((RUN,), compiled=choose_mode(default="now"))
         try:
             parts = [session.push(tables), session.finish()]
         except DataError as error:

@@ -21,6 +21,7 @@ from rtbot import CheckpointError, DataError, Result
 from rtbot.adapter import (
     FIRST,
     LAST,
+    choose_mode,
     find_frontiers,
     find_newest,
     from_list,
@@ -243,14 +244,14 @@ class Shard:
 
 def start_shard(work: JobSpec, split: ShardLayout) -> Shard:
     """Return a shard without any rows yet."""
-    return Shard(work, split, work.graph.start(work.keys))
+    return Shard(work, split, work.graph.start(work.keys, compiled=choose_mode(default="now")))
 
 
 def resume_shard(work: JobSpec, split: ShardLayout, state: bytes) -> Shard:
     """Return the shard of this state; raise CheckpointError if it is damaged or does not fit."""
     saved = decode_state(state)
     check_same(saved.header["form"], describe_form(work, split))
-    session = work.graph.resume(saved.dump)
+    session = work.graph.resume(saved.dump, compiled=choose_mode(default="now"))
     waiting = saved.tables.pop(WAITING, None)
     unfinished = {name: _to_numpy(table) for name, table in saved.tables.items()}
     until, history = saved.header["until"], saved.header.get("history", FIRST)

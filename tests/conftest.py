@@ -1,5 +1,10 @@
-"""What tests of the program share."""
+"""What tests of the program share.
 
+Where nothing else is said, code is compiled before it runs: what is tested is not left to the time
+that something takes.
+"""
+
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +12,8 @@ import pytest
 import rtbot.operators  # noqa: F401 (registers its own before a test can)
 from rtbot.cli.main import run
 from rtbot.operator import REGISTRY
+
+os.environ.setdefault("RTBOT_COMPILE", "now")
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,7 @@ VERBS = {
     "sample": "write data to try a graph on",
     "validate": "report every problem of graph files",
     "run": "run a graph on files",
+    "warm": "compile graphs ahead",
     "draw": "draw a graph as SVG or Mermaid",
     "test": "run the tests that graph files hold",
     "compare": "run data in many ways, and say whether all give the same bits",

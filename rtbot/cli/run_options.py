@@ -31,7 +31,7 @@ POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     """Build what is to be read and written from the options."""
     request = build_request(graph, options)
-    taps = _match_taps(graph, options["taps"])
+    taps = match_taps(graph, options["taps"])
     outputs = tuple(graph.plan(taps).outputs)
     _check_columns(["t", *request.key, *outputs])
     rejects = options["rejects"]
@@ -100,7 +100,7 @@ def parse_bytes(text: str) -> int:
     return int(found[1]) << POWERS[found[2]]
 
 
-def _match_taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
+def match_taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:
     """Return the operators that the patterns name, in the order of the graph."""
     names = list(graph.checked.nodes)
     chosen: set[str] = set()

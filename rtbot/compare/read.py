@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compare.canonical_outputs import Outputs
 from rtbot.compare.data import PushCollector
 from rtbot.compare.run_variants import VariantComparison
-from rtbot.compare.sessions import ENDLESS, ReleasedRows
+from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles
 from rtbot.core.errors import RtbotError
 from rtbot.io.pushes import push_all, push_inputs
 from rtbot.tables import split_by_input, to_columns
@@ -29,7 +29,7 @@ class RecordingReader:
     """
 
     def __init__(self, graph: Graph, key: Sequence[str] | str | None) -> None:
-        self.session = graph.start(key, queue_limit=ENDLESS)
+        self.session = graph.start(key, queue_limit=ENDLESS, compiled=compiles())
         self.released = ReleasedRows(self.session)
         self.gathering = PushCollector(graph.checked.inputs, self.session.key)
         self._fault = ""

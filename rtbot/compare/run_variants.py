@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtbot.compare.canonical_outputs import find_difference
 from rtbot.compare.report import ComparisonReport, MinimalDifference, VariantOutcome
 from rtbot.compare.schedules import schedule_whole
-from rtbot.compare.sessions import run_steps
+from rtbot.compare.sessions import compiles, run_steps
 from rtbot.compare.shrink import list_kept_parts, shrink_case
 from rtbot.compare.variants import ReadAttempt, Variant, list_variants
 
@@ -57,7 +56,7 @@ class VariantComparison:
     ) -> None:
         self.graph, self.data, self.options = graph, data, options
         self.tell = tell or _ignore_progress
-        self.interprets = os.environ.get("RTBOT_INTERPRET") == "1"
+        self.interprets = not compiles()
         self._right: list[tuple[Data, Outputs]] = []
         self.left_out: list[str] = []
         self.found: MinimalDifference | None = None

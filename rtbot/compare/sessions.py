@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
+from rtbot.core.modes import NEVER, NOW, choose_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -88,14 +89,20 @@ class ReleasedRows:
         return Outputs(tables, self.key, account)
 
 
+def compiles() -> bool:
+    """Return whether code is compiled where a variant leaves it open, before it runs."""
+    return choose_mode(default=NOW) != NEVER
+
+
 class StepRunner:
     """A session to which data is pushed by steps."""
 
     def __init__(
         self, graph: Graph, data: Data, compiled: bool | None = None, form: Form | None = None
     ) -> None:
-        self.graph, self.data, self.compiled, self.form = graph, data, compiled, form
-        self.session = graph.start(data.key, queue_limit=ENDLESS, compiled=compiled)
+        self.graph, self.data, self.form = graph, data, form
+        self.compiled = compiles() if compiled is None else compiled
+        self.session = graph.start(data.key, queue_limit=ENDLESS, compiled=self.compiled)
         self.released = ReleasedRows(self.session)
 
     def run(self, steps: Sequence[Step]) -> Outputs:

@@ -19,7 +19,7 @@ import threading
 import weakref
 from importlib.abc import InspectLoader, MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rtbot.compiler import code_cache
 from rtbot.compiler.numba_cache import import_numba, load_before_compiling
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Callable, Container, Mapping
     from importlib.machinery import ModuleSpec
+
+T = TypeVar("T")
 
 COMPILED = "rtbot_compiled"
 _making, _handing_over = threading.RLock(), threading.RLock()
@@ -90,9 +92,12 @@ def load_module(text: str, name: str) -> types.ModuleType:
     path = write_module(text)
     name = f"{name}_{fingerprint(text)[:40]}"
     if path is None:
-        spec = importlib.util.spec_from_loader(name, _TextLoader(text))
-    else:
-        spec = importlib.util.spec_from_file_location(name, path)
+        return _execute(importlib.util.spec_from_loader(name, _TextLoader(text)))
+    return _execute(importlib.util.spec_from_file_location(name, path))
+
+
+def _execute(spec: ModuleSpec | None) -> types.ModuleType:
+    """Return the module of a spec; its text is all that is written of it."""
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -104,12 +109,12 @@ def load_module(text: str, name: str) -> types.ModuleType:
     return module
 
 
-def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], types.ModuleType]:
+def one_by_one(function: Callable[[str], T]) -> Callable[[str], T]:
     """Remember what was made, the same for all threads: one makes it, others wait."""
     remembered = functools.lru_cache(maxsize=256)(function)
 
     @functools.wraps(function)
-    def made(text: str) -> types.ModuleType:
+    def made(text: str) -> T:
         with _making:
             return remembered(text)
 
@@ -118,10 +123,10 @@ def one_by_one(function: Callable[[str], types.ModuleType]) -> Callable[[str], t
 
 @one_by_one
 def load_interpreted(text: str) -> types.ModuleType:
-    """Return the module of this text as plain Python."""
-    module = load_module(text, "rtbot_interpreted")
-    module.INTERPRETED = True  # type: ignore[attr-defined]
-    return module
+    """Return the module of this text as plain Python; nothing is written, no version is needed."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    name = f"rtbot_interpreted_{digest[:40]}"
+    return _execute(importlib.util.spec_from_loader(name, _TextLoader(text)))
 
 
 @one_by_one

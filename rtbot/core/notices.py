@@ -42,9 +42,10 @@ def warn_once(text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 (to the user)
 
 
-def announce_compilation() -> None:
-    """Print that something is being compiled; once in a process."""
+def announce_compilation(*, beside: bool = False) -> None:
+    """Print that something is being compiled, here or beside this process; once in a process."""
     if not _silenced:
         _silenced.append("told")
-        notice = "rtbot: compiling (once; the result is kept) ..."
+        where = " beside this run" if beside else ""
+        notice = f"rtbot: compiling{where} (once; the result is kept) ..."
         print(notice, file=sys.stderr, flush=True)  # noqa: T201 (to the user who waits)

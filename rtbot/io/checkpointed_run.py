@@ -17,7 +17,7 @@ from rtbot.graph.model import ReadOptions
 from rtbot.io import reader as blocks
 from rtbot.io.bindings import bind_columns, choose_options
 from rtbot.io.blocks import BadRowPolicy
-from rtbot.io.file_run import complete_account, probe, push_and_write
+from rtbot.io.file_run import RunWriter, complete_account, probe
 from rtbot.io.reader import FileReader, ReadPosition
 from rtbot.io.signals import Terminated, catch_signals
 from rtbot.io.sinks.resumable import ResumableOutputs
@@ -183,7 +183,8 @@ class CheckpointedRun:
         def end_block(rows: int) -> None:
             self._end_block(before + rows, stop)
 
-        push_and_write(self.session, reader, self.outputs, progress, end_block=end_block)
+        writer = RunWriter(self.session, self.outputs, progress, timings=self._job.timings)
+        writer.run(reader, end_block=end_block)
         self._phase = WRITTEN
         self._commit()
 

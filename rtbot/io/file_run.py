@@ -15,10 +15,11 @@ from rtbot.io.signals import catch_signals
 from rtbot.io.sinks.outputs import MEMORY, OutputFiles
 from rtbot.io.sinks.target_writer import open_target_writer
 from rtbot.io.sinks.writers import TimeFormat
-from rtbot.storage.files import Files
+from rtbot.io.timings import READING, WRITING, Timings, time_session
+from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 CHECKPOINT_ROWS = 1_000_000
 """Rows of input between two checkpoints by default."""
 
+LINES = ("csv", "jsonl")
+"""Formats of files in which only the rows count, and not when they were written."""
+
+PIECE_ROWS = 4096
+"""Rows of a block that are interpreted, and written, at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -42,7 +49,7 @@ class Job:
     `taps` are operators whose outputs are results too. `memory` is how many bytes rows that wait to
     be written may take, `queue` how many rows may wait at one port. `rejects` is where bad rows are
     kept, `account` a file for the account, `plot` one for a chart. `checkpoint` is the file that a
-    run can be resumed from, written every `every` rows.
+    run can be resumed from, written every `every` rows. `timings` takes where the time goes.
     """
 
     request: InputSpec
@@ -56,6 +63,7 @@ class Job:
     checkpoint: str | None = None
     every: int = CHECKPOINT_ROWS
     resume: bool = False
+    timings: Timings | None = None
 
 
 def run_files(
@@ -82,8 +90,9 @@ def run_files(
         outputs.open(TimeFormat(reader.unit, reader.style), reader.integer_keys)
         plotter = _make_plotter(graph, session) if job.plot else None
         stop.check()
-        push_and_write(
-            session, reader, outputs, progress, plotter, end_block=lambda _rows: stop.check()
+        writer = RunWriter(session, outputs, progress, plotter, job.timings)
+        writer.run(
+            reader, end_block=lambda _rows: stop.check(), cut=make_cutter(session, job.targets)
         )
         stop.check()
         account = session.account()
@@ -144,37 +153,83 @@ def _make_plotter(graph: Graph, session: Session) -> Plotter:
     return Plotter(graph.checked, session)
 
 
-def push_and_write(
-    session: Session,
-    reader: FileReader,
-    outputs: OutputFiles,
-    progress: ProgressBar | None,
-    plotter: Plotter | None = None,
-    *,
-    end_block: Callable[[int], object] | None = None,
-) -> None:
-    """Push every block and write what it releases; an input whose file has ended is advanced.
+@dataclass
+class RunWriter:
+    """Pushes blocks to a session, and writes what each releases."""
 
-    `end_block` is called after every block, with the number of rows read so far.
-    """
+    session: Session
+    outputs: OutputFiles
+    progress: ProgressBar | None = None
+    plotter: Plotter | None = None
+    timings: Timings | None = None
 
-    def take(result: Result, batch: InputBatch | None) -> None:
-        outputs.add(result)
-        if plotter is not None:
-            plotter.add(result)
+    def run(
+        self,
+        reader: FileReader,
+        *,
+        end_block: Callable[[int], object] | None = None,
+        cut: Callable[[InputBatch], Iterator[InputBatch]] | None = None,
+    ) -> None:
+        """Push every block and write what it releases; an input whose file has ended is advanced.
+
+        `end_block` is called after every block, with the number of rows read so far. `cut` makes
+        smaller blocks of one.
+        """
+
+        def end() -> None:
+            self._end_block(reader.rows)
+            if end_block is not None:
+                end_block(reader.rows)
+
+        self._switch(READING)
+        pushes.pump(time_session(self.session, self.timings), reader, self._take, end, cut)
+        self._take(self.session.finish(), None)
+        self._switch(WRITING)
+        self.outputs.finish(None if self.progress is None else self.progress.wrote)
+
+    def _take(self, result: Result, batch: InputBatch | None) -> None:
+        self._switch(WRITING)
+        self.outputs.add(result)
+        if self.plotter is not None:
+            self.plotter.add(result)
             if batch is not None:
-                plotter.add_inputs(batch.columns)
+                self.plotter.add_inputs(batch.columns)
+        self._switch(READING)
 
-    def end() -> None:
-        outputs.end_block(None if session.key else session.frontier())
-        if progress is not None:
-            progress.read(reader.rows)
-        if end_block is not None:
-            end_block(reader.rows)
+    def _end_block(self, rows: int) -> None:
+        self._switch(WRITING)
+        self.outputs.end_block(None if self.session.key else self.session.frontier())
+        if self.progress is not None:
+            self.progress.read(rows)
+        self._switch(READING)
 
-    pushes.pump(session, reader, take, end)
-    take(session.finish(), None)
-    outputs.finish(None if progress is None else progress.wrote)
+    def _switch(self, activity: str) -> None:
+        if self.timings is not None:
+            self.timings.switch(activity)
+
+
+def make_cutter(
+    session: Session, targets: Sequence[Target]
+) -> Callable[[InputBatch], Iterator[InputBatch]] | None:
+    """Return what cuts a block as long as code is interpreted, so that stdout has its rows soon.
+
+    A block stays whole where its cuts would be seen: with keys, whose rows are sorted by block;
+    where rows may wait for others, which are counted between pushes; in files of blocks.
+    """
+    lines = all(target.form in LINES for target in targets)
+    seen = any(target.path == STANDARD for target in targets)
+    if not (lines and seen and session.code.tiers) or session.key or session.runner.pools:
+        return None
+
+    def cut(batch: InputBatch) -> Iterator[InputBatch]:
+        start, count = 0, batch.block.count
+        session.prepare(count)
+        while session.code.interpreted and count - start > PIECE_ROWS:
+            yield batch.slice(start, start + PIECE_ROWS)
+            start += PIECE_ROWS
+        yield batch if start == 0 else batch.slice(start, count)
+
+    return cut
 
 
 def _find_unfed_inputs(reader: FileReader, account: Mapping[str, Any]) -> Iterator[str]:

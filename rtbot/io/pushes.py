@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtbot.core.errors import DataError, QueueFull
@@ -33,14 +34,18 @@ def pump(
     reader: FileReader,
     take: Callable[[Any, InputBatch | None], object],
     end_block: Callable[[], object] | None = None,
+    cut: Callable[[InputBatch], Iterable[InputBatch]] | None = None,
 ) -> None:
     """Push every block of files; advance an input whose file has ended, so nothing waits for it.
 
-    `take` is called with all that the session returns, and the batch that was pushed. Raises
-    DataError with file and row where a file is wrong.
+    `take` is called with all that the session returns, and the batch that was pushed. `cut` makes
+    smaller batches of one, after each of which a block may end. Raises DataError with file and row
+    where a file is wrong.
     """
     for batches, ended in reader.read_in_turn():
-        for batch in batches:
+        for number, batch in enumerate(batches if cut is None else chain(*map(cut, batches))):
+            if number and cut is not None and end_block is not None:
+                end_block()
             take(_pushed(session, batch), batch)
         for name in ended:
             take(session.advance(INT64_MAX, name), None)

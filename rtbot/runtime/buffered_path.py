@@ -50,6 +50,12 @@ class BufferedPath(PushPath):
         own = any(isinstance(c, RetimeCall) for c in plan.calls)
         return not own and not any(port.holds for port in ports.values())
 
+    def list_functions(self) -> list[Any]:
+        """Return the functions that the path calls."""
+        return [
+            getattr(self.session.module, call.function.name) for call in self.session.plan.calls
+        ]
+
     def _reserve(self) -> None:
         """Make room in the pools for the next `AHEAD` messages, whatever inputs they come to.
 

@@ -43,6 +43,10 @@ class DirectPath(PushPath):
         passed_on = any(stream == call.source for stream, _ in plan.places.values())
         return not made & used and not texts and not passed_on
 
+    def list_functions(self) -> list[Any]:
+        """Return the function that the path calls."""
+        return [self.function]
+
     def _locate_outputs(self) -> list[tuple[str, int, int, int | None]]:
         """Return, per output, where its flag, its value and its valid flag are returned."""
         found: dict[tuple[int, int], tuple[int, int, int | None]] = {}

@@ -52,7 +52,10 @@ class Run:
 
 
 class Executor:
-    """State and execution; independent of keys, tables and policies."""
+    """State and execution; independent of keys, tables and policies.
+
+    `expect` is called with a number of rows before a function runs over them.
+    """
 
     def __init__(
         self, plan: Plan, module: ModuleType, kernels: ModuleType, ports: Mapping[str, InputPort]
@@ -61,7 +64,6 @@ class Executor:
         self.module = module
         self.kernels = kernels
         self.input_ports = ports
-        self.wrap = memoryview if module.__dict__.get("INTERPRETED") else _identity
         self.capacity = 1
         self.operators = OperatorState(plan)
         self.pools = [PairingPool(call, kernels, 1) for call in plan.pairings]
@@ -75,6 +77,7 @@ class Executor:
         self.progress = FrontierTracker(plan, kernels, ports, self.pools)
         self.own_rows: dict[str, int] = {}
         self.pool_arrays: dict[int, tuple[int, Mapping[str, Any]]] = {}
+        self.expect: Callable[[int], object] = _ignore
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
@@ -93,8 +96,8 @@ class Executor:
         """Renew the views of the state's arrays, after one of them has moved."""
         self.grew += 1
         self.ahead = 0
-        self.F = self.wrap(self.operators.words)
-        self.I = self.wrap(self.operators.words.view(np.int64))
+        self.F = self.operators.words
+        self.I = self.operators.words.view(np.int64)
         self.views = {"F": self.F, "I": self.I}
         self.header = self.operators.header
 
@@ -158,6 +161,7 @@ class Executor:
                 batches[stream.index] = make_empty_batch(np.zeros(runs + 1, np.int64), stream.types)
             run.carried = []
             return
+        self.expect(rows)
         targets = []
         for (_, whole), stream in zip(call.groups, streams, strict=True):
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
@@ -208,9 +212,7 @@ class Executor:
         more: Mapping[str, Any],
     ) -> Sequence[Any]:
         """Return the arguments of a function: the arrays that it reads and writes, and others."""
-        given: dict[str, Any] = {"runs": len(slots), "slots": self.wrap(slots), **more}
-        if self.wrap is memoryview:
-            arrays = list(map(memoryview, arrays))  # type: ignore[arg-type]
+        given: dict[str, Any] = {"runs": len(slots), "slots": slots, **more}
         given.update(zip(function.arrays, arrays, strict=True))
         return function.select(given)
 
@@ -226,11 +228,12 @@ class Executor:
             known = self.progress.known[call.progress]
         parts: list[tuple[np.ndarray, list[Column]]] = []
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
-        given: dict[str, Any] = {**self.views, "progress": self.wrap(known)}
+        given: dict[str, Any] = {**self.views, "progress": known}
         while len(source) and run < runs:
             time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
             arrays = [*self._list_source(call, source), starts, time, *flatten_columns(columns)]
             given |= {"from_run": run, "from_row": row, "room": room_rows, "out_base": total}
+            self.expect(max(total, len(source)))
             arguments = self._arrange(call.function, arrays, slots, given)
             run, row, count = getattr(self.module, call.function.name)(*arguments)
             parts.append((time[:count], [trim_column(c, count) for c in columns]))
@@ -251,6 +254,7 @@ class Executor:
         sources = [batches[source] for source, _ in call.sources]
         rows = [len(batch) for batch in sources]
         pool.reserve(sum(rows), runs)
+        self.expect(sum(rows))
         for k, (source, _) in enumerate(call.sources):
             index = self.plan.streams[source].progress[0]
             pool.write_word(k, pairing_layout.FLOOR, run.floors[index])
@@ -282,8 +286,7 @@ class Executor:
                 place = self.plan.streams[source].progress[0]
                 found[f"frontier{k}"], found[f"pinned{k}"] = self.progress.lookup(place)
             found["out_frontier"], found["out_pinned"] = self.progress.lookup(call.progress)
-            wrapped = {name: self.wrap(array) for name, array in found.items()}
-            self.pool_arrays[call.key] = version, wrapped
+            self.pool_arrays[call.key] = version, found
         return self.pool_arrays[call.key][1]
 
 
@@ -309,5 +312,5 @@ def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
     return ResourceLimit(message, code="RT305", hint=hint)
 
 
-def _identity(array: np.ndarray) -> np.ndarray:
-    return array
+def _ignore(rows: int) -> None:
+    """Expect nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -58,6 +59,10 @@ class PushPath:
                 return self.push_general(time, value, key)
             self._break_off(error)
 
+    def list_functions(self) -> list[Any]:
+        """Return the generated functions that the path has looked up, and calls."""
+        return []
+
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Do the work; raise QueueFull, and no other error, before anything has changed."""
         raise NotImplementedError
@@ -108,6 +113,24 @@ class General(PushPath):
         """Push one message, as `Session.push_one`."""
         self.session.check_open()
         return self.push_general(time, value, key)
+
+
+class TieredPath(PushPath):
+    """A path whose functions are interpreted: it notes the time, and another one takes its place.
+
+    That happens when they have gone over to compiled code.
+    """
+
+    def __init__(self, path: PushPath) -> None:
+        super().__init__(path.session, path.name)
+        self._path = path
+
+    def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
+        """Push one message, as `Session.push_one`."""
+        started = perf_counter()
+        released = self._path.push(time, value, key)
+        self.session.spend(perf_counter() - started)
+        return released
 
 
 def plain(key: Any) -> Any:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compiler import jit
+from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, StateError
+from rtbot.core.modes import NOW, choose_mode
 from rtbot.core.time_formats import make_clock
 from rtbot.graph.model import collect_own
 from rtbot.runtime.buffered_path import choose_paths
@@ -23,10 +23,12 @@ from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.output_assembler import OutputAssembler
 from rtbot.runtime.output_frontiers import find_frontier, find_frontiers
-from rtbot.runtime.push_one import General, make_keyless_error
+from rtbot.runtime.push_one import General, TieredPath, make_keyless_error
 from rtbot.runtime.queue_limits import check_queues
+from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
+from rtbot.runtime.session_code import SessionCode
 from rtbot.tables import Columns, TableSpec, split_by_input, to_columns
 from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
@@ -34,7 +36,6 @@ from rtbot.tables.string_dictionary import StringDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import ModuleType
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch
@@ -43,25 +44,8 @@ if TYPE_CHECKING:
     from rtbot.runtime.push_one import PushPath
     from rtbot.runtime.state_owner import StateOwner
 
-KERNELS = ("rows.py", "heaps.py")
 DEFAULT_QUEUE_LIMIT = 1_000_000
 BROKEN = "resume from an earlier dump, or start again"
-
-
-def load_kernels() -> ModuleType:
-    """Return the runtime's own loops, compiled: two texts, one module."""
-    return jit.load_compiled(_kernel_text())
-
-
-@cache
-def _kernel_text() -> str:
-    texts = [files("rtbot.runtime.kernels").joinpath(name).read_text("utf-8") for name in KERNELS]
-    return "\n\n".join(texts)
-
-
-def wants_compiled(compiled: bool | None) -> bool:
-    """Return whether generated code is compiled; None leaves that to the environment."""
-    return os.environ.get("RTBOT_INTERPRET") != "1" if compiled is None else compiled
 
 
 def _make_spec(declared: Input, io: Io, key: tuple[str, ...]) -> TableSpec:
@@ -93,16 +77,15 @@ class Session:
         *,
         own: Mapping[str, Io] | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
-        compiled: bool = True,
+        compiled: bool | str = NOW,
     ) -> None:
         self.plan = plan
         self.io = io
         self.own = collect_own(plan.checked.inputs) if own is None else dict(own)
         self.key = tuple(key)
         self.queue_limit = queue_limit
-        self.kernels = load_kernels()
-        load = jit.load_compiled if compiled else jit.load_interpreted
-        self.module = load(plan.text)
+        self.code = SessionCode(plan.text, choose_mode(compiled))
+        self.module, self.kernels = self.code.module, self.code.kernels
         self.keys = KeyTable(self.key, self.kernels) if self.key else None
         self.texts = StringDictionary()
         self.input_ports = {
@@ -110,6 +93,8 @@ class Session:
             for name, declared in plan.checked.inputs.items()
         }
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
+        if self.code.tiers:
+            self.runner.expect = self.prepare
         self.finished = False
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
@@ -150,10 +135,14 @@ class Session:
             if name not in self.specs:
                 raise self._make_no_input_error(name)
             tables[name] = to_columns(table, self.specs[name])
+        started = perf_counter()
+        self.prepare(sum(map(len, tables.values())))
         try:
-            return self._push(tables)
+            result = self._push(tables)
         except DataError as error:
             raise as_given(error, data, given, self.specs) from None
+        self.spend(perf_counter() - started)
+        return result
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})
@@ -212,6 +201,27 @@ class Session:
         """Refuse rows for an input that is ahead of another where the queue behind it is full."""
         check_queues(self, coming)
 
+    # ---- code that goes over
+
+    def prepare(self, count: int) -> None:
+        """Go over to compiled code at once if that is worth it for so many rows.
+
+        That changes when they are done, and nothing else.
+        """
+        if self.code.tiers:
+            self.code.prepare(count, partial(rehearse, self))
+            self._renew_paths()
+
+    def spend(self, seconds: float) -> None:
+        """Note the time of a call that has ended; functions may go over to compiled code now."""
+        if self.code.tiers:
+            self.code.spend(seconds, partial(rehearse, self))
+            self._renew_paths()
+
+    def _renew_paths(self) -> None:
+        if self.push_paths and self.code.has_changed():
+            self.push_paths = {}
+
     # ---- one message
 
     @by_itself
@@ -240,8 +250,13 @@ class Session:
             self.check_open()
             raise self._make_no_input_error(name)
         if not self.push_paths:
-            self.push_paths = choose_paths(self)
+            chosen = choose_paths(self).items()
+            self.push_paths = {n: TieredPath(p) if self._is_tiered(p) else p for n, p in chosen}
         return self.push_paths.setdefault(name, General(self, name))
+
+    def _is_tiered(self, path: PushPath) -> bool:
+        functions = path.list_functions() if self.code.tiers else ()
+        return any(isinstance(function, InterpretedFunction) for function in functions)
 
     # ---- progress
 

@@ -219,8 +219,8 @@ def test_the_bytes_depend_neither_on_the_way_nor_on_the_cuts(cuts, monkeypatch):
 
 def test_a_file_changes_over_to_the_loops_without_a_seam(monkeypatch):
     used = []
-    loops = csv_writer.load_csv_kernels
-    monkeypatch.setattr(csv_writer, "load_csv_kernels", lambda: used.append(1) or loops())
+    loops = csv_writer.load_csv_loops
+    monkeypatch.setattr(csv_writer, "load_csv_loops", lambda: used.append(1) or loops())
     table = mixed(csv_writer.FEW_ROWS)
     stream = io.BytesIO()
     writer = CsvWriter(stream, TimeFormat())

@@ -664,11 +664,8 @@ SPECIAL = ["plain", "a,b", 'say "x"', "two\nlines", "two\r\nlines", "old\rmac", 
 
 def test_many_rows_are_quoted_as_few_are(monkeypatch):
     """From 65,537 rows on another way writes CSV; here its loops are plain Python."""
-    made, powers = (
-        jit.load_interpreted(Path(csv_kernels.__file__).read_text("utf-8")),
-        np.zeros(1, "u8"),
-    )
-    monkeypatch.setattr(lines, "load_csv_kernels", lambda: (made, powers))
+    loops = SimpleNamespace(find_put_rows=lambda _prepare: csv_kernels.put_rows)
+    monkeypatch.setattr(lines, "load_csv_loops", lambda: loops)
     table = pa.table({"t": range(len(SPECIAL)), "y": pa.array(SPECIAL, pa.string())})
     few, many = (
         b"".join(bytes(part) for part in lines.CsvEncoder(TimeFormat(), rows).encode(table))

@@ -16,7 +16,8 @@ from rtbot.runtime.input_port import InputPort
 from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.reorder import ReorderBuffer
-from rtbot.runtime.session import Session, load_kernels
+from rtbot.runtime.session import Session
+from rtbot.runtime.session_code import load_kernels
 from rtbot.runtime.state_owner import OperatorState
 from rtbot.tables import TextColumn
 from rtbot.tables.string_dictionary import StringDictionary
@@ -118,7 +119,7 @@ def test_a_push_refused_for_its_new_keys_leaves_no_room_for_them():
 @pytest.mark.parametrize("seed", range(4))
 def test_keys_that_come_go_and_are_refused_are_those_of_a_dictionary(seed, kind):
     rng = random.Random(f"{seed}/{kind}")
-    keys = KeyTable(["k", "l"] if kind == "both" else ["k"], load_kernels())
+    keys = KeyTable(["k", "l"] if kind == "both" else ["k"], load_kernels("now"))
     slots = {}
 
     def columns(numbers):
@@ -632,9 +633,9 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 
 
 DERIVED = {
-    Session: "plan io key queue_limit kernels module keys input_ports runner broken specs ingest"
-    " assembler known_slots push_paths texts busy",
-    Executor: "plan module kernels input_ports wrap pools pool_arrays views grew ahead arranged"
+    Session: "plan io own key queue_limit code kernels module keys input_ports runner broken specs"
+    " ingest assembler known_slots push_paths texts busy",
+    Executor: "plan module kernels input_ports pools pool_arrays views expect grew ahead arranged"
     " operators progress owners capacity F I header",
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports pools",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,9 +20,11 @@ from rtbot.cli.options import (
     parse_parameter,
 )
 from rtbot.cli.startup import begin_collecting
+from rtbot.core.modes import MODES, use_mode
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
+    import rtbot
     from rtbot.cli.progress_bar import ProgressBar
     from rtbot.io.file_run import Job
 
@@ -134,6 +137,14 @@ class _Run(click.Command):
     help="How many rows of input go between two checkpoints, at least.  [default: 1000000]",
 )
 @click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
+@click.option(
+    "--compile",
+    "mode",
+    type=click.Choice(MODES),
+    help="When the graph is compiled: before it runs, by another process while it runs as plain "
+    "Python, or never.  [default: beside]",
+)
+@click.option("--timings", is_flag=True, help="Print where the time went.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @add_graph_options
 def command(
@@ -151,24 +162,18 @@ def command(
     of every row goes to stderr.
     """
     from rtbot.cli.run_options import build_job
-    from rtbot.core.notices import suppress_notices
     from rtbot.io.account_table import show_account, sum_losses, without_match
+    from rtbot.io.timings import Timings
 
     quiet = options["quiet"]
+    timings = Timings() if options["timings"] else None
     loaded = load_graph(graph, parameters, plugins, options)
     asked = build_job(loaded, options | {"graph": graph, "plugins": plugins})
-    with ExitStack() as stack:
-        if quiet:
-            stack.enter_context(suppress_notices())
-        progress = None if quiet else _make_progress_bar(stack, asked)
-        if asked.checkpoint is None:
-            from rtbot.io.file_run import run_files as execute
-        else:
-            from rtbot.io.checkpointed_run import run_with_checkpoints as execute
-        begin_collecting()
-        account = execute(loaded, asked, _discard_notice if quiet else _print_notice, progress)
+    account = _execute(loaded, replace(asked, timings=timings), options["mode"], quiet=quiet)
     if not quiet:
         show_account(account, sys.stderr)
+    for line in timings.list_lines() if timings is not None else ():
+        echo(line, err=True)
     found = sum_losses(account, unmatched=strict == "all") if strict else {}
     if found:
         text = ", ".join(f"{reason} {count}" for reason, count in found.items())
@@ -177,6 +182,23 @@ def command(
     if alone:
         echo(f"--strict: rows found no match: unmatched {alone}", err=True)
     return FAILED if found or alone else 0
+
+
+def _execute(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool) -> dict[str, Any]:
+    """Run the graph; return the account."""
+    from rtbot.core.notices import suppress_notices
+
+    with ExitStack() as stack:
+        stack.enter_context(use_mode(mode))
+        if quiet:
+            stack.enter_context(suppress_notices())
+        progress = None if quiet else _make_progress_bar(stack, asked)
+        if asked.checkpoint is None:
+            from rtbot.io.file_run import run_files as execute
+        else:
+            from rtbot.io.checkpointed_run import run_with_checkpoints as execute
+        begin_collecting()
+        return execute(graph, asked, _discard_notice if quiet else _print_notice, progress)
 
 
 def _print_notice(text: str) -> None:

@@ -1,14 +1,14 @@
 """Tables as lines of CSV: by Arrow where rows are few, by compiled loops where they are many.
 
 Both make the same bytes. The loops write a row three to four times as fast, but have to be compiled
-once per machine, and read from disk in every process.
+once per machine, and read from disk in every process. Arrow writes as long as they are not there.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import io
-import pkgutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +17,15 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from rtbot.compiler import jit
+from rtbot.compiler.tiers.argument_types import describe_arguments
+from rtbot.compiler.tiers.background import BACKGROUND, PATIENCE_SECONDS
 from rtbot.core import times
 from rtbot.core.arrow import fill_nulls, to_numpy
+from rtbot.core.modes import BESIDE, NOW, choose_mode
 from rtbot.io.sinks import csv_kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
     from rtbot.io.sinks.writers import TimeFormat
 
@@ -47,22 +49,40 @@ class CsvEncoder:
     def __init__(self, clock: TimeFormat, few_rows: int = FEW_ROWS) -> None:
         self._clock, self._few_rows = clock, few_rows
         self._rows = 0
+        self._loops: CsvLoops | None = None
         self._out = np.empty(0, np.uint8)
 
     def encode(self, table: pa.Table) -> Iterator[bytes | memoryview]:
         """Yield the text of the table in parts; each is valid until the next is requested."""
         self._rows += table.num_rows
-        if self._rows > self._few_rows and all(map(_is_known, table.schema.types)):
-            yield from map(self._encode_compiled, table.to_batches(max_chunksize=SLICE_ROWS))
+        many = self._rows > self._few_rows and all(map(_is_known, table.schema.types))
+        put_rows = self._find_put_rows(table) if many else None
+        if put_rows is not None:
+            for batch in table.to_batches(max_chunksize=SLICE_ROWS):
+                simple = self._clock.simplify(batch)
+                if simple is None:
+                    yield from self._encode_slowly(pa.Table.from_batches([batch]))
+                else:
+                    end = put_rows(*self.prepare_arguments(batch, simple))
+                    yield memoryview(self._out)[:end]
         else:
-            table = self._clock.format_table(table)
-            yield from map(_encode_with_arrow, table.to_batches(max_chunksize=SLICE_ROWS))
+            yield from self._encode_slowly(table)
 
-    def _encode_compiled(self, batch: pa.RecordBatch) -> bytes | memoryview:
-        times_format = self._clock.simplify(batch)
-        if times_format is None:
-            table = self._clock.format_table(pa.Table.from_batches([batch]))
-            return _encode_with_arrow(*table.to_batches())
+    def _encode_slowly(self, table: pa.Table) -> Iterator[bytes]:
+        table = self._clock.format_table(table)
+        yield from map(_encode_with_arrow, table.to_batches(max_chunksize=SLICE_ROWS))
+
+    def _find_put_rows(self, table: pa.Table) -> Callable[..., int] | None:
+        """Return the compiled loop, or None as long as there is none."""
+        if self._loops is None:
+            self._loops = load_csv_loops()
+        first = table.slice(0, 1).to_batches()[0]
+        return self._loops.find_put_rows(lambda: self.prepare_arguments(first))
+
+    def prepare_arguments(
+        self, batch: pa.RecordBatch, times_format: TimeFormat | None = None
+    ) -> tuple[np.ndarray, ...]:
+        """Return the arguments of `put_rows`, the last of which is the room for the text."""
         shape = batch.num_columns, batch.num_rows
         kinds, texts = np.empty(shape[0], np.int64), list[bytes]()
         words, valid = np.empty(shape, np.int64), np.ones(shape, np.bool_)
@@ -76,7 +96,7 @@ class CsvEncoder:
             if column.null_count:
                 valid[place] = to_numpy(column.is_valid())
         clock = np.zeros(0, np.int64)
-        if times_format.style is not None:
+        if times_format is not None and times_format.style is not None:
             place = batch.schema.get_field_index("t")
             kinds[place] = csv_kernels.TIME
             clock = _encode_time_format(words[place], times_format)
@@ -84,19 +104,48 @@ class CsvEncoder:
             self._out = np.empty(room, np.uint8)
         starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
         letters = np.frombuffer(b"".join(texts) or b" ", np.uint8)
-        made, powers = load_csv_kernels()
-        end = made.put_rows(kinds, words, valid, clock, letters, starts, powers, self._out)
-        return memoryview(self._out)[:end]
+        return kinds, words, valid, clock, letters, starts, compute_powers(), self._out
+
+
+class CsvLoops:
+    """The compiled loops, in one of the modes; they are never interpreted, as Arrow is faster."""
+
+    def __init__(self, text: str, mode: str) -> None:
+        self._put_rows = jit.load_compiled(text).put_rows if mode == NOW else None
+        self._tier = BACKGROUND.add(text, {}) if mode == BESIDE else None
+
+    def find_put_rows(
+        self, prepare: Callable[[], tuple[np.ndarray, ...]]
+    ) -> Callable[..., int] | None:
+        """Return the function, or None as long as it is not compiled.
+
+        `prepare` returns arguments for it.
+        """
+        if self._put_rows is None and self._tier is not None:
+            if not self._tier.seconds:
+                self._tier.seconds = PATIENCE_SECONDS
+                self._tier.note("put_rows", describe_arguments(prepare()))
+            if BACKGROUND.is_due([self._tier]):
+                BACKGROUND.turn()
+            self._put_rows = getattr(self._tier.functions, "put_rows", None)
+        return self._put_rows
+
+
+def load_csv_loops() -> CsvLoops:
+    """Return the loops in the mode of this process."""
+    return _load_loops(choose_mode())
 
 
 @functools.cache
-def load_csv_kernels() -> tuple[ModuleType, np.ndarray]:
-    """Return the compiled loops, and the powers of ten that `shortest` takes."""
-    text = (pkgutil.get_data("rtbot.io.sinks", "csv_kernels.py") or b"").decode()
+def _load_loops(mode: str) -> CsvLoops:
+    return CsvLoops(inspect.getsource(csv_kernels), mode)
+
+
+@functools.cache
+def compute_powers() -> np.ndarray:
+    """Return the powers of ten that `shortest` takes."""
     exponents = range(csv_kernels.LOWEST_POWER, csv_kernels.HIGHEST_POWER + 1)
-    return jit.load_compiled(text), np.array(
-        [_compute_power(e) for e in exponents], np.uint64
-    ).ravel()
+    return np.array([_compute_power(e) for e in exponents], np.uint64).ravel()
 
 
 def _compute_power(exponent: int) -> tuple[int, int]:

@@ -1,0 +1,64 @@
+"""`rtbot warm`: graphs compiled ahead."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from rtbot.cli import shell_completion
+from rtbot.cli.exit_codes import INPUT_OUTPUT
+from rtbot.cli.messages import echo
+from rtbot.cli.options import add_graph_options, load_graph
+
+if TYPE_CHECKING:
+    from rtbot.compiler.plan import Plan
+
+
+@click.command("warm")
+@click.argument(
+    "graphs",
+    nargs=-1,
+    required=True,
+    metavar="GRAPH...",
+    shell_complete=shell_completion.complete_graph_files,
+)
+@click.option(
+    "--tap", "taps", multiple=True, metavar="GLOB", help="As for `rtbot run`: it is another code."
+)
+@add_graph_options
+def command(
+    graphs: tuple[str, ...],
+    taps: tuple[str, ...],
+    parameters: tuple[str, ...],
+    plugins: tuple[str, ...],
+    debug: bool,  # noqa: ARG001 (main reads it)
+) -> int:
+    """Compile GRAPHs, so that their runs start with compiled code.
+
+    It is kept in ~/.cache/rtbot or in RTBOT_CACHE_DIR. A graph is compiled once per machine and
+    version; its parameters are no part of the code, unless they choose between operators' forms.
+    """
+    from rtbot.cli.run_options import match_taps
+
+    for path in graphs:
+        graph = load_graph(path, parameters, plugins)
+        plan = graph.plan(match_taps(graph, taps))
+        if not _warm(path, plan):
+            return INPUT_OUTPUT
+    return 0
+
+
+def _warm(path: str, plan: Plan) -> bool:
+    """Compile a plan and report it; return whether its code can be kept."""
+    from rtbot.io.warm import can_keep, warm_plan
+
+    if not can_keep(plan):
+        echo("error: there is no folder to keep code in; set RTBOT_CACHE_DIR to one", err=True)
+        return False
+    started = time.perf_counter()
+    compiled = warm_plan(plan)
+    seconds = time.perf_counter() - started
+    echo(f"{path}: compiled in {seconds:.1f} s" if compiled else f"{path}: is compiled", err=True)
+    return True

@@ -1,0 +1,1 @@
+"""Tiered execution: code that starts interpreted and goes over to compiled code."""
