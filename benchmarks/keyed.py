@@ -25,7 +25,7 @@ class Keyed:
     def __init__(self, names: np.ndarray, values: np.ndarray) -> None:
         self.names, self.values = names, values
         self.generator = np.random.default_rng(SEED)
-        self.session = bollinger().start(key="k")
+        self.session = bollinger().start(key="k", compiled="now")
         self.time = 0
         self.fill()
 

@@ -68,7 +68,7 @@ class Pushing:
 
     def __init__(self, graph: rtbot.Graph, tables: dict[str, dict[str, Any]], **how: Any) -> None:
         started = time.process_time()
-        self.session = graph.start(**how)
+        self.session = graph.start(compiled="now", **how)
         self.tables = tables
         self.span = 2 + max(int(table["t"][-1]) for table in tables.values())
         self.base = 0

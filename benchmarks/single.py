@@ -23,7 +23,7 @@ class Messages:
     """A session and its next messages; `key` names make it a keyed one."""
 
     def __init__(self, graph: Any, inputs: tuple[str, ...], names: list[Any] | None = None) -> None:
-        self.session = graph.start(key="k") if names else graph.start()
+        self.session = graph.start(key="k" if names else None, compiled="now")
         self.inputs, self.names = inputs, names
         self.generator = np.random.default_rng(SEED)
         self.time = 0
@@ -66,7 +66,7 @@ class Messages:
 
 def batches(size: int, runs: int) -> tuple[float, float]:
     """CPU and wall seconds per row for Bollinger, pushed in batches of this size."""
-    session = bollinger().start()
+    session = bollinger().start(compiled="now")
     count = max(20, min(2_000, 1_000_000 // size))
     values, start = walk(size), 0
 

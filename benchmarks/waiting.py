@@ -25,7 +25,7 @@ class Queue:
     """A join whose first input is `waiting` rows ahead of the second, and what pushes took."""
 
     def __init__(self, kind: str, waiting: int) -> None:
-        self.session = join(kind).start(queue_limit=10 * waiting + 10)
+        self.session = join(kind).start(queue_limit=10 * waiting + 10, compiled="now")
         self.waiting = waiting
         self.seconds: dict[str, list[tuple[float, float]]] = {"a": [], "b": []}
         if waiting:

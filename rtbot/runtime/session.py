@@ -293,6 +293,7 @@ class Session:
 
     def _release(self, slots: np.ndarray, *, ending: bool) -> Result:
         held = {n: f for n, f in self.input_ports.items() if isinstance(f, ReorderBuffer)}
+        self.prepare(sum(f.counts["held"] for f in held.values()))
         batches = {n: f.release(slots, ending=ending) for n, f in held.items()}
         return self._make_result(slots, self.runner.run(slots, batches, ending=ending))
 

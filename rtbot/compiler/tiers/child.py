@@ -6,7 +6,6 @@ import atexit
 import json
 import os
 import sys
-import sysconfig
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -95,6 +94,8 @@ def _spawn(stdin: int) -> int:
 
 def _list_paths() -> list[str]:
     """Return where the process looks for packages first: here, if this one is not installed."""
+    import sysconfig
+
     root = str(Path(compile_ahead.__file__).parents[3])
     installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     given = os.environ.get("PYTHONPATH")

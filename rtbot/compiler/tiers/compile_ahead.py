@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,15 +136,18 @@ def forget_function(text: str, name: str) -> None:
 
 @contextmanager
 def _lock(text: str) -> Iterator[None]:
-    """Wait until no other process compiles this module; the lock ends with its process."""
-    path = jit.write_module(text)
-    if path is None:
-        yield
-        return
-    import fcntl
+    """Wait until no other process compiles this module; the lock ends with its process.
 
-    with path.with_suffix(".lock").open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    Where files cannot be locked, several may compile the same.
+    """
+    path = jit.write_module(text)
+    with ExitStack() as stack:
+        with suppress(OSError, ImportError):
+            import fcntl
+
+            if path is not None:
+                file = stack.enter_context(path.with_suffix(".lock").open("wb"))
+                fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
