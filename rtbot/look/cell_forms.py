@@ -33,7 +33,9 @@ MONTHS = (
     "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
     "|mai|okt|dez|ene|abr|ago|set|dic|fév|fev|avr|août|out"
 )
-DAY = r"(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2}))"
+DAY = (
+    r"(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2}))"
+)
 TIME_FORM = re.compile(
     rf"(?:{DAY}(?:[T ,:]+.*)?"
     r"|[0-9]{8}[T ][0-9]{4}.*"
@@ -49,16 +51,19 @@ MEASURE_FORM = re.compile(
     r"[^\w\s.,+-]{1,2}\s?[+-]?[0-9][0-9.,]*|[+-]?[0-9][0-9.,]*\s?(?:[^\W\d_]|[%°/²³€$£-]){1,8}"
 )
 
-ABSENT = frozenset(
-    "? na n/a n.a. #n/a nan- null none nil - -- --- – — mm m . .. ... missing unknown unavailable"
-    " nodata no_data n.d. nd *** ** * \\n undefined void #value! #ref! #div/0! bad error".split()
+ABSENT = re.compile(
+    r"\?|#?n\.?/?a\.?|nan-|null|none|nil|-{1,3}|\u2013|\u2014|mm?|\.{1,3}|\u2026|missing|unknown"
+    r"|unavailable|undefined|void|no_?data|n\.?d\.?|\*{1,5}|\\n|#(?:value|ref|div/0)!|bad|error",
+    re.IGNORECASE,
 )
-"""Tokens that mean an absent value, in lower case."""
+"""Tokens that mean an absent value."""
 
-BEYOND = frozenset("low high lo hi ice eqp bkw dis mnt rat zfl ssn trace t over under".split())
+BEYOND = re.compile(
+    r"low|high|lo|hi|ice|eqp|bkw|dis|mnt|rat|zfl|ssn|trace|t|over|under|off", re.IGNORECASE
+)
 """Tokens of sources that mean that something could not be measured, or was out of range."""
 
-WORDS_OF_TRUTH = frozenset("true false yes no on off".split())
+TRUTH = re.compile(r"true|false|yes|no|on|off", re.IGNORECASE)
 
 
 class CellForm(NamedTuple):
@@ -97,12 +102,12 @@ def describe_cell(text: str) -> CellForm:
 
 def is_absent(text: str) -> bool:
     """Return whether a token is known to mean an absent value."""
-    return text.strip().lower() in ABSENT
+    return ABSENT.fullmatch(text.strip()) is not None
 
 
 def is_beyond(text: str) -> bool:
     """Return whether a token is known to mean that there is no measurement, with a reason."""
-    return text.strip().lower() in BEYOND
+    return BEYOND.fullmatch(text.strip()) is not None
 
 
 def _describe_grouped(text: str) -> CellForm | None:
@@ -123,7 +128,7 @@ def _describe_other(text: str) -> CellForm:
         return CellForm(CLOCK)
     if text[0].isalnum() and TIME_FORM.fullmatch(text):
         return CellForm(TIME)
-    if text.lower() in WORDS_OF_TRUTH:
+    if TRUTH.fullmatch(text):
         return CellForm(BOOLEAN)
     if MEASURE_FORM.fullmatch(text):
         return CellForm(MEASURE)

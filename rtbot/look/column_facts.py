@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NUMERIC = ("number", "integer")
 CODE = "code"
-"""The kind of integers some of which begin with zeros: they name something, or are parts of times."""
+"""The kind of integers some of which begin with zeros: names, or parts of times."""
 
 TOKENS_MAX = 8
 """A column of numbers has no more kinds of tokens than this; else it is text."""
@@ -120,9 +120,7 @@ def describe_column(name: str, cells: Sequence[str], signs: NumberSigns) -> Colu
     note = _describe_measures(counts) if kind == cell_forms.MEASURE else ""
     if NUMBER in kinds and kind == "text" and kinds[NUMBER] > MOST * kinds.total():
         note = f"numbers, and {len(others)} other texts"
-    return ColumnFacts(
-        name, kind, len(cells), empty, distinct=distinct, note=note, example=example
-    )
+    return ColumnFacts(name, kind, len(cells), empty, distinct=distinct, note=note, example=example)
 
 
 def find_number_signs(table: SampledTable) -> NumberSigns:
@@ -157,7 +155,9 @@ def _decide_signs(
     if decimals[POINT] and decimals[COMMA]:
         decimal = POINT if decimals[POINT] >= decimals[COMMA] else COMMA
         other = COMMA if decimal == POINT else POINT
-        doubt = f"{decimals[other]} cells have {other!r} as decimal sign, {decimals[decimal]} others"
+        doubt = (
+            f"{decimals[other]} cells have {other!r} as decimal sign, {decimals[decimal]} others"
+        )
         return NumberSigns(decimal, group if group != decimal else "", doubt)
     if decimals:
         decimal = next(iter(+decimals))
@@ -232,9 +232,9 @@ def _find_sentinels(values: Sequence[float]) -> set[float]:
     """Return values that sources write for absent ones, where they are far from all others."""
     found = set()
     distinct = sorted(set(values))
-    for value, rest in ((distinct[0], distinct[1:]), (distinct[-1], distinct[:-1])) if len(
-        distinct
-    ) > 2 else ():
+    for value, rest in (
+        ((distinct[0], distinct[1:]), (distinct[-1], distinct[:-1])) if len(distinct) > 2 else ()
+    ):
         span = rest[-1] - rest[0]
         if value in SENTINELS and min(abs(value - rest[0]), abs(value - rest[-1])) > span:
             found.add(value)

@@ -39,7 +39,8 @@ class FileFacts:
     `form` is csv, jsonl, parquet, arrow, or what else it is. `size` and `looked` are bytes; `whole`
     is whether all of them were looked at. `rows` were looked at, of about `rows_total`. `notes`
     are facts with their reasons, `doubts` what may be otherwise, `obstacles` what no option reads.
-    `header` is a line, 0 without one. `first_rows` are rows as they are read.
+    `header` is a line, 0 without one. `first_rows` are rows as they are read. `clocks_changed` is
+    whether an hour is there twice, as where daylight saving time ends.
     """
 
     file: str
@@ -66,6 +67,7 @@ class FileFacts:
     first_rows: list[list[str]] = field(default_factory=list)
     trial: TrialReading | None = None
     lines: list[int] = field(default_factory=list)
+    clocks_changed: bool = False
 
     @property
     def reading(self) -> ReadOptions:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rtbot.look.file_facts import FileFacts
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-RESERVED = frozenset("true false yes no on off null y n".split())
+RESERVED = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
 DIALECT = CsvDialect()
 TAB = "tab"
 WIDTH = 96
@@ -43,7 +43,9 @@ def quote_scalar(text: str) -> str:
     if text.isprintable() and "\u2028" not in text:
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     escaped = "".join(
-        c if c.isprintable() and c not in '\\"' else f"\\x{ord(c):02x}"
+        c
+        if c.isprintable() and c not in '\\"'
+        else f"\\x{ord(c):02x}"
         if ord(c) < 256
         else f"\\u{ord(c):04x}"
         if ord(c) < 65536
@@ -68,29 +70,34 @@ def list_graph_only(facts: FileFacts) -> list[str]:
 
 def _list_lines(facts: FileFacts) -> Iterator[str]:
     io, reading = facts.io, facts.io.reading
-    if io.unit is not None:
-        yield f"unit: {io.unit}"
-    if io.time:
-        yield f"time: {_render_names(io.time)}"
-    if reading.time_format is not None:
-        line = f"time_format: {quote_scalar(reading.time_format)}"
-        others = facts.time.others if facts.time else ()
-        yield line + (f"   # or {' or '.join(map(quote_scalar, others))}" if others else "")
-    if io.key:
-        yield f"key: [{', '.join(map(quote_scalar, io.key))}]"
-    if reading.columns_as is not None:
-        yield f"columns_as: {quote_scalar(reading.columns_as)}"
-    if reading.null:
-        yield f"null: [{', '.join(map(quote_scalar, reading.null))}]"
-    if io.lateness is not None:
-        yield f"lateness: {_show_lateness(facts)}"
-    if io.duplicates != "error":
-        yield f"duplicates: {io.duplicates}"
-    if io.bad != "error":
-        yield f"bad: {io.bad}"
     dialect = ", ".join(f"{key}: {value}" for key, value in list_dialect(reading.csv))
-    if dialect:
-        yield f"csv: {{{dialect}}}"
+    found = {
+        "unit": io.unit,
+        "time": _render_names(io.time) if io.time else None,
+        "time_format": _render_format(facts),
+        "key": _render_list(io.key) if io.key else None,
+        "columns_as": reading.columns_as and quote_scalar(reading.columns_as),
+        "null": _render_list(reading.null) if reading.null else None,
+        "lateness": _show_lateness(facts) if io.lateness is not None else None,
+        "duplicates": io.duplicates if io.duplicates != "error" else None,
+        "bad": io.bad if io.bad != "error" else None,
+        "csv": f"{{{dialect}}}" if dialect else None,
+    }
+    yield from (f"{key}: {value}" for key, value in found.items() if value is not None)
+
+
+def _render_format(facts: FileFacts) -> str | None:
+    """Write the format, and as a comment the others that would read all times too."""
+    form = facts.io.reading.time_format
+    if form is None:
+        return None
+    others = map(quote_scalar, facts.time.others if facts.time else ())
+    text = " or ".join(others)
+    return quote_scalar(form) + (f"   # or {text}" if text else "")
+
+
+def _render_list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(quote_scalar, texts))}]"
 
 
 def list_dialect(dialect: CsvDialect) -> Iterator[tuple[str, str]]:
@@ -102,7 +109,7 @@ def list_dialect(dialect: CsvDialect) -> Iterator[tuple[str, str]]:
     if dialect.comment:
         yield "comment", quote_scalar(dialect.comment)
     if dialect.names:
-        yield "names", f"[{', '.join(map(quote_scalar, dialect.names))}]"
+        yield "names", _render_list(dialect.names)
 
 
 def _name_sign(value: str) -> str:
@@ -112,7 +119,7 @@ def _name_sign(value: str) -> str:
 def _render_names(names: tuple[str, ...]) -> str:
     if len(names) == 1:
         return quote_scalar(names[0])
-    return f"[{', '.join(map(quote_scalar, names))}]"
+    return _render_list(names)
 
 
 def _show_lateness(facts: FileFacts) -> str:

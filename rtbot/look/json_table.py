@@ -27,8 +27,10 @@ def is_json_lines(lines: Sequence[str]) -> bool:
 
 def read_json_table(text: TextSample, facts: FileFacts) -> SampledTable:
     """Return the objects as rows of text; what is nested has a name with points."""
-    segments = [[row for row in map(_parse_line, lines) if isinstance(row, dict)] for lines in
-                (text.lines, *text.parts)]
+    segments = [
+        [row for row in map(_parse_line, lines) if isinstance(row, dict)]
+        for lines in (text.lines, *text.parts)
+    ]
     bad = [
         number
         for number, line in enumerate(text.lines, 1)

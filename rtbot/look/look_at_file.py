@@ -10,7 +10,6 @@ from rtbot.io.source_opener import detect_format
 from rtbot.look.column_facts import (
     NumberSigns,
     SampledTable,
-    describe_columns,
     find_number_signs,
 )
 from rtbot.look.file_facts import FileFacts

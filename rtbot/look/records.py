@@ -55,10 +55,9 @@ def split_records(lines: Sequence[Line], delimiter: str, quote: str) -> list[Rec
             for line in lines
             if line.text.strip()
         ]
-    reader = csv.reader(
-        (line.text + "\n" for line in lines), delimiter=delimiter, quotechar=quote
-    )
-    found, start = [], 0
+    reader = csv.reader((line.text + "\n" for line in lines), delimiter=delimiter, quotechar=quote)
+    found: list[Record] = []
+    start = 0
     while True:
         try:
             cells = next(reader, None)

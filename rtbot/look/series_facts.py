@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,11 +30,13 @@ REGULAR = 0.5
 """Times have a step if more than this share of their distances is the same."""
 
 KEY_CANDIDATES = 6
-KEY_WORDS = frozenset(
-    "symbol ticker station device sensor meter id name key host site location series variable"
-    " metric entity_id channel tag instrument isin asset pair account city country region"
-    " parameter sensor_id station_id device_id host_name serial".split()
+KEY_WORD = re.compile(
+    r"symbol|ticker|isin|asset|pair|instrument|account|station|device|sensor|meter|channel|tag|host"
+    r"|site|location|city|country|region|series|variable|metric|parameter|entity|key|name|serial"
+    r"|(?:.*[_ -])?(?:id|no|nr|code|number|name)",
+    re.IGNORECASE,
 )
+"""Names of columns that are likely to hold keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ def find_keys(
     rated = _list_candidates(facts)
     repeats = _count_repeats(times, [()] * len(times))
     if not repeats:
-        named = [fact.name for fact in rated if fact.name.strip().lower() in KEY_WORDS]
+        named = [fact.name for fact in rated if _has_key_word(fact.name)]
         return (), (named[0] if named else "")
     for size in (1, 2):
         for chosen in combinations([fact.name for fact in rated], size):
@@ -173,7 +176,7 @@ def _list_candidates(facts: Sequence[ColumnFacts]) -> list[ColumnFacts]:
     """Return columns whose values repeat and may be names, the likeliest first."""
 
     def rate(fact: ColumnFacts) -> tuple[bool, bool, int]:
-        return fact.name.strip().lower() not in KEY_WORDS, fact.kind == "integer", fact.distinct
+        return not _has_key_word(fact.name), fact.kind == "integer", fact.distinct
 
     fit = [
         fact
@@ -186,8 +189,7 @@ def _list_candidates(facts: Sequence[ColumnFacts]) -> list[ColumnFacts]:
 
 
 def _has_key_word(name: str) -> bool:
-    words = name.strip().lower().replace("-", "_").replace(" ", "_")
-    return words in KEY_WORDS or words.split("_")[-1] in ("id", "no", "nr", "code", "number")
+    return KEY_WORD.fullmatch(name.strip()) is not None
 
 
 def _count_repeats(times: Sequence[int | None], keys: Sequence[tuple[str, ...]]) -> int:

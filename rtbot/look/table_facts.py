@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from rtbot.look.cell_forms import is_beyond, to_number
 from rtbot.look.column_facts import NUMERIC, describe_columns
 from rtbot.look.file_facts import counts_instants, show_length, show_time
 from rtbot.look.series_facts import UNIT_LENGTHS, find_keys, measure_series, split_series
@@ -28,6 +29,7 @@ WIDE_COLUMNS = 12
 """So many columns of numbers, with names that are alike, are series of one kind."""
 
 COLUMNS_KEY = "series"
+TOKEN_LENGTH = 16
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
 HOURS_TWICE = range(4)
 MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
@@ -143,6 +145,7 @@ def _judge_duplicates(facts: FileFacts, table: SampledTable, time: TimeFacts) ->
     text = f"{series.duplicates} rows have a time that was there, the first at {at}"
     if time.naive and _is_change_of_clocks(series.duplicate_at or 0):
         zone = "Europe/Madrid or America/New_York"
+        facts.clocks_changed = True
         text += f": an hour twice in autumn, so give io.timezone ({zone}) and ambiguous: order"
     else:
         text += ": `duplicates: last` keeps the later of them"
@@ -162,11 +165,15 @@ def _choose_tokens(facts: FileFacts) -> None:
     """Choose the tokens of absent cells; those that are not known as such are doubts."""
     counts: Counter[str] = Counter()
     for column in facts.numeric:
-        counts.update(column.tokens)
-        strange = [token for token in column.tokens if token not in column.known]
-        for token in strange:
-            count = column.tokens[token]
-            facts.doubts.append(f"{column.name}: {token!r} ({count}) is taken for an absent value")
+        for token, count in column.tokens.items():
+            if token in column.known:
+                counts[token] += count
+            elif _may_be_token(token, count, column.cells):
+                counts[token] += count
+                taken = "is taken for an absent value"
+                facts.doubts.append(f"{column.name}: {token!r} ({count}) {taken}")
+            else:
+                facts.doubts.append(f"{column.name}: {token!r} ({count}) is no number")
         for value, count in column.sentinels.items():
             facts.doubts.append(
                 f"{column.name}: {value} ({count}) is far from all others: if it means an absent"
@@ -179,6 +186,13 @@ def _choose_tokens(facts: FileFacts) -> None:
         column = next(c for c in facts.columns if c.name == name)
         if column.empty:
             facts.doubts.append(f"key {name}: {column.empty} cells are empty")
+
+
+def _may_be_token(text: str, count: int, cells: int) -> bool:
+    """Return whether a text among numbers is likely to mean an absent value."""
+    if any(character.isdigit() for character in text) or len(text) > TOKEN_LENGTH:
+        return False
+    return is_beyond(text) or count > 1 or count * 20 >= cells
 
 
 def _choose_series(facts: FileFacts) -> None:
@@ -200,8 +214,6 @@ def _choose_series(facts: FileFacts) -> None:
 
 def _show_row(facts: FileFacts, table: SampledTable, row: Sequence[str]) -> list[str]:
     """Return a row as it is read: its time, and its cells without tokens."""
-    from rtbot.look.cell_forms import to_number
-
     shown = []
     time = facts.time
     if time is not None:

@@ -142,7 +142,8 @@ def is_row(record: Record, width: int, kinds: Sequence[str]) -> bool:
     """Return whether a record has the kinds of the columns where these are numbers or times."""
     if len(record.cells) != width:
         return False
-    agree, differ = [], []
+    agree: list[int] = []
+    differ: list[int] = []
     for place, (cell, kind) in enumerate(zip(record.cells, kinds, strict=True)):
         form = describe_cell(cell)
         if kind not in (NUMBER, TIME, CLOCK, MEASURE) or form.kind == EMPTY or is_absent(cell):
@@ -166,9 +167,7 @@ def _find_first_row(records: Sequence[Record], width: int, kinds: Sequence[str])
     return len(records)
 
 
-def _choose_header(
-    candidates: Sequence[Record], width: int, kinds: Sequence[str]
-) -> Record | None:
+def _choose_header(candidates: Sequence[Record], width: int, kinds: Sequence[str]) -> Record | None:
     rated = [(_rate_header(r, width, kinds), place, r) for place, r in enumerate(candidates)]
     score, _, best = max(rated, key=lambda one: one[:2], default=(0.0, 0, None))
     return best if score > 0 else None

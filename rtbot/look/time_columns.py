@@ -59,13 +59,13 @@ class TimeFacts:
     bad: int = 0
     rating: float = 0.0
     texts: tuple[str, ...] = field(default=(), repr=False)
-    series: SeriesFacts = SeriesFacts()
+    series: SeriesFacts = field(default_factory=SeriesFacts)
 
 
 def find_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
     """Return what may be the time of rows, the likeliest first."""
     found = [
-        *_find_parts(table, facts),
+        *_find_parts(facts),
         *_find_pairs(table, facts),
         *(
             single
@@ -107,7 +107,7 @@ def _rate_name(name: str, place: int) -> float:
     return (1.5 if TIME_WORD.search(bare) else 0.0) - 0.01 * place
 
 
-def _find_parts(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
+def _find_parts(facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
     """Find columns that hold the year, the month and so on, from the year on without a gap."""
     start = next((p for p, fact in enumerate(facts) if _is_part(fact, PARTS[0])), None)
     if start is None:
@@ -225,9 +225,7 @@ def _is_date_clock(text: str) -> bool:
     )
 
 
-def _choose_form(
-    table: SampledTable, time: TimeFacts, forms: Sequence[str | None]
-) -> TimeFacts:
+def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | None]) -> TimeFacts:
     """Choose the format by which times are most regular; the others are doubts."""
 
     def measure(form: str | None) -> SeriesFacts:
@@ -264,12 +262,14 @@ def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
 
 def _name_step(facts: SeriesFacts) -> str:
     text = facts.calendar or describe_duration(facts.step or 0)
-    return text + (f" with {facts.gaps} gaps up to {describe_duration(facts.gap)}" if facts.gaps else "")
+    return text + (
+        f" with {facts.gaps} gaps up to {describe_duration(facts.gap)}" if facts.gaps else ""
+    )
 
 
 def _explain_unread(texts: Sequence[str]) -> str:
     text = texts[0]
-    halves = re.split(r"\s+(?:-|to|/|–)\s+|/(?=[0-9]{4})", text)
+    halves = re.split(r"\s+(?:-|to|/|\u2013)\s+|/(?=[0-9]{4})", text)
     if len(halves) == 2 and all(describe_cell(half).kind == TIME for half in halves):
         return f"{text!r} is an interval: only one time is read; keep its beginning"
     zones = [re.search(r"[+-][0-9]{2}:?[0-9]{2}$|Z$", text) is not None for text in texts]

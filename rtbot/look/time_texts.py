@@ -13,6 +13,8 @@ from rtbot.graph.model import ReadOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbot.core.time_formats import TimeParser
+
 UNITS = {"s": 10**6, "ms": 10**3, "us": 1}
 EPOCH_DIGITS = {"s": range(9, 11), "ms": range(12, 14), "us": range(15, 17), "ns": range(18, 20)}
 """How many digits counts since 1970 have in each unit, from 1973 to 2286."""
@@ -108,7 +110,7 @@ def _parse_distinct(texts: list[str], form: str | None) -> list[int | None]:
     return found
 
 
-def _parse_one(text: str, parser: times.TimeParser) -> int | None:
+def _parse_one(text: str, parser: TimeParser) -> int | None:
     import pyarrow as pa
 
     try:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 @JSON_OPTION
 @DEBUG_OPTION
 def command(paths: Sequence[str], form: str, debug: bool) -> int:  # noqa: ARG001
-    """Show what a FILE is, and the options that read it: its dialect, header, columns with their
-    types and tokens of absent cells, its time with span, step, gaps and order, and keys.
+    """Show what a FILE is, and the options that read it.
 
-    All of it is a guess, with its reason, from the bytes that are looked at: a small file as a
+    That is its dialect, header, columns with types and tokens of absent cells, the time with span,
+    step, gaps and order, and keys. All of it is a guess, with its reason, from the bytes that are looked at: a small file as a
     whole, of a large one the beginning and parts from later. The exit code is 4 if no options read
     a file.
     """

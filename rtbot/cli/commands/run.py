@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,9 +18,13 @@ from rtbot.cli.options import (
     load_graph,
     parse_parameter,
 )
+from rtbot.core.errors import DataError
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import rtbot
     from rtbot.cli.progress_bar import ProgressBar
     from rtbot.io.file_run import Job
 
@@ -166,6 +170,7 @@ def command(
             if asked.checkpoint is None
             else checkpointed_run.run_with_checkpoints
         )
+        stack.enter_context(_explain_errors(loaded, asked))
         account = execute(loaded, asked, _discard_notice if quiet else _print_notice, progress)
     if not quiet:
         show_account(account, sys.stderr)
@@ -177,6 +182,18 @@ def command(
     if alone:
         echo(f"--strict: rows found no match: unmatched {alone}", err=True)
     return FAILED if found or alone else 0
+
+
+@contextmanager
+def _explain_errors(graph: rtbot.Graph, asked: Job) -> Iterator[None]:
+    """Let errors about a file also show what it looks like, and the options that would read it."""
+    try:
+        yield
+    except DataError as error:
+        from rtbot.look.explain_errors import collect_used_io, explain_error
+
+        explain_error(error, collect_used_io(graph.checked, asked.request))
+        raise
 
 
 def _print_notice(text: str) -> None:
