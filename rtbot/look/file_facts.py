@@ -158,7 +158,10 @@ def counts_instants(time: TimeFacts) -> bool:
 
 def show_time(time: TimeFacts, value: int) -> str:
     """Return a time as text."""
-    return format_instant(value) if counts_instants(time) else f"{value}"
+    if not counts_instants(time):
+        return f"{value}"
+    dates = time.series.dates
+    return format_instant(value, date=dates) + ("" if time.naive or dates else "Z")
 
 
 def show_length(time: TimeFacts, length: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ from rtbot.storage.files import STANDARD, Files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rtbot.look.time_columns import TimeFacts
+
+NAME = "time"
+
 OTHER_FORMS = {
     "zip": "a zip file, as .xlsx and .ods are too: unpack it, or save the sheet as CSV in UTF-8",
     "Excel (xls)": "a sheet of Excel: save it as CSV in UTF-8",
@@ -32,6 +37,11 @@ OTHER_FORMS = {
     "feather 1": "Feather of version 1: write it again as Arrow IPC",
 }
 """What to do with files that are not read."""
+
+
+MARKUP = re.compile(
+    r"<(?:\?xml|!doctype|html|!--|[a-z][\w:-]*(?:\s[^<>]*)?>\s*(?:<|$))", re.IGNORECASE
+)
 
 
 def look_at_file(path: str, files: Files | None = None) -> FileFacts:
@@ -85,7 +95,7 @@ def _describe_text(facts: FileFacts, text: TextSample, sample: FileSample) -> No
 def _name_other_text(text: TextSample) -> tuple[str, str] | None:
     """Recognise text that is not a table."""
     start = "\n".join(text.lines[:50]).lstrip()
-    if start.startswith("<"):
+    if MARKUP.match(start):
         what = "HTML" if "<html" in start.lower() or "<!doctype html" in start.lower() else "XML"
         return what, f"{what} is not read: was a page saved in place of the data?"
     if start.startswith("["):
@@ -119,6 +129,20 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
         facts.doubts.append(signs.doubt)
     _note_layout(facts, layout, text)
     describe_table(facts, table, signs)
+    if not layout.header and facts.time is not None and len(facts.time.columns) == 1:
+        _rename_time(facts, facts.time)
+
+
+def _rename_time(facts: FileFacts, time: TimeFacts) -> None:
+    """Name the time column of a file without a header `time`, which then need not be given."""
+    old = time.columns[0]
+    names = tuple(NAME if name == old else name for name in facts.dialect.names)
+    facts.columns = [replace(c, name=NAME) if c.name == old else c for c in facts.columns]
+    facts.time = replace(time, columns=(NAME,))
+    csv = replace(facts.dialect, names=names)
+    facts.io = replace(facts.io, time=(), reading=replace(facts.io.reading, csv=csv))
+    for texts in (facts.notes, facts.doubts):
+        texts[:] = [re.sub(rf"^{re.escape(old)}:", f"{NAME}:", text) for text in texts]
 
 
 def _note_layout(facts: FileFacts, layout: TableLayout, text: TextSample) -> None:

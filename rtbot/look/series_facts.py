@@ -47,7 +47,7 @@ class SeriesFacts:
     of a series have, with `share` of all; None if there are fewer than two times. `gaps` are longer
     distances, `gap` the longest. `late` rows come after a later one of their series, at most by
     `lateness`; `duplicates` have a time that their series had before. `order` is ascending,
-    descending, unsorted or single.
+    descending, unsorted or single; `dates` is whether all are at midnight.
     """
 
     first: int = 0
@@ -63,6 +63,7 @@ class SeriesFacts:
     duplicates: int = 0
     duplicate_at: int | None = None
     order: str = "single"
+    dates: bool = False
 
 
 def measure_series(segments: Sequence[Segment]) -> SeriesFacts:
@@ -100,6 +101,7 @@ def measure_series(segments: Sequence[Segment]) -> SeriesFacts:
         duplicates,
         duplicate_at,
         _name_order(whole),
+        all(time % DAY == 0 for time in every),
     )
 
 
@@ -162,14 +164,14 @@ def describe_duration(length: int) -> str:
     return " ".join(parts[:2]) or "0s"
 
 
-def format_instant(time: int) -> str:
-    """Write microseconds since 1970 as ISO 8601, without an offset."""
+def format_instant(time: int, *, date: bool = False) -> str:
+    """Write microseconds since 1970 as ISO 8601, without an offset; only the date if that is all."""
     try:
         found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
     except OverflowError:
         return f"{time} us"
     text = found.replace(tzinfo=None).isoformat()
-    return text.removesuffix("T00:00:00")
+    return text.removesuffix("T00:00:00") if date else text
 
 
 def _list_candidates(facts: Sequence[ColumnFacts]) -> list[ColumnFacts]:

@@ -120,7 +120,7 @@ def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[L
         _decide_skip(layout, records, remarks, header)
     if not layout.names:
         layout.named = True
-        layout.names = invent_names(kinds, width)
+        layout.names = tuple(f"column_{place}" for place in range(1, width + 1))
         if before:
             layout.skip = before[-1].last
     _split_body(layout, body, width, kinds)
@@ -264,12 +264,6 @@ def _decide_skip(
     if layout.named:
         layout.skip = header.last + layout.skip_after
         layout.skip_after = 0
-
-
-def invent_names(kinds: Sequence[str], width: int) -> tuple[str, ...]:
-    """Name the columns of a file without a header: the first that may be times is `time`."""
-    timed = [place for place, kind in enumerate(kinds) if kind == TIME] or [0]
-    return tuple("time" if p == timed[0] else f"column_{p + 1}" for p in range(width))
 
 
 def _split_body(

@@ -138,9 +138,11 @@ def _is_part(fact: ColumnFacts, part: tuple[str, str, range]) -> bool:
 
 def _find_pairs(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
     """Find a column of dates beside one of times of the day."""
-    clocks = [place for place, fact in enumerate(facts) if fact.kind == CLOCK]
+    clocks = [place for place, fact in enumerate(facts) if _is_clock(fact)]
     for place, fact in enumerate(facts):
         if fact.kind != TIME and not (fact.kind == "integer" and _is_compact(table, place)):
+            continue
+        if fact.kind == TIME and ":" in fact.example:
             continue
         for clock in sorted(clocks, key=lambda other: abs(other - place)):
             names = (fact.name, facts[clock].name)
@@ -149,6 +151,14 @@ def _find_pairs(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeF
                 bonus = 1.0 if abs(clock - place) == 1 else 0.0
                 return [replace(found, rating=found.rating + bonus)]
     return []
+
+
+def _is_clock(fact: ColumnFacts) -> bool:
+    """Return whether a column has times of the day, with colons or as 6 digits such as 093000."""
+    if fact.kind == CLOCK:
+        return True
+    timed = fact.kind in (CODE, "integer") and TIME_WORD.search(fact.name) is not None
+    return timed and len(fact.example.strip()) == 6 and (fact.greatest or 0) < 240_000
 
 
 def _is_compact(table: SampledTable, place: int) -> bool:
@@ -165,6 +175,9 @@ def _read_column(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFact
         return _read_numbers(table, place, fact)
     if fact.kind in (TIME, "text"):
         return _read_texts(table, (fact.name,), place)
+    if fact.kind == CLOCK:
+        obstacle = f"times of the day without a date, such as {fact.example.strip()!r}"
+        return TimeFacts((fact.name,), obstacle=obstacle, rating=_rate_name(fact.name, place))
     return None
 
 
@@ -190,6 +203,9 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
     if rating > 1 and values and values[0] in SERIAL and values[-1] in SERIAL:
         obstacle = f"numbers such as {texts[0]} look like days of a sheet: save them as dates"
         return TimeFacts(name, integer=True, obstacle=obstacle, rating=rating)
+    if rating > 1 and fact.kind == "number" and 0 <= (fact.least or 0):
+        doubts = (f"seconds since a start, {texts[0]} and so on, are taken as seconds since 1970",)
+        return TimeFacts(name, "unix", "ns", rating=rating, doubts=doubts)
     if rating > 1 and fact.kind == "integer":
         return TimeFacts(name, integer=True, rating=rating, reason="integers, whatever they count")
     return None
@@ -220,9 +236,9 @@ def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> Time
 
 def _is_date_clock(text: str) -> bool:
     day, _, clock = text.partition(" ")
-    return re.fullmatch(r"(?:19|20)[0-9]{6}", day) is not None and (
-        describe_cell(clock).kind == CLOCK
-    )
+    if not re.fullmatch(r"(?:19|20)[0-9]{6}", day) and describe_cell(day).kind != TIME:
+        return False
+    return describe_cell(clock).kind == CLOCK or re.fullmatch(r"[0-9]{6}", clock) is not None
 
 
 def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | None]) -> TimeFacts:
