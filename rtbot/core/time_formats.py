@@ -1,19 +1,33 @@
-"""How times are written in files: the parser of a set of options, and the formats of samples."""
+"""How times are written in files: what is wrong with an option, and the parser of all of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.time_reading.directives import (
+    DirectiveFormat,
+    FormatProblem,
+    find_directive_problem,
+)
+from rtbot.core.times import UNITS, TimeStyle, detect_style, parse_time, parse_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
 
-    from rtbot.core.times import TimeStyle
+    from rtbot.core.time_reading.repeated_hour import RepeatedHour
+    from rtbot.core.time_reading.time_zones import LocalTimes
 
 EPOCHS = {"unix": "s", "unix_ms": "ms", "unix_us": "us", "unix_ns": "ns"}
 """Names of the formats that count since 1970, and the unit that each counts."""
+
+ISO_NAMES = ("iso", "iso8601", "iso-8601", "auto", "integer")
+
+BadRow = tuple[int, DataError]
+"""A row, from 0, and what is wrong with its time."""
 
 
 class TimeOptions(Protocol):
@@ -36,22 +50,31 @@ class TimeOptions(Protocol):
         """What a local time that never occurs is: error or shift."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormatProblem:
-    """What is wrong with an option, and what to try."""
-
-    message: str
-    hint: str = ""
-
-
 def find_format_problem(text: str) -> FormatProblem | None:
-    """Return what is wrong with the text of `time_format`, None if nothing is."""
-    raise NotImplementedError
+    """Return what is wrong with the text of `time_format`, None if nothing is.
+
+    >>> find_format_problem("%d/%m/%Y %I:%M")
+    FormatProblem(message='%I counts to 12', hint='add %p (AM or PM), or write %H')
+    """
+    if text in EPOCHS:
+        return None
+    if "%" not in text:
+        near = "it is read without time_format" if text.lower() in ISO_NAMES else ""
+        near = near or suggest_name(text, EPOCHS)
+        if near:
+            return FormatProblem(f"there is no time_format {text!r}", near)
+    return find_directive_problem(text)
 
 
 def find_timezone_problem(name: str) -> FormatProblem | None:
     """Return what is wrong with the name of a time zone, None if nothing is."""
-    raise NotImplementedError
+    from rtbot.core.time_reading.time_zones import load_zone
+
+    try:
+        load_zone(name)
+    except DataError as error:
+        return FormatProblem(f"{error.message}: {name!r}", error.hint)
+    return None
 
 
 def make_time_parser(options: TimeOptions, unit: str) -> TimeParser:
@@ -59,23 +82,175 @@ def make_time_parser(options: TimeOptions, unit: str) -> TimeParser:
 
     Raises DataError if `find_format_problem` or `find_timezone_problem` finds something.
     """
-    raise NotImplementedError
+    return TimeParser(options, unit)
 
 
 class TimeParser:
-    """Reads texts as int64 counts of the unit since 1970 (UTC)."""
+    """Reads texts as int64 counts of the unit since 1970 (UTC).
 
-    def parse(self, texts: Any, style: TimeStyle | None = None) -> np.ndarray:
-        """Read an Arrow array of text as int64.
+    Reading has two steps: `read_clock` reads what is written, and `localise` takes it for local
+    times of the zone. The second is for times of a style with a zone only.
+    """
 
-        Raises DataError with `row` (from 0) and `value` at the first text that is no time of the
-        format, is null, is finer than the unit, or is outside what int64 holds.
-        """
-        raise NotImplementedError
+    def __init__(self, options: TimeOptions, unit: str) -> None:
+        self.options, self.unit = options, unit
+        self.epoch = EPOCHS.get(options.time_format or "")
+        self._format: DirectiveFormat | None = None
+        if options.time_format is not None and self.epoch is None:
+            problem = find_format_problem(options.time_format)
+            if problem is not None:
+                raise DataError(problem.message, code="RT205", hint=problem.hint)
+            self._format = DirectiveFormat(options.time_format, unit)
+        if options.timezone is not None:
+            from rtbot.core.time_reading.time_zones import load_zone
+
+            self._zone = load_zone(options.timezone)
 
     def detect_style(self, text: str) -> TimeStyle | None:
         """Return how this text is written, which is how outputs are; None if it is no time."""
-        raise NotImplementedError
+        if self.epoch is not None:
+            return self._detect_epoch(text)
+        style = detect_style(text) if self._format is None else self._format.detect_style(text)
+        return None if style is None else self.add_zone(style)
+
+    def _detect_epoch(self, text: str) -> TimeStyle | None:
+        from rtbot.core.time_reading.epochs import COUNT
+
+        assert self.epoch is not None, "only epochs are asked for their digits"
+        found = COUNT.fullmatch(text.strip(" \t"))
+        if found is None:
+            return None
+        digits = 0 if found[4] else len(found[3] or "")
+        return TimeStyle("", 0, digits, epoch=self.epoch)
+
+    def add_zone(self, style: TimeStyle) -> TimeStyle:
+        """Return the style with the zone, if it is one of texts without an offset."""
+        if self.options.timezone is None or not style.is_naive:
+            return style
+        return replace(style, zone=self.options.timezone)
+
+    @property
+    def default_style(self) -> TimeStyle:
+        """How times are written of which no text is known."""
+        if self.epoch is not None:
+            return TimeStyle("", 0, epoch=self.epoch)
+        return self.add_zone(TimeStyle() if self._format is None else self._format.default_style)
+
+    def parse(self, texts: Any, style: TimeStyle | None = None) -> np.ndarray:
+        """Read an Arrow array of text as int64 counts.
+
+        Raises DataError with `row` (from 0) and `value` at the first text that is no time of the
+        format, is null, is finer than the unit, is outside what int64 holds, or is a local time
+        that occurs twice or never. Without a `style` it is that of the first text.
+        """
+        if style is None:
+            first = texts[0].as_py() if len(texts) else None
+            style = (self.detect_style(first) if first is not None else None) or self.default_style
+        counts = self.read_clock(texts, style)
+        if not style.zone:
+            return counts
+        from rtbot.core.time_reading.repeated_hour import RepeatedHour
+
+        instants, bad = self.localise(counts, RepeatedHour())
+        for row, error in bad:
+            raise error.at(row=row, value=texts[row].as_py())
+        return instants
+
+    @property
+    def by_order(self) -> bool:
+        """Whether local times that occur twice are resolved by the order of rows."""
+        return self.options.timezone is not None and self.options.ambiguous == "order"
+
+    def read_clock(self, texts: Any, style: TimeStyle) -> np.ndarray:
+        """Read texts as written in the style, those without an offset as if they were UTC.
+
+        Raises DataError with `row` and `value`.
+        """
+        import pyarrow.compute as pc
+
+        if texts.null_count:
+            row = pc.index(pc.is_null(texts), value=True).as_py()
+            raise DataError("a row without a time", code="RT211", row=row)
+        if self.epoch is not None:
+            from rtbot.core.time_reading.epochs import read_epochs
+
+            return read_epochs(texts, self.epoch, self.unit)
+        if self._format is not None:
+            return self._format.read(texts)
+        return parse_times(texts, self.unit, style)[0]
+
+    def read_one(self, text: str, style: TimeStyle) -> int:
+        """Read one text as `read_clock` does, or raise DataError."""
+        if self.epoch is not None:
+            from rtbot.core.time_reading.epochs import read_epoch
+
+            return read_epoch(text, self.epoch, self.unit)
+        if self._format is not None:
+            return self._format.read_one(text)
+        return parse_time(text, self.unit, offset=bool(style.offset))
+
+    def convert_counts(self, counts: np.ndarray) -> np.ndarray:
+        """Convert int64 counts of the epoch's unit, or raise DataError with `row`."""
+        from rtbot.core.time_reading.epochs import convert_counts
+
+        assert self.epoch is not None, "only epochs have counts"
+        return convert_counts(counts, self.epoch, self.unit)
+
+    def localise(
+        self, clock: np.ndarray, passes: RepeatedHour | None = None, series: Any = None
+    ) -> tuple[np.ndarray, list[BadRow]]:
+        """Return local times of the zone as instants, and what is wrong with some of them.
+
+        `passes` is how far each series is in an hour that occurs twice; `series(rows)` returns what
+        these rows belong to, by default all to one. A bad time is 0.
+        """
+        import numpy as np
+
+        scale = 10 ** UNITS[self.unit]
+        found = self._zone.resolve(clock // scale)
+        offsets = found.before
+        bad: list[BadRow] = []
+        if found.is_plain:
+            return self._subtract(clock, offsets * scale, bad), bad
+        later = found.ambiguous & (self.options.ambiguous == "later")
+        refused = found.nonexistent & (self.options.nonexistent == "error")
+        if self.options.ambiguous == "error" or (self.by_order and passes is None):
+            refused |= found.ambiguous
+        elif self.by_order and passes is not None:
+            rows = np.flatnonzero(found.ambiguous)
+            names = None if series is None else series(rows)
+            second, back = passes.find_passes(names, found.change[rows], clock[rows])
+            later[rows] = second
+            refused[rows] = back
+        offsets = np.where(later, found.after, offsets)
+        bad += [(row, self._make_error(found, row)) for row in np.flatnonzero(refused).tolist()]
+        return self._subtract(clock, offsets * scale, bad), bad
+
+    def _subtract(self, clock: np.ndarray, ahead: np.ndarray, bad: list[BadRow]) -> np.ndarray:
+        """Return clock - ahead; what is out of range is bad, and what is bad is 0."""
+        import numpy as np
+
+        counts: np.ndarray = clock - ahead
+        wrapped = (counts < clock) != (ahead > 0)
+        for row in np.flatnonzero(wrapped & (ahead != 0)).tolist():
+            message = f"the time is outside what int64 holds in {self.unit}"
+            bad.append((row, DataError(message, code="RT217", hint="set a coarser io.unit")))
+        bad.sort(key=lambda one: one[0])
+        counts[[row for row, _ in bad]] = 0
+        return counts
+
+    def _make_error(self, found: LocalTimes, row: int) -> DataError:
+        zone = self.options.timezone
+        if found.nonexistent[row]:
+            message = f"there is no such local time in {zone}: the clock is put forward there"
+            hint = "set io.nonexistent: shift, or io.timezone if it is another one"
+        elif self.by_order:
+            message = f"the second hour of two in {zone} has rows that go back"
+            hint = "sort each series by time, or set io.ambiguous: earlier or later"
+        else:
+            message = f"this local time occurs twice in {zone}: the clock is put back there"
+            hint = "set io.ambiguous: earlier, later, or order if each series is in order"
+        return DataError(message, code="RT225", hint=hint)
 
 
 def detect_time_format(samples: Sequence[str]) -> list[str]:
@@ -83,5 +258,10 @@ def detect_time_format(samples: Sequence[str]) -> list[str]:
 
     Where day and month cannot be distinguished both orders are there. ISO 8601, which needs no
     format, is not in the list: `rtbot.core.times.detect_style` finds it.
+
+    >>> detect_time_format(["3/4/2024 8:00 AM", "3/4/2024 1:10 PM"])
+    ['%m/%d/%Y %I:%M %p', '%d/%m/%Y %I:%M %p']
     """
-    raise NotImplementedError
+    from rtbot.core.time_reading.format_detection import find_formats
+
+    return find_formats(samples)

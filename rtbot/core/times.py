@@ -1,13 +1,14 @@
 """ISO 8601 text to int64 counts of a unit since 1970 (UTC) and back, without a float in between.
 
 Reading is one cast of pyarrow, which is exact and refuses what is out of range; only where it
-refuses is each row examined, to read what it was too strict about or to report what is wrong.
+refuses are the texts read field by field, to read what it was too strict about or to report what
+is wrong. Other forms of times are those of `rtbot.core.time_formats`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from rtbot.core.arrow import to_numpy
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     import numpy as np
 
 UNITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -30,11 +33,13 @@ DAYS_BEFORE_1970 = 719163
 CYCLE_YEARS, CYCLE_DAYS = 400, 146097
 
 TIME_PATTERN = re.compile(
-    r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
-    r"(?:(?P<separator>[T ])(?P<hour>[0-9]{2})(?::(?P<minute>[0-9]{2})"
-    r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,30}))?)?)?"
-    r"(?P<offset>Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+    r"(?=[0-9]{4}-|[0-9]{8}[Tt ])"
+    r"(?P<year>[0-9]{4})(?P<dash>-?)(?P<month>[0-9]{2})(?P=dash)(?P<day>[0-9]{2})"
+    r"(?:(?P<separator>[Tt ])(?P<hour>[0-9]{2})(?::?(?P<minute>[0-9]{2})"
+    r"(?::?(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]{1,30}))?)?)?"
+    r"(?: ?(?P<offset>[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?))?)?"
 )
+"""ISO 8601: the extended and the basic form, the latter only with a time of the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,22 @@ class TimeStyle:
     """How times are written, which changes no instant.
 
     `separator` is "T", " " or "" (dates alone); `parts` counts hour, minute and second; `digits`
-    are those of the fraction; `offset` is "" (naive, so UTC), "Z" or such as "+02:00".
+    are those of the fraction; `offset` is "" (naive, so UTC), "Z" or such as "+02:00". `zone` is
+    the time zone of texts without an offset, whose offsets are written. `epoch` is the unit that
+    is counted since 1970, with decimals where they are needed, "" if times are no such counts.
     """
 
     separator: str = "T"
     parts: int = 3
     digits: int = 0
     offset: str = ""
+    zone: str = ""
+    epoch: str = ""
+
+    @property
+    def is_naive(self) -> bool:
+        """Whether times are written without what makes them instants."""
+        return not (self.offset or self.zone or self.epoch)
 
     @property
     def offset_seconds(self) -> int:
@@ -61,7 +75,10 @@ BARE = TimeStyle("", 0, 0, "integer")
 
 
 def detect_style(text: str) -> TimeStyle | None:
-    """Return how this time is written; None if it is not a time."""
+    """Return how this time is written; None if it is not a time of ISO 8601.
+
+    The style of the basic form is that of the extended form.
+    """
     found = TIME_PATTERN.fullmatch(text)
     if found is None:
         return None
@@ -69,7 +86,7 @@ def detect_style(text: str) -> TimeStyle | None:
     separator, fraction, offset = (
         found[name] or "" for name in ("separator", "fraction", "offset")
     )
-    return TimeStyle(separator, parts, len(fraction), offset)
+    return TimeStyle(separator.upper(), parts, len(fraction), offset.upper())
 
 
 def parse_times(
@@ -94,7 +111,7 @@ def parse_times(
     try:
         stamps = pc.cast(texts, wanted)
     except pa.ArrowInvalid:
-        return _parse_each(texts.to_pylist(), unit, style), style
+        return _parse_fields(texts, unit, style), style
     return to_numpy(stamps.cast(pa.int64())), style
 
 
@@ -102,14 +119,18 @@ def _suggest_time(text: str) -> str:
     """Return what to write for a text that is no time, or ""."""
     hints = {
         r"\d+": "times are all integers, or all ISO 8601 text",
-        r"\d+\.\d+([eE][+-]?\d+)?": "an integer counts io.unit: choose a finer one and multiply",
-        r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}.*": "write year-month-day",
-        r"\d{4}([/.])\d{1,2}\1\d{1,2}.*": "write year-month-day, with - between",
-        r".*\d\s*[AaPp]\.?[Mm]\.?": "write hours from 00 to 23",
-        r"\d{4}-.*[A-Za-z]{3,}": "write the offset of the zone, such as +01:00 or Z",
-        r"\d{1,2}:\d{2}.*": "write the date too",
+        r"\d+\.\d+([eE][+-]?\d+)?": "for seconds since 1970 set io.time_format: unix",
+        r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}.*": "set io.time_format, such as %d/%m/%Y",
+        r"\d{4}([/.])\d{1,2}\1\d{1,2}.*": "set io.time_format, such as %Y/%m/%d",
+        r".*\d\s*[AaPp]\.?[Mm]\.?": "set io.time_format; %I and %p are for such hours",
+        r"\d{4}-.*[A-Za-z]{3,}": "set io.timezone, or write an offset such as +01:00 or Z",
+        r"\d{1,2}:\d{2}.*": "give the date too; io.time may name several columns",
     }
-    return next((hint for form, hint in hints.items() if re.fullmatch(form, text)), "")
+    for form, hint in hints.items():
+        found = re.fullmatch(form, text)
+        if found is not None:
+            return hint.replace("/", found[1]) if "%Y" in hint else hint
+    return ""
 
 
 def parse_time(text: str, unit: str, *, offset: bool | None = None) -> int:
@@ -126,13 +147,22 @@ def parse_time(text: str, unit: str, *, offset: bool | None = None) -> int:
         has = "an" if found["offset"] else "no"
         message = f"times with and without offset mixed: this one has {has} offset"
         raise DataError(message, code="RT218", value=text)
+    return compose_time(found.groupdict(), unit, text)
+
+
+def compose_time(fields: Mapping[str, str | None], unit: str, text: str) -> int:
+    """Return the count of a time in the unit from its fields.
+
+    These are year, month, day, and if they are there hour, minute, second, fraction and offset.
+    Raises DataError, with the text as its value, where there is no such time.
+    """
     digits = UNITS[unit]
-    fraction = (found["fraction"] or "").ljust(digits, "0")
+    fraction = (fields.get("fraction") or "").ljust(digits, "0")
     if fraction[digits:].strip("0"):
         hint = "set a finer io.unit (s, ms, us, ns)"
         message = f"the time has digits finer than the unit {unit}"
         raise DataError(message, code="RT217", hint=hint, value=text)
-    seconds: int = _count_days(found, text) * DAY_SECONDS + _count_seconds(found, text)
+    seconds: int = _count_days(fields, text) * DAY_SECONDS + _count_seconds(fields, text)
     count: int = seconds * int(10**digits) + int(fraction[:digits] or "0")
     if not INT64_MIN <= count <= INT64_MAX:
         message = f"the time is outside what int64 holds in {unit}"
@@ -151,6 +181,12 @@ def format_times(times: np.ndarray, unit: str, style: TimeStyle) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if style.epoch:
+        from rtbot.core.time_reading.epochs import format_epochs
+
+        return format_epochs(times, unit, style)
+    if style.zone:
+        return _format_zoned(times, unit, style)
     scale, width, step = measure_style(times, unit, style)
     local = times + style.offset_seconds * scale if style.offset_seconds else times
     told = local % step == 0
@@ -162,6 +198,33 @@ def format_times(times: np.ndarray, unit: str, style: TimeStyle) -> Any:
         seconds = _format_truncated(local, unit, SECONDS_WIDTH, style)
         full = pc.if_else(pa.array(local % scale == 0), seconds, full)
     return pc.if_else(pa.array(told), text, full)
+
+
+def _format_zoned(times: np.ndarray, unit: str, style: TimeStyle) -> Any:
+    """Write times as those of their zone, each with its offset."""
+    import numpy as np
+    import pyarrow as pa
+
+    parts = list(split_by_offset(times, unit, style))
+    if len(parts) == 1:
+        return format_times(times, unit, parts[0][0])
+    texts = [format_times(times[rows], unit, fixed) for fixed, rows in parts]
+    places = np.argsort(np.concatenate([rows for _, rows in parts]) if parts else times)
+    return pa.concat_arrays([pa.array([], pa.string()), *texts]).take(pa.array(places))
+
+
+def split_by_offset(
+    times: np.ndarray, unit: str, style: TimeStyle
+) -> Iterator[tuple[TimeStyle, np.ndarray]]:
+    """Yield styles without a zone, and the places of the times that are written in each."""
+    import numpy as np
+
+    from rtbot.core.time_reading.time_zones import format_offset, load_zone
+
+    offsets = load_zone(style.zone).find_offsets(times // 10 ** UNITS[unit])
+    for offset in np.unique(offsets).tolist():
+        fixed = replace(style, zone="", offset=format_offset(offset))
+        yield fixed, np.flatnonzero(offsets == offset)
 
 
 def measure_style(times: np.ndarray, unit: str, style: TimeStyle) -> tuple[int, int, int]:
@@ -231,21 +294,18 @@ def _raise_first_bad(bad: np.ndarray, stamps: np.ndarray, message: str) -> None:
         raise DataError(message, code="RT217", row=row, value=str(stamps[row]))
 
 
-def _parse_each(texts: list[str], unit: str, style: TimeStyle) -> np.ndarray:
-    import numpy as np
+def _parse_fields(texts: Any, unit: str, style: TimeStyle) -> np.ndarray:
+    from rtbot.core.time_reading.time_fields import read_fields
 
-    counts = np.empty(len(texts), np.int64)
-    for row, text in enumerate(texts):
-        try:
-            counts[row] = parse_time(text, unit, offset=bool(style.offset))
-        except DataError as error:
-            raise error.at(row=row) from None
-    return counts
+    zoned = bool(style.offset)
+    return read_fields(
+        texts, TIME_PATTERN, unit, lambda text: parse_time(text, unit, offset=zoned), zoned=zoned
+    )
 
 
-def _count_days(found: re.Match[str], text: str) -> int:
+def _count_days(fields: Mapping[str, str | None], text: str) -> int:
     """Return days since 1970; the year 0 is counted in the calendar of 400 years later."""
-    year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
+    year, month, day = (int(fields[name] or 0) for name in ("year", "month", "day"))
     try:
         later = date(year % CYCLE_YEARS + CYCLE_YEARS, month, day).toordinal()
     except ValueError:
@@ -254,13 +314,15 @@ def _count_days(found: re.Match[str], text: str) -> int:
     return later - DAYS_BEFORE_1970 + (year // CYCLE_YEARS - 1) * CYCLE_DAYS
 
 
-def _count_seconds(found: re.Match[str], text: str) -> int:
+def _count_seconds(fields: Mapping[str, str | None], text: str) -> int:
     """Return seconds since midnight UTC, negative or beyond a day where the offset makes it so."""
-    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
-    if hour > 23 or minute > 59 or second > 59:
+    hour, minute, second = (int(fields.get(name) or 0) for name in ("hour", "minute", "second"))
+    whole = not (fields.get("fraction") or "").strip("0")
+    ends_day = hour == 24 and minute == second == 0 and whole
+    if (hour > 23 and not ends_day) or minute > 59 or second > 59:
         leap = " (leap seconds are not supported)" if second == 60 else ""
         raise DataError(f"there is no such time of the day{leap}", code="RT205", value=text)
-    offset = found["offset"] or ""
+    offset = (fields.get("offset") or "").upper()
     if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):
         raise DataError("there is no such offset from UTC", code="RT205", value=text)
     return hour * 3600 + minute * 60 + second - _parse_offset(offset)

@@ -32,8 +32,8 @@ class Notation:
     quoted: bool = False
 
     def time(self, time: int) -> str:
-        """Format a time; as an integer where the style cannot show it."""
-        if self.style is None or self.unit is None:
+        """Format a time; as an integer where the style cannot show it, or shows counts."""
+        if self.style is None or self.unit is None or self.style.epoch:
             return str(time)
         import numpy as np
 

@@ -38,12 +38,16 @@ class ColumnBinding:
 
 @dataclass(frozen=True, slots=True)
 class FileBinding:
-    """A file and the inputs that it feeds."""
+    """A file and the inputs that it feeds.
+
+    The texts of several `time` columns are joined by a blank. `options` are how it is written.
+    """
 
     source: Source
-    time: str
+    time: tuple[str, ...]
     key: tuple[str, ...]
     feeds: tuple[ColumnBinding, ...]
+    options: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,8 @@ def _bind_single(
     In a sparse file it is not known whether it is the only one, or if a given column may still
     come.
     """
-    time = _find_time_column(source, request, [column or item.name])
-    rest = [name for name in source.names if name not in (time, *request.key)]
+    time = _find_time_columns(source, request, [column or item.name])
+    rest = [name for name in source.names if name not in (*time, *request.key)]
     if column is not None:
         if not source.sparse:
             _require_column(source, column)
@@ -122,7 +126,7 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     A sparse file is wide if it has the column of any input, as the others may come later.
     """
     names = [item.name for item in inputs]
-    time = _find_time_column(source, request, names)
+    time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
@@ -141,18 +145,21 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
 
 
 def _make_binding(
-    source: Source, time: str, request: InputSpec, bindings: tuple[ColumnBinding, ...]
+    source: Source, time: tuple[str, ...], request: InputSpec, bindings: tuple[ColumnBinding, ...]
 ) -> FileBinding:
     for name in request.key:
         _require_column(source, name, "key column")
-    return FileBinding(source, time, request.key, bindings)
+    return FileBinding(source, time, request.key, bindings, request.reading)
 
 
-def _find_time_column(source: Source, request: InputSpec, values: Sequence[str]) -> str:
-    """Find the column of times; one that is also an input's or a key only if there is no other."""
+def _find_time_columns(
+    source: Source, request: InputSpec, values: Sequence[str]
+) -> tuple[str, ...]:
+    """Find the columns of times; one that is also an input's or a key only if there is no other."""
     if request.time:
-        _require_column(source, request.time[0])
-        return request.time[0]
+        for name in request.time:
+            _require_column(source, name)
+        return request.time
     there = [name for name in TIME_NAMES if name in source.names and name not in request.key]
     there = [name for name in there if name not in values] or there
     if not there and source.names:
@@ -162,7 +169,7 @@ def _find_time_column(source: Source, request: InputSpec, values: Sequence[str])
         hint = f"there are {_join_names(source.names)}; say --time {column}"
         hint = _suggest_header(source.names) or hint
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
-    return there[0] if there else TIME_NAMES[0]
+    return (there[0] if there else TIME_NAMES[0],)
 
 
 def _require_column(source: Source, name: str, what: str = "column") -> None:

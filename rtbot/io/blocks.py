@@ -114,8 +114,9 @@ class Source(Protocol):
     ) -> Iterator[Block]:
         """Read the wanted columns, by name the kind of value, from the mark of a block on.
 
-        That is number, integer, boolean, text, key (integer or text), raw (as it is) or any (to be
-        converted when it is known for which input each row is).
+        That is number, integer, boolean, text, key (integer or text), raw (as it is), epoch (in a
+        typed file: integers, or numbers as they are written) or any (to be converted when it is
+        known for which input each row is).
         """
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import CheckpointError
 from rtbot.core.times import TimeStyle
+from rtbot.graph.model import ReadOptions
 from rtbot.io import reader as blocks
 from rtbot.io.bindings import bind_columns
 from rtbot.io.blocks import BadRowPolicy
@@ -198,7 +199,7 @@ class CheckpointedRun:
             run=self._description,
             phase=self._phase,
             rows=self._rows,
-            inputs=[asdict(position) for position in self._positions],
+            inputs=[position.save() for position in self._positions],
             outputs=self.outputs.extents,
             bad=self._policy.counts,
             times=asdict(self._clock) | {"keys": self._keys},
@@ -225,7 +226,9 @@ def _parse_position(text: Mapping[str, Any]) -> ReadPosition:
         )
         for mark in text["marks"]
     ]
-    return ReadPosition(marks, text["rows"], text["last"], text["ended"])
+    position = ReadPosition(marks, text["rows"], text["last"], text["ended"])
+    position.passes.restore(text.get("passes", ()))
+    return position
 
 
 def describe_job(job: Job, files: Files) -> dict[str, Any]:
@@ -247,11 +250,13 @@ def describe_job(job: Job, files: Files) -> dict[str, Any]:
     found = {
         "inputs": reading,
         "input format": request.form,
-        "time": request.time,
+        "time": " ".join(request.time) or None,
         "key": ", ".join(request.key),
         "outputs": written,
         "rejects": None if job.rejects is None else job.rejects.path,
         "taps": ", ".join(job.taps),
         "block": blocks.BLOCK_ROWS,
     }
+    if request.reading != ReadOptions():
+        found["reading"] = asdict(request.reading)
     return dict(json.loads(json.dumps(found)))

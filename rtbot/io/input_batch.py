@@ -17,20 +17,18 @@ from rtbot.core.times import BARE
 from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
 from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
 from rtbot.io.sources import cells
+from rtbot.io.time_columns import TimeColumns
 from rtbot.tables import Columns, TextColumn
 from rtbot.tables.convert import FILLERS, convert_key, convert_values
-from rtbot.tables.number_columns import to_times as typed_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rtbot.core.time_reading.repeated_hour import RepeatedHour
     from rtbot.core.times import TimeStyle
     from rtbot.tables.convert import Key
 
     Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn, np.ndarray | None]
-
-FEW = 16
-"""Times that are tried one by one where one of them is bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ class Converter:
         policy: BadRowPolicy,
     ) -> None:
         self.reading, self.unit = reading, unit
-        self.style = None if style == BARE else style
+        self.times = TimeColumns(reading, unit, None if style == BARE else style, policy)
         self.integer_keys = integer_keys
         self.policy = policy
 
@@ -97,7 +95,7 @@ class Converter:
         """Return the kind to read every column as."""
         reading = self.reading
         found: dict[str, str] = dict.fromkeys(reading.key, "key")
-        found[reading.time] = "raw" if self.style is not None else "integer"
+        found |= self.times.choose_kinds()
         kinds = {binding.input.type.kind for binding in reading.feeds}
         for binding in reading.feeds:
             long = binding.selector is not None
@@ -107,10 +105,13 @@ class Converter:
         places = [*reading.source.names, *found]
         return {name: found[name] for name in places if name in found}
 
-    def convert_block(self, block: Block) -> InputBatch:
-        """Convert a block; the policy decides on bad cells when all of them are known."""
+    def convert_block(self, block: Block, passes: RepeatedHour) -> InputBatch:
+        """Convert a block; the policy decides on bad cells when all of them are known.
+
+        `passes` is how far its series are in an hour that occurs twice.
+        """
         faults = list(block.faults)
-        time = self._convert_times(block, faults)
+        time = self.times.convert(block, passes, faults)
         keys = tuple(
             self._convert_key(block, name, integer, faults)
             for name, integer in zip(self.reading.key, self.integer_keys, strict=True)
@@ -130,66 +131,8 @@ class Converter:
             columns[name], rows[name] = _assemble_columns(
                 binding, Columns(time, time, None, keys), value, keep
             )
-        clock = None if self.style is None else (self.unit, self.style)
+        clock = None if self.times.style is None else (self.unit, self.times.style)
         return InputBatch(columns, rows, block, clock)
-
-    def _convert_times(self, block: Block, faults: list[CellError]) -> np.ndarray:
-        """Convert the times of a block; where one is bad, the array holds 0."""
-        name = self.reading.time
-        column = block.columns[name]
-        try:
-            return self._parse_column(column)
-        except DataError as error:
-            if error.row is None:
-                raise error.at(file=block.file, column=name) from None
-        time, bad = self._convert_each_time(column)
-        faults += bad
-        return time
-
-    def _convert_each_time(self, column: pa.Array) -> tuple[np.ndarray, list[CellError]]:
-        """Convert the times that are good, and return what is wrong with the others."""
-        time, valid = np.zeros(len(column), np.int64), to_numpy(pc.is_valid(column))
-        faults = [
-            CellError(row, self.reading.time, "a row without a time", code="RT211")
-            for row in np.flatnonzero(~valid).tolist()
-        ]
-        self._fill(time, np.flatnonzero(valid), column.drop_null(), faults)
-        return time, faults
-
-    def _fill(
-        self, time: np.ndarray, places: np.ndarray, column: pa.Array, faults: list[CellError]
-    ) -> None:
-        """Convert times to their places; halves are tried, so that few bad ones cost little.
-
-        Where a bad one is an error, those behind the first are not converted.
-        """
-        try:
-            time[places] = self._parse_column(column)
-        except DataError:
-            half = len(column) // 2
-            if half >= FEW:
-                self._fill(time, places[:half], column.slice(0, half), faults)
-                if not faults or self.policy.drop:
-                    self._fill(time, places[half:], column.slice(half), faults)
-                return
-            for row, place in enumerate(places.tolist()):
-                try:
-                    time[place] = self._convert_one_time(column, row)
-                except DataError as error:
-                    text = str(column[row].as_py())
-                    faults.append(to_cell_error(error, place, self.reading.time, text))
-
-    def _convert_one_time(self, column: pa.Array, row: int) -> int:
-        value = column[row].as_py()
-        if isinstance(value, str):
-            zoned = self.style is not None and bool(self.style.offset)
-            return times.parse_time(value, self.unit, offset=zoned)
-        return int(typed_times(column.slice(row, 1), self.unit)[0])
-
-    def _parse_column(self, column: pa.Array) -> np.ndarray:
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            return times.parse_times(column, self.unit, self.style)[0]
-        return typed_times(column, self.unit)
 
     def _convert_key(self, block: Block, name: str, integer: bool, faults: list[CellError]) -> Key:
         column = block.columns[name]

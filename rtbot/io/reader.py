@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from rtbot.core import times
 from rtbot.core.errors import DataError
+from rtbot.core.time_reading.repeated_hour import RepeatedHour
 from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.input_batch import Converter, InputBatch
 from rtbot.io.sources import cells
+from rtbot.io.time_columns import detect_binding_style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,13 +31,25 @@ class ReadPosition:
     """How far the files of a reader have been read: to a row behind the last of the marks.
 
     There is a mark for every file that was started. `last` is the latest time, `rows` the number of
-    rows behind the mark, `ended` whether there are no more.
+    rows behind the mark, `ended` whether there are no more. `passes` is how far its series are in
+    an hour that occurs twice.
     """
 
     marks: list[FileOffset] = field(default_factory=list)
     rows: int = 0
     last: int = times.INT64_MIN
     ended: bool = False
+    passes: RepeatedHour = field(default_factory=RepeatedHour)
+
+    def save(self) -> dict[str, Any]:
+        """Return the position as a checkpoint holds it."""
+        return {
+            "marks": [asdict(mark) for mark in self.marks],
+            "rows": self.rows,
+            "last": self.last,
+            "ended": self.ended,
+            "passes": self.passes.save(),
+        }
 
     def mark(self) -> FileOffset | None:
         """Return where to continue."""
@@ -62,7 +76,7 @@ class FileReader:
     def __init__(
         self, readings: Sequence[FileBinding], unit: str | None, policy: BadRowPolicy
     ) -> None:
-        styles = [_detect_style(reading) for reading in readings]
+        styles = [detect_binding_style(reading) for reading in readings]
         timed = [None if style is None else style != BARE for style in styles]
         if unit is None and True in timed:
             if False in timed:
@@ -85,8 +99,8 @@ class FileReader:
     def list_naive_files(self) -> Iterator[str]:
         """Yield the files whose times are text without an offset, other than dates alone."""
         for converter in self.converters:
-            style = converter.style
-            if style is not None and style.separator and not style.offset:
+            style = converter.times.style
+            if style is not None and style.separator and style.is_naive:
                 yield converter.reading.source.file
 
     def read_in_turn(self) -> Iterator[tuple[list[InputBatch], list[str]]]:
@@ -124,7 +138,8 @@ class FileReader:
             skipped -= start
             while start < block.count:
                 stop = min(start + room, block.count)
-                gathered.append(converter.convert_block(block.slice(start, stop)))
+                rows = block.slice(start, stop)
+                gathered.append(converter.convert_block(rows, position.passes))
                 self.rows += stop - start
                 start, room = stop, room - (stop - start)
                 if not room or (source.live and start == block.count):
@@ -134,24 +149,6 @@ class FileReader:
             position.note(block.mark, start)
         if gathered:
             yield gathered
-
-
-def _detect_style(reading: FileBinding) -> TimeStyle | None:
-    """Return how the times of a file are written; `BARE` if as integers, None without rows."""
-    if not reading.source.names:
-        return None
-    sample = reading.source.sample(reading.time)
-    if pa.types.is_string(sample.type) or pa.types.is_large_string(sample.type):
-        known = sample.drop_null()
-        if not len(known):
-            return None
-        if cells.is_integer_text(known[0].as_py()):
-            return BARE
-        styles = (times.detect_style(text.as_py()) for text in known)
-        return next((style for style in styles if style is not None), TimeStyle(separator=""))
-    if pa.types.is_timestamp(sample.type):
-        return TimeStyle(offset="Z" if sample.type.tz else "")
-    return TimeStyle(separator="", parts=0) if pa.types.is_date(sample.type) else BARE
 
 
 def _is_integer_key(readings: Sequence[FileBinding], place: int) -> bool:

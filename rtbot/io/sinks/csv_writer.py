@@ -58,7 +58,11 @@ class CsvEncoder:
             table = self._clock.format_table(table)
             yield from map(_encode_with_arrow, table.to_batches(max_chunksize=SLICE_ROWS))
 
-    def _encode_compiled(self, batch: pa.RecordBatch) -> memoryview:
+    def _encode_compiled(self, batch: pa.RecordBatch) -> bytes | memoryview:
+        times_format = self._clock.simplify(batch)
+        if times_format is None:
+            table = self._clock.format_table(pa.Table.from_batches([batch]))
+            return _encode_with_arrow(*table.to_batches())
         shape = batch.num_columns, batch.num_rows
         kinds, texts = np.empty(shape[0], np.int64), list[bytes]()
         words, valid = np.empty(shape, np.int64), np.ones(shape, np.bool_)
@@ -72,10 +76,10 @@ class CsvEncoder:
             if column.null_count:
                 valid[place] = to_numpy(column.is_valid())
         clock = np.zeros(0, np.int64)
-        if self._clock.style is not None:
+        if times_format.style is not None:
             place = batch.schema.get_field_index("t")
             kinds[place] = csv_kernels.TIME
-            clock = _encode_time_format(words[place], self._clock)
+            clock = _encode_time_format(words[place], times_format)
         if len(self._out) < room:
             self._out = np.empty(room, np.uint8)
         starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)

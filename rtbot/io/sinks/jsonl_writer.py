@@ -45,7 +45,8 @@ class JsonlWriter:
         parts = []
         for place, name in enumerate(table.column_names):
             head = ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
-            value = _format_values(table.column(name))
+            number = name == "t" and self._clock.is_numeric
+            value = _format_values(table.column(name), quoted=not number)
             if name in self._sparse:
                 part = pc.binary_join_element_wise(head, value, "")
                 parts.append(pc.fill_null(part, ""))
@@ -58,13 +59,13 @@ class JsonlWriter:
         """Do nothing: there is nothing at the end of JSONL."""
 
 
-def _format_values(column: pa.ChunkedArray) -> pa.Array:
-    """Return the cells as JSON, null where they are null."""
+def _format_values(column: pa.ChunkedArray, *, quoted: bool = True) -> pa.Array:
+    """Return the cells as JSON, null where they are null; text that is no number is quoted."""
     whole = column.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     if pa.types.is_string(whole.type):
-        return _quote_texts(whole)
+        return _quote_texts(whole) if quoted else whole
     text = pc.cast(whole, pa.string())
     if not pa.types.is_floating(whole.type):
         return text

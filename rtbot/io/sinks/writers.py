@@ -49,11 +49,30 @@ class TimeFormat:
         texts = times.format_times(counts, self.unit or times.DEFAULT_UNIT, self.style)
         return table.set_column(table.column_names.index("t"), "t", texts)
 
+    @property
+    def is_numeric(self) -> bool:
+        """Whether times are written as numbers."""
+        return self.style is None or bool(self.style.epoch)
+
+    def simplify(self, batch: pa.RecordBatch) -> TimeFormat | None:
+        """Return a format with one offset, or of integers, that writes the same; None if none does.
+
+        With a zone that is one for batches all of whose times have the same offset.
+        """
+        style, unit = self.style, self.unit or times.DEFAULT_UNIT
+        if style is None or not (style.zone or style.epoch):
+            return self
+        if style.epoch:
+            return TimeFormat(unit) if style.epoch == unit else None
+        parts = list(times.split_by_offset(to_numpy(batch.column("t")), unit, style))
+        return TimeFormat(unit, parts[0][0]) if len(parts) == 1 and style.parts else None
+
     def to_timestamps(self, table: pa.Table) -> pa.Table:
-        """Return the table with its times as Arrow timestamps, UTC if they had an offset."""
+        """Return the table with its times as Arrow timestamps; naive ones have no time zone."""
         if self.style is None:
             return table
-        kind = pa.timestamp(self.unit or times.DEFAULT_UNIT, "UTC" if self.style.offset else None)
+        zone = None if self.style.is_naive else self.style.zone or "UTC"
+        kind = pa.timestamp(self.unit or times.DEFAULT_UNIT, zone)
         place = table.column_names.index("t")
         return table.set_column(place, "t", table.column("t").cast(kind))
 

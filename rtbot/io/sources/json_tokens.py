@@ -146,6 +146,11 @@ def _to_raw_text(cell: Any) -> str:
     return _to_text(cell)
 
 
+def _to_epoch_text(cell: Any) -> str:
+    """Keep a number as it is written, in quotes or not."""
+    return str(cell) if type(cell) in (JsonNumber, JsonInteger) else _to_text(cell)
+
+
 def _to_any(cell: Any) -> str:
     """Keep what a cell is: text with a quote in front, all else as JSON."""
     if type(cell) in (JsonNumber, JsonInteger):
@@ -167,5 +172,6 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
     "boolean": (_to_boolean, pa.bool_()),
     "text": (_to_text, pa.string()),
     "raw": (_to_raw_text, pa.string()),
+    "epoch": (_to_epoch_text, pa.string()),
     "any": (_to_any, pa.string()),
 }

@@ -32,6 +32,7 @@ TYPES = {
     "boolean": pa.bool_(),
     "text": pa.string(),
     "raw": pa.string(),
+    "epoch": pa.int64(),
 }
 BLANK = json_tokens.BLANK.encode()
 
