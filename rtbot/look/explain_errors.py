@@ -29,6 +29,7 @@ ORDER_CODES = frozenset({"RT202", "RT203"})
 """Errors of rows that are no series: explained by a key, or by an hour that is there twice."""
 
 TIME_CODES = frozenset({"RT204", "RT205", "RT211", "RT218"})
+GRAPH_SUFFIXES = (".yaml", ".yml")
 DOUBTS_SHOWN = 6
 INDENT = "\n     "
 
@@ -45,7 +46,9 @@ def explain_error(error: DataError, used: Sequence[Io]) -> None:
         return
     path = error.file
     files = Files()
-    if not path or path in (STANDARD, "stdin") or not files.is_regular(path):
+    if not path or path in (STANDARD, "stdin") or path.lower().endswith(GRAPH_SUFFIXES):
+        return
+    if not files.is_regular(path):
         return
     try:
         facts = look_at_file(path, files)
@@ -111,6 +114,8 @@ def _list_lines(facts: FileFacts) -> Iterator[str]:
     traits = list_traits(facts)
     if traits:
         yield f"{facts.file} looks like this: {', '.join(traits)}"
+    if facts.form_option is not None:
+        yield f"whatever its name, it is {facts.form}: say --input-format {facts.form_option}"
     yield from facts.obstacles
     yield from facts.doubts[:DOUBTS_SHOWN]
     section = render_io(facts)
@@ -127,7 +132,7 @@ def list_traits(facts: FileFacts) -> list[str]:
     traits = ["JSON lines"] if facts.form == "jsonl" else _list_csv_traits(facts)
     if reading.null:
         traits.append(f"{', '.join(map(repr, reading.null))} for no value")
-    if facts.time is not None:
+    if facts.time is not None and (facts.io.time or facts.time.form):
         form = f" as {facts.time.form}" if facts.time.form else ""
         traits.append(f"times in {' + '.join(map(repr, facts.time.columns))}{form}")
     return traits

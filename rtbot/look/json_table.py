@@ -19,10 +19,10 @@ TRIED = 20
 
 
 def is_json_lines(lines: Sequence[str]) -> bool:
-    """Return whether most of the first lines are objects."""
+    """Return whether at least half of the first lines are objects."""
     filled = [line for line in lines[: 2 * TRIED] if line.strip()][:TRIED]
     good = sum(isinstance(_parse_line(line), dict) for line in filled)
-    return bool(filled) and 2 * good > len(filled)
+    return bool(filled) and 2 * good >= len(filled)
 
 
 def read_json_table(text: TextSample, facts: FileFacts) -> SampledTable:

@@ -97,10 +97,14 @@ def choose_delimiter(lines: Sequence[Line]) -> tuple[str, str, float]:
 
 
 def find_width(records: Sequence[Record]) -> int:
-    """Return how many cells most of the records have; those at the beginning count less."""
+    """Return how many cells most of the records have; those at the beginning count less.
+
+    Of two that are as frequent it is the one that more of all records have.
+    """
     tail = records[len(records) // 3 :] or records
     counts = Counter(len(record.cells) for record in tail)
-    return max(counts, key=lambda width: (counts[width], width), default=0)
+    every = Counter(len(record.cells) for record in records)
+    return max(counts, key=lambda width: (counts[width], every[width]), default=0)
 
 
 def _list_quotes(lines: Iterable[Line]) -> list[str]:

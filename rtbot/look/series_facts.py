@@ -233,7 +233,7 @@ def _find_step(steps: Counter[int]) -> tuple[int | None, float]:
     share = count / steps.total()
     if share > REGULAR:
         return step, share
-    return sorted(steps.elements())[steps.total() // 2], share
+    return sorted(steps.elements())[(steps.total() - 1) // 2], share
 
 
 def _name_calendar(steps: Counter[int]) -> str:

@@ -42,6 +42,8 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) ->
     candidates = find_times(table, facts.columns)
     facts.time = next((time for time in candidates if not time.obstacle), None)
     unread = [time for time in candidates if time.obstacle]
+    if unread and facts.time is not None and facts.time.rating < min(1.5, unread[0].rating):
+        facts.time = None
     if unread and (facts.time is None or facts.time.rating < unread[0].rating):
         facts.obstacles.append(f"{' + '.join(unread[0].columns)}: {unread[0].obstacle}")
     if facts.time is None and not unread and len(table.names) > 1:

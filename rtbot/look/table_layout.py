@@ -162,7 +162,7 @@ def _find_first_row(records: Sequence[Record], width: int, kinds: Sequence[str])
     good = [is_row(record, width, kinds) for record in records]
     for place, here in enumerate(good):
         after = good[place + 1 : place + 4]
-        if here and (not after or sum(after) * 2 >= len(after)):
+        if here and 2 * (1 + sum(after)) > len(after):
             return place
     return len(records)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rtbot.look import time_texts
@@ -203,12 +204,21 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
     if rating > 1 and values and values[0] in SERIAL and values[-1] in SERIAL:
         obstacle = f"numbers such as {texts[0]} look like days of a sheet: save them as dates"
         return TimeFacts(name, integer=True, obstacle=obstacle, rating=rating)
-    if rating > 1 and fact.kind == "number" and 0 <= (fact.least or 0):
+    plain = all(time_texts.EPOCH.fullmatch(text) for text in texts)
+    if rating > 1 and fact.kind == "number" and plain:
         doubts = (f"seconds since a start, {texts[0]} and so on, are taken as seconds since 1970",)
         return TimeFacts(name, "unix", "ns", rating=rating, doubts=doubts)
     if rating > 1 and fact.kind == "integer":
         return TimeFacts(name, integer=True, rating=rating, reason="integers, whatever they count")
+    if fact.kind == "integer" and _ascends(texts):
+        doubts = ("integers that ascend: are they the times?",)
+        return TimeFacts(name, integer=True, rating=rating, doubts=doubts)
     return None
+
+
+def _ascends(texts: Sequence[str]) -> bool:
+    """Return whether every integer is greater than the one before."""
+    return len(texts) > 1 and all(int(a) < int(b) for a, b in pairwise(texts))
 
 
 def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> TimeFacts | None:
