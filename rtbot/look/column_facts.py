@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbot.look import cell_forms
@@ -31,6 +31,9 @@ SENTINELS = frozenset(
     for sign in (1, -1)
 )
 """Numbers that some sources write for an absent value."""
+
+
+THREE_DIGITS = "all decimals have three digits: is the point perhaps one of thousands?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +126,11 @@ def describe_column(name: str, cells: Sequence[str], signs: NumberSigns) -> Colu
     return ColumnFacts(name, kind, len(cells), empty, distinct=distinct, note=note, example=example)
 
 
-def find_number_signs(table: SampledTable) -> NumberSigns:
+def find_number_signs(table: SampledTable, delimiter: str) -> NumberSigns:
     """Find the decimal sign and that of thousands by the cells of all columns of numbers.
 
-    What may be either, such as 1.234, counts for neither where another cell decides.
+    What may be either, such as 1.234, counts for neither where another cell decides. A file with
+    another delimiter than a comma may be from where points are between thousands.
     """
     found: Counter[tuple[str, str, str]] = Counter()
     for place in range(len(table.names)):
@@ -137,7 +141,9 @@ def find_number_signs(table: SampledTable) -> NumberSigns:
     decimals = _count_signs(found, 0)
     thousands = _count_signs(found, 1)
     unsure = _count_signs(found, 2)
-    return _decide_signs(decimals, thousands, unsure)
+    found_signs = _decide_signs(decimals, thousands, unsure)
+    doubtful = unsure[POINT] > 2 and not decimals and not thousands and delimiter == ";"
+    return replace(found_signs, doubt=THREE_DIGITS) if doubtful else found_signs
 
 
 def _count_signs(found: Mapping[tuple[str, str, str], int], place: int) -> Counter[str]:
@@ -168,9 +174,6 @@ def _decide_signs(
     if unsure[COMMA]:
         doubt = "numbers such as 1,234 may be 1.234 or 1234: no other cell decides"
         return NumberSigns(COMMA, group, doubt)
-    if unsure[POINT] and not group:
-        doubt = "all decimals have three digits: is the point perhaps one of thousands?"
-        return NumberSigns(POINT, "", doubt if unsure[POINT] > 2 else "")
     return NumberSigns(POINT, group)
 
 

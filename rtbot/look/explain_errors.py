@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.look.io_section import render_io
 from rtbot.look.look_at_file import look_at_file
+from rtbot.look.series_facts import count_of
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -150,6 +151,6 @@ def _list_csv_traits(facts: FileFacts) -> list[str]:
         f"header in line {facts.header}": facts.header > 1,
         "no header": not facts.header,
         f"comments after {dialect.comment!r}": dialect.comment,
-        f"{after} line{'s' * (after > 1)} of units or types after the header": after,
+        f"{count_of(after, 'line')} of units or types after the header": after,
     }
     return [text for text, applies in found.items() if applies]

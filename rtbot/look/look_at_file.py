@@ -16,6 +16,7 @@ from rtbot.look.column_facts import (
 from rtbot.look.file_facts import FileFacts
 from rtbot.look.file_sample import FileSample, read_sample
 from rtbot.look.json_table import is_json_lines, read_json_table
+from rtbot.look.series_facts import count_of
 from rtbot.look.table_facts import describe_table
 from rtbot.look.table_layout import TableLayout, find_layout
 from rtbot.look.text_encoding import TextSample, decode_sample
@@ -110,7 +111,7 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
     rows = [record.cells for record in layout.rows]
     parts = [[record.cells for record in part] for part in layout.parts]
     table = SampledTable(layout.names, rows, parts)
-    signs = find_number_signs(table)
+    signs = find_number_signs(table, layout.delimiter)
     dialect = CsvDialect(
         layout.delimiter,
         signs.decimal,
@@ -158,7 +159,10 @@ def _note_layout(facts: FileFacts, layout: TableLayout, text: TextSample) -> Non
         (layout.header > 1, lambda: f"the header is in line {layout.header}"),
         (not layout.header, lambda: "there is no header: the first line has values"),
         (layout.comment, lambda: f"lines that begin with {layout.comment!r} are comments"),
-        (layout.skip_after, lambda: f"{layout.skip_after} lines after the header are not rows"),
+        (
+            layout.skip_after,
+            lambda: f"{count_of(layout.skip_after, 'line')} of units or types after the header",
+        ),
     ]
     facts.notes += [make() for applies, make in notes if applies]
     facts.doubts += layout.doubts

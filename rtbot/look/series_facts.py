@@ -136,6 +136,15 @@ def find_keys(
     return (), ""
 
 
+def count_of(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    >>> count_of(1, "row"), count_of(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def format_duration(length: int) -> str:
     """Write a length in microseconds as a duration such as 15m, or 90d; with several parts if due.
 
@@ -165,7 +174,7 @@ def describe_duration(length: int) -> str:
 
 
 def format_instant(time: int, *, date: bool = False) -> str:
-    """Write microseconds since 1970 as ISO 8601, without an offset; only the date if that is all."""
+    """Write microseconds since 1970 as ISO 8601, without an offset; `date` asks for the date."""
     try:
         found = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
     except OverflowError:

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING
 from rtbot.look.cell_forms import is_beyond, to_number
 from rtbot.look.column_facts import NUMERIC, describe_columns
 from rtbot.look.file_facts import counts_instants, show_length, show_time
-from rtbot.look.series_facts import UNIT_LENGTHS, find_keys, measure_series, split_series
-from rtbot.look.time_columns import find_times, join_columns, parse_time
+from rtbot.look.series_facts import (
+    DAY,
+    UNIT_LENGTHS,
+    count_of,
+    find_keys,
+    measure_series,
+    split_series,
+)
+from rtbot.look.time_columns import find_times, join_columns, name_columns, parse_time
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ WIDE_COLUMNS = 12
 COLUMNS_KEY = "series"
 TOKEN_LENGTH = 16
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
+LONG_GAP = 365 * DAY
 HOURS_TWICE = range(4)
 MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
 
@@ -45,11 +53,11 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) ->
     if unread and facts.time is not None and facts.time.rating < min(1.5, unread[0].rating):
         facts.time = None
     if unread and (facts.time is None or facts.time.rating < unread[0].rating):
-        facts.obstacles.append(f"{' + '.join(unread[0].columns)}: {unread[0].obstacle}")
+        facts.obstacles.append(f"{name_columns(unread[0].columns)}: {unread[0].obstacle}")
     if facts.time is None and not unread and len(table.names) > 1:
         facts.obstacles.append("no column looks like times")
     facts.other_times = tuple(
-        " + ".join(time.columns)
+        name_columns(time.columns)
         for time in candidates
         if time is not facts.time and facts.time and not {*time.columns} & {*facts.time.columns}
     )
@@ -112,7 +120,7 @@ def _choose_io(facts: FileFacts, time: TimeFacts) -> Io:
 
 def _note_time(facts: FileFacts, time: TimeFacts) -> None:
     """Note what is not certain about the times."""
-    series, name = time.series, " + ".join(time.columns)
+    series, name = time.series, name_columns(time.columns)
     if time.reason:
         facts.notes.append(f"{name}: {time.reason}")
     facts.doubts += [f"{name}: {doubt}" for doubt in time.doubts]
@@ -123,11 +131,11 @@ def _note_time(facts: FileFacts, time: TimeFacts) -> None:
         what = (
             "the newest row comes first"
             if series.order == "descending"
-            else f"{series.late} rows come after a later one"
+            else f"{count_of(series.late, 'row')} after a later one"
         )
         facts.doubts.append(f"{what}, by up to {far}: `lateness` puts them in order")
     span = series.last - series.first
-    if series.gap > 10 * max(span - series.gap, 1) and counts_instants(time):
+    if series.gap > max(LONG_GAP, 10 * (span - series.gap)) and counts_instants(time):
         facts.doubts.append(
             f"a gap of {show_length(time, series.gap)} after {show_time(time, series.gap_at)}:"
             " was a clock set?"
@@ -141,10 +149,12 @@ def _judge_duplicates(facts: FileFacts, table: SampledTable, time: TimeFacts) ->
     at = show_time(time, series.duplicate_at or 0)
     if sum(count - 1 for count in rows.values()) == series.duplicates:
         facts.io = replace(facts.io, duplicates="first")
-        facts.notes.append(f"{series.duplicates} rows are there twice, the first at {at}")
+        facts.notes.append(
+            f"{count_of(series.duplicates, 'row')} twice in the file, the first at {at}"
+        )
         return
     facts.io = replace(facts.io, duplicates="last")
-    text = f"{series.duplicates} rows have a time that was there, the first at {at}"
+    text = f"{count_of(series.duplicates, 'row')} with a time that was there, the first at {at}"
     if time.naive and _is_change_of_clocks(series.duplicate_at or 0):
         zone = "Europe/Madrid or America/New_York"
         facts.clocks_changed = True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtbot.look import time_texts
 from rtbot.look.cell_forms import CLOCK, TIME, describe_cell, is_absent
 from rtbot.look.column_facts import CODE
-from rtbot.look.series_facts import SeriesFacts, describe_duration, measure_series
+from rtbot.look.series_facts import SeriesFacts, count_of, describe_duration, measure_series
 from rtbot.look.table_layout import TIME_WORD
 from rtbot.tables.forms import TIME_NAMES
 
@@ -61,6 +61,11 @@ class TimeFacts:
     rating: float = 0.0
     texts: tuple[str, ...] = field(default=(), repr=False)
     series: SeriesFacts = field(default_factory=SeriesFacts)
+
+
+def name_columns(columns: Sequence[str]) -> str:
+    """Return names of columns for reading."""
+    return " + ".join(name or "(no name)" for name in columns)
 
 
 def find_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:

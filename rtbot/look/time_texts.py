@@ -23,6 +23,9 @@ EPOCH = re.compile(r"([0-9]+)(\.[0-9]+)?")
 COMPACT = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 """Dates that are written as one integer."""
 
+UNUSUAL = re.compile(r"%Y[^%]?%d")
+"""A day behind a year with four digits, which nobody writes if a month will do."""
+
 SAMPLES = 2000
 RETRIES = 20
 NANOSECONDS = re.compile(r"[.,][0-9]{7,}")
@@ -30,13 +33,15 @@ NANOSECONDS = re.compile(r"[.,][0-9]{7,}")
 
 def list_formats(texts: Sequence[str]) -> list[str | None]:
     """Return the formats that read all texts, the likeliest first; None is ISO 8601."""
-    distinct = list(dict.fromkeys(text.strip() for text in texts))[:SAMPLES]
+    distinct = list(dict.fromkeys(text.strip() for text in texts))
+    distinct = distinct[:: len(distinct) // SAMPLES + 1]
     if not distinct:
         return []
     styles = [times.detect_style(text) for text in distinct]
     if all(style is not None for style in styles):
         return [None] if len({bool(style.offset) for style in styles if style}) == 1 else []
-    return [*detect_time_format(distinct)]
+    forms = detect_time_format(distinct)
+    return [*([form for form in forms if not UNUSUAL.match(form)] or forms)]
 
 
 def find_epoch_unit(texts: Sequence[str]) -> str | None:

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 def command(paths: Sequence[str], form: str, debug: bool) -> int:  # noqa: ARG001
     """Show what a FILE is, and the options that read it.
 
-    That is its dialect, header, columns with types and tokens of absent cells, the time with span,
-    step, gaps and order, and keys. All of it is a guess, with its reason, from the bytes that are looked at: a small file as a
-    whole, of a large one the beginning and parts from later. The exit code is 4 if no options read
-    a file.
+    That is its dialect, header, columns with types and tokens of absent cells, its time with span,
+    step, gaps and order, and keys. All of it is a guess, with its reason, from the bytes that are
+    looked at: a small file as a whole, of a large one the beginning and parts from later.
+
+    The exit code is 4 if no options read a file.
     """
     from rtbot.look import look_at_file
     from rtbot.storage.files import Files
