@@ -66,7 +66,6 @@ class FileFacts:
     obstacles: list[str] = field(default_factory=list)
     first_rows: list[list[str]] = field(default_factory=list)
     trial: TrialReading | None = None
-    lines: list[int] = field(default_factory=list)
     clocks_changed: bool = False
 
     @property

@@ -36,9 +36,6 @@ def read_json_table(text: TextSample, facts: FileFacts) -> SampledTable:
         for number, line in enumerate(text.lines, 1)
         if line.strip() and not isinstance(_parse_line(line), dict)
     ]
-    facts.lines = [
-        number for number, line in enumerate(text.lines, 1) if line.strip() and number not in {*bad}
-    ]
     if bad:
         facts.doubts.append(f"no JSON objects: lines {', '.join(map(str, bad[:5]))}")
     flat = [[_flatten(row) for row in rows] for rows in segments]

@@ -125,7 +125,6 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
     )
     facts.header = 0 if layout.named and not layout.header else layout.header
     facts.io = Io(reading=ReadOptions(csv=dialect))
-    facts.lines = [record.line for record in layout.rows]
     if signs.doubt:
         facts.doubts.append(signs.doubt)
     _note_layout(facts, layout, text)
@@ -193,7 +192,7 @@ def _estimate_rows(facts: FileFacts, text: TextSample, sample: FileSample) -> No
     if sample.whole or not text.lines:
         return
     if not sample.packed:
-        facts.rows_total = round(sample.size * len(text.lines) / max(len(sample.head), 1))
+        facts.rows_total = round(sample.size * facts.rows / max(sample.read_bytes, 1))
     later = f" and {len(sample.parts)} later parts" if sample.parts else ""
     facts.notes.append(f"looked at its beginning{later}: the rest may be otherwise")
 

@@ -293,9 +293,8 @@ def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
 
 def _name_step(facts: SeriesFacts) -> str:
     text = facts.calendar or describe_duration(facts.step or 0)
-    return text + (
-        f" with {facts.gaps} gaps up to {describe_duration(facts.gap)}" if facts.gaps else ""
-    )
+    gaps = f" with {count_of(facts.gaps, 'gap')} up to {describe_duration(facts.gap)}"
+    return text + gaps if facts.gaps else text
 
 
 def _explain_unread(texts: Sequence[str]) -> str:

@@ -13,8 +13,8 @@ HEAD = """\
 
 Files as other programs write them, and what [`rtbot look`](look.md) finds in each, without any
 option. The rows are a few lines in the form of the real files; a test reads them with the options
-that are found, and this table is made of the same data. `rtbot look FILE` prints these options for a file of
-yours, and so does every error about a file that is written otherwise than the options say.
+that are found, and this table is made of the same data. `rtbot look FILE` prints the options for
+your file, and so does every error about a file that is written otherwise than the options say.
 
 | format | looks like | what is not certain, or not read |
 |---|---|---|
