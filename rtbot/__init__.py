@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         RtbotError,
         StateError,
     )
+    from rtbot.io.table_reader import read
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
 
@@ -33,6 +34,7 @@ _HOMES = {
     "Graph": "api",
     "load": "api",
     "Builder": "builder",
+    "read": "io.table_reader",
     "Session": "runtime.session",
     "Result": "runtime.result",
     **dict.fromkeys(
@@ -58,6 +60,7 @@ __all__ = [
     "StateError",
     "load",
     "ops",
+    "read",
 ]
 
 

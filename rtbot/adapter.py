@@ -8,6 +8,7 @@ from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import suggest_name
 from rtbot.core.times import DEFAULT_UNIT, TimeStyle
+from rtbot.graph.model import find_file_setting
 from rtbot.io.sinks.output_buffer import OutputBuffer
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.output_frontiers import find_frontiers, find_newest, is_all_final
@@ -32,6 +33,7 @@ __all__ = [
     "decode_blob",
     "describe_differences",
     "encode_blob",
+    "find_file_setting",
     "find_frontiers",
     "find_newest",
     "format_error_times",

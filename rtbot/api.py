@@ -10,6 +10,7 @@ from rtbot.compiler.plan import Plan
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.check import check
 from rtbot.graph.document import load_document
+from rtbot.graph.model import collect_own
 from rtbot.io.pushes import push_all
 from rtbot.runtime.result import Result, merge_results
 from rtbot.storage.files import Files
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from rtbot.compare import ComparisonReport
     from rtbot.graph.document import Document
-    from rtbot.graph.model import Io
+    from rtbot.graph.model import CheckedGraph
     from rtbot.graph_tests import Outcome
     from rtbot.runtime.session import Session
 
@@ -36,12 +37,21 @@ def load(source: Any, **params: Any) -> Graph:
 
 
 class Graph:
-    """A checked graph. Immutable; compiled on first use."""
+    """A checked graph. Immutable; compiled on first use.
 
-    def __init__(self, document: Document, params: Mapping[str, Any]) -> None:
+    `io` are keys of the section `io` that are given for this run, instead of those of the file.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        params: Mapping[str, Any],
+        io: Mapping[str, Any] | None = None,
+    ) -> None:
         self._document = document
         self._params = params
-        self.checked = check(document, params)
+        self._io_given = dict(io or {})
+        self.checked = check(document, params, self._io_given)
         self._plans: dict[tuple[str, ...], Plan] = {}
 
     @property
@@ -96,7 +106,8 @@ class Graph:
         import json
         from dataclasses import asdict
 
-        described = [self.plan().description, asdict(self.checked.io)]
+        own = {name: asdict(io) for name, io in collect_own(self.checked.inputs).items()}
+        described = [self.plan().description, asdict(self.checked.io), own]
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -161,11 +172,17 @@ class Graph:
         """
         from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session, wants_compiled
 
-        io = self._io(policies)
+        checked = self._check_policies(policies)
+        io = checked.io
         names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
         limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
         return Session(
-            self.plan(tap or ()), io, names, queue_limit=limit, compiled=wants_compiled(compiled)
+            self.plan(tap or ()),
+            io,
+            names,
+            own=collect_own(checked.inputs),
+            queue_limit=limit,
+            compiled=wants_compiled(compiled),
         )
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
@@ -209,11 +226,11 @@ class Graph:
         begin = partial(Session, compiled=wants_compiled(compiled))
         return resume(self.plan(tap or ()), blob, begin)
 
-    def _io(self, policies: Mapping[str, Any]) -> Io:
-        """Return the `io` section with these policies, checked as if the graph had them itself."""
+    def _check_policies(self, policies: Mapping[str, Any]) -> CheckedGraph:
+        """Return the graph with these policies, checked as if it had them itself."""
         for name in policies:
             if name not in POLICIES:
                 raise TypeError(f"there is no option {name!r}")
         if not policies:
-            return self.checked.io
-        return check(self._document, self._params, policies).io
+            return self.checked
+        return check(self._document, self._params, {**self._io_given, **policies})

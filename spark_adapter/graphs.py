@@ -10,6 +10,7 @@ from pyspark.sql import types
 
 import rtbot
 from rtbot import DataError
+from rtbot.adapter import find_file_setting
 from spark_adapter.input_rows import is_same_name
 from spark_adapter.partition import JobSpec
 
@@ -54,6 +55,11 @@ def load_for_spark(graph: Any, params: Mapping[str, Any] | None) -> Graph:
     if rule in ORDERED:
         message = f"io.duplicates: {rule} asks for an order of arrival, which Spark does not have"
         raise DataError(message, code="RT202", hint="set it to error, min, max or sum")
+    setting = find_file_setting(loaded.checked)
+    if setting:
+        message = f"{setting} has no meaning for DataFrames of Spark, whose columns have types"
+        hint = "convert the columns in Spark, such as with to_timestamp, and leave it out"
+        raise DataError(message, code="RT160", hint=hint)
     return loaded
 
 

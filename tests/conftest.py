@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import rtbot.operators  # noqa: F401 (registers its own before a test can)
 from rtbot.cli.main import run
 from rtbot.operator import REGISTRY
 

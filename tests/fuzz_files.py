@@ -26,8 +26,13 @@ from pathlib import Path
 import rtbot
 from rtbot.cli.main import run
 from rtbot.core.error_codes import CODES
+from rtbot.io.bindings import InputSpec, bind_columns
+from rtbot.io.blocks import BadRowPolicy
+from rtbot.io.reader import FileReader
 from rtbot.operator import REGISTRY
+from rtbot.storage.files import Files
 from tests import generate
+from tests.dialects import named_files
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 5
@@ -381,9 +386,43 @@ def check_data(suffix, data, folder):
     return str(code)
 
 
+DIALECT_GRAPH = """inputs: {x: number, n: integer?, b: boolean, w: text?}
+operators: {o: {type: Identity, in: x}}
+outputs: [o]
+io: {key: [k]}
+"""
+
+
+def check_dialect_file(dialect, data, folder):
+    """Read a spoilt file in a dialect; raises what should not have been raised."""
+    options, suffix, _ = named_files()[dialect]
+    path = folder / f"spoilt{suffix}"
+    path.write_bytes(data)
+    inputs, files = dict(rtbot.load(DIALECT_GRAPH).checked.inputs), {}
+    if options.columns_as or suffix == ".jsonl":
+        inputs = {"x": inputs["x"]}
+        files = {} if options.columns_as else {"x": (str(path), "a.x")}
+    file = None if files else str(path)
+    policy = BadRowPolicy(drop=len(data) % 2 == 0)
+    try:
+        request = InputSpec(file, files, key=("k",), reading=options)
+        reader = FileReader(bind_columns(Files(), inputs, request), None, policy)
+        for batches, _ in reader.read_in_turn():
+            assert all(len(batch.columns) == len(inputs) for batch in batches)
+    except rtbot.DataError as error:
+        assert error.code in CODES
+        assert str(error)
+        return error.code
+    return "0"
+
+
 def make_case(name, kind):
-    """The case of a name such as "7/123": suffix and bytes of a spoilt file."""
+    """The case of a name such as "7/123": suffix (or dialect) and bytes of a spoilt file."""
     rng = random.Random(f"{kind} {name}")
+    if kind == "dialect":
+        dialects = named_files()
+        dialect = list(dialects)[int(name.split("/")[1]) % len(dialects)]
+        return dialect, corrupt_file([dialects[dialect][2]], DAMAGE, rng)
     if kind == "data":
         suffix, good = rng.choice(data_files())
         return suffix, corrupt_file([good], DAMAGE, rng)
@@ -393,6 +432,8 @@ def make_case(name, kind):
 def check_case(name, suffix, data, folder):
     """Check a case; returns its outcome."""
     with limit_time():
+        if suffix in named_files():
+            return check_dialect_file(suffix, data, folder)
         if suffix != ".yaml":
             return check_data(suffix, data, folder)
         sampled = int(name.split("/")[1]) % THROUGH_THE_CLI == 0
@@ -436,15 +477,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=0, help="how many graph files")
     parser.add_argument("--data", type=int, default=0, help="how many data files")
+    parser.add_argument("--dialects", type=int, default=0, help="how many files of each dialect")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--case", help="one case again, such as 7/123; with --data 1 one of data")
+    parser.add_argument(
+        "--case", help="one case again, such as 7/123; with --data 1 or --dialects 1 one of those"
+    )
     options = parser.parse_args()
     if options.case:
-        show(options.case, "data" if options.data else "graph")
+        kind = "dialect" if options.dialects else "data" if options.data else "graph"
+        show(options.case, kind)
         return 0
     failed = 0
-    for kind, count in (("graph", options.files), ("data", options.data)):
+    dialects = options.dialects * len(named_files())
+    for kind, count in (
+        ("graph", options.files), ("data", options.data), ("dialect", dialects)
+    ):  # fmt: skip
         failed += survey(kind, count, options) if count else 0
     return 1 if failed else 0
 

@@ -592,7 +592,10 @@ COMPUTED = [
         SURVIVORS,
     ),
     Mutant(
-        "rtbot/graph/check/edge.py::_read_columns", "len(names) > 64", "len(names) > 65", SURVIVORS
+        "rtbot/graph/check/io_section.py::_read_key",
+        "len(names) > COLUMNS_MAX",
+        "len(names) > COLUMNS_MAX + 1",
+        SURVIVORS,
     ),
     Mutant(
         "rtbot/graph/check/references.py::sort_drafts",
@@ -602,16 +605,21 @@ COMPUTED = [
     ),
 ]
 READ_AND_SHOWN = [
-    Mutant("rtbot/io/sources/cells.py::", 'r"^(0|-?[1-9][0-9]*)$"', 'r"^-?[0-9]+$"', ("cli",)),
     Mutant(
-        "rtbot/io/sources/cells.py::_is_int64",
+        "rtbot/io/sources/key_integers.py::",
+        'r"^(0|-?[1-9][0-9]*)$"',
+        'r"^-?[0-9]+$"',
+        ("cli",),
+    ),
+    Mutant(
+        "rtbot/io/sources/key_integers.py::_is_int64",
         'text.lstrip("-").lstrip("0")',
         'text.lstrip("-")',
         SURVIVORS,
     ),
     Mutant(
         "rtbot/io/sources/csv_chunks.py::find_last_record_end",
-        "data.count(b'\"', 0, end) % 2",
+        "data.count(quote, 0, end) % 2",
         "0",
         ("cli",),
     ),

@@ -24,16 +24,42 @@ class Limits(TypedDict, total=False):
     choices: Sequence[Any]
 
 
-class Settings(TypedDict, total=False):
-    """The keys of `io`."""
+class Dialect(TypedDict, total=False):
+    """The keys of `csv`."""
 
-    unit: str
-    time: str
-    key: str | Sequence[str]
+    delimiter: str
+    decimal: str
+    thousands: str
+    quote: str
+    encoding: str
+    skip: int
+    skip_after: int
+    comment: str
+    names: Sequence[str]
+
+
+class InputSettings(TypedDict, total=False):
+    """The keys of `io` that an input may have of its own."""
+
+    time: str | Sequence[str]
     late: str
     duplicates: str
     lateness: int | str
     bad: str
+    time_format: str
+    timezone: str
+    ambiguous: str
+    nonexistent: str
+    null: str | Sequence[str]
+    csv: Dialect
+
+
+class Settings(InputSettings, total=False):
+    """The keys of `io`."""
+
+    unit: str
+    key: str | Sequence[str] | Mapping[str, str]
+    columns_as: str
 
 
 class Test(TypedDict, total=False):
@@ -106,10 +132,21 @@ class Builder:
         inputs = ", ".join(entry.name for entry in self.inputs)
         return f"<Builder {self.head['name']}: {inputs} -> {len(self.made)} operators>"
 
-    def input(self, name: str, type: str = "number", *, doc: str = "") -> Stream:  # noqa: A002
-        """Add an input: number, integer, boolean or text; with `?` it may be null."""
+    def input(
+        self,
+        name: str,
+        type: str = "number",  # noqa: A002 (the word of the file)
+        *,
+        doc: str = "",
+        io: InputSettings | None = None,
+    ) -> Stream:
+        """Add an input: number, integer, boolean or text; with `?` it may be null.
+
+        `io` are keys of `io` that are other ones for this input.
+        """
         place = find_call_site()
-        self.inputs.append(Entry(name, {"type": type, "doc": doc} if doc else type, place))
+        more = {key: to_argument(value) for key, value in (("doc", doc), ("io", io)) if value}
+        self.inputs.append(Entry(name, {"type": type, **more} if more else type, place))
         made = BuiltNode(place, self.next_number(), id=name)
         return Stream(self, "stream", (), BuiltPort(made), place)
 
@@ -148,7 +185,7 @@ class Builder:
             )
 
     def io(self, **settings: Unpack[Settings]) -> None:
-        """Set keys of `io`: units, columns and what happens at the edge."""
+        """Set keys of `io`: units, columns, what happens at the edge, how files are written."""
         place = find_call_site()
         self.settings += [Entry(key, to_argument(value), place) for key, value in settings.items()]
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli import shell_completion
+from rtbot.cli.io_options import collect_io, make_usage_error
 from rtbot.cli.messages import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     import rtbot
 
@@ -34,8 +35,21 @@ DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback wher
 
 
 def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a verb that reads data: --in, --time, --key and --input-format."""
+    """Add the options of a verb that reads data: which files and columns, how they are written."""
     for option in (
+        click.option("--timezone", metavar="ZONE", help="Of times without an offset; else UTC."),
+        click.option(
+            "--time-format", metavar="FORMAT", help="Such as '%d/%m/%Y %H:%M', or unix_ms."
+        ),
+        click.option(
+            "--null", multiple=True, metavar="TOKEN", help="A cell that means there is no value."
+        ),
+        click.option(
+            "--csv",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="How CSV is written, as under io.csv: delimiter=';', decimal=',', skip=2.",
+        ),
         click.option(
             "--input-format",
             "input_form",
@@ -43,7 +57,12 @@ def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="Of all files read, by suffix if not said; stdin is CSV.",
         ),
         click.option("--key", "key", metavar="COLUMN[,COLUMN]", help="The key columns."),
-        click.option("--time", "time", metavar="COLUMN", help="The column of times."),
+        click.option(
+            "--time",
+            multiple=True,
+            metavar="COLUMN[,COLUMN]",
+            help="The column of times, or several whose texts are joined by a blank.",
+        ),
         click.option(
             "--in",
             "inputs",
@@ -85,15 +104,42 @@ def choose_width() -> int:
     return min(max(shutil.get_terminal_size((WIDTH_MAX, 24)).columns, 40), WIDTH_MAX)
 
 
-def load_graph(path: str, parameters: Iterable[str], plugins: Iterable[str]) -> rtbot.Graph:
-    """Load a graph file with a verb's options; warnings go to stderr."""
+def load_graph(
+    path: str,
+    parameters: Iterable[str],
+    plugins: Iterable[str],
+    options: Mapping[str, Any] | None = None,
+) -> rtbot.Graph:
+    """Load a graph file with a verb's options; warnings go to stderr.
+
+    `options` are those of reading data, which count instead of the `io` of the graph.
+    """
     import rtbot
 
     load_plugins(plugins)
-    graph = rtbot.load(Path(path), **dict(map(parse_parameter, parameters)))
+    given = collect_io(options or {})
+    values = dict(map(parse_parameter, parameters))
+    if given:
+        graph = _load_with_io(path, values, given, options or {})
+    else:
+        graph = rtbot.load(Path(path), **values)
     for warning in graph.warnings:
         echo(str(warning), err=True)
     return graph
+
+
+def _load_with_io(
+    path: str, values: dict[str, Any], given: dict[str, Any], options: Mapping[str, Any]
+) -> rtbot.Graph:
+    """Load a graph with keys of `io`; one that is wrong is a wrong use of its option."""
+    import rtbot
+    from rtbot.core.errors import GraphError
+    from rtbot.graph.document import load_document
+
+    try:
+        return rtbot.Graph(load_document(Path(path)), values, given)
+    except GraphError as error:
+        raise (make_usage_error(error, options) or error) from None
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:

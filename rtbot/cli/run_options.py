@@ -12,10 +12,11 @@ import click
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
+from rtbot.graph.model import collect_own
 from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
-from rtbot.io.source_opener import detect_format, list_suffixes
+from rtbot.io.source_opener import detect_format, list_suffixes, split_column
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -66,15 +67,17 @@ def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:
     if file is None and not options["inputs"]:
         name = next(iter(graph.checked.inputs))
         raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
+    drops = "drop" in {io.bad, *(own.bad for own in collect_own(graph.checked.inputs).values())}
     found = InputSpec(
         file,
         _parse_inputs(graph, options["inputs"]),
-        (options["time"],) if options["time"] else io.time,
+        io.time,
         key,
         io.reading,
         options["input_form"],
-        live=not key and io.bad == "error" and options["checkpoint"] is None,
+        live=not key and not drops and options["checkpoint"] is None,
         marking=options["checkpoint"] is not None,
+        bad=io.bad,
     )
     if list_patterns(found).count(STANDARD) > 1:
         raise click.UsageError("stdin can be read once: give a FILE for all inputs")
@@ -119,16 +122,13 @@ def _check_columns(names: Sequence[str]) -> None:
 
 
 def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Split every NAME=FILE[:COLUMN]; what exists as a file has no column."""
+    """Split every NAME=FILE[:COLUMN]."""
     found: dict[str, tuple[str, str | None]] = {}
     for text in given:
         name, path = _split_assignment(text, "--in", graph.checked.inputs)
         if name in found:
             raise click.UsageError(f"--in {name} is given twice")
-        column = None
-        if ":" in path and not Path(path).exists():
-            path, _, column = path.rpartition(":")
-        found[name] = path, column
+        found[name] = split_column(Files(), path)
     return found
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rtbot.compare.canonical_outputs import Outputs, sort_by_key
 from rtbot.compare.variants import Attempt, Variant, take_first_rows
+from rtbot.graph.model import find_file_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +54,9 @@ def explain_unfit(graph: Graph, right: Outputs) -> str:
     io = graph.checked.io
     if io.duplicates in ("first", "last"):
         return f"io.duplicates: {io.duplicates} asks for an order of arrival"
+    setting = find_file_setting(graph.checked)
+    if setting:
+        return f"{setting} has no meaning for DataFrames, whose columns have types"
     inputs = (right.account or {}).get("inputs", {}).values()
     late = sum(entry["lost"].get("late", 0) for entry in inputs)
     return f"{late:,} rows are late here, and there are put in order" if late else ""

@@ -11,7 +11,7 @@ from rtbot.core.time_reading.directives import (
     FormatProblem,
     find_directive_problem,
 )
-from rtbot.core.times import UNITS, TimeStyle, detect_style, parse_time, parse_times
+from rtbot.core.times import DEFAULT_UNIT, UNITS, TimeStyle, detect_style, parse_time, parse_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +85,13 @@ def make_time_parser(options: TimeOptions, unit: str) -> TimeParser:
     return TimeParser(options, unit)
 
 
+def make_clock(options: TimeOptions, unit: str | None) -> TimeParser | None:
+    """Return the parser of times in tables; None if they are ISO 8601 and UTC."""
+    if options.time_format is None and options.timezone is None:
+        return None
+    return make_time_parser(options, unit or DEFAULT_UNIT)
+
+
 class TimeParser:
     """Reads texts as int64 counts of the unit since 1970 (UTC).
 
@@ -136,24 +143,35 @@ class TimeParser:
             return TimeStyle("", 0, epoch=self.epoch)
         return self.add_zone(TimeStyle() if self._format is None else self._format.default_style)
 
-    def parse(self, texts: Any, style: TimeStyle | None = None) -> np.ndarray:
+    def parse(
+        self, texts: Any, style: TimeStyle | None = None, passes: RepeatedHour | None = None
+    ) -> np.ndarray:
         """Read an Arrow array of text as int64 counts.
 
         Raises DataError with `row` (from 0) and `value` at the first text that is no time of the
         format, is null, is finer than the unit, is outside what int64 holds, or is a local time
-        that occurs twice or never. Without a `style` it is that of the first text.
+        that occurs twice or never. Without a `style` it is that of the first text. `passes` are
+        needed where `ambiguous` is order: they are of one series, whose rows these texts are.
         """
         if style is None:
             first = texts[0].as_py() if len(texts) else None
             style = (self.detect_style(first) if first is not None else None) or self.default_style
         counts = self.read_clock(texts, style)
-        if not style.zone:
-            return counts
-        from rtbot.core.time_reading.repeated_hour import RepeatedHour
+        return self.to_instants(counts, texts, passes) if style.zone else counts
 
-        instants, bad = self.localise(counts, RepeatedHour())
+    def to_instants(
+        self, clock: np.ndarray, values: Any, passes: RepeatedHour | None = None
+    ) -> np.ndarray:
+        """Return local times of the zone as instants.
+
+        Raises DataError with `row`, and `value` from these, for the first that occurs twice or
+        never.
+        """
+        instants, bad = self.localise(clock, passes)
         for row, error in bad:
-            raise error.at(row=row, value=texts[row].as_py())
+            value = values[row]
+            shown = value.as_py() if hasattr(value, "as_py") else value
+            raise error.at(row=row, value=str(shown))
         return instants
 
     @property
@@ -201,8 +219,8 @@ class TimeParser:
     ) -> tuple[np.ndarray, list[BadRow]]:
         """Return local times of the zone as instants, and what is wrong with some of them.
 
-        `passes` is how far each series is in an hour that occurs twice; `series(rows)` returns what
-        these rows belong to, by default all to one. A bad time is 0.
+        `passes` is how far each series is in an hour that occurs twice, None if that is not known;
+        `series(rows)` returns what these rows belong to, by default all to one. A bad time is 0.
         """
         import numpy as np
 
@@ -223,7 +241,10 @@ class TimeParser:
             later[rows] = second
             refused[rows] = back
         offsets = np.where(later, found.after, offsets)
-        bad += [(row, self._make_error(found, row)) for row in np.flatnonzero(refused).tolist()]
+        bad += [
+            (row, self._make_error(found, row, in_order=passes is not None))
+            for row in np.flatnonzero(refused).tolist()
+        ]
         return self._subtract(clock, offsets * scale, bad), bad
 
     def _subtract(self, clock: np.ndarray, ahead: np.ndarray, bad: list[BadRow]) -> np.ndarray:
@@ -239,17 +260,19 @@ class TimeParser:
         counts[[row for row, _ in bad]] = 0
         return counts
 
-    def _make_error(self, found: LocalTimes, row: int) -> DataError:
+    def _make_error(self, found: LocalTimes, row: int, *, in_order: bool) -> DataError:
         zone = self.options.timezone
         if found.nonexistent[row]:
             message = f"there is no such local time in {zone}: the clock is put forward there"
             hint = "set io.nonexistent: shift, or io.timezone if it is another one"
-        elif self.by_order:
+        elif self.by_order and in_order:
             message = f"the second hour of two in {zone} has rows that go back"
             hint = "sort each series by time, or set io.ambiguous: earlier or later"
         else:
             message = f"this local time occurs twice in {zone}: the clock is put back there"
             hint = "set io.ambiguous: earlier, later, or order if each series is in order"
+            if self.by_order:
+                hint = "only files have an order: set io.ambiguous: earlier or later"
         return DataError(message, code="RT225", hint=hint)
 
 

@@ -115,7 +115,7 @@ class ReadOptions:
     nonexistent: str = "error"
     null: tuple[str, ...] = ()
     columns_as: str | None = None
-    key_types: Mapping[str, str] = field(default_factory=dict)
+    key_types: Mapping[str, str] = field(default_factory=dict, hash=False)
     csv: CsvDialect = CsvDialect()
 
 
@@ -141,6 +141,11 @@ class Io:
         return self.time[0] if len(self.time) == 1 else None
 
 
+def collect_own(inputs: Mapping[str, Input]) -> dict[str, Io]:
+    """Return the `io` of the inputs that have keys of their own."""
+    return {name: one.io for name, one in inputs.items() if one.io is not None}
+
+
 @dataclass(frozen=True)
 class CheckedGraph:
     """Everything that `check` has found about a graph file; `nodes` is in dependency order."""
@@ -156,3 +161,21 @@ class CheckedGraph:
     file: str = "<graph>"
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Any, ...] = ()
+
+
+def find_file_setting(checked: CheckedGraph) -> str:
+    """Return a setting of how files give times and series, or of one input alone; "" if none is.
+
+    Tables of another engine have typed columns, for which it has no meaning.
+    """
+    for name, io in (("", checked.io), *collect_own(checked.inputs).items()):
+        where = f"the io of {name}: " if name else "io."
+        for setting in ("time_format", "timezone", "columns_as"):
+            if getattr(io.reading, setting) is not None:
+                return f"{where}{setting}"
+        if len(io.time) > 1:
+            return f"{where}time with several columns"
+        for setting in ("time", "late", "duplicates", "lateness"):
+            if getattr(io, setting) != getattr(checked.io, setting):
+                return f"{where}{setting}"
+    return ""

@@ -55,9 +55,10 @@ def load_row_file(
     from rtbot.io.blocks import BadRowPolicy
     from rtbot.io.reader import FileReader
 
-    request = InputSpec(None, {item.name: (path, None)}, io.time, tuple(key), io.reading)
+    files = {item.name: (path, None)}
+    request = InputSpec(None, files, io.time, tuple(key), io.reading, bad=io.bad)
     readings = bind_columns(Files(), {item.name: item}, request)
-    reader = FileReader(readings, io.unit, BadRowPolicy(drop=io.bad == "drop"))
+    reader = FileReader(readings, io.unit, BadRowPolicy())
     found: list[Row] = []
     lines: list[int] = []
     for batches, _ in reader.read_in_turn():

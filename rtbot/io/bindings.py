@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.model import ReadOptions
 from rtbot.io.source_opener import SourceOpener
+from rtbot.io.sources.key_integers import is_key_integer
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 INPUT, VALUE = "input", "value"
 """Columns of the long form: which input a row is for, and its value."""
+
+EMPTY = "''"
+"""Is shown for a column without a name, such as the index that pandas writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,10 @@ class ColumnBinding:
 class FileBinding:
     """A file and the inputs that it feeds.
 
-    The texts of several `time` columns are joined by a blank. `options` are how it is written.
+    The texts of several `time` columns are joined by a blank. `options` are how it is written,
+    `drop` is whether rows with bad cells are left out. `series` are columns that all feed the one
+    input. The name of each is then the value of the key `options.columns_as`, which is no column of
+    the file.
     """
 
     source: Source
@@ -48,14 +55,21 @@ class FileBinding:
     key: tuple[str, ...]
     feeds: tuple[ColumnBinding, ...]
     options: ReadOptions = field(default_factory=ReadOptions)
+    series: tuple[str, ...] = ()
+    drop: bool = False
+
+    def is_named_by_columns(self, key: str) -> bool:
+        """Return whether the names of columns are the values of a key."""
+        return bool(self.series) and key == self.options.columns_as
 
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
     """The user's choice: a file for all inputs, files for single ones, and names of columns.
 
-    `reading` is how the files are written. `form` is the format of all files, None if their
-    suffixes decide; `live` and `marking` as in `SourceOpener`.
+    `reading` is how the files are written and `bad` what happens to bad cells; inputs with an `io`
+    of their own have their own `time`, `reading` and `bad`. `form` is the format of all files, None
+    if their suffixes decide; `live` and `marking` as in `SourceOpener`.
     """
 
     file: str | None = None
@@ -66,6 +80,7 @@ class InputSpec:
     form: str | None = None
     live: bool = False
     marking: bool = False
+    bad: str = "error"
 
 
 def bind_columns(
@@ -78,20 +93,54 @@ def bind_columns(
             raise DataError(f"the graph has no input {name!r}", code="RT206", hint=hint)
     left = [item for name, item in inputs.items() if name not in request.inputs]
     opening = SourceOpener(files, request.form, live=request.live, marking=request.marking)
-    readings = [
-        _bind_single(opening.open_pattern(path), inputs[name], column, request)
-        for name, (path, column) in request.inputs.items()
-    ]
+    readings = []
+    for name, (path, column) in request.inputs.items():
+        own = choose_options([inputs[name]], request, path)
+        source = opening.open_pattern(path, own.reading)
+        readings.append(_bind_single(source, inputs[name], column, own))
     if request.file is not None and not left:
         message = "every input has a file of its own already"
         raise DataError(message, code="RT216", file=request.file)
     if request.file is not None:
-        readings.append(_bind_common(opening.open_pattern(request.file), left, request))
+        own = choose_options(left, request, request.file)
+        source = opening.open_pattern(request.file, own.reading)
+        readings.append(_bind_common(source, left, own))
     elif left:
         names = ", ".join(item.name for item in left)
         hint = f"give a file, or --in {left[0].name}=FILE"
         raise DataError(f"nothing feeds {names}", code="RT216", hint=hint)
     return readings
+
+
+def choose_options(inputs: Sequence[Input], request: InputSpec, file: str) -> InputSpec:
+    """Return the request with the options of these inputs, which all read one file.
+
+    Raises DataError if they would read it in different ways.
+    """
+    found = [
+        request
+        if one.io is None
+        else replace(request, time=one.io.time, reading=one.io.reading, bad=one.io.bad)
+        for one in inputs
+    ]
+    first = _list_options(found[0])
+    for one, other in zip(inputs, found, strict=True):
+        for name, value in _list_options(other).items():
+            if value != first[name]:
+                message = f"{name} is {first[name]!r} for {inputs[0].name}"
+                message += f" and {value!r} for {one.name}, which one file cannot be read with"
+                hint = f"give both inputs the same, or {one.name} a file of its own: "
+                raise DataError(
+                    message, code="RT216", hint=f"{hint}--in {one.name}=FILE", file=file
+                )
+    return found[0]
+
+
+def _list_options(request: InputSpec) -> dict[str, Any]:
+    """Return all that decides how a file is read, by the names of a graph file."""
+    reading = asdict(request.reading)
+    dialect = {f"csv.{name}": value for name, value in reading.pop("csv").items()}
+    return {"time": request.time, "bad": request.bad, **reading, **dialect}
 
 
 def _bind_single(
@@ -102,11 +151,13 @@ def _bind_single(
     In a sparse file it is not known whether it is the only one, or if a given column may still
     come.
     """
+    if column is None and request.reading.columns_as is not None:
+        return _bind_series(source, [item], request)
     time = _find_time_columns(source, request, [column or item.name])
     rest = [name for name in source.names if name not in (*time, *request.key)]
     if column is not None:
         if not source.sparse:
-            _require_column(source, column)
+            column = _require_column(source, column)
     elif item.name in rest:
         column = item.name
     elif VALUE in rest or not source.names:
@@ -115,8 +166,8 @@ def _bind_single(
         column = rest[0]
     else:
         hint = f"say --in {item.name}={source.file}:COLUMN; there are {_join_names(rest)}"
-        message = f"which column is {item.name}?"
-        raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+        message, place = f"which column is {item.name}?", find_header_line(source)
+        raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
     return _make_binding(source, time, request, (ColumnBinding(item, column),))
 
 
@@ -125,6 +176,8 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
 
     A sparse file is wide if it has the column of any input, as the others may come later.
     """
+    if request.reading.columns_as is not None:
+        return _bind_series(source, inputs, request)
     names = [item.name for item in inputs]
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
@@ -144,12 +197,57 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     return _make_binding(source, time, request, tuple(bindings))
 
 
+def _bind_series(source: Source, inputs: Sequence[Input], request: InputSpec) -> FileBinding:
+    """Read a file whose columns are series of one input, named by a key."""
+    name = request.reading.columns_as
+    assert name is not None, "columns are read as series"
+    if len(inputs) != 1:
+        message = f"columns_as goes with one input, and {source.file} would feed {len(inputs)}"
+        hint = f"say --in {inputs[0].name}={source.file}, and where the others come from"
+        raise DataError(message, code="RT216", hint=hint)
+    if name not in request.key:
+        hint = f"set io.key: [{', '.join([*request.key, name])}]"
+        raise DataError(f"columns_as: {name!r} is no key", code="RT206", hint=hint)
+    if name in source.names:
+        message = f"columns_as: there is a column {name!r} already"
+        raise DataError(message, code="RT215", file=source.file, row=find_header_line(source))
+    time = _find_time_columns(source, request, ())
+    keys = tuple(key if key == name else _require_column(source, key) for key in request.key)
+    taken = (*time, *keys)
+    series = tuple(column for column in source.names if column and column not in taken)
+    if not series and source.names:
+        message, hint = "there is no column that is a series", "leave io.columns_as out"
+        place = find_header_line(source)
+        raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
+    if request.reading.key_types.get(name) == "integer":
+        _require_integers(source, name, series)
+    feeds = (ColumnBinding(inputs[0], "", sparse=True),)
+    drop = request.bad == "drop"
+    return FileBinding(source, time, keys, feeds, request.reading, series, drop)
+
+
+def _require_integers(source: Source, key: str, series: Sequence[str]) -> None:
+    """Raise DataError if a column has no integer as its name, which is to be one as a key."""
+    for name in series:
+        if not is_key_integer(name):
+            message = f"the name of a column that is to be the integer {key!r}"
+            hint, place = f"set io.key: {{{key}: text}}", find_header_line(source)
+            raise DataError(
+                message, code="RT212", hint=hint, file=source.file, row=place, column=name
+            )
+
+
 def _make_binding(
     source: Source, time: tuple[str, ...], request: InputSpec, bindings: tuple[ColumnBinding, ...]
 ) -> FileBinding:
-    for name in request.key:
-        _require_column(source, name, "key column")
-    return FileBinding(source, time, request.key, bindings, request.reading)
+    keys = tuple(_require_column(source, name, "key column") for name in request.key)
+    drop = request.bad == "drop"
+    return FileBinding(source, time, keys, bindings, request.reading, drop=drop)
+
+
+def find_header_line(source: Source) -> int:
+    """Return the line of a file that names its columns."""
+    return int(getattr(source, "header_line", 1))
 
 
 def _find_time_columns(
@@ -157,43 +255,51 @@ def _find_time_columns(
 ) -> tuple[str, ...]:
     """Find the columns of times; one that is also an input's or a key only if there is no other."""
     if request.time:
-        for name in request.time:
-            _require_column(source, name)
-        return request.time
+        return tuple(_require_column(source, name) for name in request.time)
     there = [name for name in TIME_NAMES if name in source.names and name not in request.key]
     there = [name for name in there if name not in values] or there
     if not there and source.names:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         rest = [name for name in source.names if name not in (*values, *request.key)]
-        column = rest[0] if len(rest) == 1 else "COLUMN"
-        hint = f"there are {_join_names(source.names)}; say --time {column}"
+        column = rest[0] if len(rest) == 1 or rest[:1] == [""] else "COLUMN"
+        hint = f"there are {_join_names(source.names)}; say --time {column or EMPTY}"
         hint = _suggest_header(source.names) or hint
-        raise DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+        place = find_header_line(source)
+        raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
     return (there[0] if there else TIME_NAMES[0],)
 
 
-def _require_column(source: Source, name: str, what: str = "column") -> None:
-    if name not in source.names and source.names:
-        hint = suggest_name(name, source.names) or f"there are {_join_names(source.names)}"
-        raise _make_absent_error(source, name, hint, what)
+def _require_column(source: Source, name: str, what: str = "column") -> str:
+    """Return the column of this name, or else of this name without the blanks around it."""
+    if name in source.names or not source.names:
+        return name
+    if name.strip() in source.names:
+        return name.strip()
+    if source.sparse and "." in name:  # a member of a member
+        return name
+    hint = suggest_name(name, source.names) or f"there are {_join_names(source.names)}"
+    raise _make_absent_error(source, name, hint, what)
 
 
 def _make_absent_error(source: Source, name: str, hint: str, what: str = "column") -> DataError:
     message = f"there is no {what} {name!r}"
-    return DataError(message, code="RT204", hint=hint, file=source.file, row=1)
+    place = find_header_line(source)
+    return DataError(message, code="RT204", hint=hint, file=source.file, row=place)
 
 
 def _suggest_header(names: Sequence[str]) -> str:
     """Return a hint if the first line of a file is not a header, or not separated by commas."""
     if all(re.fullmatch(r"[+-]?[0-9][0-9T:.Z+-]*", name) for name in names):
-        return "the first line is to name the columns, and has numbers"
+        return "the first line is to name the columns, and has numbers: set io.csv.names"
     if names[0].startswith("#"):
-        return "the first line is to name the columns: remove comments above it"
+        return "the first line is to name the columns: set io.csv.comment, or remove the comments"
     alone = names[0] if len(names) == 1 else ""
     found = next((sign for sign in (";", "\t", "|") if sign in alone), "")
-    return f"a comma separates the cells, not {found!r}" if found else ""
+    shown = "tab" if found == "\t" else f'"{found}"'
+    hint = f"a comma separates the cells, not {found!r}: set io.csv.delimiter: {shown}"
+    return hint if found else ""
 
 
 def _join_names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:20])
+    shown = ", ".join(name or EMPTY for name in names[:20])
     return shown + (", ..." if len(names) > 20 else "")

@@ -122,20 +122,19 @@ class Source(Protocol):
 
 @dataclass
 class BadRowPolicy:
-    """The policy for bad cells: the first is an error, or all are left out, counted and kept.
+    """What becomes of bad cells: the first is an error, or all are left out, counted and kept.
 
     `counts` has their number by file. The kept ones go to `rejects`, as tables of `REJECTS`.
     """
 
-    drop: bool = False
     rejects: Callable[[pa.Table], object] | None = None
     counts: dict[str, int] = field(default_factory=dict)
 
-    def decide(self, block: Block, faults: list[CellError]) -> set[int]:
+    def decide(self, block: Block, faults: list[CellError], *, drop: bool) -> set[int]:
         """Return the rows to leave out, or raise DataError for the first in the file."""
         if not faults:
             return set()
-        if not self.drop:
+        if not drop:
             raise to_data_error(block, min(faults, key=_make_sort_key(block)))
         ordered = sorted(faults, key=_make_sort_key(block))
         first: dict[int, CellError] = {}

@@ -15,7 +15,7 @@ from rtbot.core.errors import CheckpointError
 from rtbot.core.times import TimeStyle
 from rtbot.graph.model import ReadOptions
 from rtbot.io import reader as blocks
-from rtbot.io.bindings import bind_columns
+from rtbot.io.bindings import bind_columns, choose_options
 from rtbot.io.blocks import BadRowPolicy
 from rtbot.io.file_run import complete_account, probe, push_and_write
 from rtbot.io.reader import FileReader, ReadPosition
@@ -28,10 +28,12 @@ from rtbot.storage.files import Files
 from rtbot.storage.run_record import COMPLETE, READING, WRITTEN, RunRecord, check_run, decode_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rtbot.api import Graph
     from rtbot.cli.progress_bar import ProgressBar
+    from rtbot.graph.model import Input
+    from rtbot.io.bindings import InputSpec
     from rtbot.io.file_run import Job
     from rtbot.io.signals import StopRequest
     from rtbot.runtime.session import Session
@@ -56,7 +58,7 @@ def run_with_checkpoints(
         blob = store.read() if job.resume else None
         if job.resume and blob is None:
             tell(f"{job.checkpoint}: there is no checkpoint yet, the run begins")
-        policy = BadRowPolicy(graph.checked.io.bad == "drop")
+        policy = BadRowPolicy()
         run = CheckpointedRun(graph, job, files, store, policy)
         stack.enter_context(run.outputs)
         if blob is None:
@@ -83,7 +85,7 @@ class CheckpointedRun:
     ) -> None:
         self._graph, self._job, self._files, self._store = graph, job, files, store
         self._policy = policy
-        self._description = describe_job(job, files)
+        self._description = describe_job(job, files, graph.checked.inputs)
         self._every = job.every
         self._phase = READING
         self._clock, self._keys = TimeFormat(), list[bool]()
@@ -110,7 +112,8 @@ class CheckpointedRun:
         job = self._job
         try:
             record = self._read_part(lambda: decode_record(blob, len(job.targets)))
-            check_run(record, self._description)
+            saved = record.run | {"inputs": _add_readings(record.run["inputs"])}
+            check_run(saved, self._description)
             self._phase, self.saved_rows = record.phase, record.rows
             self._rows = record.rows
             self._policy.counts.update(record.bad)
@@ -231,7 +234,29 @@ def _parse_position(text: Mapping[str, Any]) -> ReadPosition:
     return position
 
 
-def describe_job(job: Job, files: Files) -> dict[str, Any]:
+def _describe_reading(own: InputSpec, request: InputSpec) -> dict[str, Any]:
+    """Describe how a file is read; its column of times only where it is one of its own."""
+    time = {} if own.time == request.time else {"time": _describe_names(own.time)}
+    return asdict(own.reading) | time
+
+
+def _describe_names(names: Sequence[str]) -> Any:
+    """Return one name as it is, several as a list, None for none: as checkpoints have them."""
+    return list(names) if len(names) > 1 else next(iter(names), None)
+
+
+def _add_readings(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the files of a checkpoint with how they were read, where it does not have that yet."""
+    plain = json.loads(json.dumps(asdict(ReadOptions())))
+    found = {}
+    for name, one in inputs.items():
+        reading = one.get("reading", {})
+        dialect = plain["csv"] | reading.get("csv", {})
+        found[name] = one | {"reading": plain | reading | {"csv": dialect}}
+    return found
+
+
+def describe_job(job: Job, files: Files, inputs: Mapping[str, Input]) -> dict[str, Any]:
     """Return what must be equal for a run to be the same, beside its graph."""
     request = job.request
     reading: dict[str, dict[str, Any]] = {
@@ -239,7 +264,10 @@ def describe_job(job: Job, files: Files) -> dict[str, Any]:
     }
     if request.file is not None:
         reading["FILE"] = {"file": request.file, "column": None}
-    for one in reading.values():
+    left = [one for name, one in inputs.items() if name not in request.inputs]
+    for name, one in reading.items():
+        fed = [inputs[name]] if name in request.inputs else left
+        one["reading"] = _describe_reading(choose_options(fed, request, one["file"]), request)
         one["files"] = dict.fromkeys(files.list_matching(one["file"]), "read")
     written = {
         target.path: {
@@ -250,13 +278,11 @@ def describe_job(job: Job, files: Files) -> dict[str, Any]:
     found = {
         "inputs": reading,
         "input format": request.form,
-        "time": " ".join(request.time) or None,
+        "time": _describe_names(request.time),
         "key": ", ".join(request.key),
         "outputs": written,
         "rejects": None if job.rejects is None else job.rejects.path,
         "taps": ", ".join(job.taps),
         "block": blocks.BLOCK_ROWS,
     }
-    if request.reading != ReadOptions():
-        found["reading"] = asdict(request.reading)
     return dict(json.loads(json.dumps(found)))

@@ -73,7 +73,7 @@ def run_files(
     with ExitStack() as stack:
         stop = stack.enter_context(catch_signals(at_once=True))
         probe(job, files)
-        policy = BadRowPolicy(io.bad == "drop", _open_rejects(stack, files, job.rejects))
+        policy = BadRowPolicy(_open_rejects(stack, files, job.rejects))
         reader = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, policy)
         for file in reader.list_naive_files():
             tell(f"{file}: times without an offset are taken as UTC")
@@ -183,6 +183,7 @@ def _find_unfed_inputs(reader: FileReader, account: Mapping[str, Any]) -> Iterat
         source = converter.reading.source
         for binding in converter.reading.feeds:
             absent = source.names and binding.column not in source.names
+            absent = absent and not converter.reading.series
             if absent and not account["inputs"][binding.input.name]["in"]:
                 name = binding.input.name
                 yield f"{source.file}: no row has {binding.column!r}, which feeds {name}"

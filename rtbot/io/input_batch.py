@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.core.times import BARE
 from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
 from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
+from rtbot.io.series_columns import name_series, stack_series
 from rtbot.io.sources import cells
+from rtbot.io.sources.key_integers import convert_integer_keys
 from rtbot.io.time_columns import TimeColumns
 from rtbot.tables import Columns, TextColumn
 from rtbot.tables.convert import FILLERS, convert_key, convert_values
@@ -87,17 +90,20 @@ class Converter:
         policy: BadRowPolicy,
     ) -> None:
         self.reading, self.unit = reading, unit
-        self.times = TimeColumns(reading, unit, None if style == BARE else style, policy)
+        self.times = TimeColumns(reading, unit, None if style == BARE else style)
         self.integer_keys = integer_keys
         self.policy = policy
 
     def choose_kinds(self) -> dict[str, str]:
         """Return the kind to read every column as."""
         reading = self.reading
-        found: dict[str, str] = dict.fromkeys(reading.key, "key")
+        keys = [name for name in reading.key if not reading.is_named_by_columns(name)]
+        found: dict[str, str] = dict.fromkeys(keys, "key")
         found |= self.times.choose_kinds()
         kinds = {binding.input.type.kind for binding in reading.feeds}
-        for binding in reading.feeds:
+        if reading.series:
+            found |= dict.fromkeys(reading.series, *kinds)
+        for binding in () if reading.series else reading.feeds:
             long = binding.selector is not None
             found[binding.column] = "any" if long and len(kinds) > 1 else binding.input.type.kind
             if long:
@@ -116,11 +122,13 @@ class Converter:
             self._convert_key(block, name, integer, faults)
             for name, integer in zip(self.reading.key, self.integer_keys, strict=True)
         )
+        if self.reading.series:
+            return self._convert_series(block, Columns(time, time, None, keys), faults)
         found = {
             binding: self._convert_value(block, binding, faults) for binding in self.reading.feeds
         }
         faults += _find_unbound_rows(block, self.reading.feeds)
-        dropped = self.policy.decide(block, faults)
+        dropped = self.policy.decide(block, faults, drop=self.reading.drop)
         keep = None
         if dropped:
             keep = np.ones(block.count, np.bool_)
@@ -134,11 +142,30 @@ class Converter:
         clock = None if self.times.style is None else (self.unit, self.times.style)
         return InputBatch(columns, rows, block, clock)
 
+    def _convert_series(self, block: Block, frame: Columns, faults: list[CellError]) -> InputBatch:
+        """Convert a block whose columns are series of one input."""
+        (binding,) = self.reading.feeds
+        kind = binding.input.type.kind
+        values = [
+            _convert_located(block, name, partial(convert_values, block.columns[name], kind))
+            for name in self.reading.series
+        ]
+        dropped = self.policy.decide(block, faults, drop=self.reading.drop)
+        place = self.reading.key.index(str(self.reading.options.columns_as))
+        whole, rows = stack_series(frame, place, values, dropped)
+        name = binding.input.name
+        clock = None if self.times.style is None else (self.unit, self.times.style)
+        return InputBatch({name: whole}, {name: rows}, block, clock)
+
     def _convert_key(self, block: Block, name: str, integer: bool, faults: list[CellError]) -> Key:
-        column = block.columns[name]
+        if self.reading.is_named_by_columns(name):
+            return name_series(self.reading.series, integer=integer)
+        column, declared = block.columns[name], self.reading.options.key_types.get(name)
         if integer and not pa.types.is_integer(column.type):
-            column, bad = cells.convert_integer_keys(column, name)
+            column, bad = convert_integer_keys(column, name, declared=declared is not None)
             faults += bad
+        if declared == "text" and pa.types.is_integer(column.type):
+            column = pc.cast(column, pa.string())
         found: Key = _convert_located(block, name, lambda: convert_key(column))
         return found
 

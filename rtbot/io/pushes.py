@@ -100,7 +100,7 @@ def _push_files(
 
     singles = {name: (os.fspath(path), None) for name, path in paths.items()}
     whole = None if file is None else os.fspath(file)
-    request = InputSpec(whole, singles, io.time, key, io.reading)
+    request = InputSpec(whole, singles, io.time, key, io.reading, bad=io.bad)
     wanted = inputs if file is not None else {n: i for n, i in inputs.items() if n in singles}
     return push_inputs(session, request, wanted, io)
 
@@ -117,9 +117,7 @@ def push_inputs(
     from rtbot.io.reader import FileReader
     from rtbot.storage.files import Files
 
-    reader = FileReader(
-        bind_columns(Files(), inputs, request), io.unit, BadRowPolicy(drop=io.bad == "drop")
-    )
+    reader = FileReader(bind_columns(Files(), inputs, request), io.unit, BadRowPolicy())
     given: list[Any] = []
     pump(session, reader, lambda result, _piece: given.append(result))
     return given

@@ -12,7 +12,7 @@ from rtbot.core.errors import DataError
 from rtbot.core.time_reading.repeated_hour import RepeatedHour
 from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.input_batch import Converter, InputBatch
-from rtbot.io.sources import cells
+from rtbot.io.sources.key_integers import is_integer_column
 from rtbot.io.time_columns import detect_binding_style
 
 if TYPE_CHECKING:
@@ -129,9 +129,11 @@ class FileReader:
     ) -> Iterator[list[InputBatch]]:
         """Split the blocks of one file so that they end at fixed numbers of rows.
 
+        These are fewer where every row of the file has many columns that are series.
         Live rows are not held back, so that their blocks end wherever the rows do.
         """
-        source, room, skipped = converter.reading.source, BLOCK_ROWS, position.rows
+        block_rows = max(BLOCK_ROWS // max(len(converter.reading.series), 1), 1)
+        source, room, skipped = converter.reading.source, block_rows, position.rows
         gathered: list[InputBatch] = []
         for block in source.read_blocks(converter.choose_kinds(), position.mark()):
             start = min(skipped, block.count)
@@ -145,21 +147,25 @@ class FileReader:
                 if not room or (source.live and start == block.count):
                     position.note(block.mark, start)
                     yield gathered
-                    room, gathered = BLOCK_ROWS, []
+                    room, gathered = block_rows, []
             position.note(block.mark, start)
         if gathered:
             yield gathered
 
 
 def _is_integer_key(readings: Sequence[FileBinding], place: int) -> bool:
-    """Return whether a key column is of integers, by the first rows of all files."""
+    """Return whether a key column is of integers, as declared or by the first rows of all files."""
     text = []
     for reading in readings:
+        name = reading.key[place]
+        declared = reading.options.key_types.get(name)
+        if declared is not None or reading.is_named_by_columns(name):
+            return declared == "integer"
         if not reading.source.names:
             continue
-        sample = reading.source.sample(reading.key[place])
+        sample = reading.source.sample(name)
         if reading.source.typed and not pa.types.is_null(sample.type):
             text.append(pa.types.is_integer(sample.type))
         elif not reading.source.typed and len(known := sample.drop_null()):
-            text.append(cells.is_integer(known))
+            text.append(is_integer_column(known))
     return bool(text) and all(text)

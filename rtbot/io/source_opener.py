@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
+from rtbot.graph.csv_dialect import MULTIPLE_BYTES, find_encoding
 from rtbot.graph.document.diagnosis import GRAPH_FIRST
-from rtbot.io.sources.offsets import PACKED as PACKED_TEXT
-from rtbot.io.sources.offsets import PAGED, TEXT, OffsetTracker
+from rtbot.graph.model import ReadOptions
+from rtbot.io.sources.offsets import (
+    DECODED,
+    PACKED,
+    PACKED_SUFFIX,
+    PAGED,
+    TEXT,
+    OffsetTracker,
+    open_content,
+)
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from typing import BinaryIO
 
     import pyarrow as pa
@@ -32,23 +41,48 @@ SUFFIXES = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
-PACKED = ".gz"
 PACKABLE = ("csv", "jsonl")
 """Formats whose files may be compressed by gzip."""
+
+DEFAULTS = ReadOptions()
 
 
 def detect_format(path: str) -> str | None:
     """Return csv, jsonl, parquet or arrow by the suffix; csv if it has none, None if unknown."""
     name = Path(path).name.lower()
-    suffix = Path(name.removesuffix(PACKED)).suffix
+    suffix = Path(name.removesuffix(PACKED_SUFFIX)).suffix
     form = SUFFIXES.get(suffix) if suffix else "csv"
-    return None if name.endswith(PACKED) and form not in PACKABLE else form
+    return None if name.endswith(PACKED_SUFFIX) and form not in PACKABLE else form
 
 
 def list_suffixes() -> str:
     """Name the suffixes of known formats."""
-    packed = [f".{form}{PACKED}" for form in PACKABLE]
+    packed = [f".{form}{PACKED_SUFFIX}" for form in PACKABLE]
     return ", ".join([*SUFFIXES, *packed])
+
+
+def split_column(files: Files, text: str) -> tuple[str, str | None]:
+    """Split FILE[:COLUMN] at the first colon before which there is a file, or stdin.
+
+    If there is none, the file is what has the suffix of a format, else all before the last colon.
+    """
+    if ":" not in text or _is_there(files, text):
+        return text, None
+    places = [place for place, sign in enumerate(text) if sign == ":"]
+    found = [place for place in places if _is_there(files, text[:place])]
+    known = [place for place in places if Path(text[:place].lower()).suffix in (*SUFFIXES, ".gz")]
+    place = (*found, *known, places[-1])[0]
+    return text[:place], text[place + 1 :]
+
+
+def _is_there(files: Files, pattern: str) -> bool:
+    """Return whether a path is stdin or there, or a pattern matches a file."""
+    if not pattern or pattern == STANDARD:
+        return pattern == STANDARD
+    try:
+        return files.list_matching(pattern) != [pattern] or Path(pattern).exists()
+    except (OSError, ValueError):  # no match, a name that is too long, NUL in it
+        return False
 
 
 class ConcatSource:
@@ -56,13 +90,14 @@ class ConcatSource:
 
     live = False
 
-    def __init__(self, opening: SourceOpener, paths: list[str]) -> None:
-        self._opening, self._paths = opening, deque(paths)
+    def __init__(self, opening: SourceOpener, paths: list[str], options: ReadOptions) -> None:
+        self._opening, self._paths, self._options = opening, deque(paths), options
         self._opened: deque[Source] = deque()
         named = (source for source in self._open_ahead() if source.names)
         first = next(named, None) or self._opened[0]
         self.file, self.names = first.file, first.names
         self.typed, self.sparse = first.typed, first.sparse
+        self.header_line = getattr(first, "header_line", 1)
 
     def sample(self, column: str) -> pa.Array:
         """Return the column of the first rows, of the first file that has some."""
@@ -87,14 +122,25 @@ class ConcatSource:
             if missing and source.names and not source.sparse:
                 message = f"there is no column {missing[0]!r}, which {self.file} has"
                 raise DataError(message, code="RT204", file=source.file, row=1)
+            self._check_series(source, wanted)
             yield from source.read_blocks(wanted, mark)
             mark = None
+
+    def _check_series(self, source: Source, wanted: Collection[str]) -> None:
+        """Raise DataError if a file has a column more, where all columns are series."""
+        known = {*wanted, ""}
+        if self._options.columns_as is None or not known.issuperset(self.names):
+            return
+        new = next((name for name in source.names if name not in known), None)
+        if new is not None:
+            message = f"there is a column {new!r}, which {self.file} does not have"
+            raise DataError(message, code="RT204", file=source.file, row=1)
 
     def _open_ahead(self) -> Iterator[Source]:
         """Yield the files that are next, opened, without removing them from the list."""
         yield from self._opened
         while self._paths:
-            self._opened.append(self._opening.open_one(self._paths.popleft()))
+            self._opened.append(self._opening.open_one(self._paths.popleft(), self._options))
             yield self._opened[-1]
 
     def _find_next_path(self) -> str:
@@ -110,7 +156,7 @@ class ConcatSource:
         return (
             self._opened.popleft()
             if self._opened
-            else self._opening.open_one(self._paths.popleft())
+            else self._opening.open_one(self._paths.popleft(), self._options)
         )
 
 
@@ -132,12 +178,17 @@ class SourceOpener:
         self.files, self.form, self.live, self.marking = files, form, live, marking
         self._pipes: set[tuple[int, int]] = set()
 
-    def open_pattern(self, pattern: str) -> Source:
-        """Open a file, or all files that a pattern matches, in the order of their names."""
-        paths = self.files.list_matching(pattern)
-        return self.open_one(pattern) if paths == [pattern] else ConcatSource(self, paths)
+    def open_pattern(self, pattern: str, options: ReadOptions = DEFAULTS) -> Source:
+        """Open a file, or all files that a pattern matches, in the order of their names.
 
-    def open_one(self, path: str) -> Source:
+        `options` are how they are written.
+        """
+        paths = self.files.list_matching(pattern)
+        if paths == [pattern]:
+            return self.open_one(pattern, options)
+        return ConcatSource(self, paths, options)
+
+    def open_one(self, path: str, options: ReadOptions = DEFAULTS) -> Source:
         """Open one file; `-` is stdin, CSV by default."""
         form = self.form or detect_format(path)
         if form is None:
@@ -154,29 +205,32 @@ class SourceOpener:
         if form == "csv":
             from rtbot.io.sources.csv import CsvSource
 
-            return CsvSource(*self._open_text(path, name))
+            return CsvSource(*self._open_text(path, name, options.csv.encoding), options)
         if form == "jsonl":
             from rtbot.io.sources.jsonl import JsonlSource
 
-            return JsonlSource(*self._open_text(path, name))
+            return JsonlSource(*self._open_text(path, name), options)
         from rtbot.io.sources.byte_streams import make_seekable
         from rtbot.io.sources.columnar import ColumnarSource
 
         stream = make_seekable(self.files, self._open(path), path)
-        return ColumnarSource(stream, name, form, self._make_tracker(stream, path, PAGED))
+        tracker = self._make_tracker(stream, path, PAGED)
+        return ColumnarSource(stream, name, form, tracker, options.null)
 
     def _open_text(
-        self, path: str, name: str
+        self, path: str, name: str, encoding: str = ""
     ) -> tuple[BinaryIO | LiveStream, str, OffsetTracker | None]:
         """Open a file of text; return what reads it, its name, and what makes marks in it."""
         from rtbot.io.sources.byte_streams import open_live
-        from rtbot.io.sources.gzip import GzipStream
 
         stream = self._open(path)
-        if path.lower().endswith(PACKED):
-            reader: Any = GzipStream(stream, path)
-            return reader, name, self._make_tracker(stream, path, PACKED_TEXT)
-        tracker = self._make_tracker(stream, path, TEXT)
+        kind = PACKED if path.lower().endswith(PACKED_SUFFIX) else TEXT
+        known = find_encoding(encoding)
+        if known in MULTIPLE_BYTES:
+            kind = f"{DECODED}{known}"
+        tracker = self._make_tracker(stream, path, kind)
+        if kind != TEXT:
+            return open_content(stream, path, kind), name, tracker
         return open_live(stream) if self.live else stream, name, tracker
 
     def _make_tracker(self, stream: BinaryIO, path: str, kind: str) -> OffsetTracker | None:

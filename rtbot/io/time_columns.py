@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rtbot.core.time_formats import TimeParser
     from rtbot.core.time_reading.repeated_hour import RepeatedHour
     from rtbot.io.bindings import FileBinding
-    from rtbot.io.blocks import BadRowPolicy, Block
+    from rtbot.io.blocks import Block
 
 FEW = 16
 """Times that are tried one by one where one of them is bad."""
@@ -36,12 +36,10 @@ class TimeColumns:
     `style` is how they are written, None if they are integers in the unit, or if it is not known.
     """
 
-    def __init__(
-        self, binding: FileBinding, unit: str, style: TimeStyle | None, policy: BadRowPolicy
-    ) -> None:
+    def __init__(self, binding: FileBinding, unit: str, style: TimeStyle | None) -> None:
         self.unit, self.style = unit, style
         self.parser = make_time_parser(binding.options, unit)
-        self._binding, self._policy = binding, policy
+        self._binding = binding
         self._name = " + ".join(binding.time)
 
     def choose_kinds(self) -> dict[str, str]:
@@ -108,7 +106,7 @@ class TimeColumns:
             half = len(column) // 2
             if half >= FEW:
                 self._fill(time, places[:half], column.slice(0, half), faults)
-                if not faults or self._policy.drop:
+                if not faults or self._binding.drop:
                     self._fill(time, places[half:], column.slice(half), faults)
                 return
             for row, place in enumerate(places.tolist()):

@@ -8,12 +8,11 @@ docs/checkpoints.md has the rules for changes of version.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
 from rtbot.core.errors import CheckpointError, RtbotError
-from rtbot.graph.model import Io
 from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
 from rtbot.storage.container import decode_blob, encode_blob
@@ -25,11 +24,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rtbot.compiler.plan import Plan
+    from rtbot.graph.model import Io
     from rtbot.runtime.session import Session
 
     Begin = Callable[..., Session]
     """Makes a session, as the class does."""
 
+SAVED_IO = ("unit", "late", "duplicates", "lateness", "bad")
 RESUME_HINT = "resume with the graph and the parameters of the dump, or start again"
 
 
@@ -46,7 +47,8 @@ def dump(session: Session) -> bytes:
     header = {
         "rtbot": __version__,
         "graph": session.plan.description,
-        "io": asdict(session.io),
+        "io": _describe_io(session.io),
+        "own": {name: _describe_io(io) for name, io in session.own.items()},
         "key": list(session.key),
         "queue_limit": session.queue_limit,
         "finished": session.finished,
@@ -65,8 +67,10 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     try:
         header, arrays = name_arrays(plan, header, arrays)
         _check_graph(plan, header)
-        io = Io(**header["io"] | {"key": tuple(header["io"]["key"])})
-        session = begin(plan, io, header["key"], queue_limit=header["queue_limit"])
+        io = _restore_io(header["io"], plan.checked.io)
+        inputs = plan.checked.inputs
+        own = {n: _restore_io(o, inputs[n].io or io) for n, o in header.get("own", {}).items()}
+        session = begin(plan, io, header["key"], own=own, queue_limit=header["queue_limit"])
         _restore(session, header, arrays)
     except (RtbotError, MemoryError):
         raise
@@ -74,6 +78,19 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         message = "the dump does not hold what a dump of this graph holds"
         raise CheckpointError(message, code="RT311") from error
     return session
+
+
+def _describe_io(io: Io) -> dict[str, Any]:
+    """Return what a session needs of `io`: not how files are written."""
+    return {name: value for name, value in asdict(io).items() if name != "reading"}
+
+
+def _restore_io(saved: Mapping[str, Any], now: Io) -> Io:
+    """Return what `_describe_io` was given; before there could be several, `time` was one text."""
+    time = saved["time"]
+    names = (time,) if isinstance(time, str) else tuple(time or ())
+    values = {name: saved[name] for name in SAVED_IO}
+    return replace(now, time=names, key=tuple(saved["key"]), **values)
 
 
 def _check_graph(plan: Plan, header: Mapping[str, Any]) -> None:

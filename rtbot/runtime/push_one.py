@@ -29,7 +29,7 @@ class PushPath:
         self.keyed = session.keys is not None
         self.known = session.known_slots.get
         spec = session.specs[name]
-        self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit)
+        self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock)
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Push one message, as `Session.push_one`."""

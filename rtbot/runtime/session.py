@@ -12,6 +12,8 @@ import numpy as np
 from rtbot.compiler import jit
 from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, StateError
+from rtbot.core.time_formats import make_clock
+from rtbot.graph.model import collect_own
 from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch
-    from rtbot.graph.model import Io
+    from rtbot.graph.model import Input, Io
     from rtbot.runtime.input_port import PreparedRows
     from rtbot.runtime.push_one import PushPath
     from rtbot.runtime.state_owner import StateOwner
@@ -62,14 +64,23 @@ def wants_compiled(compiled: bool | None) -> bool:
     return os.environ.get("RTBOT_INTERPRET") != "1" if compiled is None else compiled
 
 
+def _make_spec(declared: Input, io: Io, key: tuple[str, ...]) -> TableSpec:
+    kind, nullable = declared.type.kind, declared.type.nullable
+    clock = make_clock(io.reading, io.unit)
+    return TableSpec(declared.name, kind, nullable, key, io.unit, io.time_column, clock=clock)
+
+
 class Session:
     """A run in progress.
 
-    `key` names the key columns; none means an unkeyed run. `queue_limit` bounds the rows that wait
-    at one port. What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the
-    session as it was. What breaks off the work of operators (a step that fails, RT305 behind other
-    operators, an interrupt, no memory) breaks the session on every path: from then on it raises
-    StateError RT302, and only `resume` of an earlier dump helps.
+    `key` names the key columns; none means an unkeyed run. `own` is the `io` of inputs that have
+    one of their own, by default those of the plan. `queue_limit` bounds the rows that wait at one
+    port.
+
+    What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the session as it
+    was. What breaks off the work of operators (a step that fails, RT305 behind other operators, an
+    interrupt, no memory) breaks the session on every path: from then on it raises StateError RT302,
+    and only `resume` of an earlier dump helps.
 
     Threads may share a session: their calls wait for each other.
     """
@@ -80,11 +91,13 @@ class Session:
         io: Io,
         key: Sequence[str] = (),
         *,
+        own: Mapping[str, Io] | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool = True,
     ) -> None:
         self.plan = plan
         self.io = io
+        self.own = collect_own(plan.checked.inputs) if own is None else dict(own)
         self.key = tuple(key)
         self.queue_limit = queue_limit
         self.kernels = load_kernels()
@@ -93,7 +106,7 @@ class Session:
         self.keys = KeyTable(self.key, self.kernels) if self.key else None
         self.texts = StringDictionary()
         self.input_ports = {
-            name: make_input_port(declared, io, self.kernels)
+            name: make_input_port(declared, self.own.get(name, io), self.kernels)
             for name, declared in plan.checked.inputs.items()
         }
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
@@ -101,9 +114,10 @@ class Session:
         self.broken = False
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: TableSpec(name, d.type.kind, d.type.nullable, self.key, io.unit, io.time_column)
-            for name, d in plan.checked.inputs.items()
+            name: _make_spec(declared, self.own.get(name, io), self.key)
+            for name, declared in plan.checked.inputs.items()
         }
+        self.clock = make_clock(io.reading, io.unit)
         codes = self.runner.list_text_codes
         self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, codes)
         self.assembler = OutputAssembler(plan, self.keys, self.texts)
@@ -258,7 +272,7 @@ class Session:
         if hasattr(time, "__index__") and not isinstance(time, bool | np.bool_):
             return int(min(max(time.__index__(), FIRST), LAST))
         try:
-            return int(to_times([time], self.io.unit)[0])
+            return int(to_times([time], self.io.unit, self.clock)[0])
         except DataError as error:
             raise error.at(row=None) from None
 

@@ -83,9 +83,9 @@ def decode_record(blob: bytes, targets: int) -> RunRecord:
     return RunRecord(**fields, waiting=waiting, session=session)
 
 
-def check_run(record: RunRecord, run: Mapping[str, Any]) -> None:
+def check_run(saved: Mapping[str, Any], run: Mapping[str, Any]) -> None:
     """Raise CheckpointError unless a checkpoint is of the run that is requested now."""
-    difference = describe_differences(record.run, run)
+    difference = describe_differences(saved, run)
     if difference:
         hint = "give the options of that run, or start again: leave --resume out"
         message = f"the checkpoint is of another run: {difference}"

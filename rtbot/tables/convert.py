@@ -18,6 +18,8 @@ from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table
 from rtbot.tables.text_columns import TextColumn
 
 if TYPE_CHECKING:
+    from rtbot.core.time_formats import TimeParser
+
     Key = np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]
 
 FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
@@ -30,7 +32,7 @@ class TableSpec:
     `name` is the input's, `kind` and `nullable` its type, `key` the key columns, `unit` that of
     times. `time` and `value` name columns; without that column the time is the first of
     `TIME_NAMES` that is there, and by default the value is in `value`, else in a column named like
-    the input.
+    the input. `clock` reads texts that are not ISO 8601, and local times.
     """
 
     name: str
@@ -40,6 +42,7 @@ class TableSpec:
     unit: str | None = None
     time: str | None = None
     value: str | None = None
+    clock: TimeParser | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
     """Turn columns of any kind into arrays, as `to_columns` does."""
     time_name, value_name = find_time(form, spec), find_value(form, spec)
     time = _convert_column(
-        spec, time_name, form, lambda column: number_columns.to_times(column, spec.unit)
+        spec, time_name, form, lambda column: number_columns.to_times(column, spec.unit, spec.clock)
     )
     value, valid = _convert_column(
         spec, value_name, form, lambda column: convert_values(column, spec.kind)

@@ -14,6 +14,7 @@ from rtbot.core.arrow import fill_nulls, to_numpy
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
+    from rtbot.core.time_formats import TimeParser
     from rtbot.tables.forms import Column
 
 NULL_TYPES = ("NoneType", "NAType", "NaTType")
@@ -59,21 +60,25 @@ def to_booleans(column: Column) -> Parts:
     return np.ascontiguousarray(array, np.bool_), valid
 
 
-def to_times(column: Column, unit: str | None) -> np.ndarray:
-    """Convert to int64 in the unit: integers as they are, datetime64 and ISO 8601 text exactly."""
+def to_times(column: Column, unit: str | None, clock: TimeParser | None = None) -> np.ndarray:
+    """Convert to int64 in the unit: integers as they are, datetime64 and text exactly.
+
+    Text is ISO 8601 and UTC if it has no offset, as datetimes are, unless a `clock` in the same
+    unit reads other forms or knows the time zone.
+    """
     unit = unit or iso.DEFAULT_UNIT
     if isinstance(column, list):
         kinds = set(map(type, column))
         if str in kinds:
-            return _from_texts(column, kinds, unit)
+            return _from_texts(column, kinds, unit, clock)
         if any(issubclass(kind, date) for kind in kinds):
-            return iso.convert_datetimes(_from_datetimes(column), unit)
+            return _from_datetimes(column, unit, clock)
         if kinds and all(issubclass(kind, np.datetime64) for kind in kinds):
-            return iso.convert_datetimes(np.array(column), unit)
+            return _from_naive(np.array(column), unit, clock)
     elif not isinstance(column, np.ndarray):
-        return _from_arrow_times(column, unit)
+        return _from_arrow_times(column, unit, clock)
     elif column.dtype.kind == "M":
-        return iso.convert_datetimes(column, unit)
+        return _from_naive(column, unit, clock)
     array, valid = to_integers(column)
     if valid is not None:
         raise DataError("a row without a time", code="RT211", row=int(np.argmin(valid)))
@@ -151,7 +156,7 @@ def _from_arrow(column: Column, kind: type) -> Parts:
     return fill_nulls(column, 0)
 
 
-def _from_arrow_times(column: Column, unit: str) -> np.ndarray:
+def _from_arrow_times(column: Column, unit: str, clock: TimeParser | None) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -162,28 +167,55 @@ def _from_arrow_times(column: Column, unit: str) -> np.ndarray:
         row = pc.index(pc.is_null(column), pa.scalar(value=True)).as_py()
         raise DataError("a row without a time", code="RT211", row=row)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return iso.parse_times(pc.cast(column, pa.string()), unit)[0]
+        return _parse_texts(pc.cast(column, pa.string()), unit, clock)
     if pa.types.is_timestamp(kind):
-        counts = to_numpy(column.cast(pa.int64()))
-        return iso.convert_datetimes(counts.view(f"M8[{kind.unit}]"), unit)
+        stamps = to_numpy(column.cast(pa.int64())).view(f"M8[{kind.unit}]")
+        return _from_naive(stamps, unit, None if kind.tz else clock)
     if pa.types.is_date(kind):
         days = column.cast(pa.timestamp("ms" if pa.types.is_date64(kind) else "s"))
-        return _from_arrow_times(days, unit)
+        return _from_arrow_times(days, unit, clock)
     return to_integers(column)[0]
 
 
-def _from_texts(column: list[Any], kinds: set[type], unit: str) -> np.ndarray:
+def _from_texts(
+    column: list[Any], kinds: set[type], unit: str, clock: TimeParser | None
+) -> np.ndarray:
     import pyarrow as pa
 
     for row, value in enumerate(column if kinds != {str} else ()):
         if not isinstance(value, str):
             message = "times are text in some rows and not in others"
             raise DataError(message, code="RT218", row=row, value=value)
-    return iso.parse_times(pa.array(column, pa.string()), unit)[0]
+    return _parse_texts(pa.array(column, pa.string()), unit, clock)
 
 
-def _from_datetimes(column: list[Any]) -> np.ndarray:
-    """Convert datetimes (naive ones are UTC) and dates, in microseconds as Python keeps them."""
+def _parse_texts(texts: Any, unit: str, clock: TimeParser | None) -> np.ndarray:
+    return iso.parse_times(texts, unit)[0] if clock is None else clock.parse(texts)
+
+
+def _from_naive(stamps: np.ndarray, unit: str, clock: TimeParser | None) -> np.ndarray:
+    """Convert datetime64, which are local times if the clock has a time zone."""
+    counts = iso.convert_datetimes(stamps, unit)
+    local = clock is not None and clock.options.timezone is not None
+    return clock.to_instants(counts, stamps) if clock is not None and local else counts
+
+
+def _from_datetimes(column: list[Any], unit: str, clock: TimeParser | None) -> np.ndarray:
+    """Convert datetimes and dates, in microseconds as Python keeps them."""
+    stamps = _to_stamps(column)
+    aware = [isinstance(value, datetime) and value.tzinfo is not None for value in column]
+    if clock is None or not any(aware):
+        return _from_naive(stamps, unit, clock)
+    counts, naive = iso.convert_datetimes(stamps, unit), np.flatnonzero(~np.array(aware))
+    try:
+        counts[naive] = _from_naive(stamps[naive], unit, clock)
+    except DataError as error:
+        raise error.at(row=int(naive[error.row])) from None
+    return counts
+
+
+def _to_stamps(column: list[Any]) -> np.ndarray:
+    """Return datetimes as datetime64, those with an offset in UTC."""
     stamps = np.empty(len(column), "M8[us]")
     for row, value in enumerate(column):
         if not isinstance(value, date):

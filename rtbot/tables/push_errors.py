@@ -45,8 +45,9 @@ def _style(table: Any, spec: TableSpec) -> TimeStyle | None:
     kind, first = str(getattr(times, "dtype", getattr(times, "type", ""))), times[0]
     first = first.as_py() if hasattr(first, "as_py") else first
     if isinstance(first, str):
-        return detect_style(first)
+        return detect_style(first) if spec.clock is None else spec.clock.detect_style(first)
     if kind.startswith(("datetime64", "timestamp", "date")) or isinstance(first, date | datetime64):
         zoned = "tz=" in kind or getattr(first, "tzinfo", None) is not None
-        return TimeStyle(offset="Z" if zoned else "")
+        style = TimeStyle(offset="Z" if zoned else "")
+        return style if spec.clock is None else spec.clock.add_zone(style)
     return None

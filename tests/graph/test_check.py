@@ -249,7 +249,7 @@ def test_values_given_at_the_call_are_typed(value):
 def test_io_given_at_the_call_goes_before_the_file():
     document = load_document(graph("{m: a}", more="io: {unit: ms, key: [x], late: drop}"))
     found = check(document, None, {"key": ("site", "sensor"), "unit": "ns", "time": None})
-    assert found.io == Io("ns", None, ("site", "sensor"), "drop")
+    assert found.io == Io("ns", (), ("site", "sensor"), "drop")
 
 
 def test_nodes_come_in_dependency_order_and_as_near_to_the_file_as_can_be():
@@ -634,7 +634,12 @@ RICH = {
         "how": "left",
         "u": {"type": "boolean", "default": True},
     },
-    "inputs": {"a": "number", "n": {"type": "number?", "doc": "x"}, "s": "text", "i": "integer"},
+    "inputs": {
+        "a": "number",
+        "n": {"type": "number?", "doc": "x", "io": {"time": ["d", "h"], "csv": {"skip": 1}}},
+        "s": "text",
+        "i": "integer",
+    },
     "operators": {
         "j": {"type": "Join", "in": ["a", "n"], "how": "$how"},
         "m": {"type": "Linear", "in": ["a", "a", "a"], "coefficients": "$c"},
@@ -644,7 +649,16 @@ RICH = {
         "x": "i ** 2 - e % 3",
     },
     "outputs": {"e": "e", "j": "j.o1", "v": "v", "t": "t", "m": "m", "x": "x"},
-    "io": {"unit": "ms", "lateness": "$d", "key": ["k"], "late": "drop", "time": "t"},
+    "io": {
+        "unit": "ms",
+        "lateness": "$d",
+        "key": {"k": "text"},
+        "late": "drop",
+        "time": "t",
+        "null": ["?", -999],
+        "columns_as": "k",
+        "csv": {"delimiter": ";", "decimal": ",", "names": ["t", "a"]},
+    },
     "tests": [
         {
             "name": "z",

@@ -285,6 +285,17 @@ def test_the_columns_and_bad_cells_of_given_files_are_those_of_io():
     assert "data/out.csv:3: error[RT201]" in shown(outcome_of(CSV, graph))
 
 
+def test_given_files_are_read_as_io_says_and_expected_ones_are_plain():
+    graph = "io: {time: at, null: ['?'], csv: {delimiter: ;, decimal: ',', skip: 1}}\n" + GRAPH
+    data(in_csv="a note\nat;price\n1;2,5\n2;?\n3;4\n", out_csv="t,middle\n1,2.5\n3,4\n")
+    assert outcome_of(CSV, graph).passed
+    own = graph.replace("price: number", "price: {type: number, io: {csv: {skip: 0}}}")
+    assert own != graph
+    assert "data/in.csv:1: error[RT204]" in shown(outcome_of(CSV, own))
+    data(in_csv="at;price\n1;2,5\n2;?\n3;4\n")
+    assert outcome_of(CSV, own).passed
+
+
 def test_a_file_is_beside_the_graph_not_where_one_stands(monkeypatch, tmp_path):
     data(in_csv="t,price\n1,2\n", out_csv="t,middle\n1,2\n")
     path = Path(written(f"  - {CSV}\n")).resolve()

@@ -136,6 +136,7 @@ def test_without_a_key_it_is_one_series(spark):
         ({"inputs": {"prize": "close"}}, "no input 'prize' did you mean 'price'?"),
         ({"inputs": {"price": "k"}}, "'k' for the input price is string cast it to one of"),
         ({"graph": BANDS + "io: {duplicates: last}"}, "asks for an order of arrival"),
+        ({"graph": BANDS + "io: {time: [d, h]}"}, "io.time with several columns has no meaning"),
         ({"graph": BANDS.replace("middle: ma", "k: ma")}, "would have one name for Spark: 'k'"),
     ],
 )

@@ -53,6 +53,11 @@ def test_a_difference_on_spark_is_found(monkeypatch):
         ("{}", {}, ""),
         ("{duplicates: min}", {"duplicate": 3}, ""),
         ("{duplicates: last}", {}, "io.duplicates: last asks for an order of arrival"),
+        (
+            "{timezone: UTC}",
+            {},
+            "io.timezone has no meaning for DataFrames, whose columns have types",
+        ),
         ("{late: drop}", {"late": 2}, "2 rows are late here, and there are put in order"),
     ],
 )

@@ -80,7 +80,7 @@ def command(
     from rtbot.compare import save
     from rtbot.storage.files import Files
 
-    loaded = load_graph(graph, parameters, plugins)
+    loaded = load_graph(graph, parameters, plugins, options)
     if options["spark"]:
         _check_spark()
     if options["folder"]:

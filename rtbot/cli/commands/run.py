@@ -159,7 +159,7 @@ def command(
     from rtbot.io.account_table import show_account, sum_losses, without_match
 
     quiet = options["quiet"]
-    loaded = load_graph(graph, parameters, plugins)
+    loaded = load_graph(graph, parameters, plugins, options)
     asked = build_job(loaded, options | {"graph": graph, "plugins": plugins})
     with ExitStack() as stack:
         if quiet:

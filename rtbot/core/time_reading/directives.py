@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-
 def _pair(text: str) -> dict[str, str]:
     return dict(pair.split("=") for pair in text.split())
 

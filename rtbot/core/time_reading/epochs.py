@@ -9,6 +9,7 @@ import numpy as np
 
 from rtbot.core.arrow import from_numpy
 from rtbot.core.errors import DataError
+from rtbot.core.time_reading.time_fields import view_texts
 from rtbot.core.times import INT64_MAX, INT64_MIN, UNITS, detect_style
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def read_epochs(texts: Any, epoch: str, unit: str) -> np.ndarray:
     import pyarrow.compute as pc
 
     shift = UNITS[unit] - UNITS[epoch]
+    if not _is_plain(texts):
+        return _read_each(texts, epoch, unit)
     try:
         words = _view_words(pc.cast(texts, pa.decimal128(PRECISION, max(shift, 0))))
     except pa.ArrowInvalid:
@@ -43,6 +46,19 @@ def read_epochs(texts: Any, epoch: str, unit: str) -> np.ndarray:
         good &= counts % divisor == 0
         counts = counts // divisor
     return counts if good.all() else _read_each(texts, epoch, unit)
+
+
+def _is_plain(texts: Any) -> bool:
+    """Return whether Arrow reads what it accepts exactly: short texts without an exponent.
+
+    With more digits than a decimal of 128 bits has it may return another number.
+    """
+    letters, starts, lengths = view_texts(texts)
+    if not len(texts):
+        return True
+    end = int(starts[-1] + lengths[-1])
+    exponents = (letters[int(starts[0]) : end] | np.uint8(0x20)) == ord("e")
+    return int(lengths.max()) < PRECISION - 9 and not exponents.any()
 
 
 def _view_words(decimals: Any) -> np.ndarray:

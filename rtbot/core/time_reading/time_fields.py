@@ -46,7 +46,7 @@ def read_fields(
     `zoned` is whether texts have an offset. `read_one` reads one text, or raises DataError, which
     is raised with its `row`: of several it is the first.
     """
-    letters, starts, lengths = _view_texts(texts)
+    letters, starts, lengths = view_texts(texts)
     counts = np.zeros(len(texts), np.int64)
     rows = np.arange(len(texts))
     for _ in range(LAYOUTS):
@@ -76,7 +76,7 @@ def _read_single(text: str, read_one: Callable[[str], int], row: int) -> int:
         raise error.at(row=row) from None
 
 
-def _view_texts(texts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def view_texts(texts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the bytes of all texts, and where each starts and how long it is."""
     import pyarrow as pa
 

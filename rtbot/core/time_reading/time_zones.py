@@ -1,8 +1,8 @@
 """Local times of a zone as instants and back, for whole arrays.
 
-The changes of a zone's offset are found by asking `zoneinfo` for the offset of every day, and by
-bisection between two days that differ: of no zone in the database are two changes less than three
-days apart. Only the years that are needed are searched.
+The changes of a zone's offset are found by asking `zoneinfo` for the offset of every other day,
+and by bisection between two days that differ: of no zone in the database are two changes less than
+three days apart. Only the years that are needed are searched.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ FIRST_YEAR = 1800
 REGULAR_YEAR, LAST_YEAR = 2101, 2101 + CYCLE_YEARS
 """From the first of these on the changes of 400 years recur; they are searched up to the second."""
 
-MARGIN = 20
-"""Years that are searched beside those that turn out to be needed too."""
-
+STEP = timedelta(days=2)
+SECOND = timedelta(seconds=1)
 FIXED = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 MACHINE = ("localtime", "posixrules", "Factory")
 """Names of the database that are no zones, or another one on every machine."""
@@ -73,6 +72,14 @@ class Changes:
     instants: np.ndarray
     offsets: np.ndarray
 
+    def join(self, later: Changes) -> Changes:
+        """Return these changes and those of the years that follow."""
+        return Changes(
+            (self.years[0], later.years[1]),
+            np.append(self.instants, later.instants),
+            np.append(self.offsets, later.offsets[1:]),
+        )
+
 
 class TimeZone:
     """A zone of the time zone database, or a fixed offset such as +01:00."""
@@ -107,10 +114,12 @@ class TimeZone:
         years = ends.astype("M8[s]").astype("M8[Y]").astype(np.int64) + 1970
         first, last = (int(year) for year in years)
         if known is None:
-            known = self._changes = _search_changes(self._zone, first - 1, last + 1)
-        elif first <= known.years[0] or last >= known.years[1]:
-            first, last = min(first - MARGIN, known.years[0]), max(last + MARGIN, known.years[1])
-            known = self._changes = _search_changes(self._zone, first, last)
+            known = _search_changes(self._zone, first - 1, last + 1)
+        if first <= known.years[0]:
+            known = _search_changes(self._zone, first - 1, known.years[0] - 1).join(known)
+        if last >= known.years[1]:
+            known = known.join(_search_changes(self._zone, known.years[1] + 1, last + 1))
+        self._changes = known
         return known
 
 
@@ -144,30 +153,30 @@ def _wrap_years(seconds: np.ndarray) -> np.ndarray:
     least, limit = (int(d.astype("m8[s]").astype(np.int64)) for d in (first, last))
     seconds = np.maximum(seconds, least)
     cycle = CYCLE_DAYS * DAY_SECONDS
-    beyond: np.ndarray = np.maximum(seconds - limit, -1) // cycle + 1
-    return seconds - beyond * cycle
+    wrapped: np.ndarray = seconds - (np.maximum(seconds - limit, -1) // cycle + 1) * cycle
+    return wrapped
 
 
 def _search_changes(zone: tzinfo, first: int, last: int) -> Changes:
     """Return the changes of the years from first to last."""
-    day = int((datetime(first, 1, 1, tzinfo=UTC) - EPOCH).total_seconds())
-    end = int((datetime(last + 1, 1, 1, tzinfo=UTC) - EPOCH).total_seconds())
-    offsets = [_ask_offset(zone, day)]
-    instants = []
-    while day < end:
-        after = _ask_offset(zone, day + DAY_SECONDS)
-        if after != offsets[-1]:
-            instants.append(_bisect(zone, day, day + DAY_SECONDS))
-            offsets.append(after)
-        day += DAY_SECONDS
-    return Changes((first, last), np.array(instants, np.int64), np.array(offsets, np.int64))
+    at, end = datetime(first, 1, 1, tzinfo=UTC), datetime(last + 1, 1, 1, tzinfo=UTC)
+    offsets, instants = [_ask_offset(zone, at)], []
+    while at < end:
+        after = min(at + STEP, end)
+        offset = _ask_offset(zone, after)
+        if offset != offsets[-1]:
+            instants.append((_bisect(zone, at, after) - EPOCH) // SECOND)
+            offsets.append(offset)
+        at = after
+    seconds = [offset // SECOND for offset in offsets]
+    return Changes((first, last), np.array(instants, np.int64), np.array(seconds, np.int64))
 
 
-def _bisect(zone: tzinfo, before: int, after: int) -> int:
+def _bisect(zone: tzinfo, before: datetime, after: datetime) -> datetime:
     """Return the first second that has the offset of `after`."""
     offset = _ask_offset(zone, after)
-    while after - before > 1:
-        middle = (before + after) // 2
+    while after - before > SECOND:
+        middle = before + (after - before) // SECOND // 2 * SECOND
         if _ask_offset(zone, middle) == offset:
             after = middle
         else:
@@ -175,10 +184,10 @@ def _bisect(zone: tzinfo, before: int, after: int) -> int:
     return after
 
 
-def _ask_offset(zone: tzinfo, seconds: int) -> int:
-    ahead = (EPOCH + timedelta(seconds=seconds)).astimezone(zone).utcoffset()
+def _ask_offset(zone: tzinfo, at: datetime) -> timedelta:
+    ahead = at.astimezone(zone).utcoffset()
     assert ahead is not None, "a zone has an offset at every instant"
-    return int(ahead.total_seconds())
+    return ahead
 
 
 def format_offset(seconds: int) -> str:

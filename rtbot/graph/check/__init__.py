@@ -11,12 +11,12 @@ from rtbot.core.errors import GraphError, Problems, graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.context import Context, read_entries, read_text, to_plain_tree
 from rtbot.graph.check.drafts import Draft, read_drafts
-from rtbot.graph.check.edge import (
+from rtbot.graph.check.edge import read_inputs, read_outputs
+from rtbot.graph.check.io_section import (
     IO_KEYS,
     override_io,
-    read_inputs,
+    read_input_io,
     read_io,
-    read_outputs,
     read_unit,
 )
 from rtbot.graph.check.parameters import read_parameters
@@ -92,6 +92,7 @@ class _Check:
         outputs = read_outputs(sections.get("outputs"), names, context)
         self.check_complete(sections, inputs, drafts, outputs)
         io = read_io(io_section, inputs, context)
+        inputs = read_input_io(sections.get("inputs"), inputs, io, overrides, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
         self.warn(inputs, drafts, outputs, tests)
         return CheckedGraph(

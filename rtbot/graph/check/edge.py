@@ -1,44 +1,23 @@
-"""The edges of a graph: the sections `inputs`, `outputs` and `io`."""
+"""The edges of a graph: the sections `inputs` and `outputs`."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
-from rtbot.graph.check.context import Context, check_id, join_names, read_entries, read_text
-from rtbot.graph.check.typed_values import TextParameter, convert_value
-from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode, from_mapping
-from rtbot.graph.model import Input, Io, Ref
-from rtbot.operator import KINDS, Choice, Duration, Parameter, Type
+from rtbot.graph.check.context import Context, check_id, read_entries, read_text
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.model import Input, Ref
+from rtbot.operator import KINDS, Type
 
 if TYPE_CHECKING:
-    from collections import abc
-
     from rtbot.core.source_span import SourceSpan
     from rtbot.graph.check.references import SymbolTable
 
-UNITS = ("s", "ms", "us", "ns")
-_MERGING = ("min", "max", "sum")
 _TYPE = re.compile(r"([a-z]+)(\??)")
+INPUT_KEYS = ("type", "doc", "meta", "io")
 _TIMES = ("datetime", "timestamp", "time", "date")
-IO: dict[str, Parameter] = {
-    "unit": Choice(name="unit", options=UNITS, doc="what an integer time counts"),
-    "time": TextParameter(name="time", doc="the time column"),
-    "late": Choice(
-        name="late",
-        options=("error", "drop"),
-        doc="a row before the latest of its series",
-    ),
-    "duplicates": Choice(
-        name="duplicates",
-        options=("error", "first", "last", "min", "max", "sum"),
-        doc="rows of one series with equal times",
-    ),
-    "lateness": Duration(name="lateness", doc="how long rows are held to be put in order"),
-    "bad": Choice(name="bad", options=("error", "drop"), doc="a cell that cannot be read"),
-}
-IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl")
 
 
 def read_inputs(node: DocumentNode | None, context: Context) -> dict[str, Input | None]:
@@ -73,7 +52,7 @@ def _read_input_type(
     for key in ("changes", "unique", "scope"):
         if key in node.items:
             raise graph_error("RT141", node.keys[key], f"`{key}` of an input comes later")
-    fields = read_entries(node, f"the input {name}", ("type", "doc", "meta"), context.problems)
+    fields = read_entries(node, f"the input {name}", INPUT_KEYS, context.problems)
     doc = read_text(fields.get("doc"), "doc", context.problems)
     declared = fields.get("type")
     if declared is None:
@@ -154,70 +133,3 @@ def _list_outputs(
         if check_id(name, node.keys[name], "an output", context.problems):
             result.append((name, node.keys[name], item))
     return result
-
-
-def override_io(
-    node: DocumentNode | None, overrides: abc.Mapping[str, Any] | None
-) -> DocumentNode | None:
-    """Return the `io` section with values given at the call instead of its own."""
-    given = {key: value for key, value in (overrides or {}).items() if value is not None}
-    if not given:
-        return node
-    added = from_mapping({"io": given}).root.items["io"]
-    assert isinstance(added, MappingNode)
-    if not isinstance(node, MappingNode):
-        return added
-    return MappingNode(node.items | added.items, node.mark, node.keys | added.keys)
-
-
-def read_unit(node: DocumentNode | None) -> str | None:
-    """Return `io.unit` if it is valid; durations in parameters need it before all else."""
-    unit = node.items.get("unit") if isinstance(node, MappingNode) else None
-    return unit.text if isinstance(unit, ScalarNode) and unit.text in UNITS else None
-
-
-def read_io(
-    node: DocumentNode | None, inputs: abc.Mapping[str, Input | None], context: Context
-) -> Io:
-    """Return the `io` section."""
-    values: dict[str, Any] = {}
-    fields = read_entries(node, "io", IO_KEYS, context.problems)
-    for key, item in fields.items():
-        try:
-            if key == "ttl":
-                raise graph_error("RT141", item.mark, "`ttl` of io comes later")
-            value = (
-                _read_columns(item, context)
-                if key == "key"
-                else convert_value(IO[key], item, context)
-            )
-            values[key] = (value,) if key == "time" else value
-        except GraphError as error:
-            context.problems.found += error.problems
-    if values.get("duplicates") in _MERGING:
-        for one in inputs.values():
-            if one is not None and one.type.kind not in ("number", "integer"):
-                message = (
-                    f"duplicates: {values['duplicates']} needs numbers, {one.name} is {one.type}"
-                )
-                hint = "error, first and last work for every type"
-                context.problems.add("RT160", fields["duplicates"].mark, message, hint)
-                break
-    return Io(**values)
-
-
-def _read_columns(node: DocumentNode, context: Context) -> tuple[str, ...]:
-    items = node.items if isinstance(node, SequenceNode) else [node]
-    names: list[str] = []
-    for item in items:
-        if isinstance(item, MappingNode):
-            raise graph_error("RT105", item.mark, "key is a column or a list of columns")
-        name = convert_value(TextParameter(name="key"), item, context)
-        if name in names:
-            raise graph_error("RT106", item.mark, f"the key column {name!r} is given twice")
-        names.append(name)
-    if len(names) > 64:
-        raise graph_error(
-            "RT108", node.mark, f"{len(names)} key columns", f"not {join_names(names)}"
-        )
-    return tuple(names)

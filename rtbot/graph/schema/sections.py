@@ -1,21 +1,20 @@
-"""The schemas of the sections `inputs`, `outputs`, `params` and `io`, and of single values."""
+"""The schemas of the sections `inputs`, `outputs` and `params`, and of single values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rtbot.graph.check import KEYS, LATER
-from rtbot.graph.check.edge import IO, IO_KEYS
 from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
 from rtbot.graph.check.parameters import NAME, TYPES
 from rtbot.graph.check.typed_values import TextParameter
+from rtbot.graph.schema.io_schema import build_io, build_own_io
 from rtbot.graph.schema.value_schemas import (
     ANY_TEXT,
     DOC,
     ID_PATTERN,
     META,
     REFERRED,
-    annotate_parameter,
     build_named,
     build_value,
 )
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema
 
 INPUT_TYPES = [kind + null for kind in KINDS for null in ("", "?")]
-COLUMNS_MAX = 64
 VERSION = build_value(Integer(name="version", minimum=1, maximum=1), dollar=False)
 VERSION |= {"errorMessage": "version is 1 for now"}
 DEFAULT = {
@@ -44,20 +42,25 @@ def build_sections(definitions: Definitions) -> Schema:
         "description": {"description": "what the graph is for"} | ANY_TEXT,
         "meta": META,
         "params": _build_params(),
-        "inputs": _build_inputs(),
+        "inputs": _build_inputs(definitions),
         "operators": {},
         "outputs": _build_outputs(definitions),
         "tests": {},
-        "io": _build_io(),
+        "io": build_io(definitions),
     }
     return {key: written[key] for key in KEYS if key not in LATER}
 
 
-def _build_inputs() -> Schema:
+def _build_inputs(definitions: Definitions) -> Schema:
     named = {"enum": INPUT_TYPES, "errorMessage": f"the types are {', '.join(INPUT_TYPES)}"}
     described = {
         "type": "object",
-        "properties": {"type": named, "doc": DOC, "meta": {}},
+        "properties": {
+            "type": named,
+            "doc": DOC,
+            "meta": {},
+            "io": build_own_io(definitions),
+        },
         "required": ["type"],
         "additionalProperties": False,
     }
@@ -134,23 +137,4 @@ def _build_untyped() -> Schema:
         "if": {"required": ["default"], "properties": {"default": texts}},
         "then": {"properties": {"min": False, "max": False}},
         "else": {"properties": {"min": bound, "max": bound}},
-    }
-
-
-def _build_io() -> Schema:
-    column = build_value(IO["time"])
-    key = {
-        "description": "the key column or columns: every combination is a series of its own",
-        "type": [*column["type"], "array"],
-        "pattern": column["pattern"],
-        "items": column,
-        "maxItems": COLUMNS_MAX,
-        "uniqueItems": True,
-    }
-    written = {name: annotate_parameter(parameter) for name, parameter in IO.items()} | {"key": key}
-    return {
-        "description": "how the streams meet the world: time unit, columns, late and double rows",
-        "type": ["object", "null"],
-        "properties": {name: written[name] for name in IO_KEYS if name in written},
-        "additionalProperties": False,
     }

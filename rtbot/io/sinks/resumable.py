@@ -18,7 +18,7 @@ from rtbot.io.sinks.jsonl_writer import JsonlWriter
 from rtbot.io.sinks.outputs import OutputFiles
 from rtbot.io.sinks.target_writer import open_target_writer
 from rtbot.io.sinks.writers import BackgroundWriter, CsvWriter, TimeFormat
-from rtbot.io.source_opener import PACKED
+from rtbot.io.sources.offsets import PACKED_SUFFIX
 from rtbot.storage.files import name_path_in_errors
 from rtbot.storage.growing_file import EMPTY_EXTENT, GrowingFile, check_extent, measure_extent
 from rtbot.storage.safe_paths import place_of
@@ -108,7 +108,7 @@ class ResumableFile:
 
 def find_rows_path(target: Target) -> str | None:
     """Return the file that keeps the rows of a target until the end; None if they go to its own."""
-    is_text = target.form in ("csv", "jsonl") and not target.path.lower().endswith(PACKED)
+    is_text = target.form in ("csv", "jsonl") and not target.path.lower().endswith(PACKED_SUFFIX)
     return None if is_text else f"{target.path}.rows"
 
 

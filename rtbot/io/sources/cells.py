@@ -7,7 +7,9 @@ hexadecimal integers and `nan(...)`, which are refused here.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,21 +17,25 @@ import pyarrow.compute as pc
 
 from rtbot.core.errors import describe_non_ascii
 from rtbot.io.blocks import CellError
+from rtbot.io.sources.key_integers import is_in_range, null_bad_cells
 
-NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 WORDS = r"(?i)^[+-]?(nan|inf|infinity)$"
-INTEGER = r"^[+-]?[0-9]+$"
-KEY_INTEGER = r"^(0|-?[1-9][0-9]*)$"
-SAFE_DIGITS = 18
+BOOLEAN = r"(?i)^(true|false)$"
 EXPECTED = {
     "number": "not a number",
     "integer": "not an integer",
     "boolean": "not a boolean (true, false, 1 or 0)",
 }
+THOUSANDS = "write it without separators of thousands, or set io.csv.thousands"
+POINT = "the decimal sign is a point"
+ABSENT = 'leave the cell empty where there is no value, or set io.null: ["{}"]'
 HINTS = {
-    r"^[+-]?[0-9]{1,3}([., ][0-9]{3})+([.,][0-9]+)?$": "write it without separators of thousands",
-    r"^[+-]?[0-9]+,[0-9]+$": "the decimal sign is a point",
-    r"(?i)^(na|n/a|null|none|nil|missing|-|--|\?)$": "leave the cell empty where there is no value",
+    r"^[+-]?[0-9]{1,3}([., ][0-9]{3})+([.,][0-9]+)?$": THOUSANDS,
+    r"^[+-]?[0-9]+,[0-9]+$": POINT,
+    r"(?i)^(na|n/a|null|none|nil|missing|-|--|\?)$": ABSENT,
     r"^[+-]?[0-9]*\.[0-9]+$": "an integer has no decimals; is it meant to be a number?",
     r"^\d{4}-\d\d-\d\d": "times are all integers, or all ISO 8601 text",
     r"^[0-9]+[_.,][0-9_.,]*$": "write it without separators",
@@ -40,41 +46,100 @@ HINTS = {
 """What to try for cells that look like this."""
 
 
-def convert_cells(texts: pa.Array, kind: str, column: str) -> tuple[pa.Array, list[CellError]]:
-    """Convert text, whose empty cells are null, to the kind; bad cells become null and a fault."""
+@dataclass(frozen=True)
+class NumberSigns:
+    """The decimal sign, and that between thousands, "" if there is none.
+
+    Where thousands are separated, all of them are, from the point to the left.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+
+    @cached_property
+    def number(self) -> str:
+        """The pattern of a number."""
+        point = re.escape(self.decimal)
+        whole = rf"({self._whole}({point}[0-9]*)?|{point}[0-9]+)"
+        return rf"^[+-]?{whole}([eE][+-]?[0-9]+)?$"
+
+    @cached_property
+    def integer(self) -> str:
+        """The pattern of an integer."""
+        return rf"^[+-]?{self._whole}$"
+
+    @property
+    def _whole(self) -> str:
+        if not self.thousands:
+            return "[0-9]+"
+        return rf"([0-9]+|[0-9]{{1,3}}({re.escape(self.thousands)}[0-9]{{3}})+)"
+
+    def may_be_value(self, text: str) -> bool:
+        """Return whether a text could be read as a number or a boolean."""
+        words = (self.number, self.integer, WORDS, BOOLEAN)
+        return any(re.match(pattern, text) for pattern in words)
+
+    def simplify(self, texts: pa.Array) -> pa.Array:
+        """Return numbers with a point, and without signs between thousands."""
+        if self.thousands:
+            texts = pc.replace_substring(texts, self.thousands, "")
+        return texts if self.decimal == "." else pc.replace_substring(texts, self.decimal, ".")
+
+
+PLAIN_SIGNS = NumberSigns()
+
+
+def convert_cells(
+    texts: pa.Array, kind: str, column: str, signs: NumberSigns = PLAIN_SIGNS
+) -> tuple[pa.Array, list[CellError]]:
+    """Convert text, whose empty cells are null, to the kind; bad cells become null and a fault.
+
+    Cells of blanks are null too, but not where text is wanted.
+    """
     if kind in ("text", "raw", "any"):
         return texts, []
-    texts = pc.utf8_trim(pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts), " \t")
+    texts = pc.utf8_trim(texts, " \t")
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     array, good = {
         "number": _convert_numbers,
         "integer": _convert_integers,
         "boolean": _convert_booleans,
-    }[kind](texts)
+    }[kind](texts, signs)
     faults = [
-        _make_cell_error(row, column, texts[row].as_py(), kind)
+        _make_cell_error(row, column, texts[row].as_py(), kind, signs)
         for row in np.flatnonzero(~good.to_numpy(zero_copy_only=False)).tolist()
     ]
-    return array, [replace(one, hint=_suggest_cell(one)) for one in faults[:1]] + faults[1:]
+    return array, [replace(one, hint=suggest_for_cell(one)) for one in faults[:1]] + faults[1:]
 
 
-def _make_cell_error(row: int, column: str, text: str, kind: str) -> CellError:
+def drop_tokens(column: pa.Array, tokens: Sequence[str]) -> pa.Array:
+    """Replace the cells by null that are a token of an absent cell, or that between blanks."""
+    coded = pa.types.is_dictionary(column.type)
+    texts = column.dictionary if coded else column
+    if not tokens or not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        return column
+    absent = pc.is_in(pc.utf8_trim(texts, " \t"), pa.array(tokens, texts.type))
+    absent = pc.and_(absent, pc.is_valid(texts))
+    if not pc.any(absent).as_py():
+        return column
+    if coded:
+        absent = pc.fill_null(absent.take(column.indices), False)
+    return pc.if_else(absent, pa.scalar(None, column.type), column)
+
+
+def _make_cell_error(row: int, column: str, text: str, kind: str, signs: NumberSigns) -> CellError:
     """Describe what is wrong with a cell that is not of the kind."""
-    if kind == "integer" and re.match(INTEGER, text):
+    if kind == "integer" and re.match(signs.integer, text):
         return CellError(row, column, "an integer beyond 64 bits", text, code="RT213")
     return CellError(row, column, EXPECTED[kind], text, code="RT201")
 
 
-def _suggest_cell(fault: CellError) -> str:
+def suggest_for_cell(fault: CellError) -> str:
     """Return what to try instead of a cell; as only the first of many is shown, only it has one."""
     text = fault.value or ""
     found = (hint for form, hint in HINTS.items() if re.match(form, text, re.ASCII))
-    return describe_non_ascii(text) or (next(found, "") if fault.code == "RT201" else "")
-
-
-def is_integer(texts: pa.Array) -> bool:
-    """Return whether all cells that are not empty are integers, none written with leading zeros."""
-    matching = pc.match_substring_regex(texts, KEY_INTEGER).drop_null()
-    return bool(pc.all(matching).as_py()) and bool(pc.all(_is_in_range(texts.drop_null())).as_py())
+    hint = next(found, "") if fault.code == "RT201" else ""
+    return describe_non_ascii(text) or (hint.format(text) if hint == ABSENT else hint)
 
 
 def is_integer_text(text: str) -> bool:
@@ -82,54 +147,23 @@ def is_integer_text(text: str) -> bool:
     return re.fullmatch(r"[+-]?[0-9]+", text.strip(" \t")) is not None
 
 
-def convert_integer_keys(keys: pa.Array, column: str) -> tuple[pa.Array, list[CellError]]:
-    """Convert a key column that had integers in the first rows; what is not one now is a fault."""
-    coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
-    if is_integer(coded.dictionary):
-        return pc.cast(coded.dictionary, pa.int64()).take(coded.indices), []
-    texts = coded.dictionary_decode()
-    good = pc.fill_null(pc.match_substring_regex(texts, KEY_INTEGER), True)
-    good = pc.and_(good, pc.fill_null(_is_in_range(_null_bad_cells(good, texts)), True))
-    message = "not a plain 64-bit integer, as the keys in the first rows are"
-    faults = [
-        CellError(row, column, message, texts[row].as_py(), code="RT212")
-        for row in np.flatnonzero(~good.to_numpy(zero_copy_only=False)).tolist()
-    ]
-    return pc.cast(_null_bad_cells(good, texts), pa.int64()), faults
-
-
-def _convert_numbers(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    good = pc.or_(pc.match_substring_regex(texts, NUMBER), pc.match_substring_regex(texts, WORDS))
+def _convert_numbers(texts: pa.Array, signs: NumberSigns) -> tuple[pa.Array, pa.Array]:
+    good = pc.or_(
+        pc.match_substring_regex(texts, signs.number), pc.match_substring_regex(texts, WORDS)
+    )
     good = pc.fill_null(good, True)
-    return pc.cast(_null_bad_cells(good, texts), pa.float64()), good
+    return pc.cast(signs.simplify(null_bad_cells(good, texts)), pa.float64()), good
 
 
-def _convert_integers(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    good = pc.fill_null(pc.match_substring_regex(texts, INTEGER), True)
-    digits = pc.utf8_ltrim(_null_bad_cells(good, texts), "+")
-    good = pc.and_(good, pc.fill_null(_is_in_range(digits), True))
-    return pc.cast(_null_bad_cells(good, digits), pa.int64()), good
+def _convert_integers(texts: pa.Array, signs: NumberSigns) -> tuple[pa.Array, pa.Array]:
+    good = pc.fill_null(pc.match_substring_regex(texts, signs.integer), True)
+    digits = pc.utf8_ltrim(signs.simplify(null_bad_cells(good, texts)), "+")
+    good = pc.and_(good, pc.fill_null(is_in_range(digits), True))
+    return pc.cast(null_bad_cells(good, digits), pa.int64()), good
 
 
-def _convert_booleans(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+def _convert_booleans(texts: pa.Array, _signs: NumberSigns) -> tuple[pa.Array, pa.Array]:
     lowered = pc.utf8_lower(texts)
     true, false = (pc.is_in(lowered, pa.array(words)) for words in (["true", "1"], ["false", "0"]))
     good = pc.or_(pc.or_(true, false), pc.is_null(texts))
     return pc.if_else(pc.or_(true, false), true, pa.scalar(None, pa.bool_())), good
-
-
-def _is_in_range(digits: pa.Array) -> pa.Array:
-    """Return whether integers written in digits are within 64 bits."""
-    good = pc.less_equal(pc.utf8_length(digits), SAFE_DIGITS)
-    if pc.all(good).as_py() is not False:
-        return good
-    return pa.array([text is None or _is_int64(text) for text in digits.to_pylist()])
-
-
-def _is_int64(text: str) -> bool:
-    bare = text.lstrip("-").lstrip("0")
-    return len(bare) <= SAFE_DIGITS + 1 and -(2**63) <= int(text) < 2**63
-
-
-def _null_bad_cells(good: pa.Array, texts: pa.Array) -> pa.Array:
-    return pc.if_else(good, texts, pa.scalar(None, texts.type))

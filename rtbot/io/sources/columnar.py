@@ -12,6 +12,7 @@ import pyarrow as pa
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
 from rtbot.io.blocks import Block, add_start_offset
+from rtbot.io.sources.cells import drop_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,15 +32,22 @@ DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
 class ColumnarSource:
     """A Parquet or Arrow (IPC file or stream) file, opened; rows are numbered from 1.
 
-    The stream is seekable. A block begins at the number of a batch, and at a row.
+    The stream is seekable. A block begins at the number of a batch, and at a row. Texts that are
+    among `null` are null.
     """
 
     typed, sparse, live = True, False, False
 
     def __init__(
-        self, stream: BinaryIO, file: str, form: str, tracker: OffsetTracker | None = None
+        self,
+        stream: BinaryIO,
+        file: str,
+        form: str,
+        tracker: OffsetTracker | None = None,
+        null: tuple[str, ...] = (),
     ) -> None:
         self.file = file
+        self._null = null
         self._read: Callable[[list[str], Place], Iterator[tuple[Place, pa.RecordBatch]]]
         self._mark = None if tracker is None else tracker.hash_pages(stream)
         try:
@@ -71,7 +79,8 @@ class ColumnarSource:
         try:
             for place, batch in self._read(list(wanted), start):
                 batch.validate(full=True)
-                at, columns = place[1], {name: batch.column(name) for name in wanted}
+                columns = {name: drop_tokens(batch.column(name), self._null) for name in wanted}
+                at = place[1]
                 yield Block(
                     self.file,
                     batch.num_rows,

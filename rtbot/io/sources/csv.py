@@ -6,9 +6,8 @@ every cell is checked by the strict patterns of `cells`.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
+from rtbot.graph.model import ReadOptions
 from rtbot.io.blocks import Block, CellError, add_start_offset
 from rtbot.io.sources.byte_streams import AHEAD, LiveStream, map_in_background, name_file_in_errors
-from rtbot.io.sources.cells import convert_cells
-from rtbot.io.sources.csv_chunks import Chunk, check_text, find_record_end, read_chunks
+from rtbot.io.sources.cells import POINT, NumberSigns, convert_cells, drop_tokens
+from rtbot.io.sources.csv_chunks import Chunk, check_text, read_chunks
+from rtbot.io.sources.csv_head import CsvHead, check_names
 from rtbot.io.sources.offsets import continue_chunks
 
 if TYPE_CHECKING:
@@ -42,30 +42,45 @@ TYPES = {
 }
 
 
+DECIMAL = f'{POINT}, or set io.csv.decimal: ","'
+SHOWN_DELIMITERS = {",": "a comma", "\t": "a tab"}
+DEFAULTS = ReadOptions()
+
+
 class CsvSource:
-    """A CSV file, opened: `names` are its columns; none if it has no header."""
+    """A CSV file, opened: `names` are its columns; none if it has no header, in `header_line`.
+
+    `options` are how it is written; its encoding is one of a byte per character, or UTF-8.
+    """
 
     typed, sparse = False, False
 
     def __init__(
-        self, stream: BinaryIO | LiveStream, file: str, tracker: OffsetTracker | None = None
+        self,
+        stream: BinaryIO | LiveStream,
+        file: str,
+        tracker: OffsetTracker | None = None,
+        options: ReadOptions = DEFAULTS,
     ) -> None:
         self.file = file
         self.live = isinstance(stream, LiveStream)
         self._stream, self._witness = stream, tracker
+        self._signs = NumberSigns(options.csv.decimal, options.csv.thousands)
+        self._null = tuple(token.strip() for token in options.null)
+        self._values = [token.encode() for token in self._null if self._signs.may_be_value(token)]
+        self._head = CsvHead(options.csv, file)
         self._chunks = self._read_from(1)
-        self._first = _split_header(self._find_filled_chunk(), file)
-        self.names = self._first[0]
-        if not self._first[1].data:
-            self._first = self.names, self._find_filled_chunk()
-        twice = repeated(filter(None, self.names))
-        if twice is not None:
-            message = f"two columns are named {twice!r}"
-            raise DataError(message, code="RT215", file=file, row=1)
+        first = self._find_filled_chunk()
+        if self._head.names is None:
+            first = self._head.split(first)
+            first = first if first.data else self._find_filled_chunk()
+        self._first = first
+        self.names, self.header_line = check_names(self._head, file), self._head.line
+        self._columns = _make_unique(self.names)
 
     def _read_from(self, line: int) -> Iterator[Chunk]:
         return name_file_in_errors(
-            read_chunks(self._stream, self.file, self._witness, line), self.file
+            read_chunks(self._stream, self.file, self._witness, line, self._head), self.file
         )
 
     def _find_filled_chunk(self) -> Chunk:
@@ -75,17 +90,16 @@ class CsvSource:
 
     def sample(self, column: str) -> pa.Array:
         """Return the column of the first chunk, as text."""
-        chunk = self._first[1]
-        if not chunk.data.strip():
+        if not self._first.data.strip():
             return pa.array([], pa.string())
-        return self._read_as_text(chunk, [column])[0][column]
+        return self._read_as_text(self._first, [column])[0][column]
 
     def read_blocks(
         self, wanted: Mapping[str, str], mark: FileOffset | None = None
     ) -> Iterator[Block]:
         """Read the wanted columns; `key` is text or, if all of it is so in the sample, integer."""
-        rest: Iterator[Chunk] = chain([self._first[1]], self._chunks)
-        if mark is not None and mark.spans and mark.place != self._first[1].place:
+        rest: Iterator[Chunk] = chain([self._first], self._chunks)
+        if mark is not None and mark.spans and mark.place != self._first.place:
             assert self._witness is not None, "what has marks has a witness"
             rest = continue_chunks(self._stream, mark, self._witness, rest, self._read_from)
         filled = (chunk for chunk in rest if chunk.data.strip(b"\r\n"))
@@ -95,12 +109,14 @@ class CsvSource:
         yield from add_start_offset(begun, self.file, found)
 
     def _convert_chunk(self, chunk: Chunk, wanted: Mapping[str, str]) -> Block:
-        if not _is_deceptive(chunk.data, wanted):
+        if not _is_deceptive(chunk.data, wanted) and not _has_padded(chunk.data, self._values):
             try:
                 table = self._read(chunk, {name: TYPES[kind] for name, kind in wanted.items()})
             except pa.ArrowInvalid:
                 return self._convert_strictly(chunk, wanted)
-            columns = {name: _combine_column(table, name) for name in wanted}
+            columns = {
+                name: drop_tokens(_combine_column(table, name), self._null) for name in wanted
+            }
             return self._make_block(chunk, columns, table.num_rows)
         return self._convert_strictly(chunk, wanted)
 
@@ -108,8 +124,11 @@ class CsvSource:
         texts, broken, count = self._read_as_text(chunk, list(wanted))
         columns, faults = {}, []
         for name, kind in wanted.items():
-            columns[name], bad = convert_cells(texts[name], "text" if kind == "key" else kind, name)
+            plain = "text" if kind == "key" else kind
+            columns[name], bad = convert_cells(texts[name], plain, name, self._signs)
             faults += bad
+        if chunk.syntax.delimiter != "," and self._signs.decimal == ".":
+            faults = [replace(f, hint=DECIMAL if f.hint == POINT else f.hint) for f in faults]
         return self._make_block(chunk, columns, count, broken, faults)
 
     def _read_as_text(
@@ -119,11 +138,13 @@ class CsvSource:
         check_text(chunk, self.file)
         broken: list[CellError] = []
 
+        sign = SHOWN_DELIMITERS.get(chunk.syntax.delimiter, repr(chunk.syntax.delimiter))
+
         def skip(row: pacsv.InvalidRow) -> str:
             plural = "s" if row.actual_columns != 1 else ""
             message = f"{row.actual_columns} cell{plural}, the header has {row.expected_columns}"
             more = row.actual_columns > row.expected_columns
-            hint = "a cell that holds a comma needs quotes" if more else ""
+            hint = f"a cell that holds {sign} needs quotes" if more else ""
             broken.append(CellError(row.number - 1, None, message, code="RT207", hint=hint))
             return "skip"
 
@@ -133,23 +154,30 @@ class CsvSource:
             message = f"not CSV: {error}"
             raise DataError(message, code="RT208", file=self.file, row=chunk.line) from None
         return (
-            {name: _combine_column(table, name) for name in names},
+            {name: drop_tokens(_combine_column(table, name), self._null) for name in names},
             broken,
             table.num_rows,
         )
 
     def _read(self, chunk: Chunk, types: Mapping[str, pa.DataType], skip: Any = None) -> pa.Table:
-        quoted = b'"' in chunk.data
+        syntax = chunk.syntax
+        quoted = bool(syntax.quote) and syntax.quote in chunk.data
         return pacsv.read_csv(
             pa.BufferReader(chunk.data),
             read_options=pacsv.ReadOptions(
-                column_names=self.names, block_size=len(chunk.data) + 1, use_threads=False
+                column_names=self._columns, block_size=len(chunk.data) + 1, use_threads=False
             ),
-            parse_options=pacsv.ParseOptions(newlines_in_values=quoted, invalid_row_handler=skip),
+            parse_options=pacsv.ParseOptions(
+                delimiter=syntax.delimiter,
+                quote_char=syntax.quote.decode() or False,
+                newlines_in_values=quoted,
+                invalid_row_handler=skip,
+            ),
             convert_options=pacsv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=[""],
+                decimal_point=self._signs.decimal,
+                null_values=["", *self._null],
                 true_values=["true", "True", "TRUE", "1"],
                 false_values=["false", "False", "FALSE", "0"],
                 strings_can_be_null=True,
@@ -181,12 +209,11 @@ class CsvSource:
             return chunk.find_line(start(row))
 
         def text(row: int) -> str:
-            at = start(row)
-            record = chunk.data[at : find_record_end(chunk.data, at)]
-            return record.decode(errors="backslashreplace").rstrip("\r\n")
+            return chunk.format_record(start(row))
 
         found = tuple(faults or ())
-        return Block(self.file, count, columns, line, text, found, mark=chunk.mark)
+        convert = partial(convert_cells, signs=self._signs)
+        return Block(self.file, count, columns, line, text, found, convert, chunk.mark)
 
 
 def _combine_column(table: pa.Table, name: str) -> pa.Array:
@@ -195,20 +222,10 @@ def _combine_column(table: pa.Table, name: str) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _split_header(chunk: Chunk, file: str) -> tuple[list[str], Chunk]:
-    """Split the header from the first chunk."""
-    data = chunk.data
-    skipped = len(data) - len(data.lstrip(b"\r\n"))
-    end = find_record_end(data, skipped)
-    header = Chunk(data[skipped:end], chunk.find_line(skipped))
-    check_text(header, file)
-    try:
-        row = next(csv.reader(io.StringIO(header.data.decode(), newline="")), [])
-    except csv.Error as error:
-        hint = "the first line has the names of the columns; perhaps a quote is not closed"
-        message = f"no header of CSV: {error}"
-        raise DataError(message, code="RT208", hint=hint, file=file, row=header.line) from None
-    return row, Chunk(data[end:], chunk.find_line(end), chunk.mark)
+def _make_unique(names: list[str]) -> list[str]:
+    """Give columns without a name, other than the first of them, one that nobody asks for."""
+    first = names.index("") if "" in names else -1
+    return [name or "\0" * (place - first) for place, name in enumerate(names)]
 
 
 def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:
@@ -217,6 +234,12 @@ def _is_deceptive(data: bytes, wanted: Mapping[str, str]) -> bool:
     if "integer" in kinds and (b"0x" in data or b"0X" in data):
         return True
     return "number" in kinds and b"(" in data and b"nan(" in data.lower()
+
+
+def _has_padded(data: bytes, tokens: list[bytes]) -> bool:
+    """Return whether there is a blank beside a token; pyarrow would read it as a value."""
+    pairs = ((token, blank) for token in tokens for blank in (b" ", b"\t"))
+    return any(blank + token in data or token + blank in data for token, blank in pairs)
 
 
 def _insert_gaps(

@@ -6,7 +6,8 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
-from rtbot.io.sources.csv_chunks import LINE_FEED, count_byte
+from rtbot.io.sources.csv_chunks import count_byte
+from rtbot.io.sources.csv_syntax import LINE_FEED
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -3,12 +3,14 @@
 This is the slow, exact reading; pyarrow's own is used where it agrees (see `jsonl`). Integers are
 never floats in between. What JSON cannot express as a number, NaN and the infinities, is text
 ("nan", "inf", "-inf") or, as some programs write it, NaN, Infinity and -Infinity without quotes.
+Text in place of a number, an integer or a boolean is read as CSV reads a cell in quotes.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,15 +18,19 @@ import pyarrow as pa
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.times import INT64_MAX, INT64_MIN
 from rtbot.io.blocks import CellError
-from rtbot.io.sources.cells import WORDS
+from rtbot.io.sources.cells import PLAIN_SIGNS, WORDS, suggest_for_cell
+from rtbot.io.sources.key_integers import is_key_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 HINT = 'a line is one object: {"t": 1, "x": 2.5}'
 BLANK = " \t\r\n"
 DIGITS_MAX = 20
 """More characters than the integers of 64 bits have."""
+
+KEYS_SHOWN = 20
+BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 class JsonNumber(str):
@@ -42,9 +48,9 @@ class JsonInteger(JsonNumber):
 class BadCell(Exception):  # noqa: N818 (it is caught here)
     """A cell is not of its kind."""
 
-    def __init__(self, message: str, code: str = "RT201") -> None:
+    def __init__(self, message: str, code: str = "RT201", hint: str = "") -> None:
         super().__init__(message)
-        self.message, self.code = message, code
+        self.message, self.code, self.hint = message, code, hint
 
 
 def parse_line(line: bytes, wanted: Collection[str] = ()) -> dict[str, Any]:
@@ -83,50 +89,116 @@ _DECODER: Any = json.JSONDecoder(
 )
 
 
-def convert_column(cells: Sequence[Any], kind: str, name: str) -> tuple[pa.Array, list[CellError]]:
+def find_member(row: Mapping[str, Any], name: str) -> Any:
+    """Return the cell of a name: a key, or else `key.member` of an object; None if there is none.
+
+    Raises ValueError if an object on the way has a key twice.
+    """
+    if name in row:
+        return row[name]
+    at = name.find(".")
+    while at >= 0:
+        inner = row.get(name[:at])
+        if type(inner) is tuple:
+            found = find_member(_open_object(inner), name[at + 1 :])
+            if found is not None:
+                return found
+        at = name.find(".", at + 1)
+    return None
+
+
+def _open_object(pairs: tuple[Any, ...]) -> dict[str, Any]:
+    twice = repeated(name for name, _ in pairs)
+    if twice is not None:
+        raise ValueError(f"the key {twice!r} is there twice")
+    return dict(pairs)
+
+
+def convert_column(
+    cells: Sequence[Any], kind: str, name: str, null: Collection[str] = ()
+) -> tuple[pa.Array, list[CellError]]:
     """Convert parsed cells to the kind; bad cells become null and a fault.
 
-    The kind `any` gives text that `convert_any_column` reads.
+    The kind `any` gives text that `convert_any_column` reads. Texts that are among `null` are null.
     """
     convert_one, arrow = _KINDS[kind]
     values, faults = [], []
     for row, cell in enumerate(cells):
         value = None
-        if cell is not None:
+        if cell is not None and not (null and type(cell) is str and cell.strip(" \t") in null):
             try:
                 value = convert_one(cell)
             except BadCell as bad:
-                faults.append(CellError(row, name, bad.message, _format_cell(cell), code=bad.code))
+                faults.append(_make_cell_error(row, name, cell, bad))
         values.append(value)
     return pa.array(values, arrow), faults
 
 
-def convert_any_column(texts: pa.Array, kind: str, name: str) -> tuple[pa.Array, list[CellError]]:
+def convert_any_column(
+    texts: pa.Array, kind: str, name: str, null: Collection[str] = ()
+) -> tuple[pa.Array, list[CellError]]:
     """Convert a column that was read as `any` to a kind."""
-    return convert_column(
-        [None if text is None else _decode_any(text) for text in texts.to_pylist()], kind, name
-    )
+    cells = [None if text is None else _decode_any(text) for text in texts.to_pylist()]
+    return convert_column(cells, kind, name, null)
 
 
-def _to_number(cell: Any) -> float:
-    if type(cell) in (JsonNumber, JsonInteger) or (type(cell) is str and re.match(WORDS, cell)):
+def _make_cell_error(row: int, name: str, cell: Any, bad: BadCell) -> CellError:
+    message, hint = bad.message, bad.hint.replace("COLUMN", name)
+    if type(cell) is tuple and cell:
+        message = "this is an object, not a single value"
+        keys = ", ".join(key for key, _ in cell[:KEYS_SHOWN])
+        hint = f"it has the keys {keys}: read one of them as {name}.{cell[0][0]}"
+    fault = CellError(row, name, message, _format_cell(cell), code=bad.code, hint=hint)
+    return replace(fault, hint=suggest_for_cell(fault)) if type(cell) is str and not hint else fault
+
+
+def _to_number(cell: Any) -> float | None:
+    if type(cell) in (JsonNumber, JsonInteger):
         return float(cell)
-    raise BadCell("not a number")
+    if type(cell) is not str:
+        raise BadCell("not a number")
+    text = cell.strip(" \t")
+    if not text:
+        return None
+    if not (re.fullmatch(PLAIN_SIGNS.number, text) or re.fullmatch(WORDS, text)):
+        raise BadCell("not a number")
+    return float(text)
 
 
-def _to_integer(cell: Any) -> int:
-    if type(cell) is not JsonInteger:
+def _to_integer(cell: Any) -> int | None:
+    text = cell.strip(" \t") if type(cell) is str else cell
+    if text == "":
+        return None
+    if type(text) is not JsonInteger and not (
+        type(text) is str and re.fullmatch(PLAIN_SIGNS.integer, text)
+    ):
         raise BadCell("not an integer")
-    value = int(cell) if len(cell) <= DIGITS_MAX else INT64_MAX + 1
+    bare = text.lstrip("+-0")
+    value = int(bare or 0) if len(bare) <= DIGITS_MAX else INT64_MAX + 1
+    value = -value if text.startswith("-") else value
     if not INT64_MIN <= value <= INT64_MAX:
         raise BadCell("an integer beyond 64 bits", "RT213")
     return value
 
 
-def _to_boolean(cell: Any) -> bool:
+def _to_boolean(cell: Any) -> bool | None:
     if type(cell) is bool:
         return cell
-    raise BadCell("not a boolean (true or false)")
+    text = cell.strip(" \t").lower() if type(cell) is str else "?"
+    if text and text not in BOOLEANS:
+        raise BadCell("not a boolean (true or false)")
+    return BOOLEANS.get(text)
+
+
+def _to_integer_key(cell: Any) -> int:
+    if isinstance(cell, str) and is_key_integer(cell):
+        return int(cell)
+    message = "not a plain 64-bit integer, as the keys in the first rows are"
+    raise BadCell(message, "RT212", "set io.key: {COLUMN: text} if the keys are texts")
+
+
+def _to_text_key(cell: Any) -> str:
+    return str(cell) if type(cell) is JsonInteger else _to_text(cell)
 
 
 def _to_text(cell: Any) -> str:
@@ -155,7 +227,7 @@ def _to_any(cell: Any) -> str:
     """Keep what a cell is: text with a quote in front, all else as JSON."""
     if type(cell) in (JsonNumber, JsonInteger):
         return str(cell)
-    return '"' + _to_text(cell) if type(cell) is str else json.dumps(cell)
+    return '"' + _to_text(cell) if type(cell) is str else _format_cell(cell)
 
 
 def _decode_any(text: str) -> Any:
@@ -163,7 +235,14 @@ def _decode_any(text: str) -> Any:
 
 
 def _format_cell(cell: Any) -> str:
-    return cell if isinstance(cell, str) else json.dumps(cell)
+    return cell if isinstance(cell, str) else json.dumps(_to_plain(cell))
+
+
+def _to_plain(cell: Any) -> Any:
+    """Return a cell with objects as dictionaries."""
+    if type(cell) is tuple:
+        return {key: _to_plain(value) for key, value in cell}
+    return [_to_plain(one) for one in cell] if type(cell) is list else cell
 
 
 _KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
@@ -174,4 +253,6 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
     "raw": (_to_raw_text, pa.string()),
     "epoch": (_to_epoch_text, pa.string()),
     "any": (_to_any, pa.string()),
+    "integer key": (_to_integer_key, pa.int64()),
+    "text key": (_to_text_key, pa.string()),
 }

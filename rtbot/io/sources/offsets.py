@@ -26,19 +26,22 @@ if TYPE_CHECKING:
     Span = tuple[int, int, str]
     """A part of a file, from byte to byte, and its SHA-256."""
 
+PACKED_SUFFIX = ".gz"
 PAGE_BYTES, PAGES = 1 << 12, 64
 ENDS_BYTES = 1 << 16
 """Bytes that are hashed at the head and at the end of a file that its pages prove."""
 
 TEXT, PACKED, PAGED = "text", "packed", "paged"
+DECODED = "text of "
+"""Begins the kind of text that is decoded from an encoding, compressed or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileOffset:
     """Where a block of a file begins, in its reader's terms, and what proves all before it.
 
-    `kind` is what the spans are of: the file, its decompressed content, or its pages. `stamp` is
-    what `Files.stamp` returned when the file was opened.
+    `kind` is what the spans are of: the file, its decompressed or decoded content, or its pages.
+    `stamp` is what `Files.stamp` returned when the file was opened.
     """
 
     path: str
@@ -133,16 +136,28 @@ def _digest_span(stream: BinaryIO, mark: FileOffset, start: int, end: int) -> st
         return digest_pages(stream, end)
     stream.seek(0)
     reader: Any = stream
-    if mark.kind == PACKED:
-        from rtbot.io.sources.gzip import GzipStream
-
-        reader = GzipStream(stream, mark.path)
-        assert not start, "packed text is read from its beginning"
-    else:
+    if mark.kind == TEXT:
         stream.seek(start)
+    else:
+        assert not start, "packed text is read from its beginning"
+        reader = open_content(stream, mark.path, mark.kind)
     found = hashlib.sha256()
     update_hash(found, reader, end - start)
     return found.hexdigest()
+
+
+def open_content(stream: BinaryIO, path: str, kind: str) -> Any:
+    """Return what reads the content of a file that is compressed or in another encoding."""
+    reader: Any = stream
+    if kind == PACKED or path.lower().endswith(PACKED_SUFFIX):
+        from rtbot.io.sources.gzip import GzipStream
+
+        reader = GzipStream(stream, path)
+    if kind.startswith(DECODED):
+        from rtbot.io.sources.text_decoder import DecodedStream
+
+        reader = DecodedStream(reader, path, kind.removeprefix(DECODED))
+    return reader
 
 
 def digest_pages(stream: BinaryIO, size: int) -> str:
