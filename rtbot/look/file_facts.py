@@ -81,7 +81,7 @@ class FileFacts:
     @property
     def numeric(self) -> list[ColumnFacts]:
         """The columns of numbers that are neither times nor keys."""
-        taken = {*(self.time.columns if self.time else ()), *self.key}
+        taken = {*(self.time.columns if self.time else ()), *self.key, *self.other_times}
         kinds = ("number", "integer")
         return [c for c in self.columns if c.kind in kinds and c.name not in taken]
 

@@ -13,7 +13,7 @@ from rtbot.look.column_facts import (
     SampledTable,
     find_number_signs,
 )
-from rtbot.look.file_facts import FileFacts
+from rtbot.look.file_facts import STORED, FileFacts
 from rtbot.look.file_sample import FileSample, read_sample
 from rtbot.look.json_table import is_json_lines, read_json_table
 from rtbot.look.series_facts import count_of
@@ -45,14 +45,22 @@ MARKUP = re.compile(
 )
 
 
-def look_at_file(path: str, files: Files | None = None) -> FileFacts:
-    """Return what a file is. Raises OSError; what is in the file raises nothing."""
-    sample = read_sample(files or Files(), path)
+def look_at_file(path: str, files: Files | None = None, *, tried: bool = False) -> FileFacts:
+    """Return what a file is; `tried` asks to read its beginning with the options that are found.
+
+    Raises OSError; what is in the file raises nothing.
+    """
+    files = files or Files()
+    sample = read_sample(files, path)
     facts = look_at_sample(path, sample)
-    if facts.form in ("parquet", "arrow"):
+    if facts.form in STORED:
         from rtbot.look.stored_table import describe_stored
 
-        describe_stored(files or Files(), path, facts)
+        describe_stored(files, path, facts)
+    if tried:
+        from rtbot.look.trial_reading import try_options
+
+        try_options(facts, files, sample)
     return facts
 
 

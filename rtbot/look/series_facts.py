@@ -38,6 +38,8 @@ KEY_WORD = re.compile(
 )
 """Names of columns that are likely to hold keys."""
 
+NAMED = "by its name alone"
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesFacts:
@@ -119,14 +121,13 @@ def find_keys(
 ) -> tuple[tuple[str, ...], str]:
     """Return the columns that distinguish rows of one time, with the reason; none if all differ.
 
-    A column whose name is one for keys is returned too where times are distinct and its values
-    repeat, as a question.
+    Where all times differ it is a column whose name is one for keys, and whose values repeat.
     """
     rated = _list_candidates(facts)
     repeats = _count_repeats(times, [()] * len(times))
     if not repeats:
-        named = [fact.name for fact in rated if _has_key_word(fact.name)]
-        return (), (named[0] if named else "")
+        named = [f.name for f in rated if _has_key_word(f.name) and f.kind != "integer"]
+        return tuple(named[:1]), NAMED if named else ""
     for size in (1, 2):
         for chosen in combinations([fact.name for fact in rated], size):
             keys = list(zip(*(columns[name] for name in chosen), strict=True))

@@ -113,7 +113,10 @@ def choose_inputs(facts: FileFacts) -> list[StarterInput]:
 
 def _counts(name: str) -> bool:
     """Return whether a column is likely to count rows or name things."""
-    return re.fullmatch(r"(?:.*[_ ])?(?:id|index|nr|no|row|record|seq)|", name.lower()) is not None
+    return (
+        re.fullmatch(r"(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|", name.lower())
+        is not None
+    )
 
 
 def _make_id(name: str, taken: Sequence[str]) -> str:

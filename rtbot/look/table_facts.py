@@ -14,6 +14,7 @@ from rtbot.look.column_facts import NUMERIC, describe_columns
 from rtbot.look.file_facts import counts_instants, show_length, show_time
 from rtbot.look.series_facts import (
     DAY,
+    NAMED,
     UNIT_LENGTHS,
     count_of,
     find_keys,
@@ -37,6 +38,9 @@ WIDE_COLUMNS = 12
 
 COLUMNS_KEY = "series"
 TOKEN_LENGTH = 16
+LIKELY = 1.0
+"""Columns of times with a lower rating are integers that ascend, and may be anything."""
+
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
 LONG_GAP = 365 * DAY
 HOURS_TWICE = range(4)
@@ -50,7 +54,7 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) ->
     candidates = find_times(table, facts.columns)
     facts.time = next((time for time in candidates if not time.obstacle), None)
     unread = [time for time in candidates if time.obstacle]
-    if unread and facts.time is not None and facts.time.rating < min(1.5, unread[0].rating):
+    if unread and facts.time is not None and facts.time.rating < min(LIKELY, unread[0].rating):
         facts.time = None
     if unread and (facts.time is None or facts.time.rating < unread[0].rating):
         facts.obstacles.append(f"{name_columns(unread[0].columns)}: {unread[0].obstacle}")
@@ -59,7 +63,7 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) ->
     facts.other_times = tuple(
         name_columns(time.columns)
         for time in candidates
-        if time is not facts.time and facts.time and not {*time.columns} & {*facts.time.columns}
+        if facts.time and time.rating >= LIKELY and not {*time.columns} & {*facts.time.columns}
     )
     if facts.time is not None:
         _describe_time(facts, table, facts.time)
@@ -86,10 +90,11 @@ def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> No
     series = measure_series(joined)
     facts.time = time = replace(time, series=series)
     facts.key_count = len(split_series([pair for segment in joined for pair in segment]))
-    if facts.key:
+    if reason == NAMED:
+        facts.doubts.append(f"{facts.key[0]} is taken for a key by its name: without it, all rows")
+        facts.doubts[-1] += " are one series"
+    elif facts.key:
         facts.notes.append(f"key {', '.join(facts.key)}: {reason}")
-    elif reason:
-        facts.doubts.append(f"{reason} looks like a key: rows of all its values are one series now")
     facts.io = _choose_io(facts, time)
     _note_time(facts, time)
     if series.duplicates:

@@ -14,7 +14,7 @@ def look(data, name="x.csv"):
 @pytest.mark.parametrize(
     ("data", "encoding", "bom"),
     [
-        ("t,x\n1,2\n".encode(), "utf-8", False),
+        (b"t,x\n1,2\n", "utf-8", False),
         ("\ufefft,x\n1,2\n".encode(), "utf-8", True),
         ("t,x\n1,2\n".encode("utf-16"), "utf-16", True),
         ("t,x\n1,2\n".encode("utf-16-le"), "utf-16-le", False),

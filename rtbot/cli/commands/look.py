@@ -37,7 +37,7 @@ def command(paths: Sequence[str], form: str, debug: bool) -> int:  # noqa: ARG00
 
     files = Files()
     names = [name for path in paths for name in files.list_matching(path)]
-    found = [look_at_file(name, files) for name in names]
+    found = [look_at_file(name, files, tried=True) for name in names]
     if form == "json":
         echo(json.dumps([facts.to_json() for facts in found], indent=2))
     else:
