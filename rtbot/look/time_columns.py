@@ -210,7 +210,7 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
         obstacle = f"numbers such as {texts[0]} look like days of a sheet: save them as dates"
         return TimeFacts(name, integer=True, obstacle=obstacle, rating=rating)
     plain = all(time_texts.EPOCH.fullmatch(text) for text in texts)
-    if rating > 1 and fact.kind == "number" and plain:
+    if rating > 1 and fact.kind == "number" and plain and _ascends(texts):
         doubts = (f"seconds since a start, {texts[0]} and so on, are taken as seconds since 1970",)
         return TimeFacts(name, "unix", "ns", rating=rating, doubts=doubts)
     if rating > 1 and fact.kind == "integer":
@@ -222,8 +222,8 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
 
 
 def _ascends(texts: Sequence[str]) -> bool:
-    """Return whether every integer is greater than the one before."""
-    return len(texts) > 1 and all(int(a) < int(b) for a, b in pairwise(texts))
+    """Return whether every number is greater than the one before."""
+    return len(texts) > 1 and all(float(a) < float(b) for a, b in pairwise(texts))
 
 
 def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> TimeFacts | None:
