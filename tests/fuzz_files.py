@@ -44,7 +44,19 @@ THROUGH_THE_CLI = 25
 
 KEYS = ["version", "name", "params", "inputs", "operators", "outputs", "tests", "io", "type", "in"]
 KEYS += ["control", "doc", "meta", "window", "unit", "late", "duplicates", "key", "given", "expect"]
-KEYS += ["imports", "prototypes", "connections", "apiVersion", "default", "min", "max", "choices"]
+KEYS += ["time", "null", "csv", "delimiter", "skip", "names", "time_format", "timezone"]
+KEYS += [
+    "columns_as",
+    "bad",
+    "imports",
+    "prototypes",
+    "connections",
+    "apiVersion",
+    "default",
+    "min",
+    "max",
+    "choices",
+]
 WORDS = ["$w", "{", "}", "[", "]", ": ", "- ", "&a ", "*a", "!!x ", "!x", "\t", "'", '"', "|\n"]
 WORDS += [">-\n", "#", "\n---\n", "\n...\n", "<<: ", "null", "~", "true", "no", "0x1F", "1_000"]
 WORDS += ["(", ")", ",", "`", "``", "a.o1", ".", "%", "%YAML 1.1\n", "\\u0041", "i1", "\r\n", "\r"]

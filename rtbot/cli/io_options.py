@@ -22,7 +22,7 @@ _PATH = re.compile(r"([a-z_]+)(?:\.([^.\[]+))?")
 def collect_io(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of `io` that the options of a verb give, as `Graph` takes them."""
     given = {
-        "time": split_names(options.get("time") or ()),
+        "time": [_escape(name) for name in split_names(options.get("time") or ())],
         "csv": dict(map(_parse_setting, options.get("csv") or ())),
         "null": [_escape(token) for token in options.get("null") or ()],
         "time_format": _escape(options.get("time_format") or ""),
@@ -39,7 +39,7 @@ def split_names(texts: Iterable[str]) -> list[str]:
     found: list[str] = [text for text in texts if not text]
     try:
         for row in csv.reader(texts, skipinitialspace=True):
-            found += [_escape(name.strip()) for name in row if name.strip()]
+            found += [name.strip() for name in row if name.strip()]
     except csv.Error as error:
         raise click.UsageError(f"{list(texts)} are no names of columns: {error}") from None
     return found
@@ -70,7 +70,9 @@ def _find_place(file: str) -> tuple[str, str]:
 
 def _parse_setting(text: str) -> tuple[str, Any]:
     key, value = _split_setting(text)
-    return (key, split_names([value])) if key == "names" else (key, _escape(value))
+    if key == "names":
+        return key, [_escape(name) for name in split_names([value])]
+    return key, _escape(value)
 
 
 def _split_setting(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rtbot.cli.io_options import split_names
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
 from rtbot.graph.model import collect_own
@@ -62,7 +63,8 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
 def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:
     """Build what is to be read from the options."""
     io = graph.checked.io
-    key = io.key if options["key"] is None else _split_names(options["key"])
+    given = options["key"]
+    key = io.key if given is None else tuple(split_names([given]) if given.strip() else ())
     file = options["file"]
     if file is None and not options["inputs"]:
         name = next(iter(graph.checked.inputs))
@@ -96,10 +98,6 @@ def parse_bytes(text: str) -> int:
     if found is None:
         raise ValueError(f"{text!r} is not a number of bytes such as 500000, 64M or 2G")
     return int(found[1]) << POWERS[found[2]]
-
-
-def _split_names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _match_taps(graph: Graph, globs: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,11 +11,25 @@ if TYPE_CHECKING:
     from rtbot.operator import Type
 
 
+@dataclass(frozen=True)
+class Signature:
+    """The name of a generated function and those of its parameters, in their order.
+
+    `reads` are the parameters for the columns of its source, `writes` those for every batch that it
+    makes. The runtime gives arguments by these names.
+    """
+
+    name: str
+    parameters: list[str]
+    reads: list[str] = field(default_factory=list)
+    writes: list[list[str]] = field(default_factory=list)
+
+
 @dataclass
 class SegmentCall:
     """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next."""
 
-    name: str
+    function: Signature
     source: int
     columns: list[int]
     carries: bool
@@ -31,7 +45,7 @@ class RetimeCall:
     It updates the frontiers `settles`.
     """
 
-    name: str
+    function: Signature
     node: str
     source: int
     columns: list[int]
@@ -54,7 +68,7 @@ class Grid:
 class PairCall:
     """Runs a pairing; `sources` are (stream, column)."""
 
-    name: str
+    function: Signature
     key: int
     sources: list[tuple[int, int]]
     ports: list[pairing_layout.PairingPort]

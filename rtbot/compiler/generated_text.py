@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtbot.compiler.calls import Signature
+
 Conditions = frozenset[str]
 """Names of flags that must all hold; none means always."""
 
@@ -9,6 +14,12 @@ Conditions = frozenset[str]
 def indent_lines(lines: list[str], depth: int) -> list[str]:
     """Indent the lines by `depth` levels."""
     return ["    " * depth + line for line in lines]
+
+
+def format_function(function: Signature, lines: list[str]) -> str:
+    """Return the text of a function."""
+    head = f"def {function.name}({', '.join(function.parameters)}):"
+    return "\n".join([head, *indent_lines(lines, 1)]) + "\n"
 
 
 def format_condition(conditions: Conditions) -> str:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import guard_lines, indent_lines
+from rtbot.compiler.calls import Signature
+from rtbot.compiler.generated_text import format_function, guard_lines, indent_lines
 from rtbot.compiler.step_calls import StepCall
 from rtbot.compiler.variables import ZERO, LoopVariable, OutputGroup, canonicalise_value
 from rtbot.operator import Scalar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rtbot.compiler.segment import Segment
     from rtbot.graph.model import Node
 
 SETUP = ["H = I[0]", "W = I[1]"]
 
 
-def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> str:
+def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signature, str]:
     """Write the loop over the runs of a batch: rows in, per group starts, times and columns out."""
     columns = flatten_names(segment.columns)
-    parameters = ["runs", "slots", "starts", "time", *(f"{c}_column" for c in columns), "F", "I"]
+    reads, writes = name_columns(columns), []
     opening: list[str] = []
     closing: list[str] = []
     body = ["t = time[row]", *(f"{c} = {c}_column[row]" for c in columns), *segment.body]
     for number, group in enumerate(groups):
-        names = list_group_names(segment.name, number, group)
-        parameters += names
+        names = list_group_names(number, group)
+        writes.append(names)
         if group.conditions:
             opening += [f"m{number} = 0", f"{names[0]}[0] = 0"]
             closing.append(f"{names[0]}[run + 1] = m{number}")
@@ -46,12 +50,9 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> str:
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    return format_function(segment.name, parameters, lines)
-
-
-def format_function(name: str, parameters: list[str], lines: list[str]) -> str:
-    """Return the text of a function."""
-    return "\n".join([f"def {name}({', '.join(parameters)}):", *indent_lines(lines, 1)]) + "\n"
+    parameters = ["runs", "slots", "starts", "time", *reads, "F", "I", *chain(*writes)]
+    function = Signature(segment.name, parameters, reads, writes)
+    return function, format_function(function, lines)
 
 
 def count_rows(segment: Segment, rows: str) -> list[str]:
@@ -59,19 +60,23 @@ def count_rows(segment: Segment, rows: str) -> list[str]:
     return [] if segment.rows is None else [f"I[{segment.rows}] += {rows}"]
 
 
-def list_group_names(prefix: str, number: int, group: OutputGroup) -> list[str]:
+def list_group_names(number: int, group: OutputGroup) -> list[str]:
     """Return the parameters of a group: starts and times unless it has every row, then columns."""
     names = [] if not group.conditions else [f"starts_{number}", f"time_{number}"]
     for position, column in enumerate(group.columns):
-        names.append(f"{prefix[0]}{number}_{position}_{column.text}")
-        if column.valid:
-            names.append(f"{prefix[0]}{number}_{position}_{column.text}_valid")
+        name = f"s{number}_{position}" + (f"_{column.text}" if column.text.isidentifier() else "")
+        names += name_columns([name, f"{name}_valid"] if column.valid else [name])
     return names
 
 
 def flatten_names(columns: list[tuple[str, str | None]]) -> list[str]:
-    """Return the names of the value and valid columns, in order."""
+    """Return the names of values and valid flags, in order."""
     return [name for pair in columns for name in pair if name is not None]
+
+
+def name_columns(names: Iterable[str]) -> list[str]:
+    """Return the parameters for the arrays of these values and flags."""
+    return [f"{name}_column" for name in names]
 
 
 def write_stores(number: int, group: OutputGroup, names: list[str]) -> list[str]:
@@ -88,7 +93,7 @@ def write_stores(number: int, group: OutputGroup, names: list[str]) -> list[str]
     return guard_lines(group.conditions, lines)
 
 
-def write_row_function(segment: Segment, groups: list[OutputGroup]) -> str:
+def write_row_function(segment: Segment, groups: list[OutputGroup]) -> tuple[Signature, str]:
     """Write the one-row twin: it takes a row by value and returns a flag and values per group."""
     results: list[str] = []
     before: list[str] = []
@@ -120,12 +125,12 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> str:
         *after,
         f"return {', '.join(results)}{',' if len(results) == 1 else ''}",
     ]
-    return format_function(
-        f"{segment.name}_one", ["slot", "t", *flatten_names(segment.columns), "F", "I"], lines
-    )
+    parameters = ["slot", "t", *flatten_names(segment.columns), "F", "I"]
+    function = Signature(f"{segment.name}_one", parameters)
+    return function, format_function(function, lines)
 
 
-def write_retime_loop(segment: Segment, node: Node) -> str:
+def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
     """Write the loop of an operator with its own times. It stops where `room` is used up.
 
     Returns the row to go on with (the number of rows when done) and how many rows it wrote; it is
@@ -157,11 +162,12 @@ def write_retime_loop(segment: Segment, node: Node) -> str:
         *segment.tail,
         "return run, row, m",
     ]
-    parameters = ["runs", "slots", "starts", "time"]
-    parameters += [f"{c}_column" for c in flatten_names(segment.columns)]
-    parameters += ["F", "I", "progress", "from_run", "from_row", "room", "out_base"]
-    parameters += ["out_starts", "out_time", *(f"{name}_column" for name in outputs)]
-    return format_function(segment.name, parameters, lines)
+    reads = name_columns(flatten_names(segment.columns))
+    writes = ["out_starts", "out_time", *name_columns(outputs)]
+    parameters = ["runs", "slots", "starts", "time", *reads, "F", "I"]
+    parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
+    function = Signature(segment.name, parameters, reads, [writes])
+    return function, format_function(function, lines)
 
 
 def name_retimed_outputs(segment: Segment, node: Node) -> dict[str, str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.compiler.generated_text import indent_lines
+from rtbot.compiler.calls import Signature
+from rtbot.compiler.generated_text import format_function, indent_lines
 from rtbot.compiler.pairing_layout import (
     ENDING,
     FIRST,
@@ -45,22 +46,22 @@ class PairingWriter:
         self.latest = [LatestRowCode(k, ports[k], o) for k, o in zip(last, offsets, strict=True)]
         self.parts: list[RowQueueCode | LatestRowCode] = [*self.rows, *self.latest]
 
-    def list_parameters(self) -> list[str]:
-        """Return the names of the function's parameters, in the order of runtime arguments."""
-        names = ["runs", "slots"]
+    def write_signature(self) -> Signature:
+        """Return the name and the parameters of the function; `reads` is in the order of ports."""
+        reads: list[str] = []
+        frontiers = ["out_frontier", "out_pinned"]
+        pool = ["Q", "QF", "header", "pool_time", "pool_F", "pool_I", "pool_valid", "pool_next"]
+        writes = ["out_starts", "out_time"]
         for k, port in enumerate(self.ports):
-            names += [f"starts{k}", f"time{k}", f"column{k}"]
-            names += [f"valid{k}"] if port.type.nullable else []
-            names += [f"frontier{k}", f"pinned{k}"]
-        names += ["Q", "QF", "header", "pool_time", "pool_F", "pool_I", "pool_valid", "pool_next"]
-        for k in self.every:
-            names += [f"heap_time{k}", f"heap_slot{k}", f"watch{k}"]
-        names += ["out_frontier", "out_pinned", "out_starts", "out_time"]
-        for k, port in enumerate(self.ports):
-            names += [f"out{k}"] + ([f"out_valid{k}"] if port.out.nullable else [])
-        return names
+            reads += [f"starts{k}", f"time{k}", f"column{k}"]
+            reads += [f"valid{k}"] if port.type.nullable else []
+            frontiers += [f"frontier{k}", f"pinned{k}"]
+            pool += [f"heap_time{k}", f"heap_slot{k}", f"watch{k}"]
+            writes += [f"out{k}"] + ([f"out_valid{k}"] if port.out.nullable else [])
+        names = ["runs", "slots", *reads, *frontiers, *pool, *writes]
+        return Signature(self.name, names, reads, [writes])
 
-    def write_function(self) -> str:
+    def write_function(self) -> tuple[Signature, str]:
         """Write the function."""
         lines = [
             *self._write_opening(),
@@ -69,8 +70,8 @@ class PairingWriter:
             *self._write_closing(),
             "return m",
         ]
-        head = f"def {self.name}({', '.join(self.list_parameters())}):"
-        return "\n".join([head, *indent_lines(lines, 1)]) + "\n"
+        function = self.write_signature()
+        return function, format_function(function, lines)
 
     def _write_opening(self) -> list[str]:
         lines = ["m = 0", "out_starts[0] = 0", f"width = {count_key_words(self.ports)}"]

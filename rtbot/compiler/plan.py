@@ -69,6 +69,7 @@ class Plan:
         self.pairings: list[PairCall] = []
         self.grids: dict[str, Grid] = {}
         self.losses: dict[tuple[str, str], int] = {}
+        self.recounted: dict[str, int] = {}
         self.reasons: dict[tuple[str, str], str] = {}
         self._texts: list[str] = []
         self._functions: NamedFunctions = []
@@ -152,7 +153,7 @@ class Plan:
     @cached_property
     def counters(self) -> dict[str, int]:
         """The words of the header that count, by their names in dumps."""
-        found: dict[str, int] = {}
+        found = dict(self.recounted)
         for (node, port), counted in self.ports.items():
             if counted.active is not None:
                 found[f"{node}.{port} in"] = counted.active
@@ -213,10 +214,11 @@ class Plan:
     # ---- what makes rows
 
     def _write_pair(self, timeline: Timeline, pairing: Pairing) -> None:
-        self._texts.append(PairingWriter(timeline.name, pairing.ports).write_function())
+        function, text = PairingWriter(timeline.name, pairing.ports).write_function()
+        self._texts.append(text)
         self._functions += [(f.__name__, f) for f in pairing_layout.STEPS]
         call = PairCall(
-            name=timeline.name,
+            function=function,
             key=pairing.number,
             sources=[self._timelines.locate(ref) for ref, _ in pairing.wanted],
             ports=pairing.ports,
@@ -237,10 +239,11 @@ class Plan:
             raise graph_error("RT117", node.mark, message, hint)
         for ref in refs:
             segment.add_column(ref, self._timelines.lookup_type(ref), f"{ref.id}_{ref.port}")
-        self._texts.append(loop_code.write_retime_loop(segment, node))
+        function, text = loop_code.write_retime_loop(segment, node)
+        self._texts.append(text)
         self._finish(segment)
         call = RetimeCall(
-            name=segment.name,
+            function=function,
             node=node.id,
             source=streams.pop(),
             columns=[self._timelines.locate(ref)[1] for ref in refs],
@@ -280,9 +283,10 @@ class Plan:
         groups = group_refs(find_exports(timeline, nodes), segment)
         carried = segment.carry_out(find_carried_refs(later, segment, timeline))
         extra = [OutputGroup(frozenset(), carried)] if carried else []
-        self._texts.append(loop_code.write_batch_loop(segment, groups + extra))
+        function, text = loop_code.write_batch_loop(segment, groups + extra)
+        self._texts.append(text)
         call = SegmentCall(
-            name=segment.name,
+            function=function,
             source=timeline.stream.index,
             columns=list(timeline.columns.values()),
             carries=previous is not None,
@@ -291,7 +295,7 @@ class Plan:
             input=timeline.input,
         )
         if previous is None and not later:
-            self._texts.append(loop_code.write_row_function(segment, groups))
+            self._texts.append(loop_code.write_row_function(segment, groups)[1])
         self.calls.append(call)
         self._finish(segment)
         return segment
@@ -321,10 +325,15 @@ class Plan:
             account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
             account.tied = segment.losses.get((node.id, port))
             if account.pairing is None:
-                timeline.counts[ref] = segment.count(segment.variables[ref].conditions)
+                self._count_passed(ref, segment, timeline)
         for port in node.outputs:
-            ref = Ref(node.id, port)
-            timeline.counts[ref] = segment.count(segment.variables[ref].conditions)
+            self._count_passed(Ref(node.id, port), segment, timeline)
+
+    def _count_passed(self, ref: Ref, segment: Segment, timeline: Timeline) -> None:
+        """Count the messages of a ref; a later part of a long loop counts them once more."""
+        index = segment.count(segment.variables[ref].conditions)
+        if timeline.counts.setdefault(ref, index) != index:
+            self.recounted[f"{ref} passed {segment.name}"] = index
 
     # ---- text
 

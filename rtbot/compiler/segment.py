@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
 RESERVED = {
     *("F", "I", "H", "W", "run", "runs", "row", "slot", "slots", "starts", "time", "t", "base"),
-    *("first", "last", "room", "code", "fine", "math"),
+    *("first", "last", "room", "code", "fine", "math", "m", "full", "progress", "own_time"),
+    *("from_run", "from_row", "out_base", "out_starts", "out_time"),
     *("abs", "float", "int", "min", "max", "range", "len", "bool"),
 }
+OWN_NAME = re.compile(r"(m|on_|starts_|time_)[0-9]+|o[0-9]+_[0-9]+(_valid)?|.*_column")
+"""Names of `rtbot.compiler.loop_code` that have a number or the name of a variable in them."""
 
 NamedFunctions = list[tuple[str, Callable[..., Any]]]
 
@@ -87,7 +90,7 @@ class Segment:
     def make_name(self, name: str) -> str:
         """Return a name for generated text that nothing else has."""
         name = re.sub(r"\W", "_", name)
-        if keyword.iskeyword(name) or name in RESERVED or not name:
+        if keyword.iskeyword(name) or name in RESERVED or OWN_NAME.fullmatch(name) or not name:
             name += "_"
         candidate, number = name, 2
         while candidate in self.taken:

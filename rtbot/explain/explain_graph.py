@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rtbot.explain import state as states
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbot.api import Graph
-    from rtbot.graph.model import CheckedGraph, Node
+    from rtbot.graph.model import CheckedGraph, Input, Io, Node
     from rtbot.operator import Parameter
 
 MARGIN = 14
@@ -35,7 +36,12 @@ def explain(graph: Graph) -> dict[str, Any]:
         "key": list(checked.io.key),
         "parameters": {name: format_plain(value) for name, value in checked.params.items()},
         "inputs": {
-            name: {"type": str(item.type), "doc": item.doc, "read_by": readers[Ref(name)]}
+            name: {
+                "type": str(item.type),
+                "doc": item.doc,
+                "read_by": readers[Ref(name)],
+                "io": _describe_own(item, checked.io),
+            }
             for name, item in checked.inputs.items()
         },
         "operators": {
@@ -54,6 +60,21 @@ def explain(graph: Graph) -> dict[str, Any]:
         "state": {name: part for name, part in found.items() if name != "operators"}
         | {"text": states.format_total(found)},
     }
+
+
+def _describe_own(item: Input, io: Io) -> dict[str, str]:
+    """Return what the `io` of an input has that is not that of the graph, as text."""
+    if item.io is None:
+        return {}
+    own, whole = _list_settings(item.io), _list_settings(io)
+    return {key: format_plain(value) for key, value in own.items() if value != whole[key]}
+
+
+def _list_settings(io: Io) -> dict[str, Any]:
+    """Return all keys of an `io` by their names in a graph file."""
+    found = asdict(io)
+    found |= found.pop("reading")
+    return found | {f"csv.{key}": value for key, value in found.pop("csv").items()}
 
 
 def _find_readers(checked: CheckedGraph) -> dict[Ref, list[str]]:
@@ -107,7 +128,8 @@ def format_graph(
         yield bold(name)
         readers = join_words(item["read_by"]) if item["read_by"] else "nothing"
         text = f"input: {item['type']} to {readers}"
-        yield from _format_facts([("", item["doc"]), ("gives", text)], width)
+        own = ", ".join(f"{key} {value}" for key, value in item["io"].items())
+        yield from _format_facts([("", item["doc"]), ("gives", text), ("own io", own)], width)
     for name, item in found["operators"].items():
         yield ""
         yield bold(name)

@@ -28,7 +28,7 @@ from rtbot.storage.files import Files
 from rtbot.storage.run_record import COMPLETE, READING, WRITTEN, RunRecord, check_run, decode_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from rtbot.api import Graph
     from rtbot.cli.progress_bar import ProgressBar
@@ -236,13 +236,8 @@ def _parse_position(text: Mapping[str, Any]) -> ReadPosition:
 
 def _describe_reading(own: InputSpec, request: InputSpec) -> dict[str, Any]:
     """Describe how a file is read; its column of times only where it is one of its own."""
-    time = {} if own.time == request.time else {"time": _describe_names(own.time)}
+    time = {} if own.time == request.time else {"time": ", ".join(own.time)}
     return asdict(own.reading) | time
-
-
-def _describe_names(names: Sequence[str]) -> Any:
-    """Return one name as it is, several as a list, None for none: as checkpoints have them."""
-    return list(names) if len(names) > 1 else next(iter(names), None)
 
 
 def _add_readings(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,7 +273,7 @@ def describe_job(job: Job, files: Files, inputs: Mapping[str, Input]) -> dict[st
     found = {
         "inputs": reading,
         "input format": request.form,
-        "time": _describe_names(request.time),
+        "time": ", ".join(request.time) or None,
         "key": ", ".join(request.key),
         "outputs": written,
         "rejects": None if job.rejects is None else job.rejects.path,

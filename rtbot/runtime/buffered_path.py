@@ -137,13 +137,13 @@ class BufferedPath(PushPath):
         arguments = self.session.runner.make_segment_arguments(
             call, self.slot, source, targets, (passed, carried)
         )
-        return getattr(self.session.module, call.name), arguments
+        return getattr(self.session.module, call.function.name), arguments
 
     def _bind_pair(self, call: PairCall) -> tuple[Any, list[Any]]:
         runner = self.session.runner
         batches = [self.buffers[source] for source, _ in call.sources]
         arguments = runner.make_pair_arguments(call, self.slot, batches, self.buffers[call.target])
-        return getattr(self.session.module, call.name), arguments
+        return getattr(self.session.module, call.function.name), arguments
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         session = self.session

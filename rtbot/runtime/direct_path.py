@@ -22,7 +22,7 @@ class DirectPath(PushPath):
         assert call.input is not None
         super().__init__(session, call.input)
         self.call = call
-        self.function = getattr(session.module, f"{call.name}_one")
+        self.function = getattr(session.module, f"{call.function.name}_one")
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]

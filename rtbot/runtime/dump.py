@@ -8,7 +8,7 @@ docs/checkpoints.md has the rules for changes of version.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     Begin = Callable[..., Session]
     """Makes a session, as the class does."""
 
-SAVED_IO = ("unit", "late", "duplicates", "lateness", "bad")
+IO_KEYS = ("unit", "time", "key", "late", "duplicates", "lateness", "bad")
+"""Keys of `io` that the rows of a session depend on; how files are written is not among them."""
+
 RESUME_HINT = "resume with the graph and the parameters of the dump, or start again"
 
 
@@ -48,7 +50,7 @@ def dump(session: Session) -> bytes:
         "rtbot": __version__,
         "graph": session.plan.description,
         "io": _describe_io(session.io),
-        "own": {name: _describe_io(io) for name, io in session.own.items()},
+        "own": {name: _describe_io(own) for name, own in session.own.items()},
         "key": list(session.key),
         "queue_limit": session.queue_limit,
         "finished": session.finished,
@@ -59,6 +61,18 @@ def dump(session: Session) -> bytes:
         "owners": owners,
     }
     return encode_blob(header, arrays)
+
+
+def _describe_io(io: Io) -> dict[str, Any]:
+    return {name: getattr(io, name) for name in IO_KEYS}
+
+
+def _restore_io(saved: Mapping[str, Any], io: Io) -> Io:
+    """Return `io` with the keys that were saved; older dumps have one time column, or None."""
+    given = {name: saved[name] for name in IO_KEYS}
+    time = given["time"] or ()
+    given["time"] = (time,) if isinstance(time, str) else tuple(time)
+    return replace(io, **given | {"key": tuple(given["key"])})
 
 
 def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
@@ -78,19 +92,6 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         message = "the dump does not hold what a dump of this graph holds"
         raise CheckpointError(message, code="RT311") from error
     return session
-
-
-def _describe_io(io: Io) -> dict[str, Any]:
-    """Return what a session needs of `io`: not how files are written."""
-    return {name: value for name, value in asdict(io).items() if name != "reading"}
-
-
-def _restore_io(saved: Mapping[str, Any], now: Io) -> Io:
-    """Return what `_describe_io` was given; before there could be several, `time` was one text."""
-    time = saved["time"]
-    names = (time,) if isinstance(time, str) else tuple(time or ())
-    values = {name: saved[name] for name in SAVED_IO}
-    return replace(now, time=names, key=tuple(saved["key"]), **values)
 
 
 def _check_graph(plan: Plan, header: Mapping[str, Any]) -> None:

@@ -25,9 +25,10 @@ from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.state_owner import OperatorState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
+    from rtbot.compiler.calls import Signature
     from rtbot.compiler.plan import Plan
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.state_owner import StateOwner
@@ -164,7 +165,7 @@ class Executor:
         arguments = self.make_segment_arguments(
             call, run.slots, source, targets, (carried, run.carried)
         )
-        getattr(self.module, call.name)(*arguments)
+        getattr(self.module, call.function.name)(*arguments)
         for (index, whole), target in zip(call.groups, targets, strict=True):
             batches[index] = target if whole else _trim_batch(target, int(target.starts[runs]))
 
@@ -176,29 +177,44 @@ class Executor:
         targets: Sequence[Batch],
         carried: tuple[list[Column], list[Column]],
     ) -> list[Any]:
-        """Arguments of a segment's function, in the order of `write_batch_loop`.
+        """Return the arguments of a segment's function.
 
         `targets` are the batches of its groups; `carried` are the columns of the segment before and
         those for the next one.
         """
-        wrap = self.wrap
-        arguments = [len(slots), wrap(slots), wrap(source.starts), wrap(source.time)]
-        arguments += self._wrap_columns(source, call.columns)
-        arguments += [wrap(a) for a in flatten_columns(carried[0])] if call.carries else []
-        arguments += [self.F, self.I]
-        for (_, whole), target in zip(call.groups, targets, strict=True):
-            arguments += [] if whole else [wrap(target.starts), wrap(target.time)]
-            arguments += [wrap(a) for a in flatten_columns(target.columns)]
-        return arguments + [wrap(a) for a in flatten_columns(carried[1])]
+        columns = [source.columns[c] for c in call.columns]
+        reads = flatten_columns([*columns, *carried[0]] if call.carries else columns)
+        arrays = self._name_source(call.function, slots, source, reads)
+        made = [
+            flatten_columns(batch.columns)
+            if whole
+            else [batch.starts, batch.time, *flatten_columns(batch.columns)]
+            for (_, whole), batch in zip(call.groups, targets, strict=True)
+        ]
+        if call.carried:
+            made.append(flatten_columns(carried[1]))
+        for names, group in zip(call.function.writes, made, strict=True):
+            arrays.update(zip(names, group, strict=True))
+        return self._arrange(call.function, arrays, len(slots))
 
-    def _wrap_columns(self, batch: Batch, columns: Iterable[int]) -> list[Any]:
-        wrap = self.wrap
-        found = []
-        for column in (batch.columns[c] for c in columns):
-            found.append(wrap(column.value))
-            if column.valid is not None:
-                found.append(wrap(column.valid))
+    def _name_source(
+        self, function: Signature, slots: np.ndarray, source: Batch, reads: list[np.ndarray]
+    ) -> dict[str, Any]:
+        """Return the arrays that a loop over the rows of a batch reads, by name."""
+        found = {"slots": slots, "starts": source.starts, "time": source.time}
+        found.update(zip(function.reads, reads, strict=True))
         return found
+
+    def _arrange(
+        self, function: Signature, arrays: Mapping[str, np.ndarray], runs: int, **more: Any
+    ) -> list[Any]:
+        """Return the arguments of a function in its order, given its arrays and numbers by name."""
+        given = {"runs": runs, "F": self.F, "I": self.I, **more}
+        if self.wrap is memoryview:
+            given.update((name, memoryview(array)) for name, array in arrays.items())
+        else:
+            given.update(arrays)
+        return [given[name] for name in function.parameters]
 
     def run_retime(self, call: RetimeCall, whole: Run) -> None:
         """Run an operator that sets times, as often as its output takes, and settle frontiers."""
@@ -210,17 +226,19 @@ class Executor:
         known = np.zeros(0, np.int64)
         if call.keeps_frontier:
             known = self.progress.known[call.progress]
+        reads = flatten_columns(source.columns[c] for c in call.columns)
+        arrays = self._name_source(call.function, slots, source, reads) | {"progress": known}
         parts: list[tuple[np.ndarray, list[Column]]] = []
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
-        wrap = self.wrap
         while len(source) and run < runs:
             time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
-            run, row, count = getattr(self.module, call.name)(
-                runs, wrap(slots), wrap(source.starts), wrap(source.time),
-                *self._wrap_columns(source, call.columns), self.F, self.I, wrap(known),
-                run, row, room_rows, total, wrap(starts), wrap(time),
-                *(wrap(a) for a in flatten_columns(columns)),
+            made = [starts, time, *flatten_columns(columns)]
+            arrays.update(zip(call.function.writes[0], made, strict=True))
+            arguments = self._arrange(
+                call.function, arrays, runs,
+                from_run=run, from_row=row, room=room_rows, out_base=total,
             )  # fmt: skip
+            run, row, count = getattr(self.module, call.function.name)(*arguments)
             parts.append((time[:count], [trim_column(c, count) for c in columns]))
             total += count
             room_rows = min(2 * room_rows, 1 << 22)
@@ -247,31 +265,25 @@ class Executor:
         target = Batch(starts, time, allocate_columns(stream.types, most))
         pool.header[pairing_layout.ENDING] = run.ending
         arguments = self.make_pair_arguments(call, slots, sources, target)
-        count = getattr(self.module, call.name)(*arguments)
+        count = getattr(self.module, call.function.name)(*arguments)
         pool.header[pairing_layout.ENDING] = 0
         batches[call.target] = _trim_batch(target, count)
 
     def make_pair_arguments(
         self, call: PairCall, slots: np.ndarray, sources: list[Batch], target: Batch
     ) -> list[Any]:
-        """Return the arguments of a pairing's function, as `PairingWriter` lists its parameters."""
-        pool = self.pools[call.key]
-        wrap = self.wrap
-        found: list[Any] = [len(slots), wrap(slots)]
-        for batch, (source, column) in zip(sources, call.sources, strict=True):
-            frontier, pinned = self.progress.lookup(self.plan.streams[source].progress[0])
-            found += [wrap(batch.starts), wrap(batch.time), *self._wrap_columns(batch, [column])]
-            found += [wrap(frontier), wrap(pinned)]
-        queue, value = pool.queue, pool.value
-        found += [wrap(a) for a in (queue.view(np.int64), queue, pool.header, pool.time)]
-        found += [wrap(a) for a in (value, value.view(np.int64), pool.valid, pool.next)]
-        for (times, heap_slots), watched in zip(pool.heaps, pool.watched, strict=True):
-            found += [wrap(times), wrap(heap_slots), wrap(watched)]
-        found += [wrap(a) for a in self.progress.lookup(call.progress)]
-        return [
-            *found,
-            *(wrap(a) for a in (target.starts, target.time, *flatten_columns(target.columns))),
-        ]
+        """Return the arguments of a pairing's function."""
+        arrays = self.pools[call.key].name_arrays() | {"slots": slots}
+        reads: list[np.ndarray] = []
+        for k, (batch, (source, column)) in enumerate(zip(sources, call.sources, strict=True)):
+            reads += [batch.starts, batch.time, *flatten_columns([batch.columns[column]])]
+            found = self.progress.lookup(self.plan.streams[source].progress[0])
+            arrays[f"frontier{k}"], arrays[f"pinned{k}"] = found
+        arrays["out_frontier"], arrays["out_pinned"] = self.progress.lookup(call.progress)
+        arrays.update(zip(call.function.reads, reads, strict=True))
+        made = [target.starts, target.time, *flatten_columns(target.columns)]
+        arrays.update(zip(call.function.writes[0], made, strict=True))
+        return self._arrange(call.function, arrays, len(slots))
 
 
 RUN: dict[type, Callable[[Executor, Any, Run], None]] = {

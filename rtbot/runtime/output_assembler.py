@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.tables.output_table import CodedColumn, OutputTable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch, Column
     from rtbot.runtime.keys import KeyTable
+    from rtbot.tables.output_table import RawColumn
     from rtbot.tables.string_dictionary import StringDictionary
 
-    Table = dict[str, np.ndarray]
+    Table = dict[str, RawColumn]
 
 
 class OutputAssembler:
@@ -25,24 +28,29 @@ class OutputAssembler:
         self.keys = keys
         self.texts = texts
 
-    def build_tables(self, slots: np.ndarray, batches: Sequence[Batch]) -> dict[str, Table]:
+    def build_tables(self, slots: np.ndarray, batches: Sequence[Batch]) -> dict[str, OutputTable]:
         """Return the table of every output."""
         shared: dict[int, Table] = {}
-        tables: dict[str, Table] = {}
+        tables: dict[str, OutputTable] = {}
         for name, (stream, place) in self.plan.places.items():
             batch = batches[stream]
             if stream not in shared:
                 shared[stream] = self._build_frame(slots, batch)
             kind = self.plan.streams[stream].types[place].kind
-            tables[name] = shared[stream] | self._build_values(kind, batch.columns[place])
+            values = self._build_values(kind, batch.columns[place])
+            tables[name] = OutputTable(shared[stream] | values)
         return tables
 
     def _build_frame(self, slots: np.ndarray, batch: Batch) -> Table:
         if self.keys is None:
             return {"t": batch.time}
         rows = np.diff(batch.starts)
-        keys = self.keys.decode_keys(slots)
-        return {n: np.repeat(c, rows) for n, c in keys.items()} | {"t": batch.time}
+        codes = np.repeat(np.arange(len(rows)), rows)
+        table: Table = {}
+        for name, column in self.keys.decode_keys(slots).items():
+            is_coded = column.dtype == object
+            table[name] = CodedColumn(codes, column) if is_coded else column.take(codes)
+        return table | {"t": batch.time}
 
     def _build_values(self, kind: str, column: Column) -> Table:
         value = column.value

@@ -157,6 +157,23 @@ class PairingPool:
         for watched in self.watched:
             watched[slot] = LAST
 
+    def name_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays by the names that the function of the pairing has for them."""
+        found = {
+            "Q": self.queue.view(np.int64),
+            "QF": self.queue,
+            "header": self.header,
+            "pool_time": self.time,
+            "pool_F": self.value,
+            "pool_I": self.value.view(np.int64),
+            "pool_valid": self.valid,
+            "pool_next": self.next,
+        }
+        for k, (times, slots) in enumerate(self.heaps):
+            found[f"heap_time{k}"], found[f"heap_slot{k}"] = times, slots
+            found[f"watch{k}"] = self.watched[k]
+        return found
+
     # ---- saving
 
     def save(self, slots: np.ndarray) -> Saved:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,18 @@ import pyarrow.compute as pc
 from rtbot.core.arrow import from_list, from_numpy
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
+from rtbot.tables.output_table import (
+    CodedColumn,
+    OutputTable,
+    concat_columns,
+    map_columns,
+    read_raw,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rtbot.tables.output_table import RawColumn
 
     Table = Mapping[str, np.ndarray]
 
@@ -43,14 +53,14 @@ def build_wide(
     heads = ["t", *key]
     tables = list(outputs.values()) or [{name: np.empty(0, np.int64) for name in heads}]
     if all(_has_same_rows(tables[0], table, heads) for table in tables[1:]):
-        coded = [_rank_cells(tables[0][name]) for name in heads]
+        coded = [_rank_cells(read_raw(tables[0], name)) for name in heads]
         places = _find_order([codes for codes, _ in coded])
         cells = [_take_column(table, places) for table in outputs.values()]
         marks = [from_numpy(np.ones(len(cells[0]), np.bool_))] * len(cells) if marked else []
         return pa.table(
             [*(_unrank_cells(one, places) for one in coded), *cells, *marks], names=names
         )
-    coded = [_rank_cells(np.concatenate([table[name] for table in tables])) for name in heads]
+    coded = [_rank_all_cells(tables, name) for name in heads]
     cuts = np.cumsum([len(table["t"]) for table in tables])[:-1]
     chosen, spots = _merge_rows([codes for codes, _ in coded])
     if any(len(part) and np.bincount(part).max() > 1 for part in np.split(spots, cuts)):
@@ -71,7 +81,7 @@ def build_long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
     values = [_take_column(table, None) for table in tables]
     if len({value.type for value in values}) > 1:
         values = [pc.cast(value, pa.string()) for value in values]
-    coded = [_rank_cells(np.concatenate([table[name] for table in tables])) for name in ["t", *key]]
+    coded = [_rank_all_cells(tables, name) for name in ["t", *key]]
     which = np.repeat(np.arange(len(tables)), [len(table["t"]) for table in tables])
     places = np.lexsort((which, *_order_sort_keys([codes for codes, _ in coded])))
     columns = [
@@ -82,19 +92,19 @@ def build_long(outputs: Mapping[str, Table], key: Sequence[str]) -> pa.Table:
     return pa.table(columns, names=["t", *key, "output", "value"])
 
 
-def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, dict[str, np.ndarray]]:
+def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, OutputTable]:
     """Return results that follow one another as one; outputs that share columns still do."""
-    made: dict[tuple[int, ...], np.ndarray] = {}
-    whole: dict[str, dict[str, np.ndarray]] = {}
+    made: dict[tuple[int, ...], RawColumn] = {}
+    whole: dict[str, OutputTable] = {}
     for output in results[-1]:
         parts = [result[output] for result in results if len(result[output]["t"])]
         parts = parts or [results[-1][output]]
-        whole[output] = {}
+        whole[output] = OutputTable()
         for name in parts[0]:
-            arrays = [part[name] for part in parts]
+            arrays = [read_raw(part, name) for part in parts]
             same = tuple(map(id, arrays))
             if same not in made:
-                made[same] = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
+                made[same] = concat_columns(arrays)
             whole[output][name] = made[same]
     return whole
 
@@ -108,17 +118,28 @@ def sort_outputs(
     sortings: dict[tuple[int, ...], np.ndarray | None] = {}
     found: dict[str, Table] = {}
     for output, table in outputs.items():
-        heads = [table[name] for name in ["t", *key]]
+        heads = [read_raw(table, name) for name in ["t", *key]]
         same = tuple(map(id, heads))
         if same not in sortings:
             sortings[same] = _find_order([_rank_cells(head)[0] for head in heads])
         places = sortings[same]
-        found[output] = table if places is None else {n: c[places] for n, c in table.items()}
+        found[output] = table if places is None else map_columns(table, itemgetter(places))
     return found
 
 
-def _rank_cells(column: np.ndarray) -> Coded:
+def _rank_all_cells(tables: Sequence[Table], name: str) -> Coded:
+    """Rank the cells of a column of all tables, one after the other."""
+    return _rank_cells(concat_columns([read_raw(table, name) for table in tables]))
+
+
+def _rank_cells(column: RawColumn) -> Coded:
     """Return numbers that order the rows: integers by value, text by code point, null last."""
+    if isinstance(column, CodedColumn):
+        values = column.values.tolist()
+        distinct = sorted(set(values) - {None})
+        places = {value: rank for rank, value in enumerate([*distinct, None])}
+        table = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+        return table.take(column.codes), from_list([*distinct, None])
     if column.dtype != object:
         return column, None
     starts = np.ones(len(column), np.bool_)
@@ -151,8 +172,9 @@ def _find_order(heads: Sequence[np.ndarray]) -> np.ndarray | None:
 
 
 def _has_same_rows(left: Table, right: Table, heads: Sequence[str]) -> bool:
-    return all(
-        left[name] is right[name] or np.array_equal(left[name], right[name]) for name in heads
+    pairs = [(read_raw(left, name), read_raw(right, name)) for name in heads]
+    return all(one is other for one, other in pairs) or all(
+        np.array_equal(left[name], right[name]) for name in heads
     )
 
 

@@ -59,6 +59,14 @@ def test_a_wrong_option_is_a_wrong_use(call, options, told):
     assert told in err
 
 
+def test_a_key_may_have_a_comma_in_its_name(call):
+    graph = "inputs: {x: number}\noutputs: [x]\n"
+    data = 't,"a, b",c,x\n1,k,m,5\n'
+    options = ("--key", '"a, b",c', "-q")
+    found = call("run", "g.yaml", "d.csv", *options, g__yaml=graph, d__csv=data)
+    assert found[:2] == (0, 't,"a, b",c,x\n1,k,m,5\n')
+
+
 def test_a_wrong_graph_stays_one(call):
     code, _, err = call("run", "g.yaml", "d.csv", "--null", "?", g__yaml="inputs: {x: numbr}\n")
     assert code == 3
@@ -72,7 +80,7 @@ def test_a_wrong_graph_stays_one(call):
         (["a,b", "c"], ["a", "b", "c"]),
         (["#YY, MM"], ["#YY", "MM"]),
         (['"Date, UTC",Time'], ["Date, UTC", "Time"]),
-        (["$t"], ["$$t"]),
+        (["$t"], ["$t"]),
         ([""], [""]),
     ],
 )
@@ -81,6 +89,7 @@ def test_names_of_columns(texts, names):
 
 
 def test_settings_are_texts_that_the_graph_converts():
+    assert collect_io({"time": ("$t,x",)}) == {"time": ["$$t", "x"]}
     options = {"csv": ("skip=2", "names=t,x", "comment=$", "delimiter==")}
     wanted = {"skip": "2", "names": ["t", "x"], "comment": "$$", "delimiter": "="}
     assert collect_io(options) == {"csv": wanted}

@@ -7,7 +7,7 @@ import pytest
 
 import rtbot
 from rtbot.graph.model import ReadOptions
-from rtbot.io.checkpointed_run import _add_readings, _describe_names
+from rtbot.io.checkpointed_run import _add_readings
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -122,6 +122,12 @@ def test_the_fingerprint_has_what_inputs_have_of_their_own():
     assert rtbot.load(graph("late: drop")) != rtbot.load(graph("late: error"))
 
 
+def test_explain_shows_what_is_of_its_own(call):
+    code, out, _ = call("explain", "g.yaml", g__yaml=graph(READS, "null: '?'"))
+    assert code == 0
+    assert "own io      time [when], csv.delimiter ;, csv.decimal ," in out
+
+
 # ---- checkpoints
 
 
@@ -149,4 +155,3 @@ def test_a_checkpoint_of_before_is_read_without_options():
     some = {"FILE": {"reading": {"null": ["?"], "csv": {"skip": 1}}}}
     found = _add_readings(some)["FILE"]["reading"]
     assert found == plain | {"null": ["?"], "csv": plain["csv"] | {"skip": 1}}
-    assert [_describe_names(names) for names in ((), ("t",), ("d", "h"))] == [None, "t", ["d", "h"]]

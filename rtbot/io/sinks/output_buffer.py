@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.tables.output_table import CodedColumn, map_columns
 from rtbot.tables.wide import concat_results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from rtbot.tables.output_table import RawColumn
 
     Table = Mapping[str, np.ndarray]
 
@@ -52,25 +56,35 @@ class OutputBuffer:
             if frontier is not None and cut and table["t"][-1] > frontier:
                 cut = int(np.searchsorted(table["t"], frontier, side="right"))
             whole_table = cut == len(table["t"])
-            given[name] = table if whole_table else {n: array[:cut] for n, array in table.items()}
-            rest[name] = {column: array[cut:] for column, array in table.items()}
+            given[name] = table if whole_table else map_columns(table, itemgetter(slice(cut)))
+            rest[name] = map_columns(table, itemgetter(slice(cut, None)))
         self._results, self.bytes = [], 0
         self._keep(rest)
         return given
 
     def _keep(self, result: Mapping[str, Table]) -> None:
         """Keep rows; arrays that outputs share stay shared, and none keeps a larger one alive."""
-        made: dict[int, np.ndarray] = {}
-        for table in result.values():
-            for array in table.values():
-                made.setdefault(id(array), array.copy() if _is_remnant(array) else array)
-        kept = {
-            name: {column: made[id(array)] for column, array in table.items()}
-            for name, table in result.items()
-        }
+        made: dict[int, RawColumn] = {}
+
+        def keep(column: RawColumn) -> RawColumn:
+            return made.setdefault(id(column), _copy_remnant(column))
+
+        kept = {name: map_columns(table, keep) for name, table in result.items()}
         self._results.append(kept)
-        self.bytes += PUSH_BYTES + sum(array.nbytes for array in made.values())
+        self.bytes += PUSH_BYTES + sum(map(_count_bytes, made.values()))
 
 
-def _is_remnant(array: np.ndarray) -> bool:
-    return isinstance(array.base, np.ndarray) and array.base.nbytes > 2 * array.nbytes
+def _copy_remnant(column: RawColumn) -> RawColumn:
+    """Return the column, or a copy where it is a small part of a larger array."""
+    if isinstance(column, CodedColumn):
+        codes = _copy_remnant(column.codes)
+        assert isinstance(codes, np.ndarray)
+        return column if codes is column.codes else CodedColumn(codes, column.values)
+    is_remnant = isinstance(column.base, np.ndarray) and column.base.nbytes > 2 * column.nbytes
+    return column.copy() if is_remnant else column
+
+
+def _count_bytes(column: RawColumn) -> int:
+    if isinstance(column, CodedColumn):
+        return column.codes.nbytes + column.values.nbytes
+    return column.nbytes
