@@ -134,7 +134,8 @@ def find_number_signs(table: SampledTable, delimiter: str) -> NumberSigns:
     """
     found: Counter[tuple[str, str, str]] = Counter()
     for place in range(len(table.names)):
-        cells = [describe_cell(cell) for cell in table.column(place)]
+        known = [cell for cell in table.column(place) if not cell_forms.is_absent(cell)]
+        cells = [describe_cell(cell) for cell in known]
         numbers = [form for form in cells if form.kind == NUMBER]
         if len(numbers) > MOST * sum(form.kind != EMPTY for form in cells):
             found.update((form.decimal, form.thousands, form.unsure) for form in numbers)

@@ -82,5 +82,5 @@ def _to_texts(column: pa.ChunkedArray) -> list[str]:
 
 def _name_type(kind: pa.DataType) -> str:
     if pa.types.is_timestamp(kind):
-        return "timestamp"
+        return "timestamp" if kind.tz is None else "instant"
     return "date" if pa.types.is_date(kind) else str(kind)

@@ -21,7 +21,7 @@ from rtbot.look.series_facts import (
     measure_series,
     split_series,
 )
-from rtbot.look.time_columns import find_times, join_columns, name_columns, parse_time
+from rtbot.look.time_columns import LIKELY, find_times, join_columns, name_columns, parse_time
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ WIDE_COLUMNS = 12
 
 COLUMNS_KEY = "series"
 TOKEN_LENGTH = 16
-LIKELY = 1.0
-"""Columns of times with a lower rating are integers that ascend, and may be anything."""
-
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
 LONG_GAP = 365 * DAY
 HOURS_TWICE = range(4)

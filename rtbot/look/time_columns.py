@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from rtbot.look.column_facts import ColumnFacts, SampledTable
 
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+LIKELY = 1.0
+"""Columns with a lower rating are integers that ascend, and may be anything."""
+
 GOOD = 0.9
 """A column is of times if at least this share of its cells is read."""
 
@@ -79,6 +82,8 @@ def find_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFa
             if (single := _read_column(table, place, fact)) is not None
         ),
     ]
+    if any(TIME_WORD.search(fact.name.strip()) for fact in facts):
+        found = [time for time in found if time.rating >= LIKELY]
     return sorted(found, key=lambda time: -time.rating)
 
 
@@ -174,7 +179,7 @@ def _is_compact(table: SampledTable, place: int) -> bool:
 
 def _read_column(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFacts | None:
     """Return how a column is a time, or None."""
-    if table.types.get(fact.name) in ("timestamp", "date"):
+    if table.types.get(fact.name) in ("timestamp", "instant", "date"):
         naive = table.types[fact.name] == "timestamp"
         return TimeFacts((fact.name,), naive=naive, rating=4.0 + _rate_name(fact.name, place))
     if fact.kind in ("integer", "number", CODE):
