@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rtbot.look.io_section import render_io
 from rtbot.look.look_at_file import look_at_file
 from rtbot.look.series_facts import count_of
+from rtbot.look.table_facts import NO_TIMES
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -67,11 +68,16 @@ def _differs(facts: FileFacts, used: Io, error: DataError) -> bool:
         return True
     if error.code not in FORM_CODES:
         return False
-    if facts.obstacles or facts.form_option:
+    if _list_obstacles(facts) or facts.form_option:
         return True
     new_time = facts.io.time != used.time and not (used.time and {*used.time} <= _names(facts))
     new_format = facts.io.reading.time_format != used.reading.time_format
     return error.code in TIME_CODES and facts.time is not None and (new_time or new_format)
+
+
+def _list_obstacles(facts: FileFacts) -> list[str]:
+    """Return what no options read; that there are no times is what the error says itself."""
+    return [text for text in facts.obstacles if text != NO_TIMES]
 
 
 def _differs_in_form(facts: FileFacts, used: Io) -> bool:
@@ -117,7 +123,7 @@ def _list_lines(facts: FileFacts) -> Iterator[str]:
         yield f"{facts.file} looks like this: {', '.join(traits)}"
     if facts.form_option is not None:
         yield f"whatever its name, it is {facts.form}: say --input-format {facts.form_option}"
-    yield from facts.obstacles
+    yield from _list_obstacles(facts)
     yield from facts.doubts[:DOUBTS_SHOWN]
     section = render_io(facts)
     if section and not facts.obstacles:

@@ -38,6 +38,7 @@ WIDE_COLUMNS = 12
 
 COLUMNS_KEY = "series"
 TOKEN_LENGTH = 16
+NO_TIMES = "no column looks like times"
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
 LONG_GAP = 365 * DAY
 HOURS_TWICE = range(4)
@@ -56,7 +57,7 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) ->
     if unread and (facts.time is None or facts.time.rating < unread[0].rating):
         facts.obstacles.append(f"{name_columns(unread[0].columns)}: {unread[0].obstacle}")
     if facts.time is None and not unread and len(table.names) > 1:
-        facts.obstacles.append("no column looks like times")
+        facts.obstacles.append(NO_TIMES)
     facts.other_times = tuple(
         name_columns(time.columns)
         for time in candidates

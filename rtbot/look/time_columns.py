@@ -82,7 +82,7 @@ def find_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFa
             if (single := _read_column(table, place, fact)) is not None
         ),
     ]
-    if any(TIME_WORD.search(fact.name.strip()) for fact in facts):
+    if any(_rate_name(fact.name, 0) > LIKELY for fact in facts):
         found = [time for time in found if time.rating >= LIKELY]
     return sorted(found, key=lambda time: -time.rating)
 
