@@ -14,9 +14,11 @@ from rtbot.explain import (
 )
 from rtbot.explain.error_pages import PageBlock, read_body, read_title, split_page
 from tests import samples
+from tests.field.table import page as field_page
 from tests.samples import DOCS
 
 OPERATORS, PICTURES, ERRORS = DOCS / "operators", DOCS / "pictures", DOCS / "errors.md"
+FILES = DOCS / "files-table.md"
 MADE_FROM = "<!-- Made by `make pages` from {}. -->\n\n"
 BACK = "\n[All operators](README.md) · [The graph file](../graph-file.md)\n"
 OPERATORS_HEAD = """\
@@ -49,7 +51,8 @@ def make_pages() -> dict[Path, str]:
     """Every made page and its text."""
     operators = [operator for family in group_operators().values() for operator in family]
     pages = {OPERATORS / f"{operator.__name__}.md": make_page(operator) for operator in operators}
-    return pages | {OPERATORS / "README.md": operator_index(), ERRORS: errors()}
+    pages |= {OPERATORS / "README.md": operator_index(), ERRORS: errors()}
+    return pages | {FILES: MADE_FROM.format("tests/field/formats.toml") + field_page()}
 
 
 def make_page(operator: type) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 VERBS = {
     "init": "write a graph to start from",
     "sample": "write data to try a graph on",
+    "look": "show what a file is, and the options that read it",
     "validate": "report every problem of graph files",
     "run": "run a graph on files",
     "warm": "compile graphs ahead",

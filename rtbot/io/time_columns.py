@@ -72,11 +72,22 @@ class TimeColumns:
 
     def _read_column(self, column: pa.Array) -> np.ndarray:
         if _is_text(column.type):
-            return self.parser.read_clock(column, self.style or self._find_style(column))
+            return self._read_texts(column)
         time = to_times(column, self.unit)
         if self.parser.epoch is None or not pa.types.is_integer(column.type):
             return time
         return self.parser.convert_counts(time)
+
+    def _read_texts(self, column: pa.Array) -> np.ndarray:
+        """Read texts; blanks around them are removed only where there are some."""
+        style = self.style or self._find_style(column)
+        try:
+            return self.parser.read_clock(column, style)
+        except DataError:
+            trimmed = pc.utf8_trim(column, " \t")
+            if trimmed.equals(column):
+                raise
+        return self.parser.read_clock(trimmed, style)
 
     def _find_style(self, column: pa.Array) -> TimeStyle:
         """Return how the first text is written; it remains the style of texts without a sample."""
@@ -119,7 +130,7 @@ class TimeColumns:
     def _read_one(self, column: pa.Array, row: int) -> int:
         if _is_text(column.type):
             style = self.style or self._find_style(column)
-            return self.parser.read_one(column[row].as_py(), style)
+            return self.parser.read_one(column[row].as_py().strip(" \t"), style)
         return int(self._read_column(column.slice(row, 1))[0])
 
     def _localise(
@@ -185,7 +196,8 @@ def detect_binding_style(binding: FileBinding) -> TimeStyle | None:
 
 def _detect_text_style(texts: pa.Array, parser: TimeParser) -> TimeStyle:
     """Return how the first text that is a time is written."""
-    styles = (parser.detect_style(text.as_py()) for text in texts if text.is_valid)
+    known = (text.as_py().strip(" \t") for text in texts if text.is_valid)
+    styles = map(parser.detect_style, known)
     found = next((style for style in styles if style is not None), None)
     return found or parser.add_zone(TimeStyle(separator=""))
 

@@ -38,6 +38,8 @@ def table(name):
 
 
 GRAPHS = table("graphs.csv")
+EXPLAINED = [row for rows in table("explained.csv") for row in rows]
+"""Lines behind the hint of an error about a file that is written otherwise than the options say."""
 
 
 @pytest.fixture
@@ -189,7 +191,8 @@ def test_every_fault_of_data_has_code_row_column_and_hint(call, rows):
     first, *rest = told.splitlines()
     assert first.startswith(f"{start}error[{row['code']}]: {row['message']}")
     assert f"column {row['column']!r}" in first or not row["column"]
-    assert [line.strip() for line in rest] == ([row["hint"]] if row["hint"] else [])
+    more = [one["line"] for one in EXPLAINED if one["file"] == row["file"]]
+    assert [line.strip() for line in rest] == ([row["hint"]] if row["hint"] else []) + more
 
 
 def test_the_table_of_data_has_every_file():

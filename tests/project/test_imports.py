@@ -33,6 +33,7 @@ PACKAGES = [
     "compiler",
     "runtime",
     "io",
+    "look",
     "compare",
     "graph_tests",
     "api",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,13 @@ from rtbot.cli.options import (
     parse_parameter,
 )
 from rtbot.cli.startup import begin_collecting
+from rtbot.core.errors import DataError
 from rtbot.core.modes import MODES, use_mode
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import rtbot
     from rtbot.cli.progress_bar import ProgressBar
     from rtbot.io.file_run import Job
@@ -197,8 +200,21 @@ def _execute(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool) -
             from rtbot.io.file_run import run_files as execute
         else:
             from rtbot.io.checkpointed_run import run_with_checkpoints as execute
+        stack.enter_context(_explain_errors(graph, asked))
         begin_collecting()
         return execute(graph, asked, _discard_notice if quiet else _print_notice, progress)
+
+
+@contextmanager
+def _explain_errors(graph: rtbot.Graph, asked: Job) -> Iterator[None]:
+    """Let errors about a file also show what it looks like, and the options that would read it."""
+    try:
+        yield
+    except DataError as error:
+        from rtbot.look.explain_errors import collect_used_io, explain_error
+
+        explain_error(error, collect_used_io(graph.checked, asked.request))
+        raise
 
 
 def _print_notice(text: str) -> None:

@@ -1,0 +1,152 @@
+"""The `io` section and the command line that read a file as it was found to be."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from rtbot.graph.model import CsvDialect
+from rtbot.look.series_facts import UNIT_LENGTHS, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rtbot.look.file_facts import FileFacts
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+RESERVED = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
+DIALECT = CsvDialect()
+TAB = "tab"
+WIDTH = 96
+
+
+def render_io(facts: FileFacts) -> str:
+    """Return the lines of the section `io`, with doubts as comments; "" if none are needed."""
+    lines = [f"  {line}" for line in _list_lines(facts)]
+    return "\n".join(["io:", *lines]) + "\n" if lines else ""
+
+
+def render_command(facts: FileFacts, graph: str = "GRAPH", inputs: Iterable[str] = ()) -> str:
+    """Return the command line with the same options."""
+    words = ["rtbot", "run", graph]
+    words += [f"--in={name}" for name in inputs] or [facts.file]
+    for option, value in _list_options(facts):
+        words += [option, value]
+    return " ".join(map(shlex.quote, words))
+
+
+def quote_scalar(text: str) -> str:
+    """Write a text as a scalar of YAML that is read as this text."""
+    if PLAIN.fullmatch(text) and text.lower() not in RESERVED:
+        return text
+    if text.isprintable() and "\u2028" not in text:
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    escaped = "".join(
+        c
+        if c.isprintable() and c not in '\\"'
+        else f"\\x{ord(c):02x}"
+        if ord(c) < 256
+        else f"\\u{ord(c):04x}"
+        if ord(c) < 65536
+        else f"\\U{ord(c):08x}"
+        for c in text
+    )
+    return f'"{escaped}"'
+
+
+def list_graph_only(facts: FileFacts) -> list[str]:
+    """Return the keys of `io` that the command line has no option for."""
+    io = facts.io
+    given = {
+        "unit": io.unit,
+        "lateness": io.lateness,
+        "duplicates": None if io.duplicates == "error" else io.duplicates,
+        "bad": None if io.bad == "error" else io.bad,
+        "columns_as": io.reading.columns_as,
+    }
+    return [name for name, value in given.items() if value is not None]
+
+
+def _list_lines(facts: FileFacts) -> Iterator[str]:
+    io, reading = facts.io, facts.io.reading
+    dialect = ", ".join(f"{key}: {value}" for key, value in list_dialect(reading.csv))
+    found = {
+        "unit": io.unit,
+        "time": _render_names(io.time) if io.time else None,
+        "time_format": _render_format(facts),
+        "key": _render_list(io.key) if io.key else None,
+        "columns_as": reading.columns_as and quote_scalar(reading.columns_as),
+        "null": _render_list(reading.null) if reading.null else None,
+        "lateness": _show_lateness(facts) if io.lateness is not None else None,
+        "duplicates": io.duplicates if io.duplicates != "error" else None,
+        "bad": io.bad if io.bad != "error" else None,
+        "csv": f"{{{dialect}}}" if dialect else None,
+    }
+    yield from (f"{key}: {value}" for key, value in found.items() if value is not None)
+
+
+def _render_format(facts: FileFacts) -> str | None:
+    """Write the format, and as a comment the others that would read all times too."""
+    form = facts.io.reading.time_format
+    if form is None:
+        return None
+    others = map(quote_scalar, facts.time.others if facts.time else ())
+    text = " or ".join(others)
+    return quote_scalar(form) + (f"   # or {text}" if text else "")
+
+
+def _render_list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(quote_scalar, texts))}]"
+
+
+def list_dialect(dialect: CsvDialect) -> Iterator[tuple[str, str]]:
+    """Yield the keys of `csv` that are not at their defaults, with their values in YAML."""
+    for name in ("delimiter", "decimal", "thousands", "quote", "encoding", "skip", "skip_after"):
+        value = getattr(dialect, name)
+        if value != getattr(DIALECT, name):
+            yield name, str(value) if isinstance(value, int) else quote_scalar(_name_sign(value))
+    if dialect.comment:
+        yield "comment", quote_scalar(dialect.comment)
+    if dialect.names:
+        yield "names", _render_list(dialect.names)
+
+
+def _name_sign(value: str) -> str:
+    return TAB if value == "\t" else value
+
+
+def _render_names(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return quote_scalar(names[0])
+    return _render_list(names)
+
+
+def _show_lateness(facts: FileFacts) -> str:
+    lateness, unit = facts.io.lateness or 0, facts.io.unit
+    if unit is None:
+        return str(lateness)
+    return format_duration(lateness * UNIT_LENGTHS.get(unit, 1)).replace(",", "")
+
+
+def _list_options(facts: FileFacts) -> Iterator[tuple[str, str]]:
+    """Yield the options of the command line; what only a graph can have is left out."""
+    io, reading = facts.io, facts.io.reading
+    if io.time:
+        yield "--time", ",".join(io.time)
+    if reading.time_format is not None:
+        yield "--time-format", reading.time_format
+    if io.key:
+        yield "--key", ",".join(io.key)
+    for token in reading.null:
+        yield "--null", token
+    for name in ("delimiter", "decimal", "thousands", "quote", "encoding", "skip", "skip_after"):
+        value = getattr(reading.csv, name)
+        if value != getattr(DIALECT, name):
+            yield "--csv", f"{name}={_name_sign(str(value))}"
+    if reading.csv.comment:
+        yield "--csv", f"comment={reading.csv.comment}"
+    if reading.csv.names:
+        yield "--csv", f"names={','.join(reading.csv.names)}"
+    if facts.form_option is not None:
+        yield "--input-format", facts.form_option

@@ -1,0 +1,150 @@
+"""A graph to start from that runs on a file as it is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import DataError
+from rtbot.look.io_section import quote_scalar, render_io
+from rtbot.look.series_facts import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbot.look.file_facts import FileFacts
+
+INPUTS_MAX = 3
+"""So many columns become inputs of the graph."""
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,55}")
+TAKEN = re.compile(
+    r"t|time|input|value_|and|or|not|if|min|max|abs|sqrt|exp|log|floor|ceil|sign|round|isnan"
+    r"|coalesce|.*_mean",
+    re.IGNORECASE,
+)
+"""Names that the graph, or an expression that is added later, has already."""
+
+HOUR, MINUTE = DAY // 24, DAY // 1440
+SPANS = ((MINUTE, "a minute"), (HOUR, "an hour"), (DAY, "a day"), (7 * DAY, "a week"))
+WINDOW, WINDOW_MAX = 20, 100
+
+
+@dataclass(frozen=True, slots=True)
+class StarterInput:
+    """An input of the graph and the column that feeds it; `own` is whether it has its name."""
+
+    name: str
+    column: str
+
+    @property
+    def own(self) -> bool:
+        """Whether the input is named like the column."""
+        return self.name == self.column
+
+
+def render_starter_graph(facts: FileFacts, title: str) -> str:
+    """Return the text of a graph that smooths the first columns of numbers of a file.
+
+    Raises DataError if the file cannot be read, or has no times or no numbers.
+    """
+    inputs = choose_inputs(facts)
+    window, span = _choose_window(facts)
+    lines = [
+        f"name: {quote_scalar(title)}",
+        f"description: {quote_scalar(f'moving averages of {facts.file}')}",
+        "",
+        "params:",
+        f"  window: {{type: integer, default: {window}, min: 1, doc: messages in a mean}}{span}",
+        "",
+        "inputs:",
+        *(f"  {one.name}: number{_name_column(one)}" for one in inputs),
+        "",
+        "operators:",
+        *(
+            f"  {one.name}_mean: {{type: MovingAverage, in: {one.name}, window: $window}}"
+            for one in inputs
+        ),
+        "",
+        "outputs:",
+        *(f"  {name}: {name}" for one in inputs for name in (one.name, f"{one.name}_mean")),
+    ]
+    section = render_io(facts)
+    doubts = [f"# {line}" for doubt in facts.doubts for line in doubt.splitlines()]
+    if section:
+        lines += ["", *doubts, section.rstrip("\n")]
+    return "\n".join(lines) + "\n"
+
+
+def render_run(facts: FileFacts, graph: str, chart: str, target: str) -> str:
+    """Return the command line that runs the graph on the file and draws a chart."""
+    inputs = choose_inputs(facts)
+    words = ["rtbot", "run", graph]
+    if facts.io.reading.columns_as is not None or all(one.own for one in inputs):
+        words.append(facts.file)
+    else:
+        for one in inputs:
+            words += ["--in", f"{one.name}={facts.file}:{one.column}"]
+    if facts.form_option is not None:
+        words += ["--input-format", facts.form_option]
+    return " ".join(map(shlex.quote, [*words, "-o", target, "--plot", chart]))
+
+
+def choose_inputs(facts: FileFacts) -> list[StarterInput]:
+    """Return the inputs for the columns of numbers that vary, or for all of them; at most three."""
+    if facts.obstacles or facts.time is None:
+        hint = "; ".join(facts.obstacles)
+        message = "no graph can be made for this file"
+        raise DataError(message, code="RT208", hint=hint, file=facts.file)
+    if facts.io.reading.columns_as is not None:
+        return [StarterInput("value", "")]
+    columns = [column for column in facts.numeric if column.kind != "code"]
+    columns = [c for c in columns if c.least != c.greatest and not _counts(c.name)] or columns
+    if not columns:
+        message, hint = "there is no column of numbers", f"rtbot look {shlex.quote(facts.file)}"
+        raise DataError(message, code="RT204", hint=hint, file=facts.file)
+    names: list[str] = []
+    for column in columns[:INPUTS_MAX]:
+        names.append(_make_id(column.name, names))
+    return [StarterInput(n, c.name) for n, c in zip(names, columns, strict=False)]
+
+
+def _counts(name: str) -> bool:
+    """Return whether a column is likely to count rows or name things."""
+    return (
+        re.fullmatch(r"(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|", name.lower())
+        is not None
+    )
+
+
+def _make_id(name: str, taken: Sequence[str]) -> str:
+    """Return the name as an id, changed if it is none or if it is taken."""
+    bare = name
+    if not ID.fullmatch(name) or TAKEN.fullmatch(name):
+        bare = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:50].lower() or "value"
+        bare = bare if bare[0].isalpha() else f"column_{bare}"
+        bare = f"{bare}_in" if TAKEN.fullmatch(bare) else bare
+    count, found = 1, bare
+    while found.lower() in (one.lower() for one in taken):
+        count += 1
+        found = f"{bare}_{count}"
+    return found
+
+
+def _name_column(one: StarterInput) -> str:
+    return "" if one.own or not one.column else f"   # column {quote_scalar(one.column)}"
+
+
+def _choose_window(facts: FileFacts) -> tuple[int, str]:
+    """Return how many messages go into a mean, and as a comment what time that is."""
+    series = facts.time.series if facts.time is not None else None
+    longest = max(facts.rows // max(facts.key_count, 1) // 3, 2)
+    if series is None or series.step is None or series.share < 0.5:
+        return min(WINDOW, longest), ""
+    for length, name in SPANS:
+        count = length // series.step
+        if 5 <= count <= min(longest, WINDOW_MAX) and length % series.step == 0:
+            return count, f"   # {name}"
+    return min(WINDOW, longest), ""

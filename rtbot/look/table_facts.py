@@ -1,0 +1,258 @@
+"""The facts of a table: which columns are what, and the options that follow from them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rtbot.look.cell_forms import is_beyond, to_number
+from rtbot.look.column_facts import NUMERIC, describe_columns
+from rtbot.look.file_facts import counts_instants, show_length, show_time
+from rtbot.look.series_facts import (
+    DAY,
+    NAMED,
+    UNIT_LENGTHS,
+    count_of,
+    find_keys,
+    measure_series,
+    split_series,
+)
+from rtbot.look.time_columns import LIKELY, find_times, join_columns, name_columns, parse_time
+from rtbot.tables.forms import TIME_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbot.graph.model import Io
+    from rtbot.look.column_facts import NumberSigns, SampledTable
+    from rtbot.look.file_facts import FileFacts
+    from rtbot.look.time_columns import TimeFacts
+
+FIRST_ROWS = 5
+WIDE_COLUMNS = 12
+"""So many columns of numbers, with names that are alike, are series of one kind."""
+
+COLUMNS_KEY = "series"
+TOKEN_LENGTH = 16
+NO_TIMES = "no column looks like times"
+NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
+LONG_GAP = 365 * DAY
+HOURS_TWICE = range(4)
+MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
+
+
+def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) -> None:
+    """Fill in what the table has: columns, time, keys, order, and the options that read it."""
+    facts.rows = sum(map(len, table.segments()))
+    facts.columns = describe_columns(table, signs)
+    candidates = find_times(table, facts.columns)
+    facts.time = next((time for time in candidates if not time.obstacle), None)
+    unread = [time for time in candidates if time.obstacle]
+    if unread and facts.time is not None and facts.time.rating < min(LIKELY, unread[0].rating):
+        facts.time = None
+    if unread and (facts.time is None or facts.time.rating < unread[0].rating):
+        facts.obstacles.append(f"{name_columns(unread[0].columns)}: {unread[0].obstacle}")
+    if facts.time is None and not unread and len(table.names) > 1:
+        facts.obstacles.append(NO_TIMES)
+    facts.other_times = tuple(
+        name_columns(time.columns)
+        for time in candidates
+        if facts.time and time.rating >= LIKELY and not {*time.columns} & {*facts.time.columns}
+    )
+    if facts.time is not None:
+        _describe_time(facts, table, facts.time)
+    _choose_tokens(facts)
+    _choose_series(facts)
+    facts.first_rows = [_show_row(facts, table, row) for row in table.rows[:FIRST_ROWS]]
+    facts.doubts += [f"{c.name}: {c.note}" for c in facts.columns if c.note]
+
+
+def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> None:
+    """Measure the times of every series, and choose the options for them."""
+    segments = parse_time(table, time)
+    flat = [value for segment in segments for value in segment]
+    rest = [column for column in facts.columns if column.name not in time.columns]
+    cells = {
+        name: table.column(place)
+        for place, name in enumerate(table.names)
+        if name not in time.columns
+    }
+    facts.key, reason = find_keys(flat, cells, rest)
+    keys = [tuple(cells[name][row] for name in facts.key) for row in range(len(flat))]
+    places = iter(keys)
+    joined = [[(value, next(places)) for value in segment] for segment in segments]
+    series = measure_series(joined)
+    facts.time = time = replace(time, series=series)
+    facts.key_count = len(split_series([pair for segment in joined for pair in segment]))
+    if reason == NAMED:
+        facts.doubts.append(f"{facts.key[0]} is taken for a key by its name: without it, all rows")
+        facts.doubts[-1] += " are one series"
+    elif facts.key:
+        facts.notes.append(f"key {', '.join(facts.key)}: {reason}")
+    facts.io = _choose_io(facts, time)
+    _note_time(facts, time)
+    if series.duplicates:
+        _judge_duplicates(facts, table, time)
+
+
+def _choose_io(facts: FileFacts, time: TimeFacts) -> Io:
+    """Choose unit, time, format, key and lateness."""
+    names = [column.name for column in facts.columns]
+    taken = next((name for name in TIME_NAMES if name in names and name not in facts.key), None)
+    reading = replace(facts.io.reading, time_format=time.form)
+    late, unit = time.series.late, time.unit
+    if late and unit is None and counts_instants(time):
+        unit = "us" if time.series.lateness % 10**6 else "s"
+    size = UNIT_LENGTHS[unit] if unit in UNIT_LENGTHS and counts_instants(time) else 1
+    lateness = -(-time.series.lateness // size)
+    if unit == "ns":
+        lateness *= 1000
+    return replace(
+        facts.io,
+        unit=unit,
+        time=() if time.columns == (taken,) else time.columns,
+        key=facts.key,
+        lateness=lateness if late else None,
+        reading=reading,
+    )
+
+
+def _note_time(facts: FileFacts, time: TimeFacts) -> None:
+    """Note what is not certain about the times."""
+    series, name = time.series, name_columns(time.columns)
+    if time.reason:
+        facts.notes.append(f"{name}: {time.reason}")
+    facts.doubts += [f"{name}: {doubt}" for doubt in time.doubts]
+    if time.bad:
+        facts.doubts.append(f"{name}: {time.bad} cells are no times")
+    if series.late:
+        far = show_length(time, series.lateness)
+        what = (
+            "the newest row comes first"
+            if series.order == "descending"
+            else f"{count_of(series.late, 'row')} after a later one"
+        )
+        facts.doubts.append(f"{what}, by up to {far}: `lateness` puts them in order")
+    span = series.last - series.first
+    if series.gap > max(LONG_GAP, 10 * (span - series.gap)) and counts_instants(time):
+        facts.doubts.append(
+            f"a gap of {show_length(time, series.gap)} after {show_time(time, series.gap_at)}:"
+            " was a clock set?"
+        )
+
+
+def _judge_duplicates(facts: FileFacts, table: SampledTable, time: TimeFacts) -> None:
+    """Choose what is done with rows of one time, and doubt it unless they are the same."""
+    series = time.series
+    rows = Counter(tuple(row) for segment in table.segments() for row in segment)
+    at = show_time(time, series.duplicate_at or 0)
+    if sum(count - 1 for count in rows.values()) == series.duplicates:
+        facts.io = replace(facts.io, duplicates="first")
+        facts.notes.append(
+            f"{count_of(series.duplicates, 'row')} twice in the file, the first at {at}"
+        )
+        return
+    facts.io = replace(facts.io, duplicates="last")
+    text = f"{count_of(series.duplicates, 'row')} with a time that was there, the first at {at}"
+    if time.naive and _is_change_of_clocks(series.duplicate_at or 0):
+        zone = "Europe/Madrid or America/New_York"
+        facts.clocks_changed = True
+        text += f": an hour twice in autumn, so give io.timezone ({zone}) and ambiguous: order"
+    else:
+        text += ": `duplicates: last` keeps the later of them"
+    facts.doubts.append(text)
+
+
+def _is_change_of_clocks(time: int) -> bool:
+    """Return whether a time is in the night of a Sunday in a month in which clocks are changed."""
+    try:
+        found = datetime.fromtimestamp(time / 1e6, UTC)
+    except (OverflowError, ValueError, OSError):
+        return False
+    return found.weekday() == 6 and found.hour in HOURS_TWICE and found.month in MONTHS_OF_CHANGE
+
+
+def _choose_tokens(facts: FileFacts) -> None:
+    """Choose the tokens of absent cells; those that are not known as such are doubts."""
+    counts: Counter[str] = Counter()
+    for column in facts.numeric:
+        for token, count in column.tokens.items():
+            if token in column.known:
+                counts[token] += count
+            elif _may_be_token(token, count, column.cells):
+                counts[token] += count
+                taken = "is taken for an absent value"
+                facts.doubts.append(f"{column.name}: {token!r} ({count}) {taken}")
+            else:
+                facts.doubts.append(f"{column.name}: {token!r} ({count}) is no number")
+        for value, count in column.sentinels.items():
+            facts.doubts.append(
+                f"{column.name}: {value} ({count}) is far from all others: if it means an absent"
+                f' value, add it to `null`: ["{value}"]'
+            )
+    if counts:
+        tokens = tuple(sorted(counts, key=lambda token: (-counts[token], token)))
+        facts.io = replace(facts.io, reading=replace(facts.io.reading, null=tokens))
+    for name in facts.key:
+        column = next(c for c in facts.columns if c.name == name)
+        if column.empty:
+            facts.doubts.append(f"key {name}: {column.empty} cells are empty")
+
+
+def _may_be_token(text: str, count: int, cells: int) -> bool:
+    """Return whether a text among numbers is likely to mean an absent value."""
+    if any(character.isdigit() for character in text) or len(text) > TOKEN_LENGTH:
+        return False
+    return is_beyond(text) or count > 1 or count * 20 >= cells
+
+
+def _choose_series(facts: FileFacts) -> None:
+    """Choose `columns_as` for a file with many columns of one kind."""
+    numeric = facts.numeric
+    if facts.key or facts.time is None or len(numeric) < WIDE_COLUMNS or facts.form != "csv":
+        return
+    shapes: Counter[tuple[str, ...]] = Counter()
+    for column in numeric:
+        found = NUMBERED.fullmatch(column.name)
+        shapes[found.groups() if found else (column.name,)] += 1
+    if max(shapes.values()) < 0.8 * len(facts.columns) - 1:
+        return
+    reading = replace(facts.io.reading, columns_as=COLUMNS_KEY)
+    facts.io = replace(facts.io, key=(COLUMNS_KEY,), reading=reading)
+    names = f"{numeric[0].name} to {numeric[-1].name}"
+    facts.notes.append(f"{len(numeric)} columns alike, {names}: each is a series of the key series")
+
+
+def _show_row(facts: FileFacts, table: SampledTable, row: Sequence[str]) -> list[str]:
+    """Return a row as it is read: its time, and its cells without tokens."""
+    shown = []
+    time = facts.time
+    if time is not None:
+        one = replace_rows(table, row)
+        value = parse_time(one, time)[0][0]
+        text = join_columns(one, time.columns)[0][0]
+        shown.append(f"{text}?" if value is None else show_time(time, value))
+    for column, cell in zip(facts.columns, row, strict=True):
+        if time is not None and column.name in time.columns:
+            continue
+        if column.kind not in NUMERIC:
+            shown.append(cell)
+            continue
+        value_read = to_number(cell, facts.dialect.decimal, facts.dialect.thousands)
+        shown.append("" if value_read is None else _show_number(value_read, column.kind))
+    return shown
+
+
+def replace_rows(table: SampledTable, row: Sequence[str]) -> SampledTable:
+    """Return a table of one row."""
+    return replace(table, rows=[row], parts=())
+
+
+def _show_number(value: float, kind: str) -> str:
+    if kind == "integer" and math.isfinite(value) and abs(value) < 2**53:
+        return str(int(value))
+    return repr(value)

@@ -1,0 +1,313 @@
+"""Which columns are the time of a row, and how it is written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from rtbot.look import time_texts
+from rtbot.look.cell_forms import CLOCK, TIME, describe_cell, is_absent
+from rtbot.look.column_facts import CODE
+from rtbot.look.series_facts import SeriesFacts, count_of, describe_duration, measure_series
+from rtbot.look.table_layout import TIME_WORD
+from rtbot.tables.forms import TIME_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbot.look.column_facts import ColumnFacts, SampledTable
+
+ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+LIKELY = 1.0
+"""Columns with a lower rating are integers that ascend, and may be anything."""
+
+GOOD = 0.9
+"""A column is of times if at least this share of its cells is read."""
+
+PARTS = (
+    ("%Y", r"#?(?:year|yr|yyyy|yy|jahr|anno|año|annee|année)", range(1000, 3000)),
+    ("%m", r"(?:month|mon|mo|mm|monat|mes|mois)", range(1, 13)),
+    ("%d", r"(?:day|dd|dy|dom|tag|dia|día|jour)", range(1, 32)),
+    ("%H", r"(?:hour|hr|hh|h|stunde|hora|heure)", range(25)),
+    ("%M", r"(?:minute|min|mn|mm|mi|minuto)", range(60)),
+    ("%S", r"(?:second|sec|ss|sekunde|segundo)", range(61)),
+)
+"""Names of columns that hold one part of a time, in the order of the parts, and their values."""
+
+DAY_OF_YEAR = ("%j", r"(?:doy|yday|day_of_year|dayofyear|julian_day|jday)", range(1, 367))
+SERIAL = range(20_000, 80_000)
+"""Days since 1899-12-30, as sheets count them, from 1954 to 2119."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFacts:
+    """The time of rows: its columns, and how their text, joined by a blank, is written.
+
+    `form` is the value of `time_format`, None for ISO 8601 and for integers; `unit` is that of
+    integers which count since 1970, `integer` whether they are integers. `naive` is whether texts
+    have no offset. `others` are further formats that read all of it, with what would be different;
+    `doubts` what is not certain, `obstacle` why no option reads it.
+    """
+
+    columns: tuple[str, ...]
+    form: str | None = None
+    unit: str | None = None
+    integer: bool = False
+    naive: bool = False
+    reason: str = ""
+    others: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    obstacle: str = ""
+    bad: int = 0
+    rating: float = 0.0
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    series: SeriesFacts = field(default_factory=SeriesFacts)
+
+
+def name_columns(columns: Sequence[str]) -> str:
+    """Return names of columns for reading."""
+    return " + ".join(name or "(no name)" for name in columns)
+
+
+def find_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
+    """Return what may be the time of rows, the likeliest first."""
+    found = [
+        *_find_parts(facts),
+        *_find_pairs(table, facts),
+        *(
+            single
+            for place, fact in enumerate(facts)
+            if (single := _read_column(table, place, fact)) is not None
+        ),
+    ]
+    if any(_rate_name(fact.name, 0) > LIKELY for fact in facts):
+        found = [time for time in found if time.rating >= LIKELY]
+    return sorted(found, key=lambda time: -time.rating)
+
+
+def join_columns(table: SampledTable, names: Sequence[str]) -> list[list[str]]:
+    """Return the texts of the columns of all rows, joined by a blank, by segment."""
+    places = [table.names.index(name) for name in names]
+    return [
+        [" ".join(row[place].strip() for place in places) for row in rows]
+        for rows in table.segments()
+    ]
+
+
+def parse_time(table: SampledTable, time: TimeFacts) -> list[list[int | None]]:
+    """Return the times of all rows in microseconds, or as the integers that they are."""
+    segments = join_columns(table, time.columns)
+    if time.integer and time.unit is None and time.form is None:
+        return [[_to_integer(text) for text in segment] for segment in segments]
+    form = time.form
+    if time.unit is not None and form is None:
+        form = "unix" if time.unit == "s" else f"unix_{time.unit}"
+    return [time_texts.parse_texts(segment, form) for segment in segments]
+
+
+def _to_integer(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
+
+
+def _rate_name(name: str, place: int) -> float:
+    bare = name.strip().lower()
+    if bare in TIME_NAMES:
+        return 3.0 - 0.1 * TIME_NAMES.index(bare) - 0.01 * place
+    return (1.5 if TIME_WORD.search(bare) else 0.0) - 0.01 * place
+
+
+def _find_parts(facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
+    """Find columns that hold the year, the month and so on, from the year on without a gap."""
+    start = next((p for p, fact in enumerate(facts) if _is_part(fact, PARTS[0])), None)
+    if start is None:
+        return []
+    chosen, forms = [facts[start]], ["%Y" if (facts[start].least or 0) >= 1000 else "%y"]
+    rest = list(facts[start + 1 :])
+    wanted = [DAY_OF_YEAR, *PARTS[3:]] if rest and _is_part(rest[0], DAY_OF_YEAR) else PARTS[1:]
+    for part, fact in zip(wanted, rest, strict=False):
+        if not _is_part(fact, part):
+            break
+        chosen.append(fact)
+        forms.append(part[0])
+    if len(chosen) < (2 if "%j" in forms else 3):
+        return []
+    names = tuple(fact.name for fact in chosen)
+    doubts = ("hour 24 is there",) if any(f.greatest == 24 for f in chosen[3:4]) else ()
+    return [TimeFacts(names, " ".join(forms), naive=True, doubts=doubts, rating=5.0)]
+
+
+def _is_part(fact: ColumnFacts, part: tuple[str, str, range]) -> bool:
+    directive, names, values = part
+    if fact.kind not in ("integer", CODE) or not re.fullmatch(names, fact.name.strip().lower()):
+        return False
+    least, greatest = int(fact.least or 0), int(fact.greatest or 0)
+    short_year = directive == "%Y" and 0 <= least <= greatest < 100
+    return short_year or (least in values and greatest in values)
+
+
+def _find_pairs(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
+    """Find a column of dates beside one of times of the day."""
+    clocks = [place for place, fact in enumerate(facts) if _is_clock(fact)]
+    for place, fact in enumerate(facts):
+        if fact.kind != TIME and not (fact.kind == "integer" and _is_compact(table, place)):
+            continue
+        if fact.kind == TIME and ":" in fact.example:
+            continue
+        for clock in sorted(clocks, key=lambda other: abs(other - place)):
+            names = (fact.name, facts[clock].name)
+            found = _read_texts(table, names, place)
+            if found is not None and not found.obstacle:
+                bonus = 1.0 if abs(clock - place) == 1 else 0.0
+                return [replace(found, rating=found.rating + bonus)]
+    return []
+
+
+def _is_clock(fact: ColumnFacts) -> bool:
+    """Return whether a column has times of the day, with colons or as 6 digits such as 093000."""
+    if fact.kind == CLOCK:
+        return True
+    timed = fact.kind in (CODE, "integer") and TIME_WORD.search(fact.name) is not None
+    return timed and len(fact.example.strip()) == 6 and (fact.greatest or 0) < 240_000
+
+
+def _is_compact(table: SampledTable, place: int) -> bool:
+    cells = [cell.strip() for cell in table.column(place) if cell.strip()]
+    return time_texts.find_compact_format(cells) == "%Y%m%d"
+
+
+def _read_column(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFacts | None:
+    """Return how a column is a time, or None."""
+    if table.types.get(fact.name) in ("timestamp", "instant", "date"):
+        naive = table.types[fact.name] == "timestamp"
+        return TimeFacts((fact.name,), naive=naive, rating=4.0 + _rate_name(fact.name, place))
+    if fact.kind in ("integer", "number", CODE):
+        return _read_numbers(table, place, fact)
+    if fact.kind in (TIME, "text"):
+        return _read_texts(table, (fact.name,), place)
+    if fact.kind == CLOCK:
+        obstacle = f"times of the day without a date, such as {fact.example.strip()!r}"
+        return TimeFacts((fact.name,), obstacle=obstacle, rating=_rate_name(fact.name, place))
+    return None
+
+
+def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFacts | None:
+    """Return how numbers are times: counts since 1970, dates as integers, or bare integers."""
+    texts = [cell.strip() for cell in table.column(place)]
+    texts = [text for text in texts if text and text not in fact.tokens]
+    rating = _rate_name(fact.name, place)
+    name = (fact.name,)
+    compact = time_texts.find_compact_format(texts) if fact.kind == "integer" else None
+    if compact is not None:
+        reason = "integers that are dates: without an option they are read as the numbers they are"
+        return TimeFacts(name, compact, naive=True, rating=rating + 1.5, reason=reason)
+    unit = time_texts.find_epoch_unit(texts)
+    if unit is not None and (rating > 1 or fact.distinct > fact.cells // 3):
+        digits = len(texts[0].partition(".")[0])
+        reason = f"{digits} digits: counts since 1970 in {unit}"
+        if fact.kind == "integer":
+            return TimeFacts(name, None, unit, integer=True, rating=rating + 1.5, reason=reason)
+        form = "unix" if unit == "s" else f"unix_{unit}"
+        return TimeFacts(name, form, "ns", rating=rating + 1.5, reason=reason)
+    values = range(int(fact.least or 0), int(fact.greatest or 0) + 1)
+    if rating > 1 and values and values[0] in SERIAL and values[-1] in SERIAL:
+        obstacle = f"numbers such as {texts[0]} look like days of a sheet: save them as dates"
+        return TimeFacts(name, integer=True, obstacle=obstacle, rating=rating)
+    plain = all(time_texts.EPOCH.fullmatch(text) for text in texts)
+    if rating > 1 and fact.kind == "number" and plain and _ascends(texts):
+        doubts = (f"seconds since a start, {texts[0]} and so on, are taken as seconds since 1970",)
+        return TimeFacts(name, "unix", "ns", rating=rating, doubts=doubts)
+    if rating > 1 and fact.kind == "integer":
+        return TimeFacts(name, integer=True, rating=rating, reason="integers, whatever they count")
+    if fact.kind == "integer" and _ascends(texts):
+        doubts = ("integers that ascend: are they the times?",)
+        return TimeFacts(name, integer=True, rating=rating, doubts=doubts)
+    return None
+
+
+def _ascends(texts: Sequence[str]) -> bool:
+    """Return whether every number is greater than the one before."""
+    return len(texts) > 1 and all(float(a) < float(b) for a, b in pairwise(texts))
+
+
+def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> TimeFacts | None:
+    """Return how texts are times, or None; what most of them are decides."""
+    texts = [text for segment in join_columns(table, names) for text in segment]
+    filled = [text for text in texts if text.strip() and not is_absent(text)]
+    timely = [text for text in filled if describe_cell(text).kind == TIME or _is_date_clock(text)]
+    if not filled or len(timely) < GOOD * len(filled):
+        return None
+    rating = 3.0 + _rate_name(names[0], place)
+    rating += 0.5 if any(":" in text for text in timely[:20]) else 0.0
+    forms = time_texts.list_formats(timely)
+    if not forms:
+        obstacle = _explain_unread(timely)
+        return TimeFacts(names, obstacle=obstacle, rating=rating - 2.0, texts=tuple(timely[:1]))
+    time = TimeFacts(names, rating=rating, bad=len(texts) - len(timely))
+    unit = "ns" if time_texts.choose_unit(timely) == "ns" else None
+    time = _choose_form(table, replace(time, unit=unit), forms)
+    naive = time.form is None or not re.search(r"%z|Z$| UTC$", time.form)
+    if time.form is None:
+        naive = not re.search(r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$", timely[0][11:], re.IGNORECASE)
+        naive = naive and len(timely[0]) > len("2024-01-31")
+    return replace(time, naive=naive, texts=tuple(timely[:1]))
+
+
+def _is_date_clock(text: str) -> bool:
+    day, _, clock = text.partition(" ")
+    if not re.fullmatch(r"(?:19|20)[0-9]{6}", day) and describe_cell(day).kind != TIME:
+        return False
+    return describe_cell(clock).kind == CLOCK or re.fullmatch(r"[0-9]{6}", clock) is not None
+
+
+def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | None]) -> TimeFacts:
+    """Choose the format by which times are most regular; the others are doubts."""
+
+    def measure(form: str | None) -> SeriesFacts:
+        segments = parse_time(table, replace(time, form=form))
+        return measure_series([[(t, ()) for t in segment] for segment in segments])
+
+    if len(forms) == 1:
+        return replace(time, form=forms[0])
+    measured = [(form, measure(form)) for form in forms[:4]]
+    rated = sorted(measured, key=lambda pair: _rate_disorder(pair[1]))
+    best, facts = rated[0]
+    others, doubts = [], []
+    for form, other in rated[1:]:
+        others.append(str(form))
+        doubts.append(f"{form} reads all times too: {_compare(facts, other)}")
+    return replace(time, form=best, others=tuple(others), doubts=tuple(doubts))
+
+
+def _rate_disorder(facts: SeriesFacts) -> tuple[bool, int, float]:
+    return facts.order == "unsorted", facts.late, facts.gaps - facts.share
+
+
+def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
+    """Say how times would differ in another format, which is why this one was chosen."""
+    if other.order == "unsorted" and chosen.order != "unsorted":
+        return f"{other.late} rows would be late"
+    if other.step is None or chosen.step is None:
+        return "nothing in the file decides"
+    if (other.gaps, other.step) != (chosen.gaps, chosen.step):
+        steps = [_name_step(facts) for facts in (chosen, other)]
+        return f"the step would be {steps[1]}, and not {steps[0]}"
+    return "nothing in the file decides"
+
+
+def _name_step(facts: SeriesFacts) -> str:
+    text = facts.calendar or describe_duration(facts.step or 0)
+    gaps = f" with {count_of(facts.gaps, 'gap')} up to {describe_duration(facts.gap)}"
+    return text + gaps if facts.gaps else text
+
+
+def _explain_unread(texts: Sequence[str]) -> str:
+    text = texts[0]
+    halves = re.split(r"\s+(?:-|to|/|\u2013)\s+|/(?=[0-9]{4})", text)
+    if len(halves) == 2 and all(describe_cell(half).kind == TIME for half in halves):
+        return f"{text!r} is an interval: only one time is read; keep its beginning"
+    zones = [re.search(r"[+-][0-9]{2}:?[0-9]{2}$|Z$", text) is not None for text in texts]
+    if any(zones) and not all(zones):
+        return "times with and without an offset are mixed"
+    return f"no format reads times such as {text!r}"
