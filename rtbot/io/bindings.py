@@ -14,9 +14,10 @@ from rtbot.tables.forms import TIME_NAMES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbot.graph.model import Input
+    from rtbot.graph.model import Input, Io
     from rtbot.io.blocks import Source
     from rtbot.storage.files import Files
+    from rtbot.tables.column_names import ColumnNames
 
 INPUT, VALUE = "input", "value"
 """Columns of the long form: which input a row is for, and its value."""
@@ -51,7 +52,8 @@ class InputSpec:
     """The user's choice: a file for all inputs, files for single ones, and names of columns.
 
     `reading` is how the files are written. `form` is the format of all files, None if their
-    suffixes decide; `live` and `marking` as in `SourceOpener`.
+    suffixes decide; `live` and `marking` as in `SourceOpener`. `columns` names the column of an
+    input in the file for all inputs.
     """
 
     file: str | None = None
@@ -62,6 +64,14 @@ class InputSpec:
     form: str | None = None
     live: bool = False
     marking: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_request(io: Io, key: tuple[str, ...], columns: ColumnNames) -> InputSpec:
+    """Return the columns that a graph and its user name; files are still to be given."""
+    return InputSpec(
+        time=columns.time or io.time, key=key, reading=io.reading, columns=columns.inputs
+    )
 
 
 def bind_columns(
@@ -121,16 +131,20 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
 
     A sparse file is wide if it has the column of any input, as the others may come later.
     """
-    names = [item.name for item in inputs]
+    columns = {item.name: request.columns.get(item.name, item.name) for item in inputs}
+    names = list(columns.values())
+    given = [columns[item.name] for item in inputs if item.name in request.columns]
+    for name in () if source.sparse else given:
+        _require_column(source, name)
     time = _find_time_column(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
     if not missing or later or not source.names:
-        bindings = [ColumnBinding(item, item.name, sparse=True) for item in inputs]
-    elif is_long:
+        bindings = [ColumnBinding(item, columns[item.name], sparse=True) for item in inputs]
+    elif is_long and not given:
         bindings = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
-    elif len(inputs) == 1 and VALUE in source.names:
+    elif len(inputs) == 1 and VALUE in source.names and not given:
         bindings = [ColumnBinding(inputs[0], VALUE)]
     else:
         near = suggest_name(missing[0], source.names)

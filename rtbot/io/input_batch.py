@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from rtbot.core import times
 from rtbot.core.arrow import to_numpy
 from rtbot.core.error_times import format_error_times
-from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.errors import DataError, PlacedError, suggest_name
 from rtbot.core.times import BARE
 from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
 from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rtbot.tables.convert import Key
 
     Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn, np.ndarray | None]
+
+E = TypeVar("E", bound=PlacedError)
 
 FEW = 16
 """Times that are tried one by one where one of them is bad."""
@@ -45,7 +47,7 @@ class InputBatch:
     block: Block
     clock: tuple[str, TimeStyle] | None
 
-    def locate_error(self, error: DataError) -> DataError:
+    def locate_error(self, error: E) -> E:
         """Return the error of a session with the place in the file instead of that in the push."""
         text = error if self.clock is None else format_error_times(error, *self.clock)
         where = dict(text.where)

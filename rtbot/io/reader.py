@@ -12,6 +12,7 @@ from rtbot.core.errors import DataError
 from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.input_batch import Converter, InputBatch
 from rtbot.io.sources import cells
+from rtbot.tables.time_columns import TimeColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,6 +82,25 @@ class FileReader:
             Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, policy)
             for reading, style in zip(readings, styles, strict=True)
         ]
+
+    def describe_times(self, timezone: str | None = None) -> TimeColumn | None:
+        """Return what the times of the first file with rows are; None if there is none.
+
+        Texts become timestamps: in `timezone`, else in UTC if they have an offset, else without
+        one.
+        """
+        for converter in self.converters:
+            reading, style = converter.reading, converter.style
+            if not reading.source.names:
+                continue
+            if style is None:
+                return TimeColumn(reading.time)
+            kind = reading.source.sample(reading.time).type if reading.source.typed else None
+            if kind is None or not pa.types.is_temporal(kind):
+                zone = timezone or ("UTC" if style.offset else None)
+                kind = pa.timestamp(self.unit or times.DEFAULT_UNIT, zone)
+            return TimeColumn(reading.time, kind)
+        return None
 
     def list_naive_files(self) -> Iterator[str]:
         """Yield the files whose times are text without an offset, other than dates alone."""

@@ -18,6 +18,7 @@ from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
 from rtbot.storage.container import decode_blob, encode_blob
 from rtbot.storage.differences import describe_differences
+from rtbot.tables.column_names import ColumnNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,8 +47,9 @@ def dump(session: Session) -> bytes:
     header = {
         "rtbot": __version__,
         "graph": session.plan.description,
-        "io": asdict(session.io),
+        "io": _describe_io(session.io),
         "key": list(session.key),
+        "columns": asdict(session.columns),
         "queue_limit": session.queue_limit,
         "finished": session.finished,
         "slots": len(slots),
@@ -65,8 +67,9 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     try:
         header, arrays = name_arrays(plan, header, arrays)
         _check_graph(plan, header)
-        io = Io(**header["io"] | {"key": tuple(header["io"]["key"])})
-        session = begin(plan, io, header["key"], queue_limit=header["queue_limit"])
+        io = _read_io(header["io"])
+        limit, columns = header["queue_limit"], _read_columns(header.get("columns", {}))
+        session = begin(plan, io, header["key"], queue_limit=limit, columns=columns)
         _restore(session, header, arrays)
     except (RtbotError, MemoryError):
         raise
@@ -74,6 +77,21 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         message = "the dump does not hold what a dump of this graph holds"
         raise CheckpointError(message, code="RT311") from error
     return session
+
+
+def _describe_io(io: Io) -> dict[str, Any]:
+    """Return what a session needs of `io`: not how files are written."""
+    return {name: value for name, value in asdict(io).items() if name != "reading"}
+
+
+def _read_io(saved: Mapping[str, Any]) -> Io:
+    time = saved["time"] or ()
+    names = (time,) if isinstance(time, str) else tuple(time)
+    return Io(**{**saved, "key": tuple(saved["key"]), "time": names})
+
+
+def _read_columns(saved: Mapping[str, Any]) -> ColumnNames:
+    return ColumnNames(tuple(saved.get("time", ())), dict(saved.get("inputs", {})))
 
 
 def _check_graph(plan: Plan, header: Mapping[str, Any]) -> None:

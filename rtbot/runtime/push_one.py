@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -30,6 +31,7 @@ class PushPath:
         self.known = session.known_slots.get
         spec = session.specs[name]
         self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit)
+        self.row_specs = {name: replace(self.spec, key=session.key)}
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Push one message, as `Session.push_one`."""
@@ -98,7 +100,7 @@ class PushPath:
         session = self.session
         row: dict[str, Any] = {"t": [time], "value": [value]}
         row |= make_key_columns(session.key, key)
-        return to_rows(session.push_within({self.name: row}), session.key)
+        return to_rows(session.push_within({self.name: row}, self.row_specs), session.key)
 
 
 class General(PushPath):

@@ -83,7 +83,7 @@ def to_times(column: Column, unit: str | None) -> np.ndarray:
 def _from_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts:
     kinds = set(map(type, column))
     if kind is np.float64 and Decimal in kinds:
-        column = [float(cell) if type(cell) is Decimal else cell for cell in column]
+        column = [_round_decimal(cell) if type(cell) is Decimal else cell for cell in column]
         kinds = set(map(type, column))
     nulls = {known for known in kinds if known.__name__ in NULL_TYPES}
     name = {np.float64: "number", np.int64: "integer", np.bool_: "boolean"}[kind]
@@ -104,6 +104,11 @@ def _from_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Par
     array: np.ndarray = np.zeros(len(column), kind)
     array[valid] = _make_array(list(compress(column, valid)), kind)
     return array, valid
+
+
+def _round_decimal(cell: Decimal) -> float:
+    """Return the nearest float64, as for a column of decimals in Arrow; NaN for any NaN."""
+    return float(cell) if not cell.is_snan() else np.nan
 
 
 def _make_array(column: list[Any], kind: type) -> np.ndarray:
@@ -183,7 +188,10 @@ def _from_texts(column: list[Any], kinds: set[type], unit: str) -> np.ndarray:
 
 
 def _from_datetimes(column: list[Any]) -> np.ndarray:
-    """Convert datetimes (naive ones are UTC) and dates, in microseconds as Python keeps them."""
+    """Convert datetimes (naive ones are UTC) and dates, in microseconds as Python keeps them.
+
+    Timestamps of pandas may have nanoseconds beside them.
+    """
     stamps = np.empty(len(column), "M8[us]")
     for row, value in enumerate(column):
         if not isinstance(value, date):
@@ -191,7 +199,10 @@ def _from_datetimes(column: list[Any]) -> np.ndarray:
         if isinstance(value, datetime) and value.tzinfo is not None:
             value = value.astimezone(UTC).replace(tzinfo=None)  # noqa: PLW2901
         stamps[row] = np.datetime64(value, "us")
-    return stamps
+    finer = np.array([getattr(value, "nanosecond", 0) for value in column], np.int64)
+    if not finer.any():
+        return stamps
+    return (iso.convert_datetimes(stamps, "ns") + finer).view("M8[ns]")
 
 
 def _make_kind_error(name: str, array: np.ndarray) -> DataError:

@@ -9,19 +9,19 @@ from numpy import datetime64
 
 from rtbot.core.error_times import format_error_times
 from rtbot.core.times import DEFAULT_UNIT, TimeStyle, detect_style
-from rtbot.tables.convert import Columns, find_time
+from rtbot.tables.convert import Columns, read_times
 from rtbot.tables.forms import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbot.core.errors import DataError
+    from rtbot.core.errors import PlacedError
     from rtbot.tables.convert import TableSpec
 
 
 def as_given(
-    error: DataError, data: Any, tables: Mapping[str, Any], specs: Mapping[str, TableSpec]
-) -> DataError:
+    error: PlacedError, data: Any, tables: Mapping[str, Any], specs: Mapping[str, TableSpec]
+) -> PlacedError:
     """Return the error of a push of data with its times as the data has them.
 
     `tables` are those of the inputs, which the data is or from which they were taken.
@@ -40,8 +40,7 @@ def as_given(
 
 def _style(table: Any, spec: TableSpec) -> TimeStyle | None:
     """Return how a table has its times; None if they are integers."""
-    form = open_table(table, spec)
-    times = form[find_time(form, spec)]()
+    _, times = read_times(open_table(table, spec), spec)
     kind, first = str(getattr(times, "dtype", getattr(times, "type", ""))), times[0]
     first = first.as_py() if hasattr(first, "as_py") else first
     if isinstance(first, str):
