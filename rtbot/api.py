@@ -167,6 +167,7 @@ class Graph:
         the order of their times first, a file as a whole, in memory. Options are those of `start`.
         """
         session = self.start(key, **options)
+        session.may_get_messages = False
         request = make_request(session.io, session.key, session.columns)
         parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
         return merge_results([*parts, session.finish()])

@@ -84,11 +84,11 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
     def to_arrow(self) -> Any:
         """Return one pyarrow Table: the times, the key columns, then a column per output.
 
-        The times have the name and the type of the column that came in (timestamps in `io.unit`
-        where that type cannot hold them all, such as half a second in seconds); they are `t` and
-        int64 where integers came in under no name, and `t` too where an output or a key has the
-        name. There is a row for every (key, t) at which any output has a message, in that order;
-        where an output has none, or null, its cell is null.
+        The times have the name and the type of the column that came in; they are timestamps in
+        `io.unit` where that type cannot hold them all (half a second in seconds), and int64 where
+        integers came in. The column is `t` where it had no name, and where an output or a key has
+        the same. There is a row for every (key, t) at which any output has a message, in that
+        order; where an output has none, or null, its cell is null.
         """
         from rtbot.core.arrow import to_numpy
         from rtbot.tables.time_columns import OWN_NAME, build_time_column

@@ -25,6 +25,7 @@ from rtbot.runtime.push_one import General, make_keyless_error
 from rtbot.runtime.queue_limits import check_queues
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
+from rtbot.runtime.waiting_path import load_kept
 from rtbot.tables import Columns, TableSpec, sort_by_time, split_by_input, to_columns
 from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.number_columns import to_times
@@ -121,6 +122,7 @@ class Session:
         self.broken = False
         self.closed = False
         self.time_column: TimeColumn | None = None
+        self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = self._make_specs()
         codes = self.runner.list_text_codes
@@ -170,10 +172,12 @@ class Session:
 
     # ---- input
 
-    def _make_no_input_error(self, name: str, table: Any = None) -> DataError:
+    def _make_no_input_error(self, name: str, given: Mapping[str, Any] | None = None) -> DataError:
         hint = suggest_name(name, self.specs) or f"the inputs are {', '.join(self.specs)}"
-        if is_column(table):
-            hint += f"; if these are the columns of one table, name the times: time={name!r}"
+        others = [n for n in given or () if n not in self.specs]
+        if given is not None and all(is_column(given[other]) for other in others):
+            column = repr(others[0]) if len(others) == 1 else "COLUMN"
+            hint += f"; if these are the columns of one table, name the times: time={column}"
         return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
 
     @exclusive
@@ -185,7 +189,11 @@ class Session:
         tables is wrong, QueueFull if an input is too far ahead of another, ResourceLimit if a gap
         in time would release too many rows, StateError after `finish`.
         """
-        return self.push_within(data, self.specs, sort=sort, noted=True)
+        result = self.push_within(data, self.specs, sort=sort, noted=True)
+        if self.may_get_messages and self.time_column is not None:
+            self.may_get_messages = False
+            load_kept(self)
+        return result
 
     def push_within(
         self,
@@ -204,7 +212,7 @@ class Session:
         given = split_by_input(data, specs)
         for name, table in given.items():
             if name not in specs:
-                raise self._make_no_input_error(name, table)
+                raise self._make_no_input_error(name, given)
             columns = to_columns(table, specs[name])
             tables[name] = sort_by_time(columns) if sort else columns
         before = self.time_column

@@ -190,8 +190,10 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         taken = {*spec.key, spec.value or spec.name, "value", "input"}
         rest = [name for name in form if name not in taken]
-        column = rest[0] if len(rest) == 1 else "COLUMN"
-        hint = f"{_list_columns(form)}; name it by time={column!r}, or in io.time"
+        way = "give it one of these names, or name it: time=COLUMN"
+        if len(rest) == 1:
+            way = f"name it: time={rest[0]!r}, or in io.time"
+        hint = f"{_list_columns(form)}; {way}"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
     chosen = form[candidates[0]]  # of an index of times, which has this name beside its own
     return (next((n for n in form if form[n] is chosen and n != candidates[0]), candidates[0]),)
@@ -227,9 +229,10 @@ def find_value(form: LazyTable, spec: TableSpec) -> str:
 def _require_column(form: LazyTable, name: str, spec: TableSpec) -> str:
     if name not in form:
         what = "key column" if name in spec.key else "column"
-        hint = suggest_name(name, form) or _list_columns(form)
+        near = suggest_name(name, form)
+        hint = near or _list_columns(form)
         if name == spec.name and form:
-            hint += f"; or name it: inputs={{{name!r}: COLUMN}}"
+            hint += f"{' ' if near else '; '}name the column: inputs={{{name!r}: COLUMN}}"
         raise DataError(f"there is no {what} {name!r}", code="RT204", hint=hint, input=spec.name)
     return name
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rtbot.core.errors import PlacedError
     from rtbot.tables.convert import TableSpec
+    from rtbot.tables.forms import Column
 
 
 def as_given(
@@ -34,13 +35,15 @@ def as_given(
         if data is tables:
             return error
         table = data
-    style = _style(table, spec)
+    _, times = read_times(open_table(table, spec), spec)
+    if error.code == "RT202" and error.hint and len(times) > 1:
+        error.hint = f"{error.hint}; sort=True sorts a table first"
+    style = _detect_style(times)
     return error if style is None else format_error_times(error, spec.unit or DEFAULT_UNIT, style)
 
 
-def _style(table: Any, spec: TableSpec) -> TimeStyle | None:
-    """Return how a table has its times; None if they are integers."""
-    _, times = read_times(open_table(table, spec), spec)
+def _detect_style(times: Column) -> TimeStyle | None:
+    """Return how a column has its times; None if they are integers."""
     kind, first = str(getattr(times, "dtype", getattr(times, "type", ""))), times[0]
     first = first.as_py() if hasattr(first, "as_py") else first
     if isinstance(first, str):

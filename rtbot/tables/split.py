@@ -64,7 +64,8 @@ def _make_missing_error(spec: TableSpec, form: LazyTable, inputs: list[str]) -> 
         return DataError(message, code="RT204", hint=hint or f"there are {', '.join(form)}")
     message = f"the table has no column {column!r}, nor the columns 'input' and 'value'"
     way = f"give {{{inputs[0]!r}: table, ...}}, or one table with a column for every input"
-    way = f"{hint or way}; columns of other names: inputs={{{spec.name!r}: COLUMN}}"
+    way = hint + " " if hint else way + "; "
+    way += f"name a column: inputs={{{spec.name!r}: COLUMN}}"
     return DataError(message, code="RT204", hint=way)
 
 

@@ -633,7 +633,7 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 
 DERIVED = {
     Session: "plan io key columns queue_limit kernels module keys input_ports runner broken closed"
-    " specs ingest assembler known_slots push_paths texts busy time_column",
+    " specs ingest assembler known_slots push_paths texts busy time_column may_get_messages",
     Executor: "plan module kernels input_ports wrap pools grew ahead arranged"
     " operators progress owners capacity F I header",
     OperatorState: "layout counters text_words template width length",
