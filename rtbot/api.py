@@ -11,28 +11,36 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.check import check
 from rtbot.graph.document import load_document
 from rtbot.graph.model import collect_own
+from rtbot.io.bindings import make_request
 from rtbot.io.pushes import push_all
 from rtbot.runtime.result import Result, merge_results
+from rtbot.runtime.start_options import POLICIES, StartOptions, check_options
 from rtbot.storage.files import Files
+from rtbot.tables.column_names import name_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Unpack
 
     from rtbot.compare import ComparisonReport
+    from rtbot.compare.variants import CompareOptions
     from rtbot.graph.document import Document
     from rtbot.graph.model import CheckedGraph
     from rtbot.graph_tests import Outcome
     from rtbot.runtime.session import Session
 
-POLICIES = ("late", "duplicates", "lateness")
-"""Keys of `io` that a call may give."""
+SORT, KEY = "sort", "key"
+"""What `run` takes by name beside the options of a session."""
 
 
-def load(source: Any, **params: Any) -> Graph:
+def load(source: str | os.PathLike[str] | Mapping[str, Any] | Graph, **params: Any) -> Graph:
     """Load a graph: a path, a mapping, or text (it holds a newline or begins with `{`).
 
-    `params` override the graph's parameters. Raises GraphError with every problem.
+    `params` override the graph's parameters. A Graph is returned as it is, or as a new one with
+    these parameters. Raises GraphError with every problem.
     """
+    if isinstance(source, Graph):
+        return source.with_params(params) if params else source
     return Graph(load_document(source), params)
 
 
@@ -74,6 +82,16 @@ class Graph:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._plans = {(): state["plan"]}
         self.checked = state["plan"].checked
+
+    def with_params(self, params: Mapping[str, Any]) -> Graph:
+        """Return the graph of the same text with these parameters beside those given before."""
+        return Graph(self._require_document(), {**self._params, **params}, self._io_given)
+
+    def _require_document(self) -> Document:
+        if not hasattr(self, "_document"):
+            message = "a graph from a pickle has no text: it takes no parameters and no policies"
+            raise TypeError(f"{message}; load it where it is to be changed")
+        return self._document
 
     def __repr__(self) -> str:
         shown = self.checked
@@ -123,7 +141,7 @@ class Graph:
         """
         from rtbot.graph.canonical import format_canonical
 
-        return format_canonical(self._document, self.checked, self._params)
+        return format_canonical(self._require_document(), self.checked, self._params)
 
     def plan(self, taps: Iterable[str] = ()) -> Plan:
         """Return the plan of this graph; the outputs of these operators are results too."""
@@ -145,29 +163,35 @@ class Graph:
         """
         return self.plan().text if helpers else self.plan().loops
 
-    def run(self, data: Any, key: str | Sequence[str] | None = None, **options: Any) -> Result:
+    def run(
+        self,
+        data: Any,
+        key: str | Sequence[str] | None = None,
+        *,
+        sort: bool = False,
+        **options: Unpack[StartOptions],
+    ) -> Result:
         """Run over whole tables, {input: table}; one table of all inputs may be given alone.
 
-        That one is wide, with a column named after every input, or long, with the columns `input`
-        and `value`. A path means the table in that file. Options are those of `start`.
+        That one is wide, with a column for every input, or long, with the columns `input` and
+        `value`. A path means the table in that file. With `sort` the rows of every input are put in
+        the order of their times first, a file as a whole, in memory. Options are those of `start`.
         """
         session = self.start(key, **options)
-        parts = push_all(session, data, self.checked.inputs, session.io, session.key)
+        session.may_get_messages = False
+        request = make_request(session.io, session.key, session.columns)
+        parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
         return merge_results([*parts, session.finish()])
 
     def start(
-        self,
-        key: str | Sequence[str] | None = None,
-        *,
-        tap: Iterable[str] = (),
-        queue_limit: int | None = None,
-        compiled: bool | str | None = None,
-        **policies: Any,
+        self, key: str | Sequence[str] | None = None, **options: Unpack[StartOptions]
     ) -> Session:
         """Start a session; `key` names key columns, default `io.key`.
 
-        `tap` adds operators to the result and changes nothing else. `queue_limit` bounds the rows
-        that wait at one port. `late`, `duplicates` and `lateness` override those of `io`.
+        `time` names the column of times in tables and files (or several, whose texts are joined by
+        a blank), `inputs` that of an input, {input: column}. `tap` adds operators to the result and
+        changes nothing else. `queue_limit` bounds the rows that wait at one port. `late`,
+        `duplicates` and `lateness` override those of `io`. Raises TypeError for any other option.
 
         `compiled` is when generated code is compiled: "now", before it runs; "beside", by another
         process while it runs as plain Python (the default); "never". True is now, False is never.
@@ -176,14 +200,21 @@ class Graph:
         from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
         from rtbot.runtime.session_code import choose_plan_mode
 
-        checked = self._check_policies(policies)
-        io = checked.io
-        names = io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
-        limit = DEFAULT_QUEUE_LIMIT if queue_limit is None else queue_limit
-        plan = self.plan(tap or ())
-        mode = choose_plan_mode(plan, compiled)
-        own = collect_own(checked.inputs)
-        return Session(plan, io, names, own=own, queue_limit=limit, compiled=mode)
+        check_options(options, (KEY, SORT, *StartOptions.__annotations__), self.checked.params)
+        given = {name: value for name, value in options.items() if name in POLICIES}
+        checked = self._check_policies(given)
+        names = checked.io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
+        limit = options.get("queue_limit")
+        plan = self.plan(options.get("tap") or ())
+        return Session(
+            plan,
+            checked.io,
+            names,
+            own=collect_own(checked.inputs),
+            queue_limit=DEFAULT_QUEUE_LIMIT if limit is None else limit,
+            compiled=choose_plan_mode(plan, options.get("compiled")),
+            columns=name_columns(options.get("time"), options.get("inputs"), checked.inputs),
+        )
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:
         """Run the tests of the graph's file and return the outcome of each, in their order.
@@ -192,14 +223,17 @@ class Graph:
         """
         from rtbot.graph_tests import Suite
 
-        suite = Suite(self._document, self._params)
+        suite = Suite(self._require_document(), self._params)
         return [suite.run(test, compiled=compiled) for test in suite.tests]
 
     def compare(
         self,
         data: Any,
         key: str | Sequence[str] | None = None,
-        **wish: Any,
+        *,
+        time: str | Sequence[str] | None = None,
+        inputs: Mapping[str, str] | None = None,
+        **options: Unpack[CompareOptions],
     ) -> ComparisonReport:
         """Run over the data, given as to `run`, in many ways, and compare every bit of the outputs.
 
@@ -211,8 +245,12 @@ class Graph:
         and run that differ.
         """
         from rtbot.compare import ComparisonOptions, compare
+        from rtbot.compare.variants import CompareOptions
 
-        return compare(self, data, key, ComparisonOptions(**wish))
+        known = (KEY, "time", "inputs", *CompareOptions.__annotations__)
+        check_options(options, known, self.checked.params)
+        columns = name_columns(time, inputs, self.checked.inputs)
+        return compare(self, data, key, ComparisonOptions(**options), columns=columns)
 
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | str | None = None
@@ -230,9 +268,7 @@ class Graph:
 
     def _check_policies(self, policies: Mapping[str, Any]) -> CheckedGraph:
         """Return the graph with these policies, checked as if it had them itself."""
-        for name in policies:
-            if name not in POLICIES:
-                raise TypeError(f"there is no option {name!r}")
         if not policies:
             return self.checked
-        return check(self._document, self._params, {**self._io_given, **policies})
+        document = self._require_document()
+        return check(document, self._params, {**self._io_given, **policies})

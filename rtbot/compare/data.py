@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.schedules import Row
-from rtbot.tables import Columns, TextColumn
-from rtbot.tables.string_dictionary import StringDictionary
+from rtbot.tables import Columns
+from rtbot.tables.concat import concat_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from rtbot.tables.convert import Key
 
 
 class Data:
@@ -122,45 +120,7 @@ class PushCollector:
 
 def _concat_tables(parts: Sequence[Columns], width: int) -> Columns:
     """Concatenate tables of one input; without any, the table is empty."""
-    parts = [part for part in parts if len(part)]
-    if len(parts) == 1:
-        return replace(parts[0], rows=None)
-    if not parts:
-        nothing = np.empty(0, np.int64)
-        return Columns(nothing, nothing.astype(np.float64), None, (nothing,) * width)
-    valid = None
-    if any(part.valid is not None for part in parts):
-        known = [np.ones(len(p), np.bool_) if p.valid is None else p.valid for p in parts]
-        valid = np.concatenate(known)
-    keys = tuple(_concat_keys([part.keys[place] for part in parts]) for place in range(width))
-    time = np.concatenate([part.time for part in parts])
-    return Columns(time, _concat_values([part.value for part in parts]), valid, keys)
-
-
-def _concat_values(parts: Sequence[Any]) -> np.ndarray | TextColumn:
-    if not isinstance(parts[0], TextColumn):
-        return np.concatenate(parts)
-    texts = StringDictionary()
-    codes = np.concatenate([texts.encode(part) for part in parts])
-    return TextColumn(codes, [text for text in texts.values if text is not None])
-
-
-def _concat_keys(parts: Sequence[Key]) -> Key:
-    """Concatenate parts of a key column; one of nulls alone goes with any other."""
-    if any(isinstance(part, TextColumn) and part.values for part in parts):
-        nulls = (
-            TextColumn(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts
-        )
-        return _concat_values(list(nulls))
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate(parts)  # type: ignore[arg-type]
-    pairs = [_split_mask(part) for part in parts]
-    return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-
-
-def _split_mask(part: Key) -> tuple[np.ndarray, np.ndarray]:
-    if isinstance(part, tuple):
-        return part
-    if isinstance(part, TextColumn):
-        return np.zeros(len(part), np.int64), np.zeros(len(part), np.bool_)
-    return part, np.ones(len(part), np.bool_)
+    if any(len(part) for part in parts):
+        return concat_columns(parts)
+    nothing = np.empty(0, np.int64)
+    return Columns(nothing, nothing.astype(np.float64), None, (nothing,) * width)

@@ -10,8 +10,10 @@ from rtbot.compare.data import PushCollector
 from rtbot.compare.run_variants import VariantComparison
 from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles
 from rtbot.core.errors import RtbotError
+from rtbot.io.bindings import InputSpec, make_request
 from rtbot.io.pushes import push_all, push_inputs
-from rtbot.tables import split_by_input, to_columns
+from rtbot.tables import sort_by_time, split_by_input, to_columns
+from rtbot.tables.column_names import ColumnNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from rtbot.compare.report import ComparisonReport
     from rtbot.compare.run_variants import Tell
     from rtbot.compare.variants import ComparisonOptions
+    from rtbot.tables.time_columns import TimeColumn
 
 
 class RecordingReader:
@@ -28,17 +31,28 @@ class RecordingReader:
     Raises what is wrong with the data; what is wrong with the session is the fault of its outputs.
     """
 
-    def __init__(self, graph: Graph, key: Sequence[str] | str | None) -> None:
-        self.session = graph.start(key, queue_limit=ENDLESS, compiled=compiles())
+    def __init__(
+        self, graph: Graph, key: Sequence[str] | str | None, columns: ColumnNames | None = None
+    ) -> None:
+        given = columns or ColumnNames()
+        self.session = graph.start(
+            key,
+            time=given.time,
+            inputs=given.inputs,
+            queue_limit=ENDLESS,
+            compiled=compiles(),
+        )
         self.released = ReleasedRows(self.session)
         self.gathering = PushCollector(graph.checked.inputs, self.session.key)
         self._fault = ""
 
-    def push(self, data: Any) -> None:
+    def push(self, data: Any, *, sort: bool = False) -> None:
         """Push {input: table}, or one table of all inputs."""
         specs = self.session.specs
         given = split_by_input(data, specs)
         known = {n: to_columns(t, specs[n]) for n, t in given.items() if n in specs}
+        if sort:
+            known = {name: sort_by_time(table) for name, table in known.items()}
         if len(known) < len(given):
             self.session.push(given)  # which refuses it
         tables = self.gathering.add(known)
@@ -47,6 +61,9 @@ class RecordingReader:
     def advance(self, time: int, name: str | None = None) -> None:
         """Declare that nothing more will come for an input up to a time."""
         self._attempt(lambda: self.released.add(self.session.advance(time, name)))
+
+    def note_times(self, column: TimeColumn | None) -> None:
+        """Ignore what the times are: outputs are compared, not frames."""
 
     def finish(self) -> Outputs:
         """Finish the session; return all that it released."""
@@ -73,20 +90,21 @@ def compare(
     key: Sequence[str] | str | None,
     options: ComparisonOptions,
     tell: Tell | None = None,
+    columns: ColumnNames | None = None,
 ) -> ComparisonReport:
     """Compare over data as `Graph.run` takes it, or over the files of an `InputSpec`.
 
-    Raises DataError if the data is wrong, with its place. `tell` is called with the progress.
+    `columns` are those that the user names; an `InputSpec` has its own. Raises DataError if the
+    data is wrong, with its place. `tell` is called with the progress.
     """
-    from rtbot.io.bindings import InputSpec
-
     begun = time.perf_counter()
-    reader = RecordingReader(graph, key)
+    reader = RecordingReader(graph, key, columns)
     inputs, session = graph.checked.inputs, reader.session
     if isinstance(data, InputSpec):
         push_inputs(reader, data, inputs, session.io)
     else:
-        push_all(reader, data, inputs, session.io, session.key)
+        request = make_request(session.io, session.key, session.columns)
+        push_all(reader, data, inputs, request, session.io)
     read = reader.finish()
     seconds = time.perf_counter() - begun
     return VariantComparison(graph, reader.gathering.data(), options, tell).run(read, seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from rtbot.compare.canonical_outputs import Outputs
 from rtbot.compare.column_variants import COLUMN_VARIANTS
@@ -28,6 +28,16 @@ DUMPS = 20
 QUIET = ScheduleMix(dump=0.0, advance=0.0, close=0.0)
 STYLES = ("random", "keys", "starved", "blocks")
 """Orders of the runs of a way, in turn."""
+
+
+class CompareOptions(TypedDict, total=False):
+    """The fields of `ComparisonOptions`, as a call takes them by name."""
+
+    seed: int
+    runs: int
+    rows: int
+    keys: int
+    spark: bool
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import weakref
+from contextlib import suppress
 from importlib.abc import InspectLoader, MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -274,3 +275,48 @@ def announce_once() -> None:
             pass
 
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+
+
+def has_code(function: Any) -> bool:
+    """Return whether a call compiles and loads nothing: it did before, or is interpreted."""
+    return bool(getattr(function, "signatures", True))
+
+
+def is_kept(function: Any) -> bool:
+    """Return whether the machine code of a function of a module is on the disk."""
+    folder = Path(function.stats.cache_path or os.devnull)
+    module = function.py_func.__code__.co_filename
+    return any(folder.glob(f"{Path(module).stem}.{function.__name__}-*.nbc"))
+
+
+def is_ready(function: Any) -> bool:
+    """Return whether a call of a function compiles nothing."""
+    return has_code(function) or is_kept(function)
+
+
+def compile_for(function: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile a function for arguments of these types, or load it, without a call."""
+    import numba
+
+    function.compile(tuple(map(numba.typeof, arguments)))
+
+
+_aside: dict[Any, threading.Thread] = {}
+"""The threads that compile, or have compiled, by function."""
+
+
+def compile_aside(function: Any, arguments: tuple[Any, ...]) -> threading.Thread:
+    """Compile a function in a thread, which is the same for all who ask for it.
+
+    What fails in it will fail again, and be reported, where the function is called.
+    """
+
+    def work() -> None:
+        with suppress(Exception):
+            compile_for(function, arguments)
+
+    with _making:
+        if function not in _aside:
+            _aside[function] = threading.Thread(target=work, name="rtbot compiles")
+            _aside[function].start()
+    return _aside[function]

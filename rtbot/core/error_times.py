@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from rtbot.core.errors import DataError
-from rtbot.core.times import format_times
+from rtbot.core.errors import DataError, PlacedError
+from rtbot.core.times import DAY_SECONDS, UNITS, format_times
 
 if TYPE_CHECKING:
     from rtbot.core.times import TimeStyle
 
+E = TypeVar("E", bound=PlacedError)
 
-def format_error_times(error: DataError, unit: str, style: TimeStyle) -> DataError:
+
+def format_error_times(error: E, unit: str, style: TimeStyle) -> E:
     """Return the error with its times, which count the unit, in the style.
 
     The `time` of the error stays an integer, and shows both.
@@ -43,3 +45,13 @@ def _format_time(count: int, unit: str, style: TimeStyle) -> str:
         return str(format_times(np.array([count], np.int64), unit, style)[0])
     except DataError:  # a year that ISO 8601 cannot express
         return str(count)
+
+
+def format_span(count: int, unit: str | None) -> str:
+    """Return a span of times as text, in days, hours, minutes or seconds if the unit is known."""
+    if unit is None:
+        return f"{count:,}"
+    seconds = count / 10 ** UNITS[unit]
+    sizes = {"days": DAY_SECONDS, "hours": 3600, "minutes": 60}
+    name, size = next(((n, s) for n, s in sizes.items() if seconds >= 2 * s), ("seconds", 1))
+    return f"{seconds / size:,.0f} {name}"

@@ -22,6 +22,7 @@ from rtbot.core.error_codes import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Self
 
     from rtbot.core.source_span import SourceSpan
 
@@ -113,11 +114,10 @@ class GraphError(RtbotError):
         return "\n".join(str(problem) for problem in self.problems)
 
 
-class DataError(RtbotError):
-    """A row is wrong; the fields that are known say which one.
+class PlacedError(RtbotError):
+    """An error of rows, whose place is known as far as its fields are.
 
-    `output` holds what was released before the error, in the form of `push`. `times` are put in the
-    message where it has `{}`.
+    `times` are put in the message where it has `{}`.
     """
 
     __module__ = "rtbot"
@@ -135,27 +135,27 @@ class DataError(RtbotError):
         **where: Any,
     ) -> None:
         unknown = set(where) - set(self.FIELDS)
-        assert not unknown, f"DataError has no field {unknown}"
+        assert not unknown, f"{type(self).__name__} has no field {unknown}"
         super().__init__(message.format(*times) if times else message, code=code, hint=hint)
         self.form, self.times, self.output = message, times, output
         self.where = where
 
     def __getattr__(self, name: str) -> Any:
-        if name in DataError.FIELDS:
+        if name in PlacedError.FIELDS:
             return self.where.get(name)
         raise AttributeError(name)
 
-    def at(self, **where: Any) -> DataError:
+    def at(self, **where: Any) -> Self:
         """Return the same error with these fields of its place instead of its own."""
         return self._copy_with(self.form, self.times, self.where | where)
 
-    def with_times(self, shown: Callable[[int], str], **where: Any) -> DataError:
+    def with_times(self, shown: Callable[[int], str], **where: Any) -> Self:
         """Return the same error with the times of its message as text, and these fields."""
         message = self.form.format(*map(shown, self.times)) if self.times else self.message
         return self._copy_with(message, (), self.where | where)
 
-    def _copy_with(self, form: str, times: Sequence[int], where: dict[str, Any]) -> DataError:
-        error = DataError(form, code=self.code, hint=self.hint, times=times, **where)
+    def _copy_with(self, form: str, times: Sequence[int], where: dict[str, Any]) -> Self:
+        error = type(self)(form, code=self.code, hint=self.hint, times=times, **where)
         error.output = self.output
         return error
 
@@ -170,6 +170,15 @@ class DataError(RtbotError):
         else:
             parts = [f"{name} {_quote(value)}" for name, value in given.items()]
         return self._format_message(place, ", ".join(parts))
+
+
+class DataError(PlacedError):
+    """A row is wrong; the fields that are known say which one.
+
+    `output` holds what was released before the error, in the form of `push`.
+    """
+
+    __module__ = "rtbot"
 
 
 class StateError(RtbotError):
@@ -208,8 +217,8 @@ class CheckpointError(RtbotError):
     __module__ = "rtbot"
 
 
-class ResourceLimit(RtbotError):  # noqa: N818 (the public name)
-    """A stated limit is reached."""
+class ResourceLimit(PlacedError):  # noqa: N818 (the public name)
+    """A stated limit is reached; where a row does it, the fields say which one."""
 
     __module__ = "rtbot"
 

@@ -10,12 +10,13 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.model import ReadOptions
 from rtbot.io.source_opener import SourceOpener
 from rtbot.io.sources.key_integers import is_key_integer
+from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbot.graph.model import Input
+    from rtbot.graph.model import Input, Io
     from rtbot.io.blocks import Source
     from rtbot.storage.files import Files
 
@@ -69,7 +70,8 @@ class InputSpec:
 
     `reading` is how the files are written and `bad` what happens to bad cells; inputs with an `io`
     of their own have their own `time`, `reading` and `bad`. `form` is the format of all files, None
-    if their suffixes decide; `live` and `marking` as in `SourceOpener`.
+    if their suffixes decide; `live` and `marking` as in `SourceOpener`. `columns` are those that
+    the user names for this run, before all others.
     """
 
     file: str | None = None
@@ -81,6 +83,14 @@ class InputSpec:
     live: bool = False
     marking: bool = False
     bad: str = "error"
+    columns: ColumnNames = field(default_factory=ColumnNames)
+
+
+def make_request(io: Io, key: tuple[str, ...], columns: ColumnNames) -> InputSpec:
+    """Return the columns that a graph and its user name; files are still to be given."""
+    return InputSpec(
+        time=columns.time or io.time, key=key, reading=io.reading, bad=io.bad, columns=columns
+    )
 
 
 def bind_columns(
@@ -120,7 +130,12 @@ def choose_options(inputs: Sequence[Input], request: InputSpec, file: str) -> In
     found = [
         request
         if one.io is None
-        else replace(request, time=one.io.time, reading=one.io.reading, bad=one.io.bad)
+        else replace(
+            request,
+            time=request.columns.time or one.io.time,
+            reading=one.io.reading,
+            bad=one.io.bad,
+        )
         for one in inputs
     ]
     first = _list_options(found[0])
@@ -176,18 +191,23 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
 
     A sparse file is wide if it has the column of any input, as the others may come later.
     """
-    if request.reading.columns_as is not None:
+    given = {item.name: request.columns.inputs.get(item.name) for item in inputs}
+    is_named = any(column is not None for column in given.values())
+    if request.reading.columns_as is not None and not is_named:
         return _bind_series(source, inputs, request)
-    names = [item.name for item in inputs]
+    columns = {name: column or name for name, column in given.items()}
+    if not source.sparse:
+        columns |= {n: _require_column(source, c) for n, c in given.items() if c is not None}
+    names = list(columns.values())
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
     if not missing or later or not source.names:
-        bindings = [ColumnBinding(item, item.name, sparse=True) for item in inputs]
-    elif is_long:
+        bindings = [ColumnBinding(item, columns[item.name], sparse=True) for item in inputs]
+    elif is_long and not is_named:
         bindings = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
-    elif len(inputs) == 1 and VALUE in source.names:
+    elif len(inputs) == 1 and VALUE in source.names and not is_named:
         bindings = [ColumnBinding(inputs[0], VALUE)]
     else:
         near = suggest_name(missing[0], source.names)

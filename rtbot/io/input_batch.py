@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from rtbot.core import times
 from rtbot.core.arrow import to_numpy
 from rtbot.core.error_times import format_error_times
-from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.errors import DataError, PlacedError, suggest_name
 from rtbot.core.times import BARE
 from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
 from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn, np.ndarray | None]
 
+E = TypeVar("E", bound=PlacedError)
+
 
 @dataclass(frozen=True, slots=True)
 class InputBatch:
@@ -46,7 +48,7 @@ class InputBatch:
     block: Block
     clock: tuple[str, TimeStyle] | None
 
-    def locate_error(self, error: DataError) -> DataError:
+    def locate_error(self, error: E) -> E:
         """Return the error of a session with the place in the file instead of that in the push."""
         text = error if self.clock is None else format_error_times(error, *self.clock)
         where = dict(text.where)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rtbot.core.errors import DataError, QueueFull
+from rtbot.core.errors import PlacedError, QueueFull
 from rtbot.core.times import INT64_MAX
 
 if TYPE_CHECKING:
@@ -17,16 +18,20 @@ if TYPE_CHECKING:
     from rtbot.io.bindings import InputSpec
     from rtbot.io.input_batch import InputBatch
     from rtbot.io.reader import FileReader
+    from rtbot.tables.time_columns import TimeColumn
 
 
 class PushTarget(Protocol):
     """What takes pushes."""
 
-    def push(self, data: Any) -> Any:
-        """Take a table, or {input: table}; return what it releases."""
+    def push(self, data: Any, *, sort: bool = False) -> Any:
+        """Take a table, or {input: table}, which `sort` sorts by time; return what it releases."""
 
     def advance(self, time: int, name: str | None = None) -> Any:
         """Note that an input sends nothing more up to a time; return what that releases."""
+
+    def note_times(self, column: TimeColumn | None) -> None:
+        """Note what the times are that come in."""
 
 
 def pump(
@@ -57,7 +62,7 @@ def _pushed(session: PushTarget, batch: InputBatch) -> Any:
     """Push a batch; errors have its place in the file, and a hint for files."""
     try:
         return session.push(batch.columns)
-    except DataError as error:
+    except PlacedError as error:
         raise batch.locate_error(error) from None
     except QueueFull as error:
         error.hint = (
@@ -68,24 +73,35 @@ def _pushed(session: PushTarget, batch: InputBatch) -> Any:
 
 
 def push_all(
-    session: PushTarget, data: Any, inputs: Mapping[str, Input], io: Io, key: tuple[str, ...]
+    session: PushTarget,
+    data: Any,
+    inputs: Mapping[str, Input],
+    request: InputSpec,
+    io: Io,
+    *,
+    sort: bool = False,
 ) -> list[Any]:
     """Push data and return all that the session released for it.
 
     `data` is a path of a file for all inputs, one table of them all, or a mapping from input to a
-    table or a path. Raises DataError with file and row where a file is wrong.
+    table or a path. `request` has the columns and how files are written. With `sort` the rows of
+    every input are put in the order of their times. Raises DataError with file and row where a file
+    is wrong.
     """
     if isinstance(data, str | os.PathLike):
-        return _push_files(session, data, {}, inputs, io, key)
+        return push_inputs(session, replace(request, file=os.fspath(data)), inputs, io, sort=sort)
     if not isinstance(data, Mapping):
-        return [session.push(data)]
+        return [session.push(data, sort=sort)]
     paths = {name: path for name, path in data.items() if isinstance(path, str | os.PathLike)}
     tables = {name: table for name, table in data.items() if name not in paths}
-    given = [session.push(tables)] if tables else []
+    given = [session.push(tables, sort=sort)] if tables else []
     if not paths:
         return given
     given += _end(session, (name for name in inputs if name not in paths))
-    return given + _push_files(session, None, paths, inputs, io, key)
+    columns = request.columns.inputs
+    singles = {name: (os.fspath(path), columns.get(name)) for name, path in paths.items()}
+    wanted = {name: item for name, item in inputs.items() if name in singles}
+    return given + push_inputs(session, replace(request, inputs=singles), wanted, io, sort=sort)
 
 
 def _end(session: PushTarget, names: Iterable[str]) -> list[Any]:
@@ -93,36 +109,29 @@ def _end(session: PushTarget, names: Iterable[str]) -> list[Any]:
     return [session.advance(INT64_MAX, name) for name in names]
 
 
-def _push_files(
+def push_inputs(
     session: PushTarget,
-    file: str | os.PathLike[str] | None,
-    paths: Mapping[str, str | os.PathLike[str]],
+    request: InputSpec,
     inputs: Mapping[str, Input],
     io: Io,
-    key: tuple[str, ...],
-) -> list[Any]:
-    from rtbot.io.bindings import InputSpec
-
-    singles = {name: (os.fspath(path), None) for name, path in paths.items()}
-    whole = None if file is None else os.fspath(file)
-    request = InputSpec(whole, singles, io.time, key, io.reading, bad=io.bad)
-    wanted = inputs if file is not None else {n: i for n, i in inputs.items() if n in singles}
-    return push_inputs(session, request, wanted, io)
-
-
-def push_inputs(
-    session: PushTarget, request: InputSpec, inputs: Mapping[str, Input], io: Io
+    *,
+    sort: bool = False,
 ) -> list[Any]:
     """Push the files of a request, block by block, and return all that the session released.
 
-    Raises DataError with file and row where a file is wrong.
+    Sorted, they are read as a whole and pushed at once. Raises DataError with file and row where a
+    file is wrong.
     """
     from rtbot.io.bindings import bind_columns
     from rtbot.io.blocks import BadRowPolicy
     from rtbot.io.reader import FileReader
+    from rtbot.io.sorted_push import push_sorted
     from rtbot.storage.files import Files
 
     reader = FileReader(bind_columns(Files(), inputs, request), io.unit, BadRowPolicy())
+    session.note_times(reader.describe_times())
+    if sort:
+        return [push_sorted(session, reader)]
     given: list[Any] = []
     pump(session, reader, lambda result, _piece: given.append(result))
     return given

@@ -14,6 +14,7 @@ from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.input_batch import Converter, InputBatch
 from rtbot.io.sources.key_integers import is_integer_column
 from rtbot.io.time_columns import detect_binding_style
+from rtbot.tables.time_columns import OWN_NAME, TimeColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,6 +96,26 @@ class FileReader:
             Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, policy)
             for reading, style in zip(readings, styles, strict=True)
         ]
+
+    def describe_times(self) -> TimeColumn | None:
+        """Return what the times of the first file with rows are; None if there is none.
+
+        Texts become timestamps: in the time zone of the file, else in UTC if they have an offset,
+        else without one.
+        """
+        for converter in self.converters:
+            reading, style = converter.reading, converter.times.style
+            if not reading.source.names:
+                continue
+            name = reading.time[0] if len(reading.time) == 1 else OWN_NAME
+            if style is None:
+                return TimeColumn(name)
+            kind = reading.source.sample(reading.time[0]).type if reading.source.typed else None
+            if kind is not None and pa.types.is_temporal(kind) and not style.zone:
+                return TimeColumn(name, kind)
+            zone = style.zone or ("UTC" if style.offset else None)
+            return TimeColumn(name, pa.timestamp(self.unit or times.DEFAULT_UNIT, zone))
+        return None
 
     def list_naive_files(self) -> Iterator[str]:
         """Yield the files whose times are text without an offset, other than dates alone."""

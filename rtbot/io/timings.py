@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from rtbot.io.pushes import PushTarget
     from rtbot.runtime.session import Session
+    from rtbot.tables.time_columns import TimeColumn
 
 STARTING, READING, LOADING, INTERPRETED, COMPILED, WRITING = ACTIVITIES = (
     "starting",
@@ -66,14 +67,14 @@ class TimedSession:
     def __init__(self, session: Session, timings: Timings) -> None:
         self._session, self._timings = session, timings
 
-    def push(self, data: Any) -> Any:
+    def push(self, data: Any, *, sort: bool = False) -> Any:
         """Push as the session does; the rows count as they are run at the beginning."""
         rows = [len(table) for table in data.values()]
         before = self._timings.switch(LOADING)
         self._session.prepare(sum(rows))
         activity = self._choose()
         self._timings.switch(activity)
-        result = self._session.push(data)
+        result = self._session.push(data, sort=sort)
         self._timings.rows[activity] += max(rows, default=0)
         self._timings.switch(before)
         return result
@@ -84,6 +85,10 @@ class TimedSession:
         result = self._session.advance(time, name)
         self._timings.switch(before)
         return result
+
+    def note_times(self, column: TimeColumn | None) -> None:
+        """Note what the times are that come in."""
+        self._session.note_times(column)
 
     def _choose(self) -> str:
         return INTERPRETED if self._session.code.interpreted else COMPILED

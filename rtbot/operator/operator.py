@@ -85,6 +85,8 @@ class Operator:
     search_terms: ClassVar[str] = ""
     """What other tools call it, for hints and `rtbot ops --grep`; none of it is accepted. Commas
     separate the words, each with what it implies: "zip, merge_asof how: asof"."""
+    unsupported: ClassVar[Mapping[str, str]] = {}
+    """Parameters of the same operator of other tools that this one does not have: {name: hint}."""
     version: ClassVar[int] = 1
     abstract: ClassVar[bool] = True
     mixed: ClassVar[bool] = False

@@ -29,6 +29,16 @@ class Join(Synchronised):
         "left_join how: left, outer_join how: outer, full_join how: outer, inner_join, zip, "
         "align, sync, combine_latest how: asof"
     )
+    unsupported = {  # noqa: RUF012 (declared once, as `search_terms` is)
+        "direction": (
+            "asof takes the latest message at or before each one of the first port, "
+            "never a later or the nearest one"
+        ),
+        "allow_exact_matches": (
+            "asof takes a message of equal time too: {type: TimeShift, shift: 1} before that port "
+            "leaves it out"
+        ),
+    }
     how = Choice(
         options=("inner", "left", "right", "outer", "asof"),
         required=False,

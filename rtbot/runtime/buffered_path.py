@@ -15,7 +15,8 @@ from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
 from rtbot.runtime.direct_path import DirectPath
-from rtbot.runtime.push_one import PushPath
+from rtbot.runtime.push_one import General, PushPath
+from rtbot.runtime.waiting_path import WaitingPath, must_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -221,5 +222,9 @@ def choose_paths(session: Session) -> dict[str, PushPath]:
     for call in plan.calls:
         if isinstance(call, SegmentCall) and DirectPath.can_serve(plan, call, ports):
             assert call.input is not None
-            found[call.input] = DirectPath(session, call)
+            if must_wait(session, call):
+                other = found.get(call.input) or General(session, call.input)
+                found[call.input] = WaitingPath(session, call, other)
+            else:
+                found[call.input] = DirectPath(session, call)
     return found

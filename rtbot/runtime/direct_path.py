@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from rtbot.runtime.session import Session
 
 
+def find_function(session: Session, call: SegmentCall) -> Any:
+    """Return the twin of a segment's function for one row."""
+    return getattr(session.module, f"{call.function.name}_one")
+
+
 class DirectPath(PushPath):
     """`push_one` where only one segment is behind an input: one call of its one-row twin."""
 
@@ -22,7 +27,7 @@ class DirectPath(PushPath):
         assert call.input is not None
         super().__init__(session, call.input)
         self.call = call
-        self.function = getattr(session.module, f"{call.function.name}_one")
+        self.function = find_function(session, call)
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]

@@ -8,7 +8,7 @@ docs/checkpoints.md has the rules for changes of version.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
@@ -17,6 +17,7 @@ from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
 from rtbot.storage.container import decode_blob, encode_blob
 from rtbot.storage.differences import describe_differences
+from rtbot.tables.column_names import ColumnNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,6 +53,7 @@ def dump(session: Session) -> bytes:
         "io": _describe_io(session.io),
         "own": {name: _describe_io(own) for name, own in session.own.items()},
         "key": list(session.key),
+        "columns": asdict(session.columns),
         "queue_limit": session.queue_limit,
         "finished": session.finished,
         "slots": len(slots),
@@ -84,7 +86,8 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         io = _restore_io(header["io"], plan.checked.io)
         inputs = plan.checked.inputs
         own = {n: _restore_io(o, inputs[n].io or io) for n, o in header.get("own", {}).items()}
-        session = begin(plan, io, header["key"], own=own, queue_limit=header["queue_limit"])
+        limit, columns = header["queue_limit"], _read_columns(header.get("columns", {}))
+        session = begin(plan, io, header["key"], own=own, queue_limit=limit, columns=columns)
         _restore(session, header, arrays)
     except (RtbotError, MemoryError):
         raise
@@ -92,6 +95,10 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         message = "the dump does not hold what a dump of this graph holds"
         raise CheckpointError(message, code="RT311") from error
     return session
+
+
+def _read_columns(saved: Mapping[str, Any]) -> ColumnNames:
+    return ColumnNames(tuple(saved.get("time", ())), dict(saved.get("inputs", {})))
 
 
 def _check_graph(plan: Plan, header: Mapping[str, Any]) -> None:

@@ -7,10 +7,12 @@ runs, which is too late to refuse.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.core.error_times import format_span
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime import executor
 from rtbot.runtime.kernels.rows import FIRST, LAST
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot.compiler.calls import Grid
-    from rtbot.compiler.plan import Plan
+    from rtbot.runtime.ingest import SortedPush
     from rtbot.runtime.input_port import InputPort, PreparedRows
-    from rtbot.runtime.keys import KeyTable
+    from rtbot.runtime.session import Session
 
 NEVER = (
     "leave the row out, close its key before it or start another session behind it, "
@@ -29,34 +31,46 @@ NEVER = (
 )
 
 
-def check_grids(
-    plan: Plan, ports: Mapping[str, InputPort], keys: KeyTable | None, slots: np.ndarray,
-    prepared: Mapping[str, PreparedRows],
-) -> None:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """Per key with rows: the time that a grid passes, from when on, until when; its run."""
+
+    spans: np.ndarray
+    before: np.ndarray
+    newest: np.ndarray
+    runs: np.ndarray
+
+
+def check_grids(session: Session, push: SortedPush, prepared: Mapping[str, PreparedRows]) -> None:
     """Raise ResourceLimit if these rows would release more than a push may."""
-    for name, grid in plan.grids.items():
-        input_ = grid.input
-        if input_ not in prepared or ports[input_].holds:
+    for name, grid in session.plan.grids.items():
+        port = session.input_ports[grid.input]
+        if grid.input not in prepared or port.holds:
             continue
-        spans, newest, known = _spans(grid, ports[input_], prepared[input_], slots)
-        points = np.minimum(spans // np.uint64(grid.interval), executor.OWN_ROWS_LIMIT + 1)
-        if not len(points) or int(points.sum()) <= executor.OWN_ROWS_LIMIT:
-            continue
-        worst = int(points.argmax())
-        one = int(points[worst]) > executor.OWN_ROWS_LIMIT
-        of = "" if keys is None else f" of the key {keys.decode_key(int(known[worst]))!r}"
-        message = (
-            f"{name} would release more than {executor.OWN_ROWS_LIMIT:,} rows in one push, most of "
-            f"them up to t={newest[worst]}{of}, {spans[worst]} behind what came before"
-        )
-        hint = NEVER if one else "push smaller tables"
-        raise ResourceLimit(message, code="RT305", hint=hint)
+        passage = _measure_passage(grid, port, prepared[grid.input], push.slots)
+        points = np.minimum(passage.spans // np.uint64(grid.interval), executor.OWN_ROWS_LIMIT + 1)
+        if len(points) and int(points.sum()) > executor.OWN_ROWS_LIMIT:
+            worst = int(points.argmax())
+            hint = NEVER if int(points[worst]) > executor.OWN_ROWS_LIMIT else "push smaller tables"
+            row, gap = _find_widest_gap(push, grid, passage, worst)
+            message = (
+                f"{name} would release more than {executor.OWN_ROWS_LIMIT:,} rows in one push, "
+                f"most of them up to t={{}}: here is a gap of {format_span(gap, session.io.unit)}"
+            )
+            raise ResourceLimit(
+                message,
+                code="RT305",
+                hint=hint,
+                times=[int(passage.newest[worst])],
+                input=grid.input,
+                **push.locate_row(grid.input, row),
+            )
 
 
-def _spans(
+def _measure_passage(
     grid: Grid, port: InputPort, prepared: PreparedRows, slots: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, per key with rows, the time that a grid passes; the newest time; the slot."""
+) -> _Passage:
+    """Return which times a grid passes, of the keys that have rows."""
     starts, time = prepared.batch.starts, prepared.batch.time
     filled = starts[1:] > starts[:-1]
     newest, known = time[starts[1:][filled] - 1], slots[filled]
@@ -65,4 +79,18 @@ def _spans(
     if grid.begin is not None:
         before = np.maximum(before, min(grid.begin, LAST - grid.interval))
     spans = newest.view(np.uint64) - before.view(np.uint64)
-    return np.where(newest > before, spans, np.uint64(0)), newest, known
+    spans = np.where(newest > before, spans, np.uint64(0))
+    return _Passage(spans, before, newest, np.flatnonzero(filled))
+
+
+def _find_widest_gap(
+    push: SortedPush, grid: Grid, passage: _Passage, place: int
+) -> tuple[int, int]:
+    """Return the row of the push, of one key, that is behind the widest gap; and how wide it is."""
+    batch, run = push.batches[grid.input], int(passage.runs[place])
+    first, stop = int(batch.starts[run]), int(batch.starts[run + 1])
+    time = np.maximum(batch.time[first:stop], passage.before[place])
+    time = np.maximum.accumulate(np.concatenate([passage.before[place : place + 1], time]))
+    gaps = time[1:].view(np.uint64) - time[:-1].view(np.uint64)
+    widest = int(gaps.argmax())
+    return first + widest, int(gaps[widest])

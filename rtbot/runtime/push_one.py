@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +32,7 @@ class PushPath:
         self.known = session.known_slots.get
         spec = session.specs[name]
         self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock)
+        self.row_specs = {name: replace(self.spec, key=session.key)}
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Push one message, as `Session.push_one`."""
@@ -103,7 +105,7 @@ class PushPath:
         session = self.session
         row: dict[str, Any] = {"t": [time], "value": [value]}
         row |= make_key_columns(session.key, key)
-        return to_rows(session.push_within({self.name: row}), session.key)
+        return to_rows(session.push_within({self.name: row}, self.row_specs), session.key)
 
 
 class General(PushPath):

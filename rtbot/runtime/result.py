@@ -10,13 +10,16 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from rtbot.tables.time_columns import TimeColumn
+
 
 class Result(dict[str, "Mapping[str, np.ndarray]"]):
     """A dict from output to its table: a dict of equally long numpy arrays.
 
     A table has the key columns (int64, or objects where text or null), `t` (int64), `value`
     (float64, int64, bool, or objects for text) and, where the output may be null, `value_valid`
-    (bool). Rows are in the order of (key, t). `key` names the key columns, `unit` is `io.unit`.
+    (bool). Rows are in the order of (key, t). `key` names the key columns, `unit` is `io.unit`,
+    `time_column` is the column of times that came in, which frames have again.
     """
 
     def __init__(
@@ -24,9 +27,10 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         outputs: Mapping[str, Mapping[str, np.ndarray]],
         key: Sequence[str] = (),
         unit: str | None = None,
+        time_column: TimeColumn | None = None,
     ) -> None:
         super().__init__(outputs)
-        self.key, self.unit = tuple(key), unit
+        self.key, self.unit, self.time_column = tuple(key), unit, time_column
 
     def __repr__(self) -> str:
         from rtbot.viz.charts.summary import Summary
@@ -78,14 +82,25 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         return {name: digest_table(table, self.key) for name, table in self.items()}
 
     def to_arrow(self) -> Any:
-        """Return one pyarrow Table: `t`, the key columns, then a column per output.
+        """Return one pyarrow Table: the times, the key columns, then a column per output.
 
-        It has a row for every (key, t) at which any output has a message, in that order; where an
-        output has none, or null, its cell is null.
+        The times have the name and the type of the column that came in; they are timestamps in
+        `io.unit` where that type cannot hold them all (half a second in seconds), and int64 where
+        integers came in. The column is `t` where it had no name, and where an output or a key has
+        the same. There is a row for every (key, t) at which any output has a message, in that
+        order; where an output has none, or null, its cell is null.
         """
+        from rtbot.core.arrow import to_numpy
+        from rtbot.tables.time_columns import OWN_NAME, build_time_column
         from rtbot.tables.wide import build_wide
 
-        return build_wide(self, self.key)
+        table = build_wide(self, self.key)
+        like = self.time_column
+        if like is None:
+            return table
+        name = like.name if like.name not in (*self.key, *self) else OWN_NAME
+        times = build_time_column(to_numpy(table.column(0)), like, self.unit)
+        return table.set_column(0, name, times)
 
     def to_pandas(self) -> Any:
         """Return `to_arrow` as a pandas frame.
@@ -116,5 +131,5 @@ def merge_results(parts: Sequence[Result]) -> Result:
     """Return results that follow one another as one, every output in the order of (key, t)."""
     from rtbot.tables.wide import concat_results, sort_outputs
 
-    key = parts[0].key
-    return Result(sort_outputs(concat_results(parts), key), key, parts[0].unit)
+    key, last = parts[0].key, parts[-1]
+    return Result(sort_outputs(concat_results(parts), key), key, last.unit, last.time_column)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.arrays import distinct
-from rtbot.core.errors import DataError, StateError
+from rtbot.core.errors import DataError, PlacedError, StateError, suggest_name
 from rtbot.core.modes import NOW, choose_mode
 from rtbot.core.time_formats import make_clock
 from rtbot.graph.model import collect_own
@@ -29,44 +29,45 @@ from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
 from rtbot.runtime.session_code import SessionCode
-from rtbot.tables import Columns, TableSpec, split_by_input, to_columns
+from rtbot.runtime.table_specs import check_key, make_spec
+from rtbot.runtime.waiting_path import load_kept
+from rtbot.tables import Columns, TableSpec, sort_by_time, split_by_input, to_columns
+from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
+from rtbot.tables.split import is_column
 from rtbot.tables.string_dictionary import StringDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Self
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch
-    from rtbot.graph.model import Input, Io
+    from rtbot.graph.model import Io
     from rtbot.runtime.input_port import PreparedRows
     from rtbot.runtime.push_one import PushPath
     from rtbot.runtime.state_owner import StateOwner
+    from rtbot.tables.time_columns import TimeColumn
 
 DEFAULT_QUEUE_LIMIT = 1_000_000
 BROKEN = "resume from an earlier dump, or start again"
-
-
-def _make_spec(declared: Input, io: Io, key: tuple[str, ...]) -> TableSpec:
-    kind, nullable = declared.type.kind, declared.type.nullable
-    clock = make_clock(io.reading, io.unit)
-    return TableSpec(declared.name, kind, nullable, key, io.unit, io.time_column, clock=clock)
 
 
 class Session:
     """A run in progress.
 
     `key` names the key columns; none means an unkeyed run. `own` is the `io` of inputs that have
-    one of their own, by default those of the plan. `queue_limit` bounds the rows that wait at one
-    port.
+    one of their own, by default those of the plan. `columns` are those that the user names for this
+    run. `queue_limit` bounds the rows that wait at one port.
 
     What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the session as it
     was. What breaks off the work of operators (a step that fails, RT305 behind other operators, an
     interrupt, no memory) breaks the session on every path: from then on it raises StateError RT302,
     and only `resume` of an earlier dump helps.
 
-    Threads may share a session: their calls wait for each other.
+    Threads may share a session: their calls wait for each other. A `with` block that ends closes
+    its session: it takes no more input, and has not been finished by that. It may be dumped.
     """
 
     def __init__(
@@ -78,11 +79,13 @@ class Session:
         own: Mapping[str, Io] | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool | str = NOW,
+        columns: ColumnNames | None = None,
     ) -> None:
         self.plan = plan
         self.io = io
         self.own = collect_own(plan.checked.inputs) if own is None else dict(own)
-        self.key = tuple(key)
+        self.key = check_key(key)
+        self.columns = columns or ColumnNames()
         self.queue_limit = queue_limit
         self.code = SessionCode(plan.text, choose_mode(compiled))
         self.module, self.kernels = self.code.module, self.code.kernels
@@ -97,9 +100,12 @@ class Session:
             self.runner.expect = self.prepare
         self.finished = False
         self.broken = False
+        self.closed = False
+        self.time_column: TimeColumn | None = None
+        self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.specs = {
-            name: _make_spec(declared, self.own.get(name, io), self.key)
+            name: make_spec(declared, self.own.get(name, io), self.key, self.columns)
             for name, declared in plan.checked.inputs.items()
         }
         self.clock = make_clock(io.reading, io.unit)
@@ -110,39 +116,92 @@ class Session:
         self.push_paths: dict[str, PushPath] = {}
         self.busy = False
 
+    def __repr__(self) -> str:
+        keys = ""
+        if self.keys is not None:
+            keys = f" by {', '.join(self.key)} ({len(self.keys.list_open_slots()):,} keys)"
+        rows = sum(port.counts["arrived"] for port in self.input_ports.values())
+        states = {"broken": self.broken, "finished": self.finished, "closed": self.closed}
+        state = next((name for name, is_so in states.items() if is_so), "open")
+        return f"<Session of {self.plan.checked.name}{keys}: {rows:,} rows in, {state}>"
+
+    def __enter__(self) -> Self:
+        self.check_open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+        self.push_paths = {}
+
+    def __reduce__(self) -> NoReturn:
+        hint = "take the bytes of session.dump(), and graph.resume(bytes) continues from them"
+        raise TypeError(f"a session cannot be pickled or copied: {hint}")
+
     # ---- input
 
-    def _make_no_input_error(self, name: str) -> DataError:
-        hint = f"the inputs are {', '.join(self.specs)}"
+    def _make_no_input_error(self, name: str, given: Mapping[str, Any] | None = None) -> DataError:
+        hint = suggest_name(name, self.specs) or f"the inputs are {', '.join(self.specs)}"
+        others = [n for n in given or () if n not in self.specs]
+        if given is not None and all(is_column(given[other]) for other in others):
+            column = repr(others[0]) if len(others) == 1 else "COLUMN"
+            hint += f"; if these are the columns of one table, name the times: time={column}"
         return DataError(f"there is no input {name!r}", code="RT206", hint=hint)
 
     @exclusive
-    def push(self, data: Any) -> Result:
+    def push(self, data: Any, *, sort: bool = False) -> Result:
         """Push {input: table}, or one table of all inputs; return what that released.
 
-        Raises DataError with the state unchanged if anything in the tables is wrong, QueueFull if
-        an input is too far ahead of another, ResourceLimit if a gap in time would release too many
-        rows, StateError after `finish`.
+        With `sort` the rows of every input are put in the order of their times first; those of
+        equal time stay in their order. Raises DataError with the state unchanged if anything in the
+        tables is wrong, QueueFull if an input is too far ahead of another, ResourceLimit if a gap
+        in time would release too many rows, StateError after `finish`.
         """
-        return self.push_within(data)
+        result = self.push_within(data, self.specs, sort=sort, noted=True)
+        if self.may_get_messages and self.time_column is not None:
+            self.may_get_messages = False
+            load_kept(self)
+        return result
 
-    def push_within(self, data: Any) -> Result:
-        """Push as `push` does, in a call that has the session already."""
+    def push_within(
+        self,
+        data: Any,
+        specs: Mapping[str, TableSpec],
+        *,
+        sort: bool = False,
+        noted: bool = False,
+    ) -> Result:
+        """Push as `push` does, in a call that has the session already.
+
+        `specs` are what the tables have to hold. If `noted`, results have times as these tables do.
+        """
         self.check_open()
         tables: dict[str, Columns] = {}
-        given = split_by_input(data, self.specs)
+        given = split_by_input(data, specs)
         for name, table in given.items():
-            if name not in self.specs:
-                raise self._make_no_input_error(name)
-            tables[name] = to_columns(table, self.specs[name])
+            if name not in specs:
+                raise self._make_no_input_error(name, given)
+            columns = to_columns(table, specs[name])
+            tables[name] = sort_by_time(columns) if sort else columns
+        before = self.time_column
         started = perf_counter()
         self.prepare(sum(map(len, tables.values())))
         try:
+            if noted:
+                for columns in tables.values():
+                    self.note_times(columns.times)
             result = self._push(tables)
-        except DataError as error:
-            raise as_given(error, data, given, self.specs) from None
+        except BaseException as error:
+            self.time_column = before
+            if isinstance(error, PlacedError):
+                raise as_given(error, data, given, specs) from None
+            raise
         self.spend(perf_counter() - started)
         return result
+
+    def note_times(self, column: TimeColumn | None) -> None:
+        """Note what the times are that come in: those of results are like the first."""
+        if self.time_column is None:
+            self.time_column = column
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})
@@ -151,7 +210,7 @@ class Session:
             runs = self.ingest.sort_rows(tables, self._assign_slots(tables))
             prepared = self._prepare_rows(runs)
             if self.plan.grids:
-                check_grids(self.plan, self.input_ports, self.keys, runs.slots, prepared)
+                check_grids(self, runs, prepared)
         except BaseException:
             self.ingest.roll_back(before)
             if self.runner.capacity > 2 * capacity:
@@ -196,6 +255,10 @@ class Session:
             raise StateError("a call was broken off in its middle", code="RT302", hint=BROKEN)
         if self.finished:
             raise StateError("the session is finished: it takes no more input", code="RT301")
+        if self.closed:
+            message = "the session is closed, as its `with` block has ended: it takes no more input"
+            hint = "call finish() in the block; dump() still works, and resume() continues"
+            raise StateError(message, code="RT301", hint=hint)
 
     def check_queues(self, coming: set[str]) -> None:
         """Refuse rows for an input that is ahead of another where the queue behind it is full."""
@@ -246,7 +309,7 @@ class Session:
             self.busy = False
 
     def _road(self, name: str) -> PushPath:
-        if name not in self.specs:
+        if self.closed or name not in self.specs:
             self.check_open()
             raise self._make_no_input_error(name)
         if not self.push_paths:
@@ -334,7 +397,8 @@ class Session:
     def _make_result(self, slots: np.ndarray, batches: list[Batch]) -> Result:
         for name, (stream, _) in self.plan.places.items():
             self.rows[name] += len(batches[stream])
-        return Result(self.assembler.build_tables(slots, batches), self.key, self.io.unit)
+        tables = self.assembler.build_tables(slots, batches)
+        return Result(tables, self.key, self.io.unit, self.time_column)
 
     @exclusive
     def frontier(self) -> int | None:

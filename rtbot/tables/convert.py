@@ -7,7 +7,7 @@ protocol. Nothing is copied that already has the right type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,11 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import number_columns, text_columns
 from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table
 from rtbot.tables.text_columns import TextColumn
+from rtbot.tables.time_columns import OWN_NAME, TimeColumn, describe_times, join_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from rtbot.core.time_formats import TimeParser
 
     Key = np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]
@@ -30,9 +33,10 @@ class TableSpec:
     """What an input's table has to hold.
 
     `name` is the input's, `kind` and `nullable` its type, `key` the key columns, `unit` that of
-    times. `time` and `value` name columns; without that column the time is the first of
-    `TIME_NAMES` that is there, and by default the value is in `value`, else in a column named like
-    the input. `clock` reads texts that are not ISO 8601, and local times.
+    times. `time` and `value` name columns; of several `time` columns the texts are joined by a
+    blank. Without a column of that name the time is the first of `TIME_NAMES` that is there, but
+    not if the name is `given` for this table. By default the value is in `value`, else in a column
+    named like the input. `clock` reads texts that are not ISO 8601, and local times.
     """
 
     name: str
@@ -40,9 +44,10 @@ class TableSpec:
     nullable: bool = False
     key: tuple[str, ...] = ()
     unit: str | None = None
-    time: str | None = None
+    time: tuple[str, ...] = ()
     value: str | None = None
     clock: TimeParser | None = None
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class Columns:
     `time` is int64; `value` is float64, int64, bool or `TextColumn` by the kind of the input;
     `valid` is None where no value is null. A key column is int64, `TextColumn`, or int64 with a
     mask of what is not null. `nulls` counts rows left out because their value was null on a port
-    that takes none; `rows` are then the places of the others in the table.
+    that takes none. `rows` are the places of the rows in the table, None if it has these alone, in
+    their order. `times` is the column of times as it came, if there was one.
     """
 
     time: np.ndarray
@@ -61,6 +67,7 @@ class Columns:
     keys: tuple[Key, ...] = ()
     nulls: int = 0
     rows: np.ndarray | None = None
+    times: TimeColumn | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -81,9 +88,10 @@ def to_columns(table: Any, spec: TableSpec) -> Columns:
 
 def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
     """Turn columns of any kind into arrays, as `to_columns` does."""
-    time_name, value_name = find_time(form, spec), find_value(form, spec)
-    time = _convert_column(
-        spec, time_name, form, lambda column: number_columns.to_times(column, spec.unit, spec.clock)
+    time_name, times = read_times(form, spec)
+    value_name = find_value(form, spec)
+    time = _locate_error(
+        spec, time_name, lambda: number_columns.to_times(times, spec.unit, spec.clock)
     )
     value, valid = _convert_column(
         spec, value_name, form, lambda column: convert_values(column, spec.kind)
@@ -95,22 +103,22 @@ def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
     lengths = {time_name: len(time), value_name: len(value)}
     lengths |= {name: _length(part) for name, part in zip(spec.key, keys, strict=True)}
     if len(set(lengths.values())) > 1 or (valid is not None and len(valid) != len(time)):
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise DataError(f"columns differ in length: {told}", code="RT214", input=spec.name)
-    return normalise_nulls(Columns(time, value, valid, keys), spec)
+        raise _make_length_error(lengths, spec)
+    described = describe_times(time_name, times, spec.clock)
+    return normalise_nulls(Columns(time, value, valid, keys, times=described), spec)
 
 
 def normalise_nulls(whole: Columns, spec: TableSpec) -> Columns:
     """Leave null rows out if the port takes none; else give every null value the same filler."""
     valid = whole.valid
     if valid is None or valid.all():
-        return Columns(whole.time, whole.value, None, whole.keys)
+        return replace(whole, valid=None)
     if not spec.nullable:
         return keep_rows(whole, np.flatnonzero(valid))
     value = whole.value
     if isinstance(value, np.ndarray):
         value = np.where(valid, value, FILLERS[spec.kind])
-    return Columns(whole.time, value, valid, whole.keys)
+    return replace(whole, value=value)
 
 
 def keep_rows(whole: Columns, rows: np.ndarray) -> Columns:
@@ -120,7 +128,21 @@ def keep_rows(whole: Columns, rows: np.ndarray) -> Columns:
         for part in whole.keys
     )
     nulls = len(whole.time) - len(rows)
-    return Columns(whole.time[rows], whole.value[rows], None, keys, nulls, rows)
+    time, value = whole.time[rows], whole.value[rows]
+    return Columns(time, value, None, keys, nulls, rows, whole.times)
+
+
+def sort_by_time(whole: Columns) -> Columns:
+    """Return the rows in the order of their times; those of equal time stay in their order."""
+    if (whole.time[1:] >= whole.time[:-1]).all():
+        return whole
+    order = np.argsort(whole.time, kind="stable")
+    return replace(
+        keep_rows(whole, order),
+        valid=None if whole.valid is None else whole.valid[order],
+        nulls=whole.nulls,
+        rows=order if whole.rows is None else whole.rows[order],
+    )
 
 
 def convert_values(column: Column, kind: str) -> tuple[np.ndarray | TextColumn, np.ndarray | None]:
@@ -163,17 +185,39 @@ def _one_kind(column: list[Any]) -> list[Any]:
     return column
 
 
-def find_time(form: LazyTable, spec: TableSpec) -> str:
-    """Return the name of the column of times."""
-    if spec.time is not None and (spec.time in form or not {*form} & {*TIME_NAMES}):
-        return _require_column(form, spec.time, spec)
+def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
+    """Return the names of the columns of times: one, or several texts to be joined."""
+    if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
+        return tuple(_require_column(form, name, spec) for name in spec.time)
     candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
     candidates = [name for name in candidates if name not in (spec.value, spec.name)] or candidates
     if not candidates:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
-        hint = f"{_list_columns(form)}; give it one of these names, or name it in io.time"
+        taken = {*spec.key, spec.value or spec.name, "value", "input"}
+        rest = [name for name in form if name not in taken]
+        way = "give it one of these names, or name it: time=COLUMN"
+        if len(rest) == 1:
+            way = f"name it: time={rest[0]!r}, or in io.time"
+        hint = f"{_list_columns(form)}; {way}"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
-    return candidates[0]
+    chosen = form[candidates[0]]  # of an index of times, which has this name beside its own
+    return (next((n for n in form if form[n] is chosen and n != candidates[0]), candidates[0]),)
+
+
+def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:
+    """Return the name and the column of times; the joined texts of several are called `t`."""
+    names = find_times(form, spec)
+    columns = [_locate_error(spec, name, form[name]) for name in names]
+    if len(columns) == 1:
+        return names[0], columns[0]
+    if len(set(map(len, columns))) > 1:
+        raise _make_length_error(dict(zip(names, map(len, columns), strict=True)), spec)
+    for name, column in zip(names, columns, strict=True):
+        if not text_columns.is_text(column):
+            message = f"texts of several columns are joined to times, and {name} holds none"
+            hint = "make one column of the times, and name that"
+            raise DataError(message, code="RT220", hint=hint, input=spec.name, column=name)
+    return OWN_NAME, _locate_error(spec, names[-1], lambda: join_texts(columns))
 
 
 def find_value(form: LazyTable, spec: TableSpec) -> str:
@@ -190,7 +234,10 @@ def find_value(form: LazyTable, spec: TableSpec) -> str:
 def _require_column(form: LazyTable, name: str, spec: TableSpec) -> str:
     if name not in form:
         what = "key column" if name in spec.key else "column"
-        hint = suggest_name(name, form) or _list_columns(form)
+        near = suggest_name(name, form)
+        hint = near or _list_columns(form)
+        if name == spec.name and form:
+            hint += f"{' ' if near else '; '}name the column: inputs={{{name!r}: COLUMN}}"
         raise DataError(f"there is no {what} {name!r}", code="RT204", hint=hint, input=spec.name)
     return name
 
@@ -199,10 +246,22 @@ def _list_columns(form: LazyTable) -> str:
     return f"there are {', '.join(form)}" if form else "there is none"
 
 
-def _convert_column(spec: TableSpec, name: str, form: LazyTable, convert: Any) -> Any:
+def _make_length_error(lengths: Mapping[str, int], spec: TableSpec) -> DataError:
+    shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
+    return DataError(f"columns differ in length: {shown}", code="RT214", input=spec.name)
+
+
+def _convert_column(
+    spec: TableSpec, name: str, form: LazyTable, convert: Callable[[Column], Any]
+) -> Any:
     _require_column(form, name, spec)
+    return _locate_error(spec, name, lambda: convert(form[name]()))
+
+
+def _locate_error(spec: TableSpec, name: str, convert: Callable[[], Any]) -> Any:
+    """Convert; an error has the input and the column."""
     try:
-        return convert(form[name]())
+        return convert()
     except DataError as error:
         raise error.at(**{"input": spec.name, "column": name} | error.where) from None
 

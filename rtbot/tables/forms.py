@@ -169,7 +169,8 @@ def _from_rows(rows: Sequence[Any], spec: TableSpec) -> LazyTable:
     """Read rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be a tuple."""
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _of_records(rows, spec)
-    names = [*spec.key, "t", "value"]
+    time = spec.time[0] if len(spec.time) == 1 else TIME_NAMES[0]
+    names = [*spec.key, time, spec.value or "value"]
     count = len(spec.key)
     flat = []
     for place, row in enumerate(rows):

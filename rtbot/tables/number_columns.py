@@ -88,7 +88,7 @@ def to_times(column: Column, unit: str | None, clock: TimeParser | None = None) 
 def _from_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Parts:
     kinds = set(map(type, column))
     if kind is np.float64 and Decimal in kinds:
-        column = [float(cell) if type(cell) is Decimal else cell for cell in column]
+        column = [_round_decimal(cell) if type(cell) is Decimal else cell for cell in column]
         kinds = set(map(type, column))
     nulls = {known for known in kinds if known.__name__ in NULL_TYPES}
     name = {np.float64: "number", np.int64: "integer", np.bool_: "boolean"}[kind]
@@ -109,6 +109,11 @@ def _from_list(column: list[Any], kind: type, accepted: tuple[type, ...]) -> Par
     array: np.ndarray = np.zeros(len(column), kind)
     array[valid] = _make_array(list(compress(column, valid)), kind)
     return array, valid
+
+
+def _round_decimal(cell: Decimal) -> float:
+    """Return the nearest float64, as for a column of decimals in Arrow; NaN for any NaN."""
+    return float(cell) if not cell.is_snan() else np.nan
 
 
 def _make_array(column: list[Any], kind: type) -> np.ndarray:
@@ -201,7 +206,7 @@ def _from_naive(stamps: np.ndarray, unit: str, clock: TimeParser | None) -> np.n
 
 
 def _from_datetimes(column: list[Any], unit: str, clock: TimeParser | None) -> np.ndarray:
-    """Convert datetimes and dates, in microseconds as Python keeps them."""
+    """Convert datetimes and dates; without a time zone they are local times of the clock's."""
     stamps = _to_stamps(column)
     aware = [isinstance(value, datetime) and value.tzinfo is not None for value in column]
     if clock is None or not any(aware):
@@ -215,7 +220,11 @@ def _from_datetimes(column: list[Any], unit: str, clock: TimeParser | None) -> n
 
 
 def _to_stamps(column: list[Any]) -> np.ndarray:
-    """Return datetimes as datetime64, those with an offset in UTC."""
+    """Return datetimes as datetime64, those with an offset in UTC.
+
+    They are in microseconds, as Python keeps them, or in nanoseconds, which timestamps of pandas
+    may have beside them.
+    """
     stamps = np.empty(len(column), "M8[us]")
     for row, value in enumerate(column):
         if not isinstance(value, date):
@@ -223,7 +232,10 @@ def _to_stamps(column: list[Any]) -> np.ndarray:
         if isinstance(value, datetime) and value.tzinfo is not None:
             value = value.astimezone(UTC).replace(tzinfo=None)  # noqa: PLW2901
         stamps[row] = np.datetime64(value, "us")
-    return stamps
+    finer = np.array([getattr(value, "nanosecond", 0) for value in column], np.int64)
+    if not finer.any():
+        return stamps
+    return (iso.convert_datetimes(stamps, "ns") + finer).view("M8[ns]")
 
 
 def _make_kind_error(name: str, array: np.ndarray) -> DataError:

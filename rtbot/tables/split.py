@@ -33,25 +33,52 @@ def split_by_input(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, An
     if len(inputs) == 1:
         return {inputs[0]: data}
     form = open_table(data, first)
-    missing = [name for name in inputs if name not in form]
+    missing = [spec for spec in specs.values() if _name_column(spec) not in form]
     if not missing:
         return {name: _split_wide(form, spec) for name, spec in specs.items()}
-    if "input" in form and "value" in form:
+    named = [spec for spec in missing if spec.value is not None]
+    if not named and "input" in form and "value" in form:
         return _split_long(form, specs)
-    message = f"the table has no column {missing[0]!r}, nor the columns 'input' and 'value'"
-    hint = f"give {{{inputs[0]!r}: table, ...}}, or one table with a column for every input"
-    raise DataError(message, code="RT204", hint=suggest_name(missing[0], form) or hint)
+    raise _make_missing_error((named or missing)[0], form, inputs)
+
+
+def is_column(table: Any) -> bool:
+    """Return whether this is one column, where a table is expected."""
+    if isinstance(table, list | tuple):
+        return bool(table) and not isinstance(table[0], list | tuple | Mapping)
+    if isinstance(table, np.ndarray):
+        return table.dtype.names is None
+    return hasattr(table, "dtype") and not hasattr(table, "columns")
+
+
+def _name_column(spec: TableSpec) -> str:
+    """Return the column of an input in a wide table."""
+    return spec.value or spec.name
+
+
+def _make_missing_error(spec: TableSpec, form: LazyTable, inputs: list[str]) -> DataError:
+    column = _name_column(spec)
+    hint = suggest_name(column, form)
+    if spec.value is not None:
+        message = f"the table has no column {column!r} for the input {spec.name}"
+        return DataError(message, code="RT204", hint=hint or f"there are {', '.join(form)}")
+    message = f"the table has no column {column!r}, nor the columns 'input' and 'value'"
+    way = f"give {{{inputs[0]!r}: table, ...}}, or one table with a column for every input"
+    way = hint + " " if hint else way + "; "
+    way += f"name a column: inputs={{{spec.name!r}: COLUMN}}"
+    return DataError(message, code="RT204", hint=way)
 
 
 def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, TableSpec]) -> bool:
     """Return whether a mapping has columns, one of them times, and not a table for each input."""
-    times = {*TIME_NAMES, *(spec.time for spec in specs.values())} - specs.keys()
+    given = {name for spec in specs.values() for name in spec.time}
+    times = {*TIME_NAMES, *given} - specs.keys()
     return not data.keys() <= specs.keys() and any(name in times for name in data)
 
 
 def _split_wide(form: LazyTable, spec: TableSpec) -> Columns:
     """Return the messages of an input in a wide table."""
-    strict = replace(spec, value=spec.name, nullable=False)
+    strict = replace(spec, value=_name_column(spec), nullable=False)
     return replace(convert_table(form, strict), nulls=0)
 
 

@@ -263,7 +263,7 @@ CALLS = [
     (None, lambda s: s.push({"bid": [[5, 1.0], [5, 1.0]]}), "RT203", "second message"),
     (None, lambda s: s.push({"bid": {"t": [1], "worth": [1.0]}}), "RT204", "worth"),
     (None, lambda s: s.advance("noon"), "RT205", "ISO 8601"),
-    (None, lambda s: s.push({"bidd": []}), "RT206", "bid, ask"),
+    (None, lambda s: s.push({"bidd": []}), "RT206", "did you mean 'bid'?"),
     (None, lambda s: s.push({"bid": [[1, 1.0, 2.0]]}), "RT207", "2 values"),
     (None, lambda s: s.push_one("bid", 1, None), "RT211", "null"),
     ("symbol", lambda s: s.push_one("bid", 1, 1.0, key=("A", "B")), "RT212", "key"),

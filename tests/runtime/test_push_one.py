@@ -10,6 +10,7 @@ import rtbot
 from rtbot.compiler import jit
 from rtbot.graph import plugins
 from rtbot.runtime.push_one import to_rows
+from rtbot.runtime.waiting_path import FEW, MANY
 from rtbot.tables.string_dictionary import StringDictionary
 from tests import chains, threads
 from tests.subprocess_runs import alone
@@ -397,3 +398,86 @@ def test_what_is_no_key_is_refused_in_several_columns(key):
     with pytest.raises(rtbot.DataError):
         session.push_one("x", 1, 1.0, key=key)
     assert session.push_one("x", 1, 1.0, key=(1, "a")) == {"s": [((1, "a"), 1, 2.0)]}
+
+
+# ---- while the function for one row is still to be compiled
+
+
+class Compilation:
+    """A compilation beside: it is going on until it is told that it is done, or waited for."""
+
+    def __init__(self, *_arguments):
+        self.done = False
+
+    def is_alive(self):
+        return not self.done
+
+    def join(self):
+        self.done = True
+
+
+@pytest.fixture
+def compilations(monkeypatch):
+    """Sessions find no compiled function for one row; returns the compilations that began."""
+    begun = []
+    monkeypatch.setattr(jit, "is_ready", lambda _function: False)
+    monkeypatch.setattr(jit, "compile_aside", lambda *a: begun.append(Compilation(*a)) or begun[-1])
+    return begun
+
+
+@pytest.mark.parametrize("key", [None, "k"])
+@pytest.mark.parametrize("done", [0, 1, 70, 500])
+def test_messages_go_another_way_until_their_function_is_compiled(compilations, key, done):
+    own = {} if key is None else {"key": "a"}
+    session, found = summed().start(key), []
+    for t in range(600):
+        found.append(session.push_one("x", t, 1.0, **own))
+        assert len(compilations) == (t >= FEW)
+        if t >= done and compilations:
+            compilations[0].done = True
+    values = [row["s"][0][-1] for row in found]
+    assert values == [float(t + 1) for t in range(600)]
+    assert type(session.push_paths["x"]).__name__ == "DirectPath"
+    with pytest.raises(rtbot.DataError, match="is late"):
+        session.push_one("x", 5, 1.0, **own)
+    assert session.account()["inputs"]["x"]["in"] == 600
+
+
+@pytest.mark.parametrize(("seconds", "waited"), [(1e9, True), (-1.0, False)])
+def test_messages_that_come_fast_wait_for_the_compilation(
+    compilations, monkeypatch, seconds, waited
+):
+    monkeypatch.setattr("rtbot.runtime.waiting_path.SECONDS", seconds)
+    session = summed().start()
+    for t in range(FEW + 2 * MANY):
+        session.push_one("x", t, 1.0)
+    assert compilations[0].done is waited
+
+
+def test_rows_that_wait_elsewhere_are_not_in_the_way_of_a_path_that_changes(compilations):
+    operators = {
+        "s": {"type": "CumulativeSum", "in": "x"},
+        "j": {"type": "Join", "in": ["a", "b"]},
+    }
+    session = graph(["x", "a", "b"], operators, ["s", "j.o1"]).start()
+    for t in range(200):
+        assert session.push_one("x", t, 1.0) == {"s": [(t, t + 1.0)]}
+        assert session.push_one("a", t, float(t)) == {}
+        if t == 100:
+            compilations[0].done = True
+    assert session.push_one("b", 150, 0.0) == {"j_o1": [(150, 150.0)]}
+
+
+def test_what_is_on_the_disk_is_loaded_by_the_first_push(monkeypatch):
+    loaded = []
+    monkeypatch.setattr(jit, "has_code", lambda _function: False)
+    monkeypatch.setattr(jit, "is_kept", lambda function: function.__name__.endswith("_one"))
+    monkeypatch.setattr(jit, "compile_for", lambda *arguments: loaded.append(arguments))
+    made = summed()
+    made.run({"x": [(1, 1.0)]})
+    assert loaded == []
+    session = made.start()
+    session.push({"x": [(1, 1.0)]})
+    session.push({"x": [(2, 1.0)]})
+    assert [function.__name__ for function, _ in loaded] == ["segment_0_one"]
+    assert loaded[0][1][:3] == (0, 0, 0.0)

@@ -633,8 +633,9 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 
 
 DERIVED = {
-    Session: "plan io own key queue_limit code kernels module keys input_ports runner broken specs"
-    " ingest assembler known_slots push_paths texts busy",
+    Session: "plan io own key columns queue_limit code kernels module keys input_ports runner"
+    " broken closed specs ingest assembler known_slots push_paths texts busy time_column clock"
+    " may_get_messages",
     Executor: "plan module kernels input_ports pools pool_arrays views expect grew ahead arranged"
     " operators progress owners capacity F I header",
     OperatorState: "layout counters text_words template width length",

@@ -48,6 +48,7 @@ def test_keys_of_two_kinds_name_both_rows():
 
 TAKEN = {
     "decimals": {"t": [1, 2], "value": [Decimal("0.1"), None]},
+    "a frame of decimals": pd.DataFrame({"t": [1, 2], "value": [Decimal("0.10"), None]}),
     "records": [{"t": 1, "value": 0.1}, {"t": 2, "value": None}],
     "records named like the input": [{"time": 1, "x": 0.1}, {"time": 2, "x": None}],
     "a sparse column": pd.DataFrame({"t": [1], "value": pd.arrays.SparseArray([0.1])}),

@@ -201,8 +201,10 @@ def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]
         if key not in names:
             suspects.append(key)
             left = [name for name in (*names, *RESERVED) if name not in node.items]
-            hint = suggest_key(key, left, context.problems) or hint_known_names(
-                [*declared, *RESERVED]
+            hint = (
+                draft.operator.unsupported.get(key)
+                or suggest_key(key, left, context.problems)
+                or hint_known_names([*declared, *RESERVED])
             )
             if isinstance(item, MappingNode):
                 suspects += item.items

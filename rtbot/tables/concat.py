@@ -1,0 +1,61 @@
+"""Tables of one input, one after the other, as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.tables.convert import Columns
+from rtbot.tables.string_dictionary import StringDictionary
+from rtbot.tables.text_columns import TextColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbot.tables.convert import Key
+
+
+def concat_columns(parts: Sequence[Columns]) -> Columns:
+    """Return the rows of all tables, of which there is one at least, in their order."""
+    nulls = sum(part.nulls for part in parts)
+    filled = [part for part in parts if len(part)] or list(parts[:1])
+    first = filled[0]
+    if len(filled) == 1:
+        return Columns(first.time, first.value, first.valid, first.keys, nulls)
+    valid = None
+    if any(part.valid is not None for part in filled):
+        known = [np.ones(len(p), np.bool_) if p.valid is None else p.valid for p in filled]
+        valid = np.concatenate(known)
+    keys = tuple(_concat_keys([part.keys[k] for part in filled]) for k in range(len(first.keys)))
+    time = np.concatenate([part.time for part in filled])
+    return Columns(time, _concat_values([part.value for part in filled]), valid, keys, nulls)
+
+
+def _concat_values(parts: Sequence[Any]) -> np.ndarray | TextColumn:
+    if not isinstance(parts[0], TextColumn):
+        return np.concatenate(parts)
+    texts = StringDictionary()
+    codes = np.concatenate([texts.encode(part) for part in parts])
+    return TextColumn(codes, [text for text in texts.values if text is not None])
+
+
+def _concat_keys(parts: Sequence[Key]) -> Key:
+    """Concatenate parts of a key column; one of nulls alone goes with any other."""
+    if any(isinstance(part, TextColumn) and part.values for part in parts):
+        nulls = (
+            TextColumn(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts
+        )
+        return _concat_values(list(nulls))
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)  # type: ignore[arg-type]
+    pairs = [_split_mask(part) for part in parts]
+    return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+
+
+def _split_mask(part: Key) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(part, tuple):
+        return part
+    if isinstance(part, TextColumn):
+        return np.zeros(len(part), np.int64), np.zeros(len(part), np.bool_)
+    return part, np.ones(len(part), np.bool_)
