@@ -14,7 +14,7 @@ from rtbot.graph.model import collect_own
 from rtbot.io.bindings import make_request
 from rtbot.io.pushes import push_all
 from rtbot.runtime.result import Result, merge_results
-from rtbot.runtime.start_options import POLICIES, StartOptions, check_options
+from rtbot.runtime.start_options import POLICIES, InputOptions, StartOptions, check_options
 from rtbot.storage.files import Files
 from rtbot.tables.column_names import name_columns
 
@@ -205,15 +205,15 @@ class Graph:
         checked = self._check_policies(given)
         names = checked.io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
         limit = options.get("queue_limit")
+        columns = name_columns(options.get("time"), options.get("inputs"), checked.inputs)
         plan = self.plan(options.get("tap") or ())
         return Session(
             plan,
             checked.io,
             names,
-            own=collect_own(checked.inputs),
+            inputs=InputOptions(collect_own(checked.inputs), columns),
             queue_limit=DEFAULT_QUEUE_LIMIT if limit is None else limit,
             compiled=choose_plan_mode(plan, options.get("compiled")),
-            columns=name_columns(options.get("time"), options.get("inputs"), checked.inputs),
         )
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:

@@ -54,7 +54,7 @@ def explain_error(error: DataError, used: Sequence[Io]) -> None:
         return
     try:
         facts = look_at_file(path, files)
-    except OSError:
+    except Exception:  # noqa: BLE001 (the error of the file is what counts, whatever looking meets)
         return
     if all(_differs(facts, io, error) for io in used):
         error.hint = INDENT.join(filter(None, [error.hint, *_list_lines(facts)]))

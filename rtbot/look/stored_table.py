@@ -67,6 +67,7 @@ def _to_table(schema: pa.Schema, tables: list[pa.Table]) -> SampledTable:
 
 
 def _to_rows(table: pa.Table) -> list[tuple[str, ...]]:
+    table.validate(full=True)
     return list(zip(*(_to_texts(column) for column in table.columns), strict=True))
 
 

@@ -29,10 +29,10 @@ from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
 from rtbot.runtime.session_code import SessionCode
+from rtbot.runtime.start_options import InputOptions
 from rtbot.runtime.table_specs import check_key, make_spec
 from rtbot.runtime.waiting_path import load_kept
 from rtbot.tables import Columns, TableSpec, sort_by_time, split_by_input, to_columns
-from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
 from rtbot.tables.split import is_column
@@ -76,16 +76,15 @@ class Session:
         io: Io,
         key: Sequence[str] = (),
         *,
-        own: Mapping[str, Io] | None = None,
+        inputs: InputOptions | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool | str = NOW,
-        columns: ColumnNames | None = None,
     ) -> None:
+        options = inputs or InputOptions(collect_own(plan.checked.inputs))
         self.plan = plan
         self.io = io
-        self.own = collect_own(plan.checked.inputs) if own is None else dict(own)
+        self.own, self.columns = dict(options.own), options.columns
         self.key = check_key(key)
-        self.columns = columns or ColumnNames()
         self.queue_limit = queue_limit
         self.code = SessionCode(plan.text, choose_mode(compiled))
         self.module, self.kernels = self.code.module, self.code.kernels
@@ -98,9 +97,7 @@ class Session:
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
         if self.code.tiers:
             self.runner.expect = self.prepare
-        self.finished = False
-        self.broken = False
-        self.closed = False
+        self.finished = self.broken = self.closed = self.busy = False
         self.time_column: TimeColumn | None = None
         self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
@@ -114,7 +111,6 @@ class Session:
         self.assembler = OutputAssembler(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
         self.push_paths: dict[str, PushPath] = {}
-        self.busy = False
 
     def __repr__(self) -> str:
         keys = ""
