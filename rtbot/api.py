@@ -197,6 +197,7 @@ class Graph:
         process while it runs as plain Python (the default); "never". True is now, False is never.
         Operators of one's own are compiled before they run, not beside.
         """
+        from rtbot.runtime.input_options import InputOptions
         from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
         from rtbot.runtime.session_code import choose_plan_mode
 
@@ -204,16 +205,16 @@ class Graph:
         given = {name: value for name, value in options.items() if name in POLICIES}
         checked = self._check_policies(given)
         names = checked.io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
+        columns = name_columns(options.get("time"), options.get("inputs"), checked.inputs)
         limit = options.get("queue_limit")
         plan = self.plan(options.get("tap") or ())
         return Session(
             plan,
             checked.io,
             names,
-            own=collect_own(checked.inputs),
+            inputs=InputOptions(collect_own(checked.inputs), columns),
             queue_limit=DEFAULT_QUEUE_LIMIT if limit is None else limit,
             compiled=choose_plan_mode(plan, options.get("compiled")),
-            columns=name_columns(options.get("time"), options.get("inputs"), checked.inputs),
         )
 
     def test(self, *, compiled: bool = False) -> list[Outcome]:

@@ -656,7 +656,7 @@ READ_AND_SHOWN = [
         ("tables",),
     ),
     Mutant(
-        "rtbot/tables/number_columns.py::_from_datetimes",
+        "rtbot/tables/number_columns.py::_to_stamps",
         "value.astimezone(UTC)",
         "value",
         ("tables",),

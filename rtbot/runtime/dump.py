@@ -15,6 +15,7 @@ from rtbot import __version__
 from rtbot.core.errors import CheckpointError, RtbotError
 from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
+from rtbot.runtime.input_options import InputOptions
 from rtbot.storage.container import decode_blob, encode_blob
 from rtbot.storage.differences import describe_differences
 from rtbot.tables.column_names import ColumnNames
@@ -86,8 +87,9 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
         io = _restore_io(header["io"], plan.checked.io)
         inputs = plan.checked.inputs
         own = {n: _restore_io(o, inputs[n].io or io) for n, o in header.get("own", {}).items()}
-        limit, columns = header["queue_limit"], _read_columns(header.get("columns", {}))
-        session = begin(plan, io, header["key"], own=own, queue_limit=limit, columns=columns)
+        options = InputOptions(own, _read_columns(header.get("columns", {})))
+        limit = header["queue_limit"]
+        session = begin(plan, io, header["key"], inputs=options, queue_limit=limit)
         _restore(session, header, arrays)
     except (RtbotError, MemoryError):
         raise

@@ -19,6 +19,7 @@ from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
 from rtbot.runtime.grids import check_grids
 from rtbot.runtime.ingest import UNKEYED, Ingest, SortedPush
+from rtbot.runtime.input_options import InputOptions, check_key, make_specs
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.output_assembler import OutputAssembler
@@ -29,10 +30,8 @@ from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
 from rtbot.runtime.session_code import SessionCode
-from rtbot.runtime.table_specs import check_key, make_spec
 from rtbot.runtime.waiting_path import load_kept
 from rtbot.tables import Columns, TableSpec, sort_by_time, split_by_input, to_columns
-from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
 from rtbot.tables.split import is_column
@@ -57,9 +56,9 @@ BROKEN = "resume from an earlier dump, or start again"
 class Session:
     """A run in progress.
 
-    `key` names the key columns; none means an unkeyed run. `own` is the `io` of inputs that have
-    one of their own, by default those of the plan. `columns` are those that the user names for this
-    run. `queue_limit` bounds the rows that wait at one port.
+    `key` names the key columns; none means an unkeyed run. `inputs` is what is given for single
+    ones, by default the `io` of their own that they have in the plan. `queue_limit` bounds the rows
+    that wait at one port.
 
     What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the session as it
     was. What breaks off the work of operators (a step that fails, RT305 behind other operators, an
@@ -76,16 +75,15 @@ class Session:
         io: Io,
         key: Sequence[str] = (),
         *,
-        own: Mapping[str, Io] | None = None,
+        inputs: InputOptions | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool | str = NOW,
-        columns: ColumnNames | None = None,
     ) -> None:
         self.plan = plan
         self.io = io
-        self.own = collect_own(plan.checked.inputs) if own is None else dict(own)
+        chosen = inputs or InputOptions(collect_own(plan.checked.inputs))
+        self.own, self.columns = chosen.own, chosen.columns
         self.key = check_key(key)
-        self.columns = columns or ColumnNames()
         self.queue_limit = queue_limit
         self.code = SessionCode(plan.text, choose_mode(compiled))
         self.module, self.kernels = self.code.module, self.code.kernels
@@ -98,16 +96,11 @@ class Session:
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
         if self.code.tiers:
             self.runner.expect = self.prepare
-        self.finished = False
-        self.broken = False
-        self.closed = False
+        self.finished = self.broken = self.closed = False
         self.time_column: TimeColumn | None = None
         self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
-        self.specs = {
-            name: make_spec(declared, self.own.get(name, io), self.key, self.columns)
-            for name, declared in plan.checked.inputs.items()
-        }
+        self.specs = make_specs(plan.checked.inputs, io, chosen, self.key)
         self.clock = make_clock(io.reading, io.unit)
         codes = self.runner.list_text_codes
         self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, codes)
