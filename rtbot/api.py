@@ -14,7 +14,7 @@ from rtbot.graph.model import collect_own
 from rtbot.io.bindings import make_request
 from rtbot.io.pushes import push_all
 from rtbot.runtime.result import Result, merge_results
-from rtbot.runtime.start_options import POLICIES, InputOptions, StartOptions, check_options
+from rtbot.runtime.start_options import POLICIES, StartOptions, check_options
 from rtbot.storage.files import Files
 from rtbot.tables.column_names import name_columns
 
@@ -197,6 +197,7 @@ class Graph:
         process while it runs as plain Python (the default); "never". True is now, False is never.
         Operators of one's own are compiled before they run, not beside.
         """
+        from rtbot.runtime.input_options import InputOptions
         from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
         from rtbot.runtime.session_code import choose_plan_mode
 
@@ -204,8 +205,8 @@ class Graph:
         given = {name: value for name, value in options.items() if name in POLICIES}
         checked = self._check_policies(given)
         names = checked.io.key if key is None else (key,) if isinstance(key, str) else tuple(key)
-        limit = options.get("queue_limit")
         columns = name_columns(options.get("time"), options.get("inputs"), checked.inputs)
+        limit = options.get("queue_limit")
         plan = self.plan(options.get("tap") or ())
         return Session(
             plan,

@@ -15,7 +15,7 @@ from rtbot import __version__
 from rtbot.core.errors import CheckpointError, RtbotError
 from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
-from rtbot.runtime.start_options import InputOptions
+from rtbot.runtime.input_options import InputOptions
 from rtbot.storage.container import decode_blob, encode_blob
 from rtbot.storage.differences import describe_differences
 from rtbot.tables.column_names import ColumnNames

@@ -19,6 +19,7 @@ from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
 from rtbot.runtime.grids import check_grids
 from rtbot.runtime.ingest import UNKEYED, Ingest, SortedPush
+from rtbot.runtime.input_options import InputOptions, check_key, make_specs
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.output_assembler import OutputAssembler
@@ -29,8 +30,6 @@ from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
 from rtbot.runtime.session_code import SessionCode
-from rtbot.runtime.start_options import InputOptions
-from rtbot.runtime.table_specs import check_key, make_spec
 from rtbot.runtime.waiting_path import load_kept
 from rtbot.tables import Columns, TableSpec, sort_by_time, split_by_input, to_columns
 from rtbot.tables.number_columns import to_times
@@ -57,9 +56,9 @@ BROKEN = "resume from an earlier dump, or start again"
 class Session:
     """A run in progress.
 
-    `key` names the key columns; none means an unkeyed run. `own` is the `io` of inputs that have
-    one of their own, by default those of the plan. `columns` are those that the user names for this
-    run. `queue_limit` bounds the rows that wait at one port.
+    `key` names the key columns; none means an unkeyed run. `inputs` is what is given for single
+    ones, by default the `io` of their own that they have in the plan. `queue_limit` bounds the rows
+    that wait at one port.
 
     What is refused (DataError, QueueFull, StateError, RT305 at the edge) leaves the session as it
     was. What breaks off the work of operators (a step that fails, RT305 behind other operators, an
@@ -80,10 +79,10 @@ class Session:
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool | str = NOW,
     ) -> None:
-        options = inputs or InputOptions(collect_own(plan.checked.inputs))
         self.plan = plan
         self.io = io
-        self.own, self.columns = dict(options.own), options.columns
+        chosen = inputs or InputOptions(collect_own(plan.checked.inputs))
+        self.own, self.columns = chosen.own, chosen.columns
         self.key = check_key(key)
         self.queue_limit = queue_limit
         self.code = SessionCode(plan.text, choose_mode(compiled))
@@ -97,20 +96,18 @@ class Session:
         self.runner = Executor(plan, self.module, self.kernels, self.input_ports)
         if self.code.tiers:
             self.runner.expect = self.prepare
-        self.finished = self.broken = self.closed = self.busy = False
+        self.finished = self.broken = self.closed = False
         self.time_column: TimeColumn | None = None
         self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
-        self.specs = {
-            name: make_spec(declared, self.own.get(name, io), self.key, self.columns)
-            for name, declared in plan.checked.inputs.items()
-        }
+        self.specs = make_specs(plan.checked.inputs, io, chosen, self.key)
         self.clock = make_clock(io.reading, io.unit)
         codes = self.runner.list_text_codes
         self.ingest = Ingest(self.specs, self.kernels, self.keys, self.texts, codes)
         self.assembler = OutputAssembler(plan, self.keys, self.texts)
         self.known_slots: dict[Any, int] = {}
         self.push_paths: dict[str, PushPath] = {}
+        self.busy = False
 
     def __repr__(self) -> str:
         keys = ""
@@ -352,7 +349,6 @@ class Session:
 
     def _release(self, slots: np.ndarray, *, ending: bool) -> Result:
         held = {n: f for n, f in self.input_ports.items() if isinstance(f, ReorderBuffer)}
-        self.prepare(sum(f.counts["held"] for f in held.values()))
         batches = {n: f.release(slots, ending=ending) for n, f in held.items()}
         return self._make_result(slots, self.runner.run(slots, batches, ending=ending))
 

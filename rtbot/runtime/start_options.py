@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003 (annotations are read)
-from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
 from rtbot.core.errors import suggest_known_name
-from rtbot.graph.model import Io  # noqa: TC001 (annotations are read)
-from rtbot.tables.column_names import ColumnNames
 
 POLICIES = ("late", "duplicates", "lateness")
 """Keys of `io` that a call may give."""
-
-
-@dataclass(frozen=True)
-class InputOptions:
-    """What inputs have of their own: their `io`, and names of columns that a call gives."""
-
-    own: Mapping[str, Io] = field(default_factory=dict)
-    columns: ColumnNames = field(default_factory=ColumnNames)
 
 
 class StartOptions(TypedDict, total=False):

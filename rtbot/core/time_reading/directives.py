@@ -74,9 +74,8 @@ INSTEAD = {
 
 PLAIN = _pair(
     "yyyy=%Y YYYY=%Y yy=%y YY=%y MMMM=%B MMM=%b MM=%m M=%m dd=%d DD=%d d=%d D=%d HH=%H H=%H hh=%I "
-    "h=%I mm=%M m=%M ss=%S s=%S SSSSSS=%f SSS=%f fff=%f tt=%p a=%p A=%p Z=%z "
-    + ("X" * 3 + "=%z")
-)
+    "h=%I mm=%M m=%M ss=%S s=%S SSSSSS=%f SSS=%f fff=%f tt=%p a=%p A=%p Z=%z"
+) | {"X" * 3: "%z"}
 """Words of formats without directives, as in yyyy-MM-dd, and the directives they mean."""
 
 RULES = (
