@@ -60,6 +60,7 @@ def list_graph_only(facts: FileFacts) -> list[str]:
     io = facts.io
     given = {
         "unit": io.unit,
+        "ambiguous": None if io.reading.ambiguous == "error" else io.reading.ambiguous,
         "lateness": io.lateness,
         "duplicates": None if io.duplicates == "error" else io.duplicates,
         "bad": None if io.bad == "error" else io.bad,
@@ -75,6 +76,8 @@ def _list_lines(facts: FileFacts) -> Iterator[str]:
         "unit": io.unit,
         "time": _render_names(io.time) if io.time else None,
         "time_format": _render_format(facts),
+        "timezone": _render_zone(facts),
+        "ambiguous": reading.ambiguous if reading.ambiguous != "error" else None,
         "key": _render_list(io.key) if io.key else None,
         "columns_as": reading.columns_as and quote_scalar(reading.columns_as),
         "null": _render_list(reading.null) if reading.null else None,
@@ -94,6 +97,11 @@ def _render_format(facts: FileFacts) -> str | None:
     others = map(quote_scalar, facts.time.others if facts.time else ())
     text = " or ".join(others)
     return quote_scalar(form) + (f"   # or {text}" if text else "")
+
+
+def _render_zone(facts: FileFacts) -> str | None:
+    zone = facts.io.reading.timezone
+    return zone and f"{quote_scalar(zone)}   # a guess by the date: name the zone of the file"
 
 
 def _render_list(texts: Iterable[str]) -> str:
@@ -134,8 +142,13 @@ def _list_options(facts: FileFacts) -> Iterator[tuple[str, str]]:
     io, reading = facts.io, facts.io.reading
     if io.time:
         yield "--time", ",".join(io.time)
-    if reading.time_format is not None:
-        yield "--time-format", reading.time_format
+    for option, value in (
+        ("--time-format", reading.time_format),
+        ("--timezone", reading.timezone),
+        ("--input-format", facts.form_option),
+    ):
+        if value is not None:
+            yield option, value
     if io.key:
         yield "--key", ",".join(io.key)
     for token in reading.null:
@@ -148,5 +161,3 @@ def _list_options(facts: FileFacts) -> Iterator[tuple[str, str]]:
         yield "--csv", f"comment={reading.csv.comment}"
     if reading.csv.names:
         yield "--csv", f"names={','.join(reading.csv.names)}"
-    if facts.form_option is not None:
-        yield "--input-format", facts.form_option

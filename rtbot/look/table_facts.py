@@ -41,8 +41,15 @@ TOKEN_LENGTH = 16
 NO_TIMES = "no column looks like times"
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
 LONG_GAP = 365 * DAY
-HOURS_TWICE = range(4)
-MONTHS_OF_CHANGE = (3, 4, 9, 10, 11)
+SUNDAY, OCTOBER = 6, 10
+ZONES = {
+    (4, 2): "Australia/Sydney",
+    (OCTOBER, 1): "Europe/London",
+    (OCTOBER, 2): "Europe/Madrid",
+    (OCTOBER, 3): "Europe/Athens",
+    (11, 1): "America/New_York",
+}
+"""By month and the hour that is there twice: on the last Sunday of October, else the first."""
 
 
 def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) -> None:
@@ -156,24 +163,29 @@ def _judge_duplicates(facts: FileFacts, table: SampledTable, time: TimeFacts) ->
             f"{count_of(series.duplicates, 'row')} twice in the file, the first at {at}"
         )
         return
-    facts.io = replace(facts.io, duplicates="last")
     text = f"{count_of(series.duplicates, 'row')} with a time that was there, the first at {at}"
-    if time.naive and _is_change_of_clocks(series.duplicate_at or 0):
-        zone = "Europe/Madrid or America/New_York"
+    zone = _find_zone(series.duplicate_at or 0) if time.naive else None
+    if zone is not None:
         facts.clocks_changed = True
-        text += f": an hour twice in autumn, so give io.timezone ({zone}) and ambiguous: order"
+        reading = replace(facts.io.reading, timezone=zone, ambiguous="order")
+        facts.io = replace(facts.io, reading=reading)
+        text += f": an hour twice when clocks go back; {zone} is only one zone that does so then"
     else:
+        facts.io = replace(facts.io, duplicates="last")
         text += ": `duplicates: last` keeps the later of them"
     facts.doubts.append(text)
 
 
-def _is_change_of_clocks(time: int) -> bool:
-    """Return whether a time is in the night of a Sunday in a month in which clocks are changed."""
+def _find_zone(time: int) -> str | None:
+    """Return a zone whose clocks go back in this hour, by the rules of today; None for most."""
     try:
         found = datetime.fromtimestamp(time / 1e6, UTC)
     except (OverflowError, ValueError, OSError):
-        return False
-    return found.weekday() == 6 and found.hour in HOURS_TWICE and found.month in MONTHS_OF_CHANGE
+        return None
+    if found.weekday() != SUNDAY:
+        return None
+    week = (found.day - 1) // 7 if found.month != OCTOBER else (31 - found.day) // 7
+    return ZONES.get((found.month, found.hour)) if week == 0 else None
 
 
 def _choose_tokens(facts: FileFacts) -> None:
