@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 import rtbot
+from rtbot.graph.document import load_document
 from rtbot.graph.model import ReadOptions
 from rtbot.io.checkpointed_run import _add_readings
 
@@ -155,3 +157,32 @@ def test_a_checkpoint_of_before_is_read_without_options():
     some = {"FILE": {"reading": {"null": ["?"], "csv": {"skip": 1}}}}
     found = _add_readings(some)["FILE"]["reading"]
     assert found == plain | {"null": ["?"], "csv": plain["csv"] | {"skip": 1}}
+
+
+def test_the_columns_of_a_call_are_before_those_of_an_input():
+    loaded = rtbot.load(graph("time: when, timezone: Europe/Madrid"))
+    table = {"when": ["2024-01-01 00:00"], "ts": ["2024-07-01 12:00"], "b": [1.5]}
+    Path("b.csv").write_text("when,ts,b\n2024-01-01 00:00,2024-07-01 12:00,1.5\n")
+    for data in (table, "b.csv"):
+        usual, chosen = (loaded.run({"b": data}, time=time) for time in (None, "ts"))
+        assert usual.to_arrow().column_names[0] == "when"
+        assert usual["n"]["t"].tolist() == [1_704_063_600_000_000]
+        assert chosen.to_arrow().column_names[0] == "ts"
+        assert chosen["n"]["t"].tolist() == [1_719_828_000_000_000]
+
+
+def test_dumps_keep_the_columns_of_a_call_and_the_options_of_inputs():
+    loaded = rtbot.load(graph("time: when, timezone: Europe/Madrid"))
+    session = loaded.start(time="ts", inputs={"b": "price"}, late="drop")
+    again = loaded.resume(session.dump())
+    assert (again.columns, again.own, again.io) == (session.columns, session.own, session.io)
+    assert again.own["b"].late == "drop"
+    again.push({"b": {"when": [1], "ts": ["2024-07-01 12:00"], "price": [1.5]}})
+    again.advance(2**63)
+    assert again.account()["inputs"]["b"]["in"] == 1
+
+
+def test_new_parameters_leave_what_was_given_for_a_run():
+    document = load_document(graph("time: when") + "params: {w: 2}\n")
+    changed = rtbot.Graph(document, {}, {"timezone": "Europe/Madrid"}).with_params({"w": 3})
+    assert changed.checked.io.reading.timezone == "Europe/Madrid"

@@ -216,3 +216,45 @@ def test_nanoseconds_of_timestamps_in_a_list_are_kept():
     assert found.to_pandas()["t"].tolist() == times
     with pytest.raises(rtbot.DataError, match="finer than the unit us"):
         rtbot.load(SAME).run({"x": {"t": times, "value": [1, 2]}})
+
+
+# ---- local times, and texts that are not ISO 8601
+
+LOCAL = {
+    "datetime64": (np.array(TEXTS[:1], "M8[s]"), "s, tz=Europe/Madrid"),
+    "pandas": (pd.Series(STAMPS[:1]), "ns, tz=Europe/Madrid"),
+    "Arrow": (pa.array(STAMPS[:1], pa.timestamp("ms")), "ms, tz=Europe/Madrid"),
+    "datetimes": ([dt.datetime(2024, 3, 31, 0, 30)], "us, tz=Europe/Madrid"),  # noqa: DTZ001
+    "a zone of its own": (pd.Series(UTC[:1]), "ns, tz=UTC"),
+}
+
+
+@pytest.mark.parametrize(("times", "kind"), LOCAL.values(), ids=LOCAL)
+def test_local_times_come_out_in_their_zone(times, kind):
+    graph = rtbot.load(SAME | {"io": {"timezone": "Europe/Madrid"}})
+    column = graph.run({"ts": times, "x": [1.0]}).to_arrow()["ts"]
+    assert str(column.type) == f"timestamp[{kind}]"
+    assert column[0].as_py().isoformat()[:16] == "2024-03-31T00:30"
+
+
+def test_local_dates_come_out_as_timestamps_of_their_zone():
+    graph = rtbot.load(SAME | {"io": {"timezone": "Europe/Madrid"}})
+    column = graph.run({"ts": [dt.date(2024, 7, 1)], "x": [1.0]}).to_arrow()["ts"]
+    assert [time.isoformat() for time in column.to_pylist()] == ["2024-07-01T00:00:00+02:00"]
+
+
+@pytest.mark.parametrize(
+    ("io", "given", "expected"),
+    [
+        ({"timezone": "Europe/Madrid"}, "2024-07-01 12:00", "2024-07-01 12:00+02:00"),
+        ({"time_format": "%d/%m/%Y %H:%M"}, "01/07/2024 12:00", "2024-07-01T12:00"),
+        ({"time_format": "unix_ms"}, "1719835200000", "1719835200000"),
+    ],
+)
+def test_texts_of_other_forms_come_out_as_files_have_them(tmp_path, io, given, expected):
+    graph = rtbot.load(SAME | {"io": io})
+    found = graph.run({"ts": [given], "x": [1.0]})
+    assert found.to_arrow()["ts"].to_pylist() == [expected]
+    (tmp_path / "d.csv").write_text(f"ts,x\n{given},1.0\n")
+    kind = graph.run(tmp_path / "d.csv").to_arrow()["ts"].type
+    assert str(kind) == f"timestamp[us{', tz=Europe/Madrid' if 'timezone' in io else ''}]"
