@@ -180,7 +180,13 @@ class Graph:
         session = self.start(key, **options)
         session.may_get_messages = False
         request = make_request(session.io, session.key, session.columns)
-        parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
+        try:
+            parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
+        except DataError as error:
+            from rtbot.look.explain_errors import collect_used_io, explain_error
+
+            explain_error(error, collect_used_io(self.checked, request))
+            raise
         return merge_results([*parts, session.finish()])
 
     def start(
