@@ -171,7 +171,6 @@ DATA_GRAPHS = {
     "lateness": ONE + "io: {unit: ms, lateness: 5s}\n",
     "seconds": ONE + "io: {unit: s}\n",
     "nanoseconds": ONE + "io: {unit: ns}\n",
-    "local": ONE + "io: {timezone: Europe/Madrid}\n",
 }
 
 
