@@ -251,6 +251,7 @@ def main(given=None):
     options.out.parent.mkdir(parents=True, exist_ok=True)
     log = Log(options.out.resolve())
     os.environ.setdefault("RTBOT_INTERPRET", "0")
+    os.environ.setdefault("RTBOT_COMPILE", "now")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         done, failed = soak(options, log)
     for name, (turns, rows) in done.items():
