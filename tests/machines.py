@@ -53,7 +53,8 @@ def digests(interpreted=INTERPRETED, compiled=COMPILED):
 def found(number):
     """The digests in an environment."""
     command = [sys.executable, "-m", "tests.machines", "--digests"]
-    environment = os.environ | [*settings()][number] | {"RTBOT_INTERPRET": "0", "RTBOT_COMPILE": "now"}
+    compiled = {"RTBOT_INTERPRET": "0", "RTBOT_COMPILE": "now"}
+    environment = os.environ | [*settings()][number] | compiled
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 
