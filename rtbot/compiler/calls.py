@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
     from rtbot.compiler import pairing_layout
     from rtbot.graph.model import Ref
@@ -33,10 +33,9 @@ class Signature:
         """The parameters of `reads` and `writes`."""
         return self.reads + self.writes
 
-    @cached_property
-    def select(self) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-        """What puts arguments into the order of the parameters."""
-        return itemgetter(*self.parameters)
+    def make_selector(self, names: Sequence[str]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """Return what puts arguments, given in the order of names, into that of parameters."""
+        return itemgetter(*map(list(names).index, self.parameters))
 
 
 @dataclass

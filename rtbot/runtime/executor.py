@@ -76,6 +76,7 @@ class Executor:
         self.arranged = 0
         self.progress = FrontierTracker(plan, kernels, ports, self.pools)
         self.own_rows: dict[str, int] = {}
+        self.selectors: dict[str, Callable[[Sequence[Any]], tuple[Any, ...]]] = {}
         self.pool_arrays: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self.expect: Callable[[int], object] = _ignore
         pools = zip(plan.pairing_names, self.pools, strict=True)
@@ -212,9 +213,12 @@ class Executor:
         more: Mapping[str, Any],
     ) -> Sequence[Any]:
         """Return the arguments of a function: the arrays that it reads and writes, and others."""
-        given: dict[str, Any] = {"runs": len(slots), "slots": slots, **more}
-        given.update(zip(function.arrays, arrays, strict=True))
-        return function.select(given)
+        assert len(arrays) == len(function.arrays), "arrays without a name"
+        select = self.selectors.get(function.name)
+        if select is None:
+            names = ["runs", "slots", *more, *function.arrays]
+            select = self.selectors[function.name] = function.make_selector(names)
+        return select([len(slots), slots, *more.values(), *arrays])
 
     def run_retime(self, call: RetimeCall, whole: Run) -> None:
         """Run an operator that sets times, as often as its output takes, and settle frontiers."""

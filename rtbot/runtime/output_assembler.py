@@ -38,18 +38,23 @@ class OutputAssembler:
                 shared[stream] = self._build_frame(slots, batch)
             kind = self.plan.streams[stream].types[place].kind
             values = self._build_values(kind, batch.columns[place])
-            tables[name] = OutputTable(shared[stream] | values)
+            tables[name] = table = OutputTable(shared[stream])
+            table.update(values)
         return tables
 
     def _build_frame(self, slots: np.ndarray, batch: Batch) -> Table:
         if self.keys is None:
             return {"t": batch.time}
         rows = np.diff(batch.starts)
-        codes = np.repeat(np.arange(len(rows)), rows)
         table: Table = {}
+        codes: np.ndarray | None = None
         for name, column in self.keys.decode_keys(slots).items():
-            is_coded = column.dtype == object
-            table[name] = CodedColumn(codes, column) if is_coded else column.take(codes)
+            if column.dtype != object:
+                table[name] = np.repeat(column, rows)
+                continue
+            if codes is None:
+                codes = np.repeat(np.arange(len(rows)), rows)
+            table[name] = CodedColumn(codes, column)
         return table | {"t": batch.time}
 
     def _build_values(self, kind: str, column: Column) -> Table:

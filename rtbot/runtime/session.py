@@ -175,11 +175,12 @@ class Session:
                 raise self._make_no_input_error(name, given)
             columns = to_columns(table, specs[name])
             tables[name] = sort_by_time(columns) if sort else columns
-        before = self.time_column
-        started = perf_counter()
-        self.prepare(sum(map(len, tables.values())))
+        before, tiered = self.time_column, bool(self.code.tiers)
+        started = perf_counter() if tiered else 0.0
+        if tiered:
+            self.prepare(sum(map(len, tables.values())))
         try:
-            if noted:
+            if noted and before is None:
                 for columns in tables.values():
                     self.note_times(columns.times)
             result = self._push(tables)
@@ -188,7 +189,8 @@ class Session:
             if isinstance(error, PlacedError):
                 raise as_given(error, data, given, specs) from None
             raise
-        self.spend(perf_counter() - started)
+        if tiered:
+            self.spend(perf_counter() - started)
         return result
 
     def note_times(self, column: TimeColumn | None) -> None:

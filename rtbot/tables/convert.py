@@ -111,7 +111,9 @@ def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
 def normalise_nulls(whole: Columns, spec: TableSpec) -> Columns:
     """Leave null rows out if the port takes none; else give every null value the same filler."""
     valid = whole.valid
-    if valid is None or valid.all():
+    if valid is None:
+        return whole
+    if valid.all():
         return replace(whole, valid=None)
     if not spec.nullable:
         return keep_rows(whole, np.flatnonzero(valid))
