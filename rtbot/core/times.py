@@ -109,6 +109,7 @@ def parse_times(
         style = (detect_style(texts[0].as_py()) if len(texts) else None) or TimeStyle()
     wanted = pa.timestamp(unit, tz="UTC" if style.offset else None)
     try:
+        pc.cast(texts[:1], wanted)  # a text that is refused costs much more than one that is read
         stamps = pc.cast(texts, wanted)
     except pa.ArrowInvalid:
         return _parse_fields(texts, unit, style), style
@@ -156,14 +157,13 @@ def compose_time(fields: Mapping[str, str | None], unit: str, text: str) -> int:
     These are year, month, day, and if they are there hour, minute, second, fraction and offset.
     Raises DataError, with the text as its value, where there is no such time.
     """
-    digits = UNITS[unit]
-    fraction = (fields.get("fraction") or "").ljust(digits, "0")
+    digits, fraction = UNITS[unit], fields.get("fraction") or ""
     if fraction[digits:].strip("0"):
         hint = "set a finer io.unit (s, ms, us, ns)"
         message = f"the time has digits finer than the unit {unit}"
         raise DataError(message, code="RT217", hint=hint, value=text)
     seconds: int = _count_days(fields, text) * DAY_SECONDS + _count_seconds(fields, text)
-    count: int = seconds * int(10**digits) + int(fraction[:digits] or "0")
+    count: int = seconds * int(10**digits) + int(fraction[:digits].ljust(digits, "0") or "0")
     if not INT64_MIN <= count <= INT64_MAX:
         message = f"the time is outside what int64 holds in {unit}"
         raise DataError(message, code="RT217", hint="set a coarser io.unit", value=text)
@@ -305,27 +305,33 @@ def _parse_fields(texts: Any, unit: str, style: TimeStyle) -> np.ndarray:
 
 def _count_days(fields: Mapping[str, str | None], text: str) -> int:
     """Return days since 1970; the year 0 is counted in the calendar of 400 years later."""
-    year, month, day = (int(fields[name] or 0) for name in ("year", "month", "day"))
+    year = int(fields["year"] or 0)
     try:
-        later = date(year % CYCLE_YEARS + CYCLE_YEARS, month, day).toordinal()
+        at = date(
+            year % CYCLE_YEARS + CYCLE_YEARS, int(fields["month"] or 0), int(fields["day"] or 0)
+        )
     except ValueError:
         message = "there is no such day in the calendar"
         raise DataError(message, code="RT205", value=text) from None
-    return later - DAYS_BEFORE_1970 + (year // CYCLE_YEARS - 1) * CYCLE_DAYS
+    return at.toordinal() - DAYS_BEFORE_1970 + (year // CYCLE_YEARS - 1) * CYCLE_DAYS
 
 
 def _count_seconds(fields: Mapping[str, str | None], text: str) -> int:
     """Return seconds since midnight UTC, negative or beyond a day where the offset makes it so."""
-    hour, minute, second = (int(fields.get(name) or 0) for name in ("hour", "minute", "second"))
-    whole = not (fields.get("fraction") or "").strip("0")
-    ends_day = hour == 24 and minute == second == 0 and whole
-    if (hour > 23 and not ends_day) or minute > 59 or second > 59:
+    clock = fields.get("hour"), fields.get("minute"), fields.get("second")
+    hour, minute, second = [int(part or 0) for part in clock]
+    beyond = hour > 23 and (
+        hour > 24 or minute or second or (fields.get("fraction") or "").strip("0")
+    )
+    if beyond or minute > 59 or second > 59:
         leap = " (leap seconds are not supported)" if second == 60 else ""
         raise DataError(f"there is no such time of the day{leap}", code="RT205", value=text)
-    offset = (fields.get("offset") or "").upper()
-    if offset not in ("", "Z") and (int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59):
+    seconds, offset = hour * 3600 + minute * 60 + second, fields.get("offset")
+    if not offset or offset in "Zz":
+        return seconds
+    if int(offset[1:3]) > 23 or int(offset[3:].strip(":") or 0) > 59:
         raise DataError("there is no such offset from UTC", code="RT205", value=text)
-    return hour * 3600 + minute * 60 + second - _parse_offset(offset)
+    return seconds - _parse_offset(offset)
 
 
 def _parse_offset(offset: str) -> int:

@@ -249,6 +249,11 @@ STYLES = [
     TimeStyle("T", 3, 6),
     TimeStyle("T", 3, 9, "+14"),
     TimeStyle("T", 3, 12),
+    TimeStyle(" ", 3, 0, zone="America/New_York"),
+    TimeStyle("", 0, zone="Europe/Madrid"),
+    TimeStyle("", 0, epoch="s"),
+    TimeStyle("", 0, 2, epoch="ms"),
+    TimeStyle("", 0, epoch="us"),
 ]
 
 

@@ -263,7 +263,9 @@ def _read_match(found: re.Match[str]) -> dict[str, str | None]:
         fields["hour"] = _read_hour(int(fields["hour12"]), fields["half"])
     if "yday" in fields:
         fields["month"], fields["day"] = _read_day(int(fields["year"]), int(fields["yday"]))
-    return {"month": "1", "day": "1"} | fields
+    fields.setdefault("month", "1")
+    fields.setdefault("day", "1")
+    return fields
 
 
 def _read_hour(hour: int, half: str) -> str:

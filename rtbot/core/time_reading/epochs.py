@@ -124,16 +124,18 @@ def convert_counts(counts: np.ndarray, epoch: str, unit: str) -> np.ndarray:
     """
     shift = UNITS[unit] - UNITS[epoch]
     factor, divisor = 10 ** max(shift, 0), 10 ** max(-shift, 0)
-    for bad, message in (
-        (counts % divisor != 0, f"the time has digits finer than the unit {unit}"),
+    for bad, message, size in (
+        (counts % divisor != 0, f"the time has digits finer than the unit {unit}", "finer"),
         (
             (counts > INT64_MAX // factor) | (counts < -(-INT64_MIN // factor)),
             f"the time is outside what int64 holds in {unit}",
+            "coarser",
         ),
     ):
         if bad.any():
             row = int(bad.argmax())
-            raise DataError(message, code="RT217", row=row, value=int(counts[row]))
+            value, hint = int(counts[row]), f"set a {size} io.unit (s, ms, us, ns)"
+            raise DataError(message, code="RT217", hint=hint, row=row, value=value)
     converted: np.ndarray = counts // divisor * factor
     return converted
 

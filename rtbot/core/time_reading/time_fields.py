@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrow import from_numpy
 from rtbot.core.errors import DataError
 from rtbot.core.time_reading.directives import CENTURY, MONTHS, SHORT
 from rtbot.core.times import DAY_SECONDS, INT64_MAX, UNITS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
-LAYOUTS = 64
+LAYOUTS = 512
 """Layouts that are tried in one array; texts that have others are read one by one."""
 
 MONTH_DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int32)
@@ -64,8 +65,8 @@ def read_fields(
             counts[chosen] = found
             alike[alike] = good
             rows = rows[~alike]
-    for row in rows.tolist():
-        counts[row] = _read_single(texts[row].as_py(), read_one, row)
+    for row, text in zip(rows.tolist(), texts.take(from_numpy(rows)).to_pylist(), strict=True):
+        counts[row] = _read_single(text, read_one, row)
     return counts
 
 
