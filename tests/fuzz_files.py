@@ -405,20 +405,26 @@ io: {key: [k]}
 """
 
 
+@cache
+def dialect_inputs():
+    """The inputs that files in dialects feed."""
+    return rtbot.load(DIALECT_GRAPH).checked.inputs
+
+
 def check_dialect_file(dialect, data, folder):
     """Read a spoilt file in a dialect; raises what should not have been raised."""
     options, suffix, _ = named_files()[dialect]
     path = folder / f"spoilt{suffix}"
     path.write_bytes(data)
-    inputs, files = dict(rtbot.load(DIALECT_GRAPH).checked.inputs), {}
+    inputs, files = dialect_inputs(), {}
     if options.columns_as or suffix == ".jsonl":
         inputs = {"x": inputs["x"]}
         files = {} if options.columns_as else {"x": (str(path), "a.x")}
     file = None if files else str(path)
-    policy = BadRowPolicy(drop=len(data) % 2 == 0)
+    bad = "drop" if len(data) % 2 == 0 else "error"
     try:
-        request = InputSpec(file, files, key=("k",), reading=options)
-        reader = FileReader(bind_columns(Files(), inputs, request), None, policy)
+        request = InputSpec(file, files, key=("k",), reading=options, bad=bad)
+        reader = FileReader(bind_columns(Files(), inputs, request), None, BadRowPolicy())
         for batches, _ in reader.read_in_turn():
             assert all(len(batch.columns) == len(inputs) for batch in batches)
     except rtbot.DataError as error:

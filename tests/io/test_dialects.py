@@ -88,6 +88,12 @@ def test_tokens_of_absent_cells_are_compared_without_blanks_around(kind, rows, e
     assert read("t,x\n" + rows, KINDS | {"x": kind}, ("?", " - "))["x"] == expected
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_an_empty_last_cell_is_absent_behind_quotes(end):
+    found = read(f'k,w\n"a",{end}', {"k": "text", "w": "text"})
+    assert found == {"k": ["a"], "w": [None]}
+
+
 def test_a_token_may_look_like_a_number():
     assert read("t,x\n1,-999\n2,-999.0\n3,nan\n", null=("-999", "nan"))["x"] == [None, -999, None]
     for cell in (" -999", "-999\t", '" -999"'):

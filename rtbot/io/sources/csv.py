@@ -162,10 +162,12 @@ class CsvSource:
     def _read(self, chunk: Chunk, types: Mapping[str, pa.DataType], skip: Any = None) -> pa.Table:
         syntax = chunk.syntax
         quoted = bool(syntax.quote) and syntax.quote in chunk.data
+        # Without a line feed, pyarrow takes an empty last cell behind one in quotes as quoted.
+        data = chunk.data if chunk.data.endswith(b"\n") else chunk.data + b"\n"
         return pacsv.read_csv(
-            pa.BufferReader(chunk.data),
+            pa.BufferReader(data),
             read_options=pacsv.ReadOptions(
-                column_names=self._columns, block_size=len(chunk.data) + 1, use_threads=False
+                column_names=self._columns, block_size=len(data) + 1, use_threads=False
             ),
             parse_options=pacsv.ParseOptions(
                 delimiter=syntax.delimiter,
