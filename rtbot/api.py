@@ -11,8 +11,9 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.check import check
 from rtbot.graph.document import load_document
 from rtbot.graph.model import collect_own
-from rtbot.io.bindings import make_request
+from rtbot.io.bindings import make_input_spec
 from rtbot.io.pushes import push_all
+from rtbot.look.file_errors import explain_errors
 from rtbot.runtime.result import Result, merge_results
 from rtbot.runtime.start_options import POLICIES, StartOptions, check_options
 from rtbot.storage.files import Files
@@ -179,14 +180,9 @@ class Graph:
         """
         session = self.start(key, **options)
         session.may_get_messages = False
-        request = make_request(session.io, session.key, session.columns)
-        try:
+        request = make_input_spec(session.io, session.key, session.columns)
+        with explain_errors(self.checked, request):
             parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
-        except DataError as error:
-            from rtbot.look.explain_errors import collect_used_io, explain_error
-
-            explain_error(error, collect_used_io(self.checked, request))
-            raise
         return merge_results([*parts, session.finish()])
 
     def start(

@@ -8,10 +8,10 @@ import json
 import random
 
 import rtbot
-from rtbot.look import look_at_sample
+from rtbot.look.file_report import format_report
 from rtbot.look.file_sample import sample_bytes
-from rtbot.look.io_section import render_command
-from rtbot.look.report import format_report
+from rtbot.look.io_lines import render_command
+from rtbot.look.look_at_file import look_at_sample
 from rtbot.look.starter_graph import render_run, render_starter_graph
 from tests.field.table import FORMATS, encode
 

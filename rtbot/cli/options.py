@@ -31,6 +31,13 @@ PLUGIN_OPTION = click.option(
     type=click.Path(),
     help="Import a file first, for the operators it declares.",
 )
+GRAPHS_ARGUMENT = click.argument(
+    "graphs",
+    nargs=-1,
+    required=True,
+    metavar="GRAPH...",
+    shell_complete=shell_completion.complete_graph_files,
+)
 DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
 
 

@@ -10,9 +10,9 @@ from rtbot.compare.data import PushCollector
 from rtbot.compare.run_variants import VariantComparison
 from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles
 from rtbot.core.errors import RtbotError
-from rtbot.io.bindings import InputSpec, make_request
+from rtbot.io.bindings import InputSpec, make_input_spec
 from rtbot.io.pushes import push_all, push_inputs
-from rtbot.tables import sort_by_time, split_by_input, to_columns
+from rtbot.tables import order_by_time, split_by_input, to_columns
 from rtbot.tables.column_names import ColumnNames
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rtbot.compare.report import ComparisonReport
     from rtbot.compare.run_variants import Tell
     from rtbot.compare.variants import ComparisonOptions
-    from rtbot.tables.time_columns import TimeColumn
+    from rtbot.tables.time_column import TimeColumn
 
 
 class RecordingReader:
@@ -52,7 +52,7 @@ class RecordingReader:
         given = split_by_input(data, specs)
         known = {n: to_columns(t, specs[n]) for n, t in given.items() if n in specs}
         if sort:
-            known = {name: sort_by_time(table) for name, table in known.items()}
+            known = {name: order_by_time(table) for name, table in known.items()}
         if len(known) < len(given):
             self.session.push(given)  # which refuses it
         tables = self.gathering.add(known)
@@ -103,7 +103,7 @@ def compare(
     if isinstance(data, InputSpec):
         push_inputs(reader, data, inputs, session.io)
     else:
-        request = make_request(session.io, session.key, session.columns)
+        request = make_input_spec(session.io, session.key, session.columns)
         push_all(reader, data, inputs, request, session.io)
     read = reader.finish()
     seconds = time.perf_counter() - begun

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.compare.canonical_outputs import format_row
 from rtbot.core.aligned_text import align_cells
+from rtbot.core.number_text import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,7 +57,7 @@ class MinimalDifference:
         """Yield the lines that a reader needs."""
         rows = self.data.rows
         what = "the smallest input" if self.settled else "the smallest input in the time allowed"
-        yield f"DIFFERENT: {self.way}, run {self.run}; {what}: {_format_count(len(rows), 'row')}"
+        yield f"DIFFERENT: {self.way}, run {self.run}; {what}: {format_count(len(rows), 'row')}"
         yield from (f"  {line}" for line in format_rows(rows[:ROWS_SHOWN], self.data.key))
         yield from _format_rest(len(rows))
         yield "the way it was run:"
@@ -105,13 +106,13 @@ class ComparisonReport:
         """The result in a sentence."""
         runs = sum(outcome.runs for outcome in self.outcomes)
         if self.same:
-            return f"the same bits in all {_format_count(runs, 'run')}"
+            return f"the same bits in all {format_count(runs, 'run')}"
         names = ", ".join(outcome.way for outcome in self.outcomes if not outcome.same)
         return f"not the same: {names}"
 
     def lines(self) -> Iterator[str]:
         """Yield the tables, and the difference if there is one."""
-        yield f"{self.graph}: {_format_count(self.rows, 'row')}, compared with {REFERENCE}"
+        yield f"{self.graph}: {format_count(self.rows, 'row')}, compared with {REFERENCE}"
         yield ""
         header = ["way", "runs", "rows", "same", "time", ""]
         cells = [header, *map(_format_outcome, self.outcomes)]
@@ -175,10 +176,6 @@ def _format_outcome(outcome: VariantOutcome) -> list[str]:
     same = "yes" if outcome.same else "NO"
     time = f"{outcome.seconds:.2f} s"
     return [outcome.way, str(outcome.runs), f"{outcome.rows:,}", same, time, outcome.note]
-
-
-def _format_count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _format_rest(count: int) -> Iterator[str]:

@@ -110,6 +110,11 @@ def _check_above(path: Path) -> None:
             raise UnsafeError(f"others can write to {folder}")
 
 
+def list_files(folder: Path, module: str, name: str, suffix: str = "") -> Iterator[Path]:
+    """Return numba's files in a folder of a function of a module, both by their names."""
+    return folder.glob(f"{module}.{name}-*{suffix}")
+
+
 def _check_files(folder: Path, name: str) -> None:
     """Raise UnsafeError if a file of this name, or compiled from it, is not this user's."""
     found = [entry for place in (folder, folder / COMPILED) for entry in place.glob(f"{name}*")]

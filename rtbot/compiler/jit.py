@@ -285,8 +285,8 @@ def has_code(function: Any) -> bool:
 def is_kept(function: Any) -> bool:
     """Return whether the machine code of a function of a module is on the disk."""
     folder = Path(function.stats.cache_path or os.devnull)
-    module = function.py_func.__code__.co_filename
-    return any(folder.glob(f"{Path(module).stem}.{function.__name__}-*.nbc"))
+    module = Path(function.py_func.__code__.co_filename).stem
+    return any(code_cache.list_files(folder, module, function.__name__, ".nbc"))
 
 
 def is_ready(function: Any) -> bool:

@@ -22,7 +22,7 @@ SETUP = ["H = I[0]", "W = I[1]"]
 def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signature, str]:
     """Write the loop over the runs of a batch: rows in, per group starts, times and columns out."""
     columns = flatten_names(segment.columns)
-    reads, writes = ["starts", "time", *name_columns(columns)], []
+    reads, writes = ["starts", "time", *name_parameters(columns)], []
     opening: list[str] = []
     closing: list[str] = []
     body = ["t = time[row]", *(f"{c} = {c}_column[row]" for c in columns), *segment.body]
@@ -64,7 +64,7 @@ def list_group_names(number: int, group: OutputGroup) -> list[str]:
     names = [] if not group.conditions else [f"starts_{number}", f"time_{number}"]
     for position, column in enumerate(group.columns):
         name = f"s{number}_{position}" + (f"_{column.text}" if column.text.isidentifier() else "")
-        names += name_columns([name, f"{name}_valid"] if column.valid else [name])
+        names += name_parameters([name, f"{name}_valid"] if column.valid else [name])
     return names
 
 
@@ -73,7 +73,7 @@ def flatten_names(columns: list[tuple[str, str | None]]) -> list[str]:
     return [name for pair in columns for name in pair if name is not None]
 
 
-def name_columns(names: Iterable[str]) -> list[str]:
+def name_parameters(names: Iterable[str]) -> list[str]:
     """Return the parameters for the arrays of these values and flags."""
     return [f"{name}_column" for name in names]
 
@@ -161,8 +161,8 @@ def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
         *segment.tail,
         "return run, row, m",
     ]
-    reads = ["starts", "time", *name_columns(flatten_names(segment.columns))]
-    writes = ["out_starts", "out_time", *name_columns(outputs)]
+    reads = ["starts", "time", *name_parameters(flatten_names(segment.columns))]
+    writes = ["out_starts", "out_time", *name_parameters(outputs)]
     parameters = ["runs", "slots", *reads, "F", "I"]
     parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
     function = Signature(segment.name, parameters, reads, writes)

@@ -47,7 +47,7 @@ def _format_time(count: int, unit: str, style: TimeStyle) -> str:
         return str(count)
 
 
-def format_span(count: int, unit: str | None) -> str:
+def describe_span(count: int, unit: str | None) -> str:
     """Return a span of times as text, in days, hours, minutes or seconds if the unit is known."""
     if unit is None:
         return f"{count:,}"

@@ -11,7 +11,15 @@ from rtbot.core.time_reading.directives import (
     FormatProblem,
     find_directive_problem,
 )
-from rtbot.core.times import DEFAULT_UNIT, UNITS, TimeStyle, detect_style, parse_time, parse_times
+from rtbot.core.times import (
+    DEFAULT_UNIT,
+    UNITS,
+    TimeStyle,
+    detect_style,
+    make_range_error,
+    parse_time,
+    parse_times,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -253,9 +261,8 @@ class TimeParser:
 
         counts: np.ndarray = clock - ahead
         wrapped = (counts < clock) != (ahead > 0)
-        for row in np.flatnonzero(wrapped & (ahead != 0)).tolist():
-            message = f"the time is outside what int64 holds in {self.unit}"
-            bad.append((row, DataError(message, code="RT217", hint="set a coarser io.unit")))
+        beyond = np.flatnonzero(wrapped & (ahead != 0)).tolist()
+        bad += [(row, make_range_error(self.unit)) for row in beyond]
         bad.sort(key=lambda one: one[0])
         counts[[row for row, _ in bad]] = 0
         return counts

@@ -159,15 +159,25 @@ def compose_time(fields: Mapping[str, str | None], unit: str, text: str) -> int:
     """
     digits, fraction = UNITS[unit], fields.get("fraction") or ""
     if fraction[digits:].strip("0"):
-        hint = "set a finer io.unit (s, ms, us, ns)"
-        message = f"the time has digits finer than the unit {unit}"
-        raise DataError(message, code="RT217", hint=hint, value=text)
+        raise make_precision_error(unit, value=text)
     seconds: int = _count_days(fields, text) * DAY_SECONDS + _count_seconds(fields, text)
     count: int = seconds * int(10**digits) + int(fraction[:digits].ljust(digits, "0") or "0")
     if not INT64_MIN <= count <= INT64_MAX:
-        message = f"the time is outside what int64 holds in {unit}"
-        raise DataError(message, code="RT217", hint="set a coarser io.unit", value=text)
+        raise make_range_error(unit, value=text)
     return count
+
+
+def make_precision_error(unit: str, **where: Any) -> DataError:
+    """Return the error of a time that is no whole number of the unit."""
+    message = f"the time has digits finer than the unit {unit}"
+    hint = "set a finer io.unit (s, ms, us, ns)"
+    return DataError(message, code="RT217", hint=hint, **where)
+
+
+def make_range_error(unit: str, **where: Any) -> DataError:
+    """Return the error of a time that has too many of the unit."""
+    message = f"the time is outside what int64 holds in {unit}"
+    return DataError(message, code="RT217", hint="set a coarser io.unit", **where)
 
 
 def format_times(times: np.ndarray, unit: str, style: TimeStyle) -> Any:

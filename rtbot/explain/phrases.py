@@ -5,17 +5,12 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from rtbot.graph.check.typed_values import UNITS
+from rtbot.core.number_text import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.graph.model import CheckedGraph, Ref
-
-
-def format_count(number: int, noun: str) -> str:
-    """Return "1 message", "20 messages"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def join_words(names: Iterable[str], last: str = "and") -> str:
@@ -39,9 +34,7 @@ def format_span(time: int, unit: str | None) -> str:
     """Return a length of time, which is in `unit`, as a graph file has it: "7d"."""
     if unit is None:
         return f"{time:,}"
-    exact = time * UNITS[unit]
-    best = next(name for name in reversed(UNITS) if exact % UNITS[name] == 0)
-    return f"{exact // UNITS[best]}{best if exact else unit}"
+    return format_duration(time, unit)
 
 
 def format_ref(checked: CheckedGraph, ref: Ref) -> str:

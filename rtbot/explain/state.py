@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.explain.phrases import format_count, join_words
+from rtbot.core.number_text import format_count
+from rtbot.explain.phrases import join_words
 
 if TYPE_CHECKING:
     from rtbot.compiler.calls import PairCall

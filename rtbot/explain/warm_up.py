@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rtbot.explain.phrases import format_count, format_ref, join_words
+from rtbot.core.number_text import format_count
+from rtbot.explain.phrases import format_ref, join_words
 from rtbot.graph.model import Ref
 
 if TYPE_CHECKING:

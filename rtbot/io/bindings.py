@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.graph.csv_dialect import TAB
 from rtbot.graph.model import ReadOptions
 from rtbot.io.source_opener import SourceOpener
 from rtbot.io.sources.key_integers import is_key_integer
@@ -86,7 +87,7 @@ class InputSpec:
     columns: ColumnNames = field(default_factory=ColumnNames)
 
 
-def make_request(io: Io, key: tuple[str, ...], columns: ColumnNames) -> InputSpec:
+def make_input_spec(io: Io, key: tuple[str, ...], columns: ColumnNames) -> InputSpec:
     """Return the columns that a graph and its user name; files are still to be given."""
     return InputSpec(
         time=columns.time or io.time, key=key, reading=io.reading, bad=io.bad, columns=columns
@@ -315,7 +316,7 @@ def _suggest_header(names: Sequence[str]) -> str:
         return "the first line is to name the columns: set io.csv.comment, or remove the comments"
     alone = names[0] if len(names) == 1 else ""
     found = next((sign for sign in (";", "\t", "|") if sign in alone), "")
-    shown = "tab" if found == "\t" else f'"{found}"'
+    shown = TAB if found == "\t" else f'"{found}"'
     hint = f"a comma separates the cells, not {found!r}: set io.csv.delimiter: {shown}"
     return hint if found else ""
 

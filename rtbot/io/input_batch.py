@@ -20,7 +20,7 @@ from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_da
 from rtbot.io.series_columns import name_series, stack_series
 from rtbot.io.sources import cells
 from rtbot.io.sources.key_integers import convert_integer_keys
-from rtbot.io.time_columns import TimeColumns
+from rtbot.io.time_conversion import TimeConverter
 from rtbot.tables import Columns, TextColumn
 from rtbot.tables.convert import FILLERS, convert_key, convert_values
 
@@ -92,7 +92,7 @@ class Converter:
         policy: BadRowPolicy,
     ) -> None:
         self.reading, self.unit = reading, unit
-        self.times = TimeColumns(reading, unit, None if style == BARE else style)
+        self.times = TimeConverter(reading, unit, None if style == BARE else style)
         self.integer_keys = integer_keys
         self.policy = policy
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rtbot.io.bindings import InputSpec
     from rtbot.io.input_batch import InputBatch
     from rtbot.io.reader import FileReader
-    from rtbot.tables.time_columns import TimeColumn
+    from rtbot.tables.time_column import TimeColumn
 
 
 class PushTarget(Protocol):

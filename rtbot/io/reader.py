@@ -13,8 +13,8 @@ from rtbot.core.time_reading.repeated_hour import RepeatedHour
 from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.input_batch import Converter, InputBatch
 from rtbot.io.sources.key_integers import is_integer_column
-from rtbot.io.time_columns import detect_binding_style
-from rtbot.tables.time_columns import OWN_NAME, TimeColumn
+from rtbot.io.time_conversion import detect_binding_style
+from rtbot.tables.time_column import OWN_NAME, TimeColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

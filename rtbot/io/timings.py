@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rtbot.io.pushes import PushTarget
     from rtbot.runtime.session import Session
-    from rtbot.tables.time_columns import TimeColumn
+    from rtbot.tables.time_column import TimeColumn
 
 STARTING, READING, LOADING, INTERPRETED, COMPILED, WRITING = ACTIVITIES = (
     "starting",

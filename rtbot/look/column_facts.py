@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.look import cell_forms
 from rtbot.look.cell_forms import COMMA, EMPTY, NUMBER, POINT, describe_cell
-from rtbot.look.sparkline import draw_sparkline
+from rtbot.look.sparkline import draw_text_sparkline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ class SampledTable:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberSigns:
+class DetectedSigns:
     """The decimal sign and the sign of thousands; `doubt` is what speaks against them."""
 
     decimal: str = POINT
@@ -91,14 +91,14 @@ class ColumnFacts:
     example: str = ""
 
 
-def describe_columns(table: SampledTable, signs: NumberSigns) -> list[ColumnFacts]:
+def describe_columns(table: SampledTable, signs: DetectedSigns) -> list[ColumnFacts]:
     """Describe every column."""
     return [
         describe_column(name, table.column(place), signs) for place, name in enumerate(table.names)
     ]
 
 
-def describe_column(name: str, cells: Sequence[str], signs: NumberSigns) -> ColumnFacts:
+def describe_column(name: str, cells: Sequence[str], signs: DetectedSigns) -> ColumnFacts:
     """Describe the cells of a column."""
     counts = Counter(cell.strip() for cell in cells)
     empty = counts.pop("", 0)
@@ -126,7 +126,7 @@ def describe_column(name: str, cells: Sequence[str], signs: NumberSigns) -> Colu
     return ColumnFacts(name, kind, len(cells), empty, distinct=distinct, note=note, example=example)
 
 
-def find_number_signs(table: SampledTable, delimiter: str) -> NumberSigns:
+def find_number_signs(table: SampledTable, delimiter: str) -> DetectedSigns:
     """Find the decimal sign and that of thousands by the cells of all columns of numbers.
 
     What may be either, such as 1.234, counts for neither where another cell decides. A file with
@@ -157,7 +157,7 @@ def _count_signs(found: Mapping[tuple[str, str, str], int], place: int) -> Count
 
 def _decide_signs(
     decimals: Counter[str], thousands: Counter[str], unsure: Counter[str]
-) -> NumberSigns:
+) -> DetectedSigns:
     group = thousands.most_common(1)[0][0] if thousands else ""
     if decimals[POINT] and decimals[COMMA]:
         decimal = POINT if decimals[POINT] >= decimals[COMMA] else COMMA
@@ -165,20 +165,20 @@ def _decide_signs(
         doubt = (
             f"{decimals[other]} cells have {other!r} as decimal sign, {decimals[decimal]} others"
         )
-        return NumberSigns(decimal, group if group != decimal else "", doubt)
+        return DetectedSigns(decimal, group if group != decimal else "", doubt)
     if decimals:
         decimal = next(iter(+decimals))
         other = COMMA if decimal == POINT else POINT
-        return NumberSigns(decimal, group or (other if unsure[other] else ""))
+        return DetectedSigns(decimal, group or (other if unsure[other] else ""))
     if group in (POINT, COMMA):
-        return NumberSigns(COMMA if group == POINT else POINT, group)
+        return DetectedSigns(COMMA if group == POINT else POINT, group)
     if unsure[COMMA]:
         doubt = "numbers such as 1,234 may be 1.234 or 1234: no other cell decides"
-        return NumberSigns(COMMA, group, doubt)
-    return NumberSigns(POINT, group)
+        return DetectedSigns(COMMA, group, doubt)
+    return DetectedSigns(POINT, group)
 
 
-def _read_kind(text: str, signs: NumberSigns) -> str:
+def _read_kind(text: str, signs: DetectedSigns) -> str:
     """Return the kind of a cell; a number with other signs than those of the file is text."""
     form = describe_cell(text)
     if form.kind == NUMBER and cell_forms.to_number(text, signs.decimal, signs.thousands) is None:
@@ -193,7 +193,7 @@ def _count_absent(counts: Mapping[str, int]) -> int:
 def _describe_numbers(
     name: str,
     cells: Sequence[str],
-    signs: NumberSigns,
+    signs: DetectedSigns,
     counts: Mapping[str, int],
     others: Mapping[str, int],
 ) -> ColumnFacts:
@@ -217,7 +217,7 @@ def _describe_numbers(
         len(counts),
         min(left, default=None),
         max(left, default=None),
-        draw_sparkline(shown),
+        draw_text_sparkline(shown),
         example=next((cell for cell in cells if cell.strip()), ""),
     )
 
@@ -228,7 +228,7 @@ def _name_number_kind(texts: Sequence[str]) -> str:
     return CODE if any(len(text) > 1 and text.startswith("0") for text in texts) else "integer"
 
 
-def _pair(signs: NumberSigns) -> tuple[str, str]:
+def _pair(signs: DetectedSigns) -> tuple[str, str]:
     return signs.decimal, signs.thousands
 
 

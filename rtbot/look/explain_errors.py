@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from rtbot.look.io_section import render_io
+from rtbot.core.number_text import format_count
+from rtbot.look.io_lines import render_io
 from rtbot.look.look_at_file import look_at_file
-from rtbot.look.series_facts import count_of
+from rtbot.look.records import show_delimiter
 from rtbot.look.table_facts import NO_TIMES
 from rtbot.storage.files import STANDARD, Files
 
@@ -90,12 +91,7 @@ def _differs_in_form(facts: FileFacts, used: Io) -> bool:
         names = [name for name in names if name not in ("skip", "skip_after")]
     elif bool(ours.names) != bool(theirs.names):
         return True
-    return any(_unify(getattr(ours, name)) != _unify(getattr(theirs, name)) for name in names)
-
-
-def _unify(value: object) -> object:
-    """Return what is equal for two ways to write a setting."""
-    return "\t" if value == "tab" else value
+    return any(getattr(ours, name) != getattr(theirs, name) for name in names)
 
 
 def _list_new_tokens(facts: FileFacts, used: Io, column: str | None) -> list[str]:
@@ -147,16 +143,15 @@ def list_traits(facts: FileFacts) -> list[str]:
 
 def _list_csv_traits(facts: FileFacts) -> list[str]:
     dialect = facts.dialect
-    sign = {"\t": "tabs", "blank": "blanks"}.get(dialect.delimiter, repr(dialect.delimiter))
     after = dialect.skip_after
     found = {
-        f"separated by {sign}": dialect.delimiter != ",",
+        f"separated by {show_delimiter(dialect.delimiter)}": dialect.delimiter != ",",
         "with decimal commas": dialect.decimal != ".",
         f"{dialect.thousands!r} between thousands": dialect.thousands,
         f"in {dialect.encoding}": dialect.encoding != "utf-8",
         f"header in line {facts.header}": facts.header > 1,
         "no header": not facts.header,
         f"comments after {dialect.comment!r}": dialect.comment,
-        f"{count_of(after, 'line')} of units or types after the header": after,
+        f"{format_count(after, 'line')} of units or types after the header": after,
     }
     return [text for text, applies in found.items() if applies]

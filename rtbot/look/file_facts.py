@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rtbot.look.column_facts import ColumnFacts
     from rtbot.look.series_facts import SeriesFacts
-    from rtbot.look.time_columns import TimeFacts
+    from rtbot.look.time_guesses import TimeFacts
 
 STORED = ("parquet", "arrow")
 """Formats whose files have names and types of columns themselves."""
@@ -87,8 +87,6 @@ class FileFacts:
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as what JSON can hold."""
-        from rtbot.look.io_section import render_io
-
         return {
             "file": self.file,
             "format": self.form,
@@ -111,13 +109,13 @@ class FileFacts:
             "doubts": self.doubts,
             "obstacles": self.obstacles,
             "first_rows": self.first_rows,
-            "io": render_io(self),
+            "io": self.suggest_io(),
             "tried": None if self.trial is None else asdict(self.trial),
         }
 
     def suggest_io(self) -> str:
         """Return the lines of the `io` section that reads the file; "" if none are needed."""
-        from rtbot.look.io_section import render_io
+        from rtbot.look.io_lines import render_io
 
         return render_io(self)
 

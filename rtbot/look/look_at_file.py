@@ -6,17 +6,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rtbot.core.number_text import format_count
 from rtbot.graph.model import CsvDialect, Io, ReadOptions
 from rtbot.io.source_opener import detect_format
 from rtbot.look.column_facts import (
-    NumberSigns,
+    DetectedSigns,
     SampledTable,
     find_number_signs,
 )
 from rtbot.look.file_facts import STORED, FileFacts
 from rtbot.look.file_sample import FileSample, read_sample
 from rtbot.look.json_table import is_json_lines, read_json_table
-from rtbot.look.series_facts import count_of
+from rtbot.look.records import show_delimiter
 from rtbot.look.table_facts import describe_table
 from rtbot.look.table_layout import TableLayout, find_layout
 from rtbot.look.text_encoding import TextSample, decode_sample
@@ -25,7 +26,7 @@ from rtbot.storage.files import STANDARD, Files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rtbot.look.time_columns import TimeFacts
+    from rtbot.look.time_guesses import TimeFacts
 
 NAME = "time"
 
@@ -92,7 +93,7 @@ def _describe_text(facts: FileFacts, text: TextSample, sample: FileSample) -> No
         facts.obstacles.append(refused[1])
     elif is_json_lines(text.lines):
         facts.form = "jsonl"
-        describe_table(facts, read_json_table(text, facts), NumberSigns())
+        describe_table(facts, read_json_table(text, facts), DetectedSigns())
     else:
         facts.form = "csv"
         _describe_csv(facts, text)
@@ -159,7 +160,7 @@ def _note_layout(facts: FileFacts, layout: TableLayout, text: TextSample) -> Non
         (layout.stated, lambda: f"line 1 states the delimiter: {layout.delimiter!r}"),
         (
             layout.delimiter != "," and not layout.stated,
-            lambda: f"separated by {_name_delimiter(layout.delimiter)}",
+            lambda: f"separated by {show_delimiter(layout.delimiter)}",
         ),
         (layout.quote != '"', lambda: f"quoted with {layout.quote}"),
         (text.encoding.reason, lambda: text.encoding.reason),
@@ -168,7 +169,7 @@ def _note_layout(facts: FileFacts, layout: TableLayout, text: TextSample) -> Non
         (layout.comment, lambda: f"lines that begin with {layout.comment!r} are comments"),
         (
             layout.skip_after,
-            lambda: f"{count_of(layout.skip_after, 'line')} of units or types after the header",
+            lambda: f"{format_count(layout.skip_after, 'line')} of units or types after the header",
         ),
     ]
     facts.notes += [make() for applies, make in notes if applies]
@@ -183,11 +184,6 @@ def _note_layout(facts: FileFacts, layout: TableLayout, text: TextSample) -> Non
         facts.doubts.append("cells look mixed: perhaps another sign separates them")
     if len(layout.names) < 2:
         facts.obstacles.append("there is one column: a time and a value need two")
-
-
-def _name_delimiter(delimiter: str) -> str:
-    names = {"\t": "tabs", "blank": "blanks"}
-    return names.get(delimiter, repr(delimiter))
 
 
 def _name_lines(lines: list[int]) -> str:

@@ -8,13 +8,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbot.graph.csv_dialect import BLANK
 from rtbot.look.cell_forms import BOOLEAN, CLOCK, EMPTY, NUMBER, TIME, describe_cell, is_absent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-BLANK = "blank"
-"""Runs of blanks and tabs separate the cells."""
 
 DELIMITERS = (",", ";", "\t", "|", BLANK)
 QUOTES = ('"', "'")
@@ -31,7 +29,7 @@ TYPED = (EMPTY, NUMBER, TIME, CLOCK, BOOLEAN)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line of text and its number in the file, from 1; 0 where that is not known."""
 
     number: int
@@ -47,7 +45,7 @@ class Record:
     cells: tuple[str, ...]
 
 
-def split_records(lines: Sequence[Line], delimiter: str, quote: str) -> list[Record]:
+def split_records(lines: Sequence[TextLine], delimiter: str, quote: str) -> list[Record]:
     """Split lines into records, leaving out empty lines."""
     if delimiter == BLANK:
         return [
@@ -71,7 +69,12 @@ def split_records(lines: Sequence[Line], delimiter: str, quote: str) -> list[Rec
         start = reader.line_num
 
 
-def find_comment_sign(lines: Sequence[Line]) -> str:
+def show_delimiter(delimiter: str) -> str:
+    """Return what separates cells, in words."""
+    return {"\t": "tabs", BLANK: "blanks"}.get(delimiter, repr(delimiter))
+
+
+def find_comment_sign(lines: Sequence[TextLine]) -> str:
     """Return what begins lines of comments, or "" if there are none."""
     for sign in COMMENTS:
         count = sum(line.text.startswith(sign) for line in lines)
@@ -80,7 +83,7 @@ def find_comment_sign(lines: Sequence[Line]) -> str:
     return ""
 
 
-def choose_delimiter(lines: Sequence[Line]) -> tuple[str, str, float]:
+def choose_delimiter(lines: Sequence[TextLine]) -> tuple[str, str, float]:
     """Return the delimiter, the quote, and how well they fit from 0 to 1.
 
     A delimiter fits if most records have the same number of cells, and cells are numbers, times or
@@ -107,7 +110,7 @@ def find_width(records: Sequence[Record]) -> int:
     return max(counts, key=lambda width: (counts[width], every[width]), default=0)
 
 
-def _list_quotes(lines: Iterable[Line]) -> list[str]:
+def _list_quotes(lines: Iterable[TextLine]) -> list[str]:
     """Return the quotes to try: the apostrophe only where cells begin and end with it."""
     text = "\n".join(line.text for line in lines)
     if '"' not in text and len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\n]|$)", text)) > 1:

@@ -137,27 +137,6 @@ def find_keys(
     return (), ""
 
 
-def count_of(number: int, noun: str) -> str:
-    """Write a number with its noun.
-
-    >>> count_of(1, "row"), count_of(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def format_duration(length: int) -> str:
-    """Write a length in microseconds as a duration such as 15m, or 90d; with several parts if due.
-
-    >>> format_duration(5_400_000_000)
-    '90m'
-    """
-    for name, size in UNIT_LENGTHS.items():
-        if length % size == 0 and length >= size:
-            return f"{length // size:,}{name}"
-    return "0s"
-
-
 def describe_duration(length: int) -> str:
     """Write a length in microseconds for reading: at most two parts.
 

@@ -15,10 +15,10 @@ PLAIN = "_.-~=+*#"
 WIDTH = 24
 
 
-def draw_sparkline(values: Sequence[float | None], width: int = WIDTH) -> str:
+def draw_text_sparkline(values: Sequence[float | None], width: int = WIDTH) -> str:
     """Draw values in their order, each sign the mean of a part of them; a blank where none are.
 
-    >>> draw_sparkline([1, 2, 3, None, 5])
+    >>> draw_text_sparkline([1, 2, 3, None, 5])
     '▁▂▄ █'
     """
     count = min(width, len(values))

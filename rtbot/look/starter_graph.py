@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
-from rtbot.look.io_section import quote_scalar, render_io
+from rtbot.look.io_lines import quote_scalar, render_io
 from rtbot.look.series_facts import DAY
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from rtbot.look.column_facts import NumberSigns, SampledTable
+from rtbot.look.column_facts import DetectedSigns, SampledTable
 from rtbot.look.table_facts import describe_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def describe_stored(files: Files, path: str, facts: FileFacts) -> None:
     except (pa.ArrowException, OSError, ValueError) as error:
         facts.obstacles.append(f"a damaged {facts.form} file: {str(error).splitlines()[0]}")
         return
-    describe_table(facts, described, NumberSigns())
+    describe_table(facts, described, DetectedSigns())
     facts.rows_total = total
     facts.whole = facts.rows == total
     if not facts.whole:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from rtbot.core.number_text import format_count
 from rtbot.look.cell_forms import is_beyond, to_number
 from rtbot.look.column_facts import NUMERIC, describe_columns
 from rtbot.look.file_facts import counts_instants, show_length, show_time
@@ -16,21 +17,20 @@ from rtbot.look.series_facts import (
     DAY,
     NAMED,
     UNIT_LENGTHS,
-    count_of,
     find_keys,
     measure_series,
     split_series,
 )
-from rtbot.look.time_columns import LIKELY, find_times, join_columns, name_columns, parse_time
+from rtbot.look.time_guesses import LIKELY, guess_times, join_columns, parse_guess, show_columns
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbot.graph.model import Io
-    from rtbot.look.column_facts import NumberSigns, SampledTable
+    from rtbot.look.column_facts import DetectedSigns, SampledTable
     from rtbot.look.file_facts import FileFacts
-    from rtbot.look.time_columns import TimeFacts
+    from rtbot.look.time_guesses import TimeFacts
 
 FIRST_ROWS = 5
 WIDE_COLUMNS = 12
@@ -52,21 +52,21 @@ ZONES = {
 """By month and the hour that is there twice: on the last Sunday of October, else the first."""
 
 
-def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) -> None:
+def describe_table(facts: FileFacts, table: SampledTable, signs: DetectedSigns) -> None:
     """Fill in what the table has: columns, time, keys, order, and the options that read it."""
     facts.rows = sum(map(len, table.segments()))
     facts.columns = describe_columns(table, signs)
-    candidates = find_times(table, facts.columns)
+    candidates = guess_times(table, facts.columns)
     facts.time = next((time for time in candidates if not time.obstacle), None)
     unread = [time for time in candidates if time.obstacle]
     if unread and facts.time is not None and facts.time.rating < min(LIKELY, unread[0].rating):
         facts.time = None
     if unread and (facts.time is None or facts.time.rating < unread[0].rating):
-        facts.obstacles.append(f"{name_columns(unread[0].columns)}: {unread[0].obstacle}")
+        facts.obstacles.append(f"{show_columns(unread[0].columns)}: {unread[0].obstacle}")
     if facts.time is None and not unread and len(table.names) > 1:
         facts.obstacles.append(NO_TIMES)
     facts.other_times = tuple(
-        name_columns(time.columns)
+        show_columns(time.columns)
         for time in candidates
         if facts.time and time.rating >= LIKELY and not {*time.columns} & {*facts.time.columns}
     )
@@ -80,7 +80,7 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: NumberSigns) ->
 
 def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> None:
     """Measure the times of every series, and choose the options for them."""
-    segments = parse_time(table, time)
+    segments = parse_guess(table, time)
     flat = [value for segment in segments for value in segment]
     rest = [column for column in facts.columns if column.name not in time.columns]
     cells = {
@@ -130,7 +130,7 @@ def _choose_io(facts: FileFacts, time: TimeFacts) -> Io:
 
 def _note_time(facts: FileFacts, time: TimeFacts) -> None:
     """Note what is not certain about the times."""
-    series, name = time.series, name_columns(time.columns)
+    series, name = time.series, show_columns(time.columns)
     if time.reason:
         facts.notes.append(f"{name}: {time.reason}")
     facts.doubts += [f"{name}: {doubt}" for doubt in time.doubts]
@@ -141,7 +141,7 @@ def _note_time(facts: FileFacts, time: TimeFacts) -> None:
         what = (
             "the newest row comes first"
             if series.order == "descending"
-            else f"{count_of(series.late, 'row')} after a later one"
+            else f"{format_count(series.late, 'row')} after a later one"
         )
         facts.doubts.append(f"{what}, by up to {far}: `lateness` puts them in order")
     span = series.last - series.first
@@ -160,10 +160,10 @@ def _judge_duplicates(facts: FileFacts, table: SampledTable, time: TimeFacts) ->
     if sum(count - 1 for count in rows.values()) == series.duplicates:
         facts.io = replace(facts.io, duplicates="first")
         facts.notes.append(
-            f"{count_of(series.duplicates, 'row')} twice in the file, the first at {at}"
+            f"{format_count(series.duplicates, 'row')} twice in the file, the first at {at}"
         )
         return
-    text = f"{count_of(series.duplicates, 'row')} with a time that was there, the first at {at}"
+    text = f"{format_count(series.duplicates, 'row')} with a time that was there, the first at {at}"
     zone = _find_zone(series.duplicate_at or 0) if time.naive else None
     if zone is not None:
         facts.clocks_changed = True
@@ -245,7 +245,7 @@ def _show_row(facts: FileFacts, table: SampledTable, row: Sequence[str]) -> list
     time = facts.time
     if time is not None:
         one = replace_rows(table, row)
-        value = parse_time(one, time)[0][0]
+        value = parse_guess(one, time)[0][0]
         text = join_columns(one, time.columns)[0][0]
         shown.append(f"{text}?" if value is None else show_time(time, value))
     for column, cell in zip(facts.columns, row, strict=True):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rtbot.look.cell_forms import CLOCK, EMPTY, MEASURE, NUMBER, TIME, describe_cell, is_absent
 from rtbot.look.records import (
-    Line,
     Record,
+    TextLine,
     choose_delimiter,
     find_comment_sign,
     find_width,
@@ -77,7 +77,7 @@ class TableLayout:
 
 def find_layout(text: TextSample) -> TableLayout:
     """Find the table in a text."""
-    lines = [Line(number, line) for number, line in enumerate(text.lines, 1)]
+    lines = [TextLine(number, line) for number, line in enumerate(text.lines, 1)]
     stated = SEPARATOR_LINE.fullmatch(lines[0].text.strip()) if lines else None
     comment = find_comment_sign(lines[bool(stated) :])
     plain = [line for line in lines[bool(stated) :] if not _is_comment(line, comment)]
@@ -91,17 +91,17 @@ def find_layout(text: TextSample) -> TableLayout:
     layout.fit = rate_records(layout.rows, delimiter)
     width = len(layout.names)
     for part in text.parts:
-        found = [Line(0, line) for line in part if not (comment and line.startswith(comment))]
+        found = [TextLine(0, line) for line in part if not (comment and line.startswith(comment))]
         rows = split_records(found, delimiter, quote)
         layout.parts.append([row for row in rows if len(row.cells) == width])
     return layout
 
 
-def _is_comment(line: Line, sign: str) -> bool:
+def _is_comment(line: TextLine, sign: str) -> bool:
     return bool(sign) and line.text.startswith(sign)
 
 
-def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[Line]) -> None:
+def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[TextLine]) -> None:
     """Find the header and the rows among the records."""
     width = find_width(records)
     kinds = find_kinds(records[len(records) // 2 :], width)
@@ -231,11 +231,15 @@ def _join_header_lines(above: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _take_commented_header(
-    layout: TableLayout, leading: Sequence[Line], remarks: Sequence[Line], width: int, begin: int
+    layout: TableLayout,
+    leading: Sequence[TextLine],
+    remarks: Sequence[TextLine],
+    width: int,
+    begin: int,
 ) -> None:
     """Take a comment before the rows as header if it has as many names as there are columns."""
     raw = split_records(leading, layout.delimiter, layout.quote)
-    bare = [Line(line.number, line.text.lstrip(layout.comment + " ")) for line in leading]
+    bare = [TextLine(line.number, line.text.lstrip(layout.comment + " ")) for line in leading]
     stripped = split_records(bare, layout.delimiter, layout.quote)
     wide = [r for r in stripped[-HEADER_REACH:] if len(r.cells) == width]
     header = _choose_header(wide, width, [])
@@ -253,7 +257,7 @@ def _take_commented_header(
 
 
 def _decide_skip(
-    layout: TableLayout, records: Sequence[Record], remarks: Sequence[Line], header: Record
+    layout: TableLayout, records: Sequence[Record], remarks: Sequence[TextLine], header: Record
 ) -> None:
     """Decide how many lines are before the header, and if comments have to be left out."""
     above = [record for record in records if record.line < header.line]

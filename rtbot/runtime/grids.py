@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.core.error_times import format_span
+from rtbot.core.error_times import describe_span
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime import executor
 from rtbot.runtime.kernels.rows import FIRST, LAST
@@ -55,7 +55,7 @@ def check_grids(session: Session, push: SortedPush, prepared: Mapping[str, Prepa
             row, gap = _find_widest_gap(push, grid, passage, worst)
             message = (
                 f"{name} would release more than {executor.OWN_ROWS_LIMIT:,} rows in one push, "
-                f"most of them up to t={{}}: here is a gap of {format_span(gap, session.io.unit)}"
+                f"most of them up to t={{}}: here is a gap of {describe_span(gap, session.io.unit)}"
             )
             raise ResourceLimit(
                 message,

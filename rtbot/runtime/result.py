@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from rtbot.tables.time_columns import TimeColumn
+    from rtbot.tables.time_column import TimeColumn
 
 
 class Result(dict[str, "Mapping[str, np.ndarray]"]):
@@ -91,7 +91,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         order; where an output has none, or null, its cell is null.
         """
         from rtbot.core.arrow import to_numpy
-        from rtbot.tables.time_columns import OWN_NAME, build_time_column
+        from rtbot.tables.time_column import OWN_NAME, build_time_column
         from rtbot.tables.wide import build_wide
 
         table = build_wide(self, self.key)

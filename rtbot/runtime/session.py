@@ -31,7 +31,7 @@ from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
 from rtbot.runtime.session_code import SessionCode
 from rtbot.runtime.waiting_path import load_kept
-from rtbot.tables import Columns, TableSpec, sort_by_time, split_by_input, to_columns
+from rtbot.tables import Columns, TableSpec, order_by_time, split_by_input, to_columns
 from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
 from rtbot.tables.split import is_column
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rtbot.runtime.input_port import PreparedRows
     from rtbot.runtime.push_one import PushPath
     from rtbot.runtime.state_owner import StateOwner
-    from rtbot.tables.time_columns import TimeColumn
+    from rtbot.tables.time_column import TimeColumn
 
 DEFAULT_QUEUE_LIMIT = 1_000_000
 BROKEN = "resume from an earlier dump, or start again"
@@ -174,7 +174,7 @@ class Session:
             if name not in specs:
                 raise self._make_no_input_error(name, given)
             columns = to_columns(table, specs[name])
-            tables[name] = sort_by_time(columns) if sort else columns
+            tables[name] = order_by_time(columns) if sort else columns
         before, tiered = self.time_column, bool(self.code.tiers)
         started = perf_counter() if tiered else 0.0
         if tiered:

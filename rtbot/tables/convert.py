@@ -16,7 +16,7 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import number_columns, text_columns
 from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table
 from rtbot.tables.text_columns import TextColumn
-from rtbot.tables.time_columns import OWN_NAME, TimeColumn, describe_times, join_texts
+from rtbot.tables.time_column import OWN_NAME, TimeColumn, describe_times, join_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -134,7 +134,7 @@ def keep_rows(whole: Columns, rows: np.ndarray) -> Columns:
     return Columns(time, value, None, keys, nulls, rows, whole.times)
 
 
-def sort_by_time(whole: Columns) -> Columns:
+def order_by_time(whole: Columns) -> Columns:
     """Return the rows in the order of their times; those of equal time stay in their order."""
     if (whole.time[1:] >= whole.time[:-1]).all():
         return whole

@@ -107,7 +107,7 @@ def map_columns(table: Mapping[str, Any], change: Callable[[RawColumn], RawColum
     return OutputTable({name: change(read_raw(table, name)) for name in table})
 
 
-def concat_columns(columns: Sequence[RawColumn]) -> RawColumn:
+def concat_raw(columns: Sequence[RawColumn]) -> RawColumn:
     """Return columns that follow one another as one."""
     if len(columns) == 1:
         return columns[0]

@@ -15,7 +15,7 @@ from rtbot.core.errors import DataError
 from rtbot.tables.output_table import (
     CodedColumn,
     OutputTable,
-    concat_columns,
+    concat_raw,
     map_columns,
     read_raw,
 )
@@ -104,7 +104,7 @@ def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, OutputTa
             arrays = [read_raw(part, name) for part in parts]
             same = tuple(map(id, arrays))
             if same not in made:
-                made[same] = concat_columns(arrays)
+                made[same] = concat_raw(arrays)
             whole[output][name] = made[same]
     return whole
 
@@ -129,7 +129,7 @@ def sort_outputs(
 
 def _rank_all_cells(tables: Sequence[Table], name: str) -> Coded:
     """Rank the cells of a column of all tables, one after the other."""
-    return _rank_cells(concat_columns([read_raw(table, name) for table in tables]))
+    return _rank_cells(concat_raw([read_raw(table, name) for table in tables]))
 
 
 def _rank_cells(column: RawColumn) -> Coded:

@@ -19,7 +19,7 @@ from rtbot.compiler.tiers import background, child, compile_ahead
 from rtbot.compiler.tiers.argument_types import describe_arguments, to_numba_types
 from rtbot.compiler.tiers.background import BACKGROUND, BackgroundCompiler
 from rtbot.core import modes, notices
-from rtbot.io import file_run, warm
+from rtbot.io import compile_plan, file_run
 from rtbot.operator import In, Operator, Out, step
 from rtbot.runtime import session_code
 from rtbot.runtime.kernels import interpreted, rows
@@ -342,7 +342,7 @@ def test_graphs_are_compiled_ahead(tmp_path, monkeypatch, capfd):
             compile_ahead._list_function(text, name, types)
         return []
 
-    monkeypatch.setattr(warm, "compile_module", compile_module)
+    monkeypatch.setattr(compile_plan, "compile_module", compile_module)
     (tmp_path / "g.yaml").write_text(SUM)
     words = ["warm", str(tmp_path / "g.yaml"), "--tap", "y"]
     assert run(words) == 0
@@ -357,10 +357,10 @@ def test_graphs_are_compiled_ahead(tmp_path, monkeypatch, capfd):
 
 def test_an_error_of_a_step_is_shown_when_it_is_compiled_ahead(monkeypatch):
     error = NotImplementedError("no")
-    monkeypatch.setattr(warm, "compile_module", lambda _text, _wanted: [error])
-    monkeypatch.setattr(warm, "is_compiled", lambda _text, _wanted: False)
+    monkeypatch.setattr(compile_plan, "compile_module", lambda _text, _wanted: [error])
+    monkeypatch.setattr(compile_plan, "is_compiled", lambda _text, _wanted: False)
     with pytest.raises(NotImplementedError):
-        warm.warm_plan(rtbot.load(SUM).plan())
+        compile_plan.warm_plan(rtbot.load(SUM).plan())
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -3,9 +3,9 @@
 import tomllib
 from pathlib import Path
 
-from rtbot.look import look_at_sample
 from rtbot.look.explain_errors import list_traits
 from rtbot.look.file_sample import sample_bytes
+from rtbot.look.look_at_file import look_at_sample
 
 FORMATS = tomllib.loads((Path(__file__).parent / "formats.toml").read_text("utf-8"))["format"]
 HEAD = """\

@@ -3,8 +3,8 @@
 import pytest
 
 from rtbot.look.cell_forms import describe_cell, is_absent, to_number
-from rtbot.look.column_facts import NumberSigns, SampledTable, describe_column, find_number_signs
-from rtbot.look.sparkline import draw_sparkline, use_plain_signs
+from rtbot.look.column_facts import DetectedSigns, SampledTable, describe_column, find_number_signs
+from rtbot.look.sparkline import draw_text_sparkline, use_plain_signs
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_signs_are_those_of_all_cells(cells, decimal, thousands, doubt):
 
 
 def column(*cells):
-    return describe_column("x", cells, NumberSigns())
+    return describe_column("x", cells, DetectedSigns())
 
 
 def test_a_column_of_numbers_with_tokens():
@@ -128,8 +128,8 @@ def test_numbers_far_from_all_others_may_mean_absent():
 
 
 def test_pictures_have_the_mean_of_each_part():
-    assert draw_sparkline([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█"
-    assert draw_sparkline([0, 0, 7, 7], 2) == "▁█"
-    assert draw_sparkline([None, 5, None]) == " ▁ "
-    assert draw_sparkline([float("inf"), -1e308, 1e308]) == " ▁█"
+    assert draw_text_sparkline([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█"
+    assert draw_text_sparkline([0, 0, 7, 7], 2) == "▁█"
+    assert draw_text_sparkline([None, 5, None]) == " ▁ "
+    assert draw_text_sparkline([float("inf"), -1e308, 1e308]) == " ▁█"
     assert use_plain_signs("▁█ ▂") == "_# ."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rtbot.look import look_at_sample
 from rtbot.look.file_sample import sample_bytes
+from rtbot.look.look_at_file import look_at_sample
 from rtbot.storage.files import Files
 
 
@@ -136,7 +136,7 @@ def test_a_name_that_means_another_format():
 
 
 def test_of_a_large_file_parts_are_looked_at(tmp_path):
-    from rtbot.look import look_at_file
+    from rtbot.look.look_at_file import look_at_file
 
     path = tmp_path / "large.csv"
     path.write_text("t,x\n" + "".join(f"{i},{i % 7}\n" for i in range(200_000)), encoding="utf-8")
@@ -151,7 +151,7 @@ def test_of_a_large_file_parts_are_looked_at(tmp_path):
 def test_compressed_files_are_looked_into(tmp_path):
     import gzip
 
-    from rtbot.look import look_at_file
+    from rtbot.look.look_at_file import look_at_file
 
     path = tmp_path / "x.csv.gz"
     path.write_bytes(gzip.compress(b"t;x\n1;2\n"))

@@ -72,7 +72,7 @@ def test_files_with_types(call, own_folder, form):
 
 @pytest.mark.parametrize("one", FORMATS, ids=lambda one: one["name"])
 def test_the_options_read_every_row(own_folder, one):
-    from rtbot.look import look_at_file
+    from rtbot.look.look_at_file import look_at_file
 
     (own_folder / one["file"]).write_bytes(encode(one))
     trial = look_at_file(one["file"], tried=True).trial

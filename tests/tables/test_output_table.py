@@ -11,7 +11,7 @@ import pytest
 
 import rtbot
 from rtbot.runtime.result import merge_results
-from rtbot.tables.output_table import CodedColumn, OutputTable, concat_columns, read_raw
+from rtbot.tables.output_table import CodedColumn, OutputTable, concat_raw, read_raw
 from rtbot.tables.wide import build_long, build_wide, concat_results, sort_outputs
 
 KINDS = {"text": ["b", "a", "é", "", "zz"], "mixed": ["b", None, "a"], "integers": [3, None, -7]}
@@ -83,7 +83,7 @@ def show(outputs):
 def test_columns_of_one_dictionary_keep_it():
     values = make_objects(["a", "b"])
     one, other = (CodedColumn(np.array([k]), values) for k in (0, 1))
-    joined = concat_columns([one, other])
+    joined = concat_raw([one, other])
     assert isinstance(joined, CodedColumn)
     assert vars(joined)["values"] is values
-    assert concat_columns([one, make_objects(["c"])]).tolist() == ["a", "c"]
+    assert concat_raw([one, make_objects(["c"])]).tolist() == ["a", "c"]

@@ -14,6 +14,7 @@ import pytest
 
 import rtbot
 from rtbot.cli.main import run
+from rtbot.core.number_text import format_duration
 from rtbot.viz.drawing import draw_graph
 from rtbot.viz.drawing.boxes import (
     Box,
@@ -21,7 +22,6 @@ from rtbot.viz.drawing.boxes import (
     Diagram,
     Wire,
     build_diagram,
-    format_duration,
     format_value,
 )
 from rtbot.viz.drawing.coordinates import BEND_GAP, BOX_GAP, assign_coordinates

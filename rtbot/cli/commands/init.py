@@ -83,7 +83,7 @@ def _render(path: Path, kind: str | None) -> tuple[str, list[str]]:
 
 def _render_for_file(path: Path, data: str) -> tuple[str, list[str]]:
     """Return the text of a graph for a file, and commands to run it."""
-    from rtbot.look import look_at_file
+    from rtbot.look.look_at_file import look_at_file
     from rtbot.look.starter_graph import render_run, render_starter_graph
 
     facts = look_at_file(data)

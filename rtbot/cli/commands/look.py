@@ -16,7 +16,7 @@ from rtbot.look.sparkline import BLOCKS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbot.look import FileFacts
+    from rtbot.look.file_facts import FileFacts
 
 
 @click.command("look")
@@ -32,7 +32,7 @@ def command(paths: Sequence[str], form: str, debug: bool) -> int:  # noqa: ARG00
 
     The exit code is 4 if no options read a file.
     """
-    from rtbot.look import look_at_file
+    from rtbot.look.look_at_file import look_at_file
     from rtbot.storage.files import Files
 
     files = Files()
@@ -46,7 +46,7 @@ def command(paths: Sequence[str], form: str, debug: bool) -> int:  # noqa: ARG00
 
 
 def _print_reports(found: Sequence[FileFacts]) -> None:
-    from rtbot.look.report import format_report
+    from rtbot.look.file_report import format_report
 
     plain = not _can_encode(BLOCKS)
     for number, facts in enumerate(found):

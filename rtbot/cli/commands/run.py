@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,10 @@ from rtbot.cli.options import (
     parse_parameter,
 )
 from rtbot.cli.startup import begin_collecting
-from rtbot.core.errors import DataError
 from rtbot.core.modes import MODES, use_mode
 from rtbot.storage.files import STANDARD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import rtbot
     from rtbot.cli.progress_bar import ProgressBar
     from rtbot.io.file_run import Job
@@ -190,6 +187,7 @@ def command(
 def _execute(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool) -> dict[str, Any]:
     """Run the graph; return the account."""
     from rtbot.core.notices import suppress_notices
+    from rtbot.look.file_errors import explain_errors
 
     with ExitStack() as stack:
         stack.enter_context(use_mode(mode))
@@ -200,21 +198,9 @@ def _execute(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool) -
             from rtbot.io.file_run import run_files as execute
         else:
             from rtbot.io.checkpointed_run import run_with_checkpoints as execute
-        stack.enter_context(_explain_errors(graph, asked))
+        stack.enter_context(explain_errors(graph.checked, asked.request))
         begin_collecting()
         return execute(graph, asked, _discard_notice if quiet else _print_notice, progress)
-
-
-@contextmanager
-def _explain_errors(graph: rtbot.Graph, asked: Job) -> Iterator[None]:
-    """Let errors about a file also show what it looks like, and the options that would read it."""
-    try:
-        yield
-    except DataError as error:
-        from rtbot.look.explain_errors import collect_used_io, explain_error
-
-        explain_error(error, collect_used_io(graph.checked, asked.request))
-        raise
 
 
 def _print_notice(text: str) -> None:

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import FAILED, GRAPH, OK
 from rtbot.cli.messages import echo
-from rtbot.cli.options import JSON_OPTION, add_graph_options, load_plugins, parse_parameter
+from rtbot.cli.options import (
+    GRAPHS_ARGUMENT,
+    JSON_OPTION,
+    add_graph_options,
+    load_plugins,
+    parse_parameter,
+)
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
@@ -39,13 +44,7 @@ class _Tally:
 
 
 @click.command("test")
-@click.argument(
-    "graphs",
-    nargs=-1,
-    required=True,
-    metavar="GRAPH...",
-    shell_complete=shell_completion.complete_graph_files,
-)
+@GRAPHS_ARGUMENT
 @click.option("--update", is_flag=True, help="Write what comes into the files as what is expected.")
 @click.option("-k", "--grep", "word", default="", metavar="TEXT", help="Only tests named so.")
 @click.option("--compiled", is_flag=True, help="Run compiled code: the same text, a slower start.")

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import GRAPH
 from rtbot.cli.messages import echo
-from rtbot.cli.options import add_graph_options, load_plugins, parse_parameter
+from rtbot.cli.options import GRAPHS_ARGUMENT, add_graph_options, load_plugins, parse_parameter
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
@@ -18,13 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("validate")
-@click.argument(
-    "graphs",
-    nargs=-1,
-    required=True,
-    metavar="GRAPH...",
-    shell_complete=shell_completion.complete_graph_files,
-)
+@GRAPHS_ARGUMENT
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @add_graph_options
 def command(

@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import INPUT_OUTPUT
 from rtbot.cli.messages import echo
-from rtbot.cli.options import add_graph_options, load_graph
+from rtbot.cli.options import GRAPHS_ARGUMENT, add_graph_options, load_graph
 
 if TYPE_CHECKING:
     from rtbot.compiler.plan import Plan
 
 
 @click.command("warm")
-@click.argument(
-    "graphs",
-    nargs=-1,
-    required=True,
-    metavar="GRAPH...",
-    shell_complete=shell_completion.complete_graph_files,
-)
+@GRAPHS_ARGUMENT
 @click.option(
     "--tap", "taps", multiple=True, metavar="GLOB", help="As for `rtbot run`: it is another code."
 )
@@ -52,7 +45,7 @@ def command(
 
 def _warm(path: str, plan: Plan) -> bool:
     """Compile a plan and report it; return whether its code can be kept."""
-    from rtbot.io.warm import can_keep, warm_plan
+    from rtbot.io.compile_plan import can_keep, warm_plan
 
     if not can_keep(plan):
         echo("error: there is no folder to keep code in; set RTBOT_CACHE_DIR to one", err=True)

@@ -98,7 +98,7 @@ def _locate_list(path: Path) -> Path:
 
 def _list_files(path: Path, name: str, suffix: str = "") -> Iterator[Path]:
     """Return numba's files of a function."""
-    return (path.parent / code_cache.COMPILED).glob(f"{path.stem}.{name}-*{suffix}")
+    return code_cache.list_files(path.parent / code_cache.COMPILED, path.stem, name, suffix)
 
 
 def _read_list(path: Path) -> dict[str, set[ArgumentTypes]]:

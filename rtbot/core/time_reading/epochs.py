@@ -10,7 +10,14 @@ import numpy as np
 from rtbot.core.arrow import from_numpy
 from rtbot.core.errors import DataError
 from rtbot.core.time_reading.time_fields import view_texts
-from rtbot.core.times import INT64_MAX, INT64_MIN, UNITS, detect_style
+from rtbot.core.times import (
+    INT64_MAX,
+    INT64_MIN,
+    UNITS,
+    detect_style,
+    make_precision_error,
+    make_range_error,
+)
 
 if TYPE_CHECKING:
     from rtbot.core.times import TimeStyle
@@ -98,23 +105,16 @@ def read_epoch(text: str, epoch: str, unit: str) -> int:
     if not trimmed:
         return 0
     if len(digits) > DIGITS_MAX or len(exponent.lstrip("+-").lstrip("0")) > 3:
-        raise _make_range_error(text, unit)
+        raise make_range_error(unit, value=text)
     power = int(exponent) + UNITS[unit] - UNITS[epoch] - len(fraction) + len(digits) - len(trimmed)
     if power < 0:
-        hint = "set a finer io.unit (s, ms, us, ns)"
-        message = f"the time has digits finer than the unit {unit}"
-        raise DataError(message, code="RT217", hint=hint, value=text)
+        raise make_precision_error(unit, value=text)
     if power + len(trimmed) > PRECISION:
-        raise _make_range_error(text, unit)
+        raise make_range_error(unit, value=text)
     count: int = int(trimmed) * int(10**power) * (-1 if found[1] == "-" else 1)
     if not INT64_MIN <= count <= INT64_MAX:
-        raise _make_range_error(text, unit)
+        raise make_range_error(unit, value=text)
     return count
-
-
-def _make_range_error(text: str, unit: str) -> DataError:
-    message = f"the time is outside what int64 holds in {unit}"
-    return DataError(message, code="RT217", hint="set a coarser io.unit", value=text)
 
 
 def convert_counts(counts: np.ndarray, epoch: str, unit: str) -> np.ndarray:
@@ -124,18 +124,11 @@ def convert_counts(counts: np.ndarray, epoch: str, unit: str) -> np.ndarray:
     """
     shift = UNITS[unit] - UNITS[epoch]
     factor, divisor = 10 ** max(shift, 0), 10 ** max(-shift, 0)
-    for bad, message, size in (
-        (counts % divisor != 0, f"the time has digits finer than the unit {unit}", "finer"),
-        (
-            (counts > INT64_MAX // factor) | (counts < -(-INT64_MIN // factor)),
-            f"the time is outside what int64 holds in {unit}",
-            "coarser",
-        ),
-    ):
+    beyond = (counts > INT64_MAX // factor) | (counts < -(-INT64_MIN // factor))
+    for bad, make in ((counts % divisor != 0, make_precision_error), (beyond, make_range_error)):
         if bad.any():
             row = int(bad.argmax())
-            value, hint = int(counts[row]), f"set a {size} io.unit (s, ms, us, ns)"
-            raise DataError(message, code="RT217", hint=hint, row=row, value=value)
+            raise make(unit, row=row, value=int(counts[row]))
     converted: np.ndarray = counts // divisor * factor
     return converted
 

@@ -10,7 +10,13 @@ from rtbot.core.errors import GraphError, graph_error, suggest_name
 from rtbot.core.time_formats import EPOCHS, find_format_problem, find_timezone_problem
 from rtbot.graph.check.context import Context, read_entries
 from rtbot.graph.check.typed_values import TextParameter, convert_value
-from rtbot.graph.csv_dialect import MULTIPLE_BYTES, SINGLE_BYTE, UTF_8, check_dialect
+from rtbot.graph.csv_dialect import (
+    MULTIPLE_BYTES,
+    SINGLE_BYTE,
+    UTF_8,
+    check_dialect,
+    find_delimiter,
+)
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.operator import Choice, Integer, Parameter
 
@@ -51,9 +57,6 @@ READING_KEYS = (*READING, "null", "csv")
 OUTSIDE = {key: f"it belongs under io: `io: {{{key}: ...}}`" for key in (*READING, "null", "key")}
 """Where keys belong that are none of `csv`."""
 
-
-DELIMITERS = {"tab": "\t"}
-"""Words for delimiters that the dialect has as characters; it knows `blank` itself."""
 
 WORDS = {
     "semicolon": ";",
@@ -121,14 +124,12 @@ def _read_dialect(node: DocumentNode, given: CsvDialect, context: Context) -> Cs
                 values[key] = convert_value(CSV[key], item, context)
         except GraphError as error:
             context.problems.found += error.problems
-    if "delimiter" in values:
-        values["delimiter"] = DELIMITERS.get(values["delimiter"], values["delimiter"])
     complete = len(values) == len(fields)
     while values and complete:
         found = replace(given, **values)
         message = check_dialect(found)
         if message is None:
-            return found
+            return replace(found, delimiter=find_delimiter(found))
         named = [key for key in _SETTING.findall(message) if key in values]
         mark = fields[named[0]].mark if named else node.mark
         context.problems.add("RT112", mark, message, _suggest_setting(message, found))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.core.number_text import DURATION_UNITS
 from rtbot.graph.check.context import Context, join_names
 from rtbot.graph.document import DocumentNode, ScalarNode, SequenceNode
 from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
@@ -25,15 +26,6 @@ SPECIAL = {
     **dict.fromkeys(("nan", ".nan"), math.nan),
     **dict.fromkeys(("inf", "+inf", ".inf", "+.inf"), math.inf),
     **dict.fromkeys(("-inf", "-.inf"), -math.inf),
-}
-UNITS = {
-    "ns": 1,
-    "us": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-    "d": 86400 * 10**9,
 }
 DURATION = re.compile(r"([+-]?[0-9]{1,19}(?:\.[0-9]{1,19})?) ?(ns|us|ms|s|m|h|d)", re.ASCII)
 _DIGITS_MAX = 20
@@ -127,7 +119,7 @@ def parse_duration(text: str, unit: str | None, mark: SourceSpan, name: str) -> 
         raise graph_error("RT115", mark, f"{name} is {text!r}, but the graph has no io.unit", hint)
     from fractions import Fraction
 
-    count = Fraction(found.group(1)) * UNITS[found.group(2)] / UNITS[unit]
+    count = Fraction(found.group(1)) * DURATION_UNITS[found.group(2)] / DURATION_UNITS[unit]
     if count.denominator != 1:
         message = f"{name} is {text!r}, not a whole number of {unit} (io.unit)"
         raise graph_error("RT115", mark, message, "choose a finer io.unit or another duration")
@@ -171,9 +163,8 @@ def _read_duration(parameter: Duration, scalar: ScalarNode, context: Context) ->
     if value is None:
         value = parse_duration(scalar.text, context.unit, scalar.mark, parameter.name)
     if value is None:
-        raise _make_unfit_error(
-            parameter, scalar, f"a number such as 5 or 1.5, and one of {', '.join(UNITS)}"
-        )
+        units = ", ".join(reversed(DURATION_UNITS))
+        raise _make_unfit_error(parameter, scalar, f"a number such as 5 or 1.5, and one of {units}")
     return _check_range(parameter, scalar, value)
 
 

@@ -21,7 +21,7 @@ from rtbot.io.blocks import Block, CellError, add_start_offset
 from rtbot.io.sources.byte_streams import AHEAD, LiveStream, map_in_background, name_file_in_errors
 from rtbot.io.sources.cells import POINT, NumberSigns, convert_cells, drop_tokens
 from rtbot.io.sources.csv_chunks import Chunk, check_text, read_chunks
-from rtbot.io.sources.csv_head import CsvHead, check_names
+from rtbot.io.sources.csv_head import CsvHead, check_header
 from rtbot.io.sources.offsets import continue_chunks
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class CsvSource:
             first = self._head.split(first)
             first = first if first.data else self._find_filled_chunk()
         self._first = first
-        self.names, self.header_line = check_names(self._head, file), self._head.line
+        self.names, self.header_line = check_header(self._head, file), self._head.line
         self._columns = _make_unique(self.names)
 
     def _read_from(self, line: int) -> Iterator[Chunk]:

@@ -153,7 +153,7 @@ def trim_names(names: list[str]) -> list[str]:
     ]
 
 
-def check_names(head: CsvHead, file: str) -> list[str]:
+def check_header(head: CsvHead, file: str) -> list[str]:
     """Return the names of the columns, or raise DataError if two are equal."""
     names = head.names or []
     twice = repeated(filter(None, names))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from rtbot.core.aligned_text import align_cells
 from rtbot.core.errors import DataError
+from rtbot.core.number_text import format_count
 from rtbot.tables.wide import build_wide
 from rtbot.viz.charts.axes import TimeAxis, TimeScale, ValueScale, format_brief
 from rtbot.viz.charts.downsample import Collector, detect_kind, split_by_key
@@ -54,11 +55,11 @@ class Summary:
 
     def head(self) -> str:
         """Return one line: how much of what, from when to when."""
-        parts = [_format_count(len(self.tables), "output")]
+        parts = [format_count(len(self.tables), "output")]
         if self.key:
-            parts[0] += f" by {', '.join(self.key)} ({_format_count(self.keys, 'key')})"
+            parts[0] += f" by {', '.join(self.key)} ({format_count(self.keys, 'key')})"
         rows = sum(len(table["t"]) for table in self.tables.values())
-        parts.append(_format_count(rows, "row"))
+        parts.append(format_count(rows, "row"))
         if not self.empty:
             parts.append(f"{self.clock.text(self.first)} to {self.clock.text(self.last)}")
         return ", ".join(parts)
@@ -124,10 +125,6 @@ class Summary:
 def count_keys(tables: Mapping[str, Table], key: Sequence[str]) -> int:
     """Return how many keys there are in tables that are in the order of (key, t)."""
     return len({one for table in tables.values() for one, _, _ in split_by_key(table, key)})
-
-
-def _format_count(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _measure_values(values: np.ndarray) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
 from rtbot.operator.declarations import Duration
 
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph, Node, Ref
 
 PARAMETERS_SHOWN = 5
-DURATIONS = {
-    "d": 86_400 * 10**9,
-    "h": 3_600 * 10**9,
-    "m": 60 * 10**9,
-    "s": 10**9,
-    "ms": 10**6,
-    "us": 1_000,
-    "ns": 1,
-}
-"""Nanoseconds of the units in which a duration may be written, the longest first."""
-
-
 @dataclass(frozen=True, slots=True)
 class BoxPort:
     """A port as it is shown: `label` may differ from its name; `looked_up` is may or last."""
@@ -173,18 +162,6 @@ def format_value(value: Any) -> str:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     return str(value)
-
-
-def format_duration(value: int, unit: str) -> str:
-    """Return a count of a unit in the longest unit that expresses it exactly.
-
-    >>> format_duration(90_000, "ms"), format_duration(604_800, "s")
-    ('90s', '7d')
-    """
-    total = value * DURATIONS[unit]
-    exact = (name for name, length in DURATIONS.items() if total % length == 0)
-    longest = next(exact) if value else unit
-    return f"{total // DURATIONS[longest]}{longest}"
 
 
 def _format_tip(head: str, item: Any, doc: str | None = "") -> str:

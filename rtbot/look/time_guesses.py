@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rtbot.core.number_text import format_count
 from rtbot.look import time_texts
 from rtbot.look.cell_forms import CLOCK, TIME, describe_cell, is_absent
 from rtbot.look.column_facts import CODE
-from rtbot.look.series_facts import SeriesFacts, count_of, describe_duration, measure_series
+from rtbot.look.series_facts import SeriesFacts, describe_duration, measure_series
 from rtbot.look.table_layout import TIME_WORD
 from rtbot.tables.forms import TIME_NAMES
 
@@ -66,12 +67,12 @@ class TimeFacts:
     series: SeriesFacts = field(default_factory=SeriesFacts)
 
 
-def name_columns(columns: Sequence[str]) -> str:
+def show_columns(columns: Sequence[str]) -> str:
     """Return names of columns for reading."""
     return " + ".join(name or "(no name)" for name in columns)
 
 
-def find_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
+def guess_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
     """Return what may be the time of rows, the likeliest first."""
     found = [
         *_find_parts(facts),
@@ -96,7 +97,7 @@ def join_columns(table: SampledTable, names: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def parse_time(table: SampledTable, time: TimeFacts) -> list[list[int | None]]:
+def parse_guess(table: SampledTable, time: TimeFacts) -> list[list[int | None]]:
     """Return the times of all rows in microseconds, or as the integers that they are."""
     segments = join_columns(table, time.columns)
     if time.integer and time.unit is None and time.form is None:
@@ -265,7 +266,7 @@ def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | Non
     """Choose the format by which times are most regular; the others are doubts."""
 
     def measure(form: str | None) -> SeriesFacts:
-        segments = parse_time(table, replace(time, form=form))
+        segments = parse_guess(table, replace(time, form=form))
         return measure_series([[(t, ()) for t in segment] for segment in segments])
 
     if len(forms) == 1:
@@ -298,7 +299,7 @@ def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
 
 def _name_step(facts: SeriesFacts) -> str:
     text = facts.calendar or describe_duration(facts.step or 0)
-    gaps = f" with {count_of(facts.gaps, 'gap')} up to {describe_duration(facts.gap)}"
+    gaps = f" with {format_count(facts.gaps, 'gap')} up to {describe_duration(facts.gap)}"
     return text + gaps if facts.gaps else text
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from rtbot.core.number_text import format_duration
+from rtbot.graph.csv_dialect import TAB
 from rtbot.graph.model import CsvDialect
-from rtbot.look.series_facts import UNIT_LENGTHS, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RESERVED = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
 DIALECT = CsvDialect()
-TAB = "tab"
+SETTINGS = tuple(field.name for field in fields(CsvDialect) if field.name != "names")
 WIDTH = 96
 
 
@@ -110,18 +112,18 @@ def _render_list(texts: Iterable[str]) -> str:
 
 def list_dialect(dialect: CsvDialect) -> Iterator[tuple[str, str]]:
     """Yield the keys of `csv` that are not at their defaults, with their values in YAML."""
-    for name in ("delimiter", "decimal", "thousands", "quote", "encoding", "skip", "skip_after"):
-        value = getattr(dialect, name)
-        if value != getattr(DIALECT, name):
-            yield name, str(value) if isinstance(value, int) else quote_scalar(_name_sign(value))
-    if dialect.comment:
-        yield "comment", quote_scalar(dialect.comment)
+    for name, value in _list_settings(dialect):
+        yield name, str(value) if isinstance(value, int) else quote_scalar(value)
     if dialect.names:
         yield "names", _render_list(dialect.names)
 
 
-def _name_sign(value: str) -> str:
-    return TAB if value == "\t" else value
+def _list_settings(dialect: CsvDialect) -> Iterator[tuple[str, str | int]]:
+    """Yield the keys of `csv` other than `names` that are not at their defaults."""
+    for name in SETTINGS:
+        value = getattr(dialect, name)
+        if value != getattr(DIALECT, name):
+            yield name, TAB if value == "\t" else value
 
 
 def _render_names(names: tuple[str, ...]) -> str:
@@ -132,9 +134,7 @@ def _render_names(names: tuple[str, ...]) -> str:
 
 def _show_lateness(facts: FileFacts) -> str:
     lateness, unit = facts.io.lateness or 0, facts.io.unit
-    if unit is None:
-        return str(lateness)
-    return format_duration(lateness * UNIT_LENGTHS.get(unit, 1)).replace(",", "")
+    return str(lateness) if unit is None else format_duration(lateness, unit)
 
 
 def _list_options(facts: FileFacts) -> Iterator[tuple[str, str]]:
@@ -153,11 +153,7 @@ def _list_options(facts: FileFacts) -> Iterator[tuple[str, str]]:
         yield "--key", ",".join(io.key)
     for token in reading.null:
         yield "--null", token
-    for name in ("delimiter", "decimal", "thousands", "quote", "encoding", "skip", "skip_after"):
-        value = getattr(reading.csv, name)
-        if value != getattr(DIALECT, name):
-            yield "--csv", f"{name}={_name_sign(str(value))}"
-    if reading.csv.comment:
-        yield "--csv", f"comment={reading.csv.comment}"
+    for name, setting in _list_settings(reading.csv):
+        yield "--csv", f"{name}={setting}"
     if reading.csv.names:
         yield "--csv", f"names={','.join(reading.csv.names)}"

@@ -11,7 +11,7 @@ import pytest
 
 import rtbot
 import rtbot.operators
-from rtbot.tables.time_columns import TimeColumn, build_time_column, describe_times
+from rtbot.tables.time_column import TimeColumn, build_time_column, describe_times
 
 SAME = {
     "inputs": {"x": "number"},

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.aligned_text import align_cells
+from rtbot.core.number_text import format_count
 from rtbot.look.column_facts import NUMERIC
 from rtbot.look.file_facts import show_length, show_step, show_time
-from rtbot.look.io_section import list_graph_only, render_command, render_io
-from rtbot.look.series_facts import count_of
+from rtbot.look.io_lines import list_graph_only, render_command, render_io
 from rtbot.look.sparkline import use_plain_signs
-from rtbot.look.time_columns import name_columns
+from rtbot.look.time_guesses import show_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rtbot.look.column_facts import ColumnFacts
     from rtbot.look.file_facts import FileFacts
-    from rtbot.look.time_columns import TimeFacts
+    from rtbot.look.time_guesses import TimeFacts
 
 COLUMNS_SHOWN = 24
 """Of a file with more columns the first and the last are shown."""
@@ -53,7 +53,7 @@ def format_report(
 
 def _title(facts: FileFacts) -> str:
     about = "" if facts.rows == facts.rows_total else "about "
-    rows = f", {about}{count_of(facts.rows_total, 'row')}" if facts.columns else ""
+    rows = f", {about}{format_count(facts.rows_total, 'row')}" if facts.columns else ""
     looked = "" if facts.whole else f", of which {facts.looked:,} were looked at"
     packed = ", compressed with gzip" if facts.packed else ""
     form = FORMS.get(facts.form, facts.form)
@@ -63,7 +63,7 @@ def _title(facts: FileFacts) -> str:
         text = f", {facts.dialect.encoding.upper()}{mark}" + (
             f", lines end with {facts.line_end}" if facts.line_end else ""
         )
-    return f"{facts.file}: {form}{packed}{rows}, {count_of(facts.size, 'byte')}{looked}{text}"
+    return f"{facts.file}: {form}{packed}{rows}, {format_count(facts.size, 'byte')}{looked}{text}"
 
 
 def _describe_time(facts: FileFacts, time: TimeFacts) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _describe_time(facts: FileFacts, time: TimeFacts) -> Iterator[str]:
     form = time.form or (f"counts of {time.unit}" if time.unit and time.integer else "")
     form = form or ("integers" if time.integer else "ISO 8601")
     zone = ", without an offset: taken as UTC" if time.naive else ""
-    yield f"{name_columns(time.columns)}, {form}{zone}"
+    yield f"{show_columns(time.columns)}, {form}{zone}"
     yield f"{show_time(time, series.first)} to {show_time(time, series.last)}"
     step = show_step(time, series)
     if step is not None:
@@ -80,9 +80,9 @@ def _describe_time(facts: FileFacts, time: TimeFacts) -> Iterator[str]:
         if series.gaps:
             longest = show_length(time, series.gap)
             after = show_time(time, series.gap_at)
-            gaps = f"{count_of(series.gaps, 'gap')}, the longest {longest} after {after}"
+            gaps = f"{format_count(series.gaps, 'gap')}, the longest {longest} after {after}"
         yield f"step {step}{share}, {gaps}"
-    yield f"{series.order}, {series.late:,} late, {count_of(series.duplicates, 'duplicate')}"
+    yield f"{series.order}, {series.late:,} late, {format_count(series.duplicates, 'duplicate')}"
     if facts.key:
         yield f"key {', '.join(facts.key)}: {facts.key_count:,} of them"
     if facts.other_times:
@@ -141,7 +141,7 @@ def _format_options(facts: FileFacts, bold: Callable[[str], str]) -> Iterator[st
     trial = facts.trial
     if trial is not None and not trial.skipped:
         yield from ("", bold("tried"))
-        yield f"  {count_of(trial.rows, 'row')} read with these options, {trial.bad:,} refused"
+        yield f"  {format_count(trial.rows, 'row')} read with these options, {trial.bad:,} refused"
         yield from (f"  {text} ({count})" for text, count in trial.problems.items())
 
 

@@ -30,7 +30,7 @@ FEW = 16
 """Times that are tried one by one where one of them is bad."""
 
 
-class TimeColumns:
+class TimeConverter:
     """Converts the times of one file to int64 in the unit.
 
     `style` is how they are written, None if they are integers in the unit, or if it is not known.
