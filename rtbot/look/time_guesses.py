@@ -103,7 +103,7 @@ def parse_guess(table: SampledTable, time: TimeFacts) -> list[list[int | None]]:
     if time.integer and time.unit is None and time.form is None:
         return [[_to_integer(text) for text in segment] for segment in segments]
     form = time.form
-    if time.unit is not None and form is None:
+    if time.integer and time.unit is not None and form is None:
         form = "unix" if time.unit == "s" else f"unix_{time.unit}"
     return [time_texts.parse_texts(segment, form) for segment in segments]
 

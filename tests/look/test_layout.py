@@ -3,7 +3,8 @@
 import pytest
 
 from rtbot.look.file_sample import sample_bytes
-from rtbot.look.look_at_file import look_at_sample
+from rtbot.look.io_lines import render_io
+from rtbot.look.look_at_file import look_at_file, look_at_sample
 from rtbot.storage.files import Files
 
 
@@ -159,3 +160,13 @@ def test_compressed_files_are_looked_into(tmp_path):
     assert (facts.packed, facts.dialect.delimiter, facts.first_rows) == (True, ";", [["1", "2"]])
     path.write_bytes(gzip.compress(b"t;x\n1;2\n")[:12])
     assert look_at_file(str(path)).obstacles
+
+
+def test_times_with_nanoseconds_have_their_span_and_their_lateness(tmp_path):
+    path = tmp_path / "ns.csv"
+    rows = [f"2024-01-01T00:00:{second:02}.123456789,{second}" for second in (10, 5, 0)]
+    path.write_text("\n".join(["t,value", *rows, ""]), encoding="utf-8")
+    facts = look_at_file(str(path))
+    assert facts.time is not None
+    assert (facts.time.series.step, facts.time.series.late) == (5_000_000, 2)
+    assert render_io(facts) == "io:\n  unit: ns\n  lateness: 10s\n"
