@@ -156,18 +156,19 @@ class Executor:
         source = batches[call.source]
         assert source is not None, "a call comes after those that it reads"
         rows = len(source)
-        streams = [self.plan.streams[index] for index, _ in call.groups]
+        streams = self.plan.streams
         if not rows:
-            for stream in streams:
-                batches[stream.index] = make_empty_batch(np.zeros(runs + 1, np.int64), stream.types)
+            nothing = np.zeros(runs + 1, np.int64)
+            for index, _ in call.groups:
+                batches[index] = make_empty_batch(nothing, streams[index].types)
             run.carried = []
             return
         self.expect(rows)
         targets = []
-        for (_, whole), stream in zip(call.groups, streams, strict=True):
+        for index, whole in call.groups:
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
             time = source.time if whole else np.empty(rows, np.int64)
-            targets.append(Batch(starts, time, allocate_columns(stream.types, rows)))
+            targets.append(Batch(starts, time, allocate_columns(streams[index].types, rows)))
         carried, run.carried = run.carried, allocate_columns(call.carried, rows)
         arguments = self.make_segment_arguments(
             call, run.slots, source, targets, (carried, run.carried)

@@ -318,10 +318,11 @@ class KeyTable:
         result = {}
         for place, (name, kind) in enumerate(zip(self.names, self.kinds, strict=True)):
             column = words[:, place]
-            absent = words[:, -1] >> place & 1 == 1 if self.nulls else np.zeros(len(words), bool)
+            absent = words[:, -1] >> place & 1 == 1 if self.nulls else None
             if kind == "text":
-                column = self.texts[place].decode(np.where(absent, NULL_TEXT, column))
-            elif absent.any():
+                codes = column if absent is None else np.where(absent, NULL_TEXT, column)
+                column = self.texts[place].decode(codes)
+            elif absent is not None and absent.any():
                 column = column.astype(object)
                 column[absent] = None
             result[name] = np.ascontiguousarray(column)

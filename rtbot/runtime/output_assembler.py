@@ -9,7 +9,7 @@ import numpy as np
 from rtbot.tables.output_table import CodedColumn, OutputTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch, Column
@@ -30,32 +30,18 @@ class OutputAssembler:
 
     def build_tables(self, slots: np.ndarray, batches: Sequence[Batch]) -> dict[str, OutputTable]:
         """Return the table of every output."""
+        keys = {} if self.keys is None else self.keys.decode_keys(slots)
         shared: dict[int, Table] = {}
         tables: dict[str, OutputTable] = {}
         for name, (stream, place) in self.plan.places.items():
             batch = batches[stream]
             if stream not in shared:
-                shared[stream] = self._build_frame(slots, batch)
+                shared[stream] = _build_frame(keys, batch)
             kind = self.plan.streams[stream].types[place].kind
             values = self._build_values(kind, batch.columns[place])
             tables[name] = table = OutputTable(shared[stream])
             table.update(values)
         return tables
-
-    def _build_frame(self, slots: np.ndarray, batch: Batch) -> Table:
-        if self.keys is None:
-            return {"t": batch.time}
-        rows = np.diff(batch.starts)
-        table: Table = {}
-        codes: np.ndarray | None = None
-        for name, column in self.keys.decode_keys(slots).items():
-            if column.dtype != object:
-                table[name] = np.repeat(column, rows)
-                continue
-            if codes is None:
-                codes = np.repeat(np.arange(len(rows)), rows)
-            table[name] = CodedColumn(codes, column)
-        return table | {"t": batch.time}
 
     def _build_values(self, kind: str, column: Column) -> Table:
         value = column.value
@@ -65,3 +51,21 @@ class OutputAssembler:
         if column.valid is None:
             return {"value": value}
         return {"value": value, "value_valid": column.valid}
+
+
+def _build_frame(keys: Mapping[str, np.ndarray], batch: Batch) -> Table:
+    """Return the columns that outputs of a stream share; `keys` has a row for every run."""
+    if not keys:
+        return {"t": batch.time}
+    rows = batch.starts[1:] - batch.starts[:-1]
+    table: Table = {}
+    codes: np.ndarray | None = None
+    for name, column in keys.items():
+        if column.dtype != object:
+            table[name] = column.repeat(rows)
+            continue
+        if codes is None:
+            codes = np.arange(len(rows)).repeat(rows)
+        table[name] = CodedColumn(codes, column)
+    table["t"] = batch.time
+    return table

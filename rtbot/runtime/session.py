@@ -36,6 +36,7 @@ from rtbot.tables.number_columns import to_times
 from rtbot.tables.push_errors import as_given
 from rtbot.tables.split import is_column
 from rtbot.tables.string_dictionary import StringDictionary
+from rtbot.tables.time_column import describe_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,8 +182,7 @@ class Session:
             self.prepare(sum(map(len, tables.values())))
         try:
             if noted and before is None:
-                for columns in tables.values():
-                    self.note_times(columns.times)
+                self._note_first_times(tables, specs)
             result = self._push(tables)
         except BaseException as error:
             self.time_column = before
@@ -197,6 +197,13 @@ class Session:
         """Note what the times are that come in: those of results are like the first."""
         if self.time_column is None:
             self.time_column = column
+
+    def _note_first_times(
+        self, tables: Mapping[str, Columns], specs: Mapping[str, TableSpec]
+    ) -> None:
+        for name, columns in tables.items():
+            if columns.times is not None:
+                self.note_times(describe_times(*columns.times, specs[name].clock))
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
         self.check_queues({n for n, t in tables.items() if len(t)})

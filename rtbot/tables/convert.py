@@ -16,7 +16,7 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import number_columns, text_columns
 from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table
 from rtbot.tables.text_columns import TextColumn
-from rtbot.tables.time_column import OWN_NAME, TimeColumn, describe_times, join_texts
+from rtbot.tables.time_column import OWN_NAME, join_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     Key = np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]
 
 FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
+CONVERTERS = {
+    "number": number_columns.to_floats,
+    "integer": number_columns.to_integers,
+    "boolean": number_columns.to_booleans,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,8 @@ class Columns:
     `valid` is None where no value is null. A key column is int64, `TextColumn`, or int64 with a
     mask of what is not null. `nulls` counts rows left out because their value was null on a port
     that takes none. `rows` are the places of the rows in the table, None if it has these alone, in
-    their order. `times` is the column of times as it came, if there was one.
+    their order. `times` is the name of the column of times and that column as it came, if there was
+    one.
     """
 
     time: np.ndarray
@@ -67,7 +73,7 @@ class Columns:
     keys: tuple[Key, ...] = ()
     nulls: int = 0
     rows: np.ndarray | None = None
-    times: TimeColumn | None = None
+    times: tuple[str, Column] | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -100,12 +106,11 @@ def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
         given, _ = _convert_column(spec, f"{value_name}_valid", form, number_columns.to_booleans)
         valid = given if valid is None else valid & given
     keys = tuple(_convert_column(spec, name, form, convert_key) for name in spec.key)
-    lengths = {time_name: len(time), value_name: len(value)}
-    lengths |= {name: _length(part) for name, part in zip(spec.key, keys, strict=True)}
-    if len(set(lengths.values())) > 1 or (valid is not None and len(valid) != len(time)):
-        raise _make_length_error(lengths, spec)
-    described = describe_times(time_name, times, spec.clock)
-    return normalise_nulls(Columns(time, value, valid, keys, times=described), spec)
+    lengths = [len(time), len(value), *map(_length, keys)]
+    if lengths.count(len(time)) < len(lengths) or (valid is not None and len(valid) != len(time)):
+        names = [time_name, value_name, *spec.key]
+        raise _make_length_error(dict(zip(names, lengths, strict=True)), spec)
+    return normalise_nulls(Columns(time, value, valid, keys, times=(time_name, times)), spec)
 
 
 def normalise_nulls(whole: Columns, spec: TableSpec) -> Columns:
@@ -152,11 +157,7 @@ def convert_values(column: Column, kind: str) -> tuple[np.ndarray | TextColumn, 
     if kind == "text":
         text = text_columns.encode_text(column)
         return text, (text.codes >= 0 if (text.codes < 0).any() else None)
-    return {
-        "number": number_columns.to_floats,
-        "integer": number_columns.to_integers,
-        "boolean": number_columns.to_booleans,
-    }[kind](column)
+    return CONVERTERS[kind](column)
 
 
 def convert_key(column: Column) -> Key:
@@ -192,18 +193,19 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
     if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
         return tuple(_require_column(form, name, spec) for name in spec.time)
     candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
-    candidates = [name for name in candidates if name not in (spec.value, spec.name)] or candidates
+    taken = spec.value, spec.name
+    candidates = [name for name in candidates if name not in taken] or candidates
     if not candidates:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
-        taken = {*spec.key, spec.value or spec.name, "value", "input"}
-        rest = [name for name in form if name not in taken]
+        others = {*spec.key, spec.value or spec.name, "value", "input"}
+        rest = [name for name in form if name not in others]
         way = "give it one of these names, or name it: time=COLUMN"
         if len(rest) == 1:
             way = f"name it: time={rest[0]!r}, or in io.time"
         hint = f"{_list_columns(form)}; {way}"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
-    chosen = form[candidates[0]]  # of an index of times, which has this name beside its own
-    return (next((n for n in form if form[n] is chosen and n != candidates[0]), candidates[0]),)
+    chosen = form[candidates[0]]  # an index of times has a name of its own before this one
+    return (next(name for name, column in form.items() if column is chosen),)
 
 
 def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:

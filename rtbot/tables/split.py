@@ -71,9 +71,11 @@ def _make_missing_error(spec: TableSpec, form: LazyTable, inputs: list[str]) -> 
 
 def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, TableSpec]) -> bool:
     """Return whether a mapping has columns, one of them times, and not a table for each input."""
+    if data.keys() <= specs.keys():
+        return False
     given = {name for spec in specs.values() for name in spec.time}
     times = {*TIME_NAMES, *given} - specs.keys()
-    return not data.keys() <= specs.keys() and any(name in times for name in data)
+    return any(name in times for name in data)
 
 
 def _split_wide(form: LazyTable, spec: TableSpec) -> Columns:
