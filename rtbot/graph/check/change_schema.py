@@ -9,9 +9,9 @@ from rtbot.graph.check.context import (
     ID,
     Context,
     hint_known_names,
-    suggest_space,
 )
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.diagnosis import suggest_space
 from rtbot.operator.schema import Field, Schema
 
 if TYPE_CHECKING:
