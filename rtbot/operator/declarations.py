@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rtbot.operator.schema import Schema
+
 KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
 
@@ -18,6 +20,7 @@ class Type:
 
     kind: str
     nullable: bool = False
+    schema: Schema | None = None
 
     def __str__(self) -> str:
         return self.kind + ("?" if self.nullable else "")
