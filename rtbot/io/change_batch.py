@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -158,10 +159,10 @@ class ChangeConverter:
             faults.append(CellError(row, name, message, code="RT215", hint="leave one out"))
         np.copyto(weight, given, where=there)
 
-    def _note_absent(self, rows: Any, column: str, message: str, faults: list[CellError]) -> None:
+    def _note_absent(self, rows: Any, fault: CellError, faults: list[CellError]) -> None:
         """Note rows that lack a value; only the first where it is an error."""
         chosen = list(rows) if self.reading.drop else list(rows)[:1]
-        faults += [CellError(int(row), column, message, code="RT211") for row in chosen]
+        faults += [replace(fault, row=int(row)) for row in chosen]
 
 
 def _list_kinds(changes: ChangeBinding) -> list[str]:

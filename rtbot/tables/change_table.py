@@ -79,6 +79,8 @@ def empty_changes(schema: Schema, heads: Sequence[str]) -> pa.Table:
 def _rank_cells(column: pa.ChunkedArray) -> np.ndarray:
     """Return int64 numbers that order the cells as they are ordered in rows, equal where equal."""
     whole = column.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):  # pyarrow keeps very large chunks
+        whole = pa.concat_arrays(whole.chunks)
     coded = pc.fill_null(pc.dictionary_encode(whole).indices, -1)
     values = pc.dictionary_encode(whole).dictionary
     kind = values.type
@@ -88,8 +90,9 @@ def _rank_cells(column: pa.ChunkedArray) -> np.ndarray:
         ranks = np.array([places[text] for text in values.to_pylist()] or [0], np.int64)
     else:
         _, ranks = np.unique(values.to_numpy(zero_copy_only=False), return_inverse=True)
-    table = np.array([*ranks.tolist(), len(values) + 1], np.int64)
-    return table[to_numpy(coded)]
+    table = np.append(ranks.astype(np.int64), len(values) + 1)
+    ranked: np.ndarray = table[to_numpy(coded)]
+    return ranked
 
 
 def _to_arrow(column: RawColumn, valid: np.ndarray | None) -> pa.Array:
