@@ -43,7 +43,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
         tuple(_build_targets(outputs, options)),
         None
         if rejects is None
-        else Target(rejects, _detect_form("--rejects", rejects), (), "long"),
+        else Target(rejects, detect_target_format("--rejects", rejects), (), "long"),
         options["account_file"],
         taps,
         options["memory"],
@@ -55,7 +55,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     )
     if found.plot not in (None, STANDARD) and not str(found.plot).lower().endswith(".svg"):
         raise click.UsageError(f"--plot {found.plot}: a chart is SVG, name it .svg")
-    _check_files(found, [options["graph"], *options["plugins"]])
+    check_files(found, [options["graph"], *options["plugins"]])
     if options["every"] is not None or found.resume:
         _need_checkpoint(found, "--resume" if found.resume else "--every")
     if found.checkpoint is not None:
@@ -167,7 +167,7 @@ def _build_targets(outputs: Mapping[str, Type], options: Mapping[str, Any]) -> I
     for names in grouped.values():
         path = str(paths[names[0]])
         _check_tables(path, names, outputs)
-        form_here = form or _detect_form("-o" if path == target else "--out", path)
+        form_here = form or detect_target_format("-o" if path == target else "--out", path)
         stream = (options["stream"] or path == STANDARD) and form_here != "table"
         stream = stream or options["checkpoint"] is not None
         schema = outputs[names[0]].schema
@@ -185,7 +185,8 @@ def _check_tables(path: str, names: Sequence[str], outputs: Mapping[str, Type]) 
     raise click.UsageError(f"{message}; {hint}")
 
 
-def _detect_form(option: str, path: str) -> str:
+def detect_target_format(option: str, path: str) -> str:
+    """Return the format that the name of an output has; raise UsageError if it tells none."""
     form = detect_format(path)
     if form is None:
         message = f"{option} {path}: the name does not tell a format; known are {list_suffixes()}"
@@ -193,7 +194,7 @@ def _detect_form(option: str, path: str) -> str:
     return form
 
 
-def _check_files(found: Job, others: Sequence[str]) -> None:
+def check_files(found: Job, others: Sequence[str]) -> None:
     """Refuse to write what is read, or to write a file twice."""
     patterns = list_patterns(found.request)
     read = {_identify_file(path): path for path in others if path != STANDARD}
