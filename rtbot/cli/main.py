@@ -27,6 +27,7 @@ VERBS = {
     "look": "show what a file is, and the options that read it",
     "validate": "report every problem of graph files",
     "run": "run a graph on files",
+    "sql": "query files of tables that change",
     "warm": "compile graphs ahead",
     "draw": "draw a graph as SVG or Mermaid",
     "test": "run the tests that graph files hold",

@@ -41,8 +41,8 @@ GRAPHS_ARGUMENT = click.argument(
 DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
 
 
-def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a verb that reads data: which files and columns, how they are written."""
+def add_reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how files are written, and which column has the times."""
     for option in (
         click.option("--timezone", metavar="ZONE", help="Of times without an offset; else UTC."),
         click.option(
@@ -63,13 +63,22 @@ def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(INPUT_FORMATS),
             help="Of all files read, by suffix if not said; stdin is CSV.",
         ),
-        click.option("--key", "key", metavar="COLUMN[,COLUMN]", help="The key columns."),
         click.option(
             "--time",
             multiple=True,
             metavar="COLUMN[,COLUMN]",
             help="The column of times, or several whose texts are joined by a blank.",
         ),
+    ):
+        function = option(function)
+    return function
+
+
+def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a verb that reads data: which files and columns, how they are written."""
+    for option in (
+        add_reading_options,
+        click.option("--key", "key", metavar="COLUMN[,COLUMN]", help="The key columns."),
         click.option(
             "--in",
             "inputs",

@@ -14,6 +14,7 @@ from rtbot.cli.io_options import split_names
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
 from rtbot.graph.model import collect_own
+from rtbot.graph.output_types import list_output_types
 from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rtbot.api import Graph
+    from rtbot.operator import Type
 
 POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -32,15 +34,16 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     """Build what is to be read and written from the options."""
     request = build_request(graph, options)
     taps = match_taps(graph, options["taps"])
-    outputs = tuple(graph.plan(taps).outputs)
-    _check_columns(["t", *request.key, *outputs])
+    outputs = list_output_types(graph.checked, taps)
+    series = [name for name, kind in outputs.items() if kind.schema is None]
+    _check_columns(["t", *request.key, *series])
     rejects = options["rejects"]
     found = Job(
         request,
         tuple(_build_targets(outputs, options)),
         None
         if rejects is None
-        else Target(rejects, _detect_form("--rejects", rejects), (), "long"),
+        else Target(rejects, detect_target_format("--rejects", rejects), (), "long"),
         options["account_file"],
         taps,
         options["memory"],
@@ -52,7 +55,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     )
     if found.plot not in (None, STANDARD) and not str(found.plot).lower().endswith(".svg"):
         raise click.UsageError(f"--plot {found.plot}: a chart is SVG, name it .svg")
-    _check_files(found, [options["graph"], *options["plugins"]])
+    check_files(found, [options["graph"], *options["plugins"]])
     if options["every"] is not None or found.resume:
         _need_checkpoint(found, "--resume" if found.resume else "--every")
     if found.checkpoint is not None:
@@ -140,7 +143,7 @@ def _split_assignment(text: str, option: str, known: Collection[str]) -> tuple[s
     return name, path
 
 
-def _build_targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterator[Target]:
+def _build_targets(outputs: Mapping[str, Type], options: Mapping[str, Any]) -> Iterator[Target]:
     """Decide which outputs go where: --out, the rest to -o; without either all go to stdout."""
     places: dict[str, str] = {}
     for text in options["outputs"]:
@@ -163,13 +166,27 @@ def _build_targets(outputs: Sequence[str], options: Mapping[str, Any]) -> Iterat
             grouped.setdefault(_identify_file(path), []).append(name)
     for names in grouped.values():
         path = str(paths[names[0]])
-        form_here = form or _detect_form("-o" if path == target else "--out", path)
+        _check_tables(path, names, outputs)
+        form_here = form or detect_target_format("-o" if path == target else "--out", path)
         stream = (options["stream"] or path == STANDARD) and form_here != "table"
         stream = stream or options["checkpoint"] is not None
-        yield Target(path, form_here, tuple(names), options["layout"], stream)
+        schema = outputs[names[0]].schema
+        yield Target(path, form_here, tuple(names), options["layout"], stream, schema)
 
 
-def _detect_form(option: str, path: str) -> str:
+def _check_tables(path: str, names: Sequence[str], outputs: Mapping[str, Type]) -> None:
+    """Refuse to write a table that changes into a file with anything else."""
+    change = next((name for name in names if outputs[name].schema is not None), None)
+    if change is None or len(names) == 1:
+        return
+    place = "stdout" if path == STANDARD else path
+    message = f"{place} would get {len(names)} outputs, and {change} is a table that changes"
+    hint = f"give every one a file: -o DIR, or --out {change}=FILE"
+    raise click.UsageError(f"{message}; {hint}")
+
+
+def detect_target_format(option: str, path: str) -> str:
+    """Return the format that the name of an output has; raise UsageError if it tells none."""
     form = detect_format(path)
     if form is None:
         message = f"{option} {path}: the name does not tell a format; known are {list_suffixes()}"
@@ -177,7 +194,7 @@ def _detect_form(option: str, path: str) -> str:
     return form
 
 
-def _check_files(found: Job, others: Sequence[str]) -> None:
+def check_files(found: Job, others: Sequence[str]) -> None:
     """Refuse to write what is read, or to write a file twice."""
     patterns = list_patterns(found.request)
     read = {_identify_file(path): path for path in others if path != STANDARD}

@@ -63,7 +63,7 @@ def load_row_file(
     lines: list[int] = []
     for batches, _ in reader.read_in_turn():
         for batch in batches:
-            found += batch.columns[item.name].cells()
+            found += batch.series[item.name].cells()
             lines += [batch.block.line(int(row)) for row in batch.rows[item.name]]
     return replace(rows, rows=tuple(found), lines=tuple(lines), style=reader.style)
 

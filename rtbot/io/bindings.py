@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, suggest_name
-from rtbot.graph.csv_dialect import TAB
 from rtbot.graph.model import ReadOptions
+from rtbot.io.change_columns import ChangeBinding, bind_change_columns
+from rtbot.io.column_search import (
+    EMPTY,
+    find_header_line,
+    list_columns,
+    make_absent_error,
+    require_column,
+    suggest_header,
+)
 from rtbot.io.source_opener import SourceOpener
 from rtbot.io.sources.key_integers import is_key_integer
 from rtbot.tables.column_names import ColumnNames
@@ -21,11 +28,11 @@ if TYPE_CHECKING:
     from rtbot.io.blocks import Source
     from rtbot.storage.files import Files
 
+CHANGES = "changes"
+"""The kind of an input whose rows are inserted and deleted."""
+
 INPUT, VALUE = "input", "value"
 """Columns of the long form: which input a row is for, and its value."""
-
-EMPTY = "''"
-"""Is shown for a column without a name, such as the index that pandas writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class FileBinding:
     The texts of several `time` columns are joined by a blank. `options` are how it is written,
     `drop` is whether rows with bad cells are left out. `series` are columns that all feed the one
     input. The name of each is then the value of the key `options.columns_as`, which is no column of
-    the file.
+    the file. A file of `changes` feeds one input, and has no key.
     """
 
     source: Source
@@ -59,6 +66,14 @@ class FileBinding:
     options: ReadOptions = field(default_factory=ReadOptions)
     series: tuple[str, ...] = ()
     drop: bool = False
+    changes: ChangeBinding | None = None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of the inputs that the file feeds."""
+        if self.changes is not None:
+            return [self.changes.input.name]
+        return [feed.input.name for feed in self.feeds]
 
     def is_named_by_columns(self, key: str) -> bool:
         """Return whether the names of columns are the values of a key."""
@@ -107,12 +122,17 @@ def bind_columns(
     readings = []
     for name, (path, column) in request.inputs.items():
         own = choose_options([inputs[name]], request, path)
+        if inputs[name].type.kind == CHANGES:
+            readings.append(_bind_changes(opening, path, inputs[name], column, own))
+            continue
         source = opening.open_pattern(path, own.reading)
         readings.append(_bind_single(source, inputs[name], column, own))
     if request.file is not None and not left:
         message = "every input has a file of its own already"
         raise DataError(message, code="RT216", file=request.file)
-    if request.file is not None:
+    if request.file is not None and any(item.type.kind == CHANGES for item in left):
+        readings.append(_bind_only_changes(opening, request.file, left, request))
+    elif request.file is not None:
         own = choose_options(left, request, request.file)
         source = opening.open_pattern(request.file, own.reading)
         readings.append(_bind_common(source, left, own))
@@ -159,6 +179,34 @@ def _list_options(request: InputSpec) -> dict[str, Any]:
     return {"time": request.time, "bad": request.bad, **reading, **dialect}
 
 
+def _bind_changes(
+    opening: SourceOpener, path: str, item: Input, column: str | None, request: InputSpec
+) -> FileBinding:
+    """Read a file of changes: a column for every field of the rows, and what a change is."""
+    if column is not None:
+        message = f"{item.name} has a column for every field, and {column!r} is given alone"
+        hint = f"say --in {item.name}={path}"
+        raise DataError(message, code="RT216", hint=hint, file=path)
+    options = replace(request.reading, columns_as=None)
+    source = opening.open_pattern(path, options)
+    time, changes = bind_change_columns(source, item, request.time)
+    drop = request.bad == "drop"
+    return FileBinding(source, time, (), (), options, drop=drop, changes=changes)
+
+
+def _bind_only_changes(
+    opening: SourceOpener, path: str, inputs: Sequence[Input], request: InputSpec
+) -> FileBinding:
+    """Read the one file of a graph whose only input without a file is of changes."""
+    if len(inputs) > 1:
+        item = next(item for item in inputs if item.type.kind == CHANGES)
+        message = f"{item.name} is a table that changes, which has a file of its own"
+        hint = f"say --in {item.name}=FILE"
+        raise DataError(message, code="RT216", hint=hint, file=path)
+    own = choose_options(inputs, request, path)
+    return _bind_changes(opening, path, inputs[0], None, own)
+
+
 def _bind_single(
     source: Source, item: Input, column: str | None, request: InputSpec
 ) -> FileBinding:
@@ -173,7 +221,7 @@ def _bind_single(
     rest = [name for name in source.names if name not in (*time, *request.key)]
     if column is not None:
         if not source.sparse:
-            column = _require_column(source, column)
+            column = require_column(source, column)
     elif item.name in rest:
         column = item.name
     elif VALUE in rest or not source.names:
@@ -181,7 +229,7 @@ def _bind_single(
     elif len(rest) == 1 and not source.sparse:
         column = rest[0]
     else:
-        hint = f"say --in {item.name}={source.file}:COLUMN; there are {_join_names(rest)}"
+        hint = f"say --in {item.name}={source.file}:COLUMN; there are {list_columns(rest)}"
         message, place = f"which column is {item.name}?", find_header_line(source)
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
     return _make_binding(source, time, request, (ColumnBinding(item, column),))
@@ -198,7 +246,7 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
         return _bind_series(source, inputs, request)
     columns = {name: column or name for name, column in given.items()}
     if not source.sparse:
-        columns |= {n: _require_column(source, c) for n, c in given.items() if c is not None}
+        columns |= {n: require_column(source, c) for n, c in given.items() if c is not None}
     names = list(columns.values())
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
@@ -212,9 +260,9 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
         bindings = [ColumnBinding(inputs[0], VALUE)]
     else:
         near = suggest_name(missing[0], source.names)
-        hint = near or _suggest_header(source.names) or f"there are {_join_names(source.names)},"
+        hint = near or suggest_header(source.names) or f"there are {list_columns(source.names)},"
         hint += f" or say --in {missing[0]}={source.file}:COLUMN"
-        raise _make_absent_error(source, missing[0], hint)
+        raise make_absent_error(source, missing[0], hint)
     return _make_binding(source, time, request, tuple(bindings))
 
 
@@ -233,7 +281,7 @@ def _bind_series(source: Source, inputs: Sequence[Input], request: InputSpec) ->
         message = f"columns_as: there is a column {name!r} already"
         raise DataError(message, code="RT215", file=source.file, row=find_header_line(source))
     time = _find_time_columns(source, request, ())
-    keys = tuple(key if key == name else _require_column(source, key) for key in request.key)
+    keys = tuple(key if key == name else require_column(source, key) for key in request.key)
     taken = (*time, *keys)
     series = tuple(column for column in source.names if column and column not in taken)
     if not series and source.names:
@@ -261,14 +309,9 @@ def _require_integers(source: Source, key: str, series: Sequence[str]) -> None:
 def _make_binding(
     source: Source, time: tuple[str, ...], request: InputSpec, bindings: tuple[ColumnBinding, ...]
 ) -> FileBinding:
-    keys = tuple(_require_column(source, name, "key column") for name in request.key)
+    keys = tuple(require_column(source, name, "key column") for name in request.key)
     drop = request.bad == "drop"
     return FileBinding(source, time, keys, bindings, request.reading, drop=drop)
-
-
-def find_header_line(source: Source) -> int:
-    """Return the line of a file that names its columns."""
-    return int(getattr(source, "header_line", 1))
 
 
 def _find_time_columns(
@@ -276,51 +319,15 @@ def _find_time_columns(
 ) -> tuple[str, ...]:
     """Find the columns of times; one that is also an input's or a key only if there is no other."""
     if request.time:
-        return tuple(_require_column(source, name) for name in request.time)
+        return tuple(require_column(source, name) for name in request.time)
     there = [name for name in TIME_NAMES if name in source.names and name not in request.key]
     there = [name for name in there if name not in values] or there
     if not there and source.names:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         rest = [name for name in source.names if name not in (*values, *request.key)]
         column = rest[0] if len(rest) == 1 or rest[:1] == [""] else "COLUMN"
-        hint = f"there are {_join_names(source.names)}; say --time {column or EMPTY}"
-        hint = _suggest_header(source.names) or hint
+        hint = f"there are {list_columns(source.names)}; say --time {column or EMPTY}"
+        hint = suggest_header(source.names) or hint
         place = find_header_line(source)
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
     return (there[0] if there else TIME_NAMES[0],)
-
-
-def _require_column(source: Source, name: str, what: str = "column") -> str:
-    """Return the column of this name, or else of this name without the blanks around it."""
-    if name in source.names or not source.names:
-        return name
-    if name.strip() in source.names:
-        return name.strip()
-    if source.sparse and "." in name:  # a member of a member
-        return name
-    hint = suggest_name(name, source.names) or f"there are {_join_names(source.names)}"
-    raise _make_absent_error(source, name, hint, what)
-
-
-def _make_absent_error(source: Source, name: str, hint: str, what: str = "column") -> DataError:
-    message = f"there is no {what} {name!r}"
-    place = find_header_line(source)
-    return DataError(message, code="RT204", hint=hint, file=source.file, row=place)
-
-
-def _suggest_header(names: Sequence[str]) -> str:
-    """Return a hint if the first line of a file is not a header, or not separated by commas."""
-    if all(re.fullmatch(r"[+-]?[0-9][0-9T:.Z+-]*", name) for name in names):
-        return "the first line is to name the columns, and has numbers: set io.csv.names"
-    if names[0].startswith("#"):
-        return "the first line is to name the columns: set io.csv.comment, or remove the comments"
-    alone = names[0] if len(names) == 1 else ""
-    found = next((sign for sign in (";", "\t", "|") if sign in alone), "")
-    shown = TAB if found == "\t" else f'"{found}"'
-    hint = f"a comma separates the cells, not {found!r}: set io.csv.delimiter: {shown}"
-    return hint if found else ""
-
-
-def _join_names(names: Sequence[str]) -> str:
-    shown = ", ".join(name or EMPTY for name in names[:20])
-    return shown + (", ..." if len(names) > 20 else "")

@@ -206,12 +206,17 @@ class CheckpointedRun:
             inputs=[position.save() for position in self._positions],
             outputs=self.outputs.extents,
             bad=self._policy.counts,
-            times=asdict(self._clock) | {"keys": self._keys},
+            times=_format_time_format(self._clock) | {"keys": self._keys},
             waiting=self.outputs.peek_waiting() if self._phase == READING else [],
             session=self.session.dump(),
         )
         self._store.commit(record.encode())
         self.saved_rows = self._rows
+
+
+def _format_time_format(clock: TimeFormat) -> dict[str, Any]:
+    style = None if clock.style is None else asdict(clock.style)
+    return {"unit": clock.unit, "style": style}
 
 
 def _parse_time_format(text: Mapping[str, Any]) -> tuple[TimeFormat, list[bool]]:

@@ -193,7 +193,7 @@ class RunWriter:
         if self.plotter is not None:
             self.plotter.add(result)
             if batch is not None:
-                self.plotter.add_inputs(batch.columns)
+                self.plotter.add_inputs(batch.series)
         self._switch(READING)
 
     def _end_block(self, rows: int) -> None:

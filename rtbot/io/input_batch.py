@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rtbot.core.time_reading.repeated_hour import RepeatedHour
     from rtbot.core.times import TimeStyle
+    from rtbot.tables.change_rows import ChangeRows
     from rtbot.tables.convert import Key
 
     Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn, np.ndarray | None]
@@ -43,10 +44,15 @@ class InputBatch:
     `clock` is the unit and the style of times, None where they are integers.
     """
 
-    columns: Mapping[str, Columns]
+    columns: Mapping[str, Columns | ChangeRows]
     rows: Mapping[str, Sequence[int] | np.ndarray]
     block: Block
     clock: tuple[str, TimeStyle] | None
+
+    @property
+    def series(self) -> dict[str, Columns]:
+        """The rows of the inputs that are series."""
+        return {n: whole for n, whole in self.columns.items() if isinstance(whole, Columns)}
 
     def locate_error(self, error: E) -> E:
         """Return the error of a session with the place in the file instead of that in the push."""
@@ -65,14 +71,19 @@ class InputBatch:
 
     def slice(self, start: int, stop: int) -> InputBatch:
         """Keep the rows of the block from start to stop."""
-        columns, rows = {}, {}
+        columns: dict[str, Columns | ChangeRows] = {}
+        rows: dict[str, Sequence[int] | np.ndarray] = {}
         for name, whole in self.columns.items():
             places = self.rows[name]
             if isinstance(places, range):
                 cut = slice(start, stop)
             else:
                 cut = slice(*np.searchsorted(places, [start, stop]).tolist())
-            columns[name], rows[name] = _select_rows(whole, cut, start == 0), places[cut]
+            rows[name] = places[cut]
+            if isinstance(whole, Columns):
+                columns[name] = _select_rows(whole, cut, start == 0)
+            else:
+                columns[name] = whole.take(np.arange(len(whole))[cut])
         return InputBatch(columns, rows, self.block, self.clock)
 
 
@@ -135,7 +146,8 @@ class Converter:
         if dropped:
             keep = np.ones(block.count, np.bool_)
             keep[list(dropped)] = False
-        columns, rows = {}, {}
+        columns: dict[str, Columns | ChangeRows] = {}
+        rows = {}
         for binding, value in found.items():
             name = binding.input.name
             columns[name], rows[name] = _assemble_columns(
@@ -149,7 +161,7 @@ class Converter:
         (binding,) = self.reading.feeds
         kind = binding.input.type.kind
         values = [
-            _convert_located(block, name, partial(convert_values, block.columns[name], kind))
+            convert_located(block, name, partial(convert_values, block.columns[name], kind))
             for name in self.reading.series
         ]
         dropped = self.policy.decide(block, faults, drop=self.reading.drop)
@@ -168,7 +180,7 @@ class Converter:
             faults += bad
         if declared == "text" and pa.types.is_integer(column.type):
             column = pc.cast(column, pa.string())
-        found: Key = _convert_located(block, name, lambda: convert_key(column))
+        found: Key = convert_located(block, name, lambda: convert_key(column))
         return found
 
     def _convert_value(
@@ -186,7 +198,7 @@ class Converter:
             if pa.types.is_string(column.type):
                 column, bad = (block.convert or cells.convert_cells)(column, kind, binding.column)
                 faults += [replace(f, row=int(rows[f.row])) for f in bad]
-        value, valid = _convert_located(block, binding.column, lambda: convert_values(column, kind))
+        value, valid = convert_located(block, binding.column, lambda: convert_values(column, kind))
         return rows, value, valid
 
 
@@ -247,7 +259,7 @@ def _decode_dictionary(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _convert_located(block: Block, column: str, convert: Callable[[], Any]) -> Any:
+def convert_located(block: Block, column: str, convert: Callable[[], Any]) -> Any:
     """Convert; an error has the place in the file."""
     try:
         return convert()

@@ -11,6 +11,7 @@ from rtbot.core import times
 from rtbot.core.errors import DataError
 from rtbot.core.time_reading.repeated_hour import RepeatedHour
 from rtbot.core.times import BARE, TimeStyle
+from rtbot.io.change_batch import ChangeConverter
 from rtbot.io.input_batch import Converter, InputBatch
 from rtbot.io.sources.key_integers import is_integer_column
 from rtbot.io.time_conversion import detect_binding_style
@@ -88,12 +89,16 @@ class FileReader:
         self.unit = unit
         self.rows = 0
         self.positions = [ReadPosition() for _ in readings]
-        count = len(readings[0].key) if readings else 0
-        self.integer_keys = [_is_integer_key(readings, place) for place in range(count)]
+        keyed = [reading for reading in readings if reading.changes is None]
+        count = len(keyed[0].key) if keyed else 0
+        self.integer_keys = [_is_integer_key(keyed, place) for place in range(count)]
         written = [style for style in styles if style not in (None, BARE)]
         self.style: TimeStyle | None = written[0] if written else None
-        self.converters = [
-            Converter(reading, unit or times.DEFAULT_UNIT, style, self.integer_keys, policy)
+        known = unit or times.DEFAULT_UNIT
+        self.converters: list[Converter | ChangeConverter] = [
+            Converter(reading, known, style, self.integer_keys, policy)
+            if reading.changes is None
+            else ChangeConverter(reading, reading.changes, known, style, policy)
             for reading, style in zip(readings, styles, strict=True)
         ]
 
@@ -143,10 +148,10 @@ class FileReader:
                 continue
             going.pop(behind).ended = True
             if going:
-                yield [], [binding.input.name for binding in behind.reading.feeds]
+                yield [], behind.reading.inputs
 
     def _split_blocks(
-        self, converter: Converter, position: ReadPosition
+        self, converter: Converter | ChangeConverter, position: ReadPosition
     ) -> Iterator[list[InputBatch]]:
         """Split the blocks of one file so that they end at fixed numbers of rows.
 

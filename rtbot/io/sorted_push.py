@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.errors import PlacedError
-from rtbot.tables.concat import concat_columns
+from rtbot.tables.concat import concat_rows
 
 if TYPE_CHECKING:
     from rtbot.io.input_batch import InputBatch
@@ -27,7 +27,7 @@ def push_sorted(session: PushTarget, reader: FileReader) -> Any:
         for name in batch.columns:
             parts.setdefault(name, []).append(batch)
     tables = {
-        name: concat_columns([batch.columns[name] for batch in own]) for name, own in parts.items()
+        name: concat_rows([batch.columns[name] for batch in own]) for name, own in parts.items()
     }
     try:
         return session.push(tables, sort=True)

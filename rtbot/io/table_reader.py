@@ -13,8 +13,10 @@ import pyarrow as pa
 from rtbot.core.errors import DataError, suggest_known_name, suggest_name
 from rtbot.graph.check.io_section import check_io
 from rtbot.graph.model import Input
-from rtbot.io.bindings import VALUE, FileBinding, InputSpec, bind_columns, find_header_line
+from rtbot.io.bindings import VALUE, FileBinding, InputSpec, bind_columns
 from rtbot.io.blocks import BadRowPolicy
+from rtbot.io.column_search import find_header_line
+from rtbot.io.column_types import infer_column_types
 from rtbot.io.reader import FileReader
 from rtbot.io.source_opener import SourceOpener
 from rtbot.operator import KINDS, Type
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
     from rtbot.tables import Columns
 
     Wanted = Sequence[str] | Mapping[str, str]
-
-WIDER = {"integer": "number", "number": "boolean", "boolean": "text"}
-"""What a column is that is not what it was taken for."""
 
 ARROW_TYPES = {
     "number": pa.float64(),
@@ -116,26 +115,8 @@ class _TableReader:
 
     def _infer_kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return the first kind that all cells of a column have; those given stay."""
-        source = self._open()
-        if source.typed and not source.sparse:
-            return {name: _find_kind(source.sample(name).type) for name in names}
-        kinds = {name: self.given.get(name, "integer") for name in names}
-        open_kinds = {name for name in names if name not in self.given}
-        only_first = True
-        while True:
-            wrong: set[str] = set()
-            for block in source.read_blocks(dict(kinds)):
-                wrong |= {str(fault.column) for fault in block.faults} & open_kinds
-                if only_first:
-                    break
-            for name in wrong:
-                kinds[name] = WIDER[kinds[name]]
-                if kinds[name] not in WIDER:
-                    open_kinds.discard(name)
-            if not wrong and not only_first:
-                return kinds
-            only_first = only_first and bool(wrong)
-            source = self._open()
+        found = infer_column_types(self._open, names, self.given)
+        return {name: one.kind for name, one in found.items()}
 
     def _make_table(
         self, batches: Sequence[InputBatch], kinds: Mapping[str, str], binding: FileBinding
@@ -145,10 +126,10 @@ class _TableReader:
         label = _name_times(binding.time, kinds)
         found[label] = _join([_make_times(batch, first) for batch in batches], pa.int64())
         for place, name in enumerate(binding.key):
-            parts = [_to_arrow(batch.columns[first].keys[place]) for batch in batches]
+            parts = [_to_arrow(batch.series[first].keys[place]) for batch in batches]
             found[name] = _join(parts, pa.string())
         for name, kind in kinds.items():
-            parts = [_make_column(batch.columns[name]) for batch in batches]
+            parts = [_make_column(batch.series[name]) for batch in batches]
             found[name] = _join(parts, ARROW_TYPES[kind])
             if name not in self.given and found[name].null_count == len(found[name]):
                 found[name] = pa.chunked_array([pa.nulls(len(found[name]))])
@@ -178,15 +159,6 @@ def _check_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
                 f"unknown type {kind!r} of a column", code="RT220", hint=hint, column=name
             )
     return kinds
-
-
-def _find_kind(kind: pa.DataType) -> str:
-    """Return the kind of a column that has a type; of one that no input has, text."""
-    if pa.types.is_integer(kind):
-        return "integer"
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "number"
-    return "boolean" if pa.types.is_boolean(kind) else "text"
 
 
 def _make_times(batch: InputBatch, name: str) -> pa.Array:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.tables.change_rows import ChangeRows
 from rtbot.tables.convert import Columns
 from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.text_columns import TextColumn
@@ -16,6 +17,31 @@ if TYPE_CHECKING:
     from rtbot.tables.convert import Key
 
 
+def concat_rows(parts: Sequence[Columns | ChangeRows]) -> Columns | ChangeRows:
+    """Return the rows of all tables of one input, of which there is one at least, in order."""
+    series = [part for part in parts if isinstance(part, Columns)]
+    if series:
+        return concat_columns(series)
+    return _concat_changes([part for part in parts if isinstance(part, ChangeRows)])
+
+
+def _concat_changes(parts: Sequence[ChangeRows]) -> ChangeRows:
+    places = range(len(parts[0].columns))
+    return ChangeRows(
+        np.concatenate([part.time for part in parts]),
+        np.concatenate([part.weight for part in parts]),
+        tuple(_concat_values([part.columns[place] for part in parts]) for place in places),
+        tuple(_concat_masks([(p.valid[place], len(p)) for p in parts]) for place in places),
+    )
+
+
+def _concat_masks(parts: Sequence[tuple[np.ndarray | None, int]]) -> np.ndarray | None:
+    """Concatenate the masks of parts of some lengths; None is one of what is not null."""
+    if all(mask is None for mask, _ in parts):
+        return None
+    return np.concatenate([np.ones(n, np.bool_) if mask is None else mask for mask, n in parts])
+
+
 def concat_columns(parts: Sequence[Columns]) -> Columns:
     """Return the rows of all tables, of which there is one at least, in their order."""
     nulls = sum(part.nulls for part in parts)
@@ -23,10 +49,7 @@ def concat_columns(parts: Sequence[Columns]) -> Columns:
     first = filled[0]
     if len(filled) == 1:
         return Columns(first.time, first.value, first.valid, first.keys, nulls)
-    valid = None
-    if any(part.valid is not None for part in filled):
-        known = [np.ones(len(p), np.bool_) if p.valid is None else p.valid for p in filled]
-        valid = np.concatenate(known)
+    valid = _concat_masks([(part.valid, len(part)) for part in filled])
     keys = tuple(_concat_keys([part.keys[k] for part in filled]) for k in range(len(first.keys)))
     time = np.concatenate([part.time for part in filled])
     return Columns(time, _concat_values([part.value for part in filled]), valid, keys, nulls)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,14 +18,7 @@ from rtbot.cli.options import (
     load_graph,
     parse_parameter,
 )
-from rtbot.cli.startup import begin_collecting
-from rtbot.core.modes import MODES, use_mode
-from rtbot.storage.files import STANDARD
-
-if TYPE_CHECKING:
-    import rtbot
-    from rtbot.cli.progress_bar import ProgressBar
-    from rtbot.io.file_run import Job
+from rtbot.core.modes import MODES
 
 FORMATS = (*INPUT_FORMATS, "table")
 
@@ -161,6 +153,7 @@ def command(
     `value`; - is stdin. Results go to stdout as CSV unless -o or --out say otherwise; the account
     of every row goes to stderr.
     """
+    from rtbot.cli.job_runner import execute_job
     from rtbot.cli.run_options import build_job
     from rtbot.io.account_table import show_account, sum_losses, without_match
     from rtbot.io.timings import Timings
@@ -169,7 +162,7 @@ def command(
     timings = Timings() if options["timings"] else None
     loaded = load_graph(graph, parameters, plugins, options)
     asked = build_job(loaded, options | {"graph": graph, "plugins": plugins})
-    account = _execute(loaded, replace(asked, timings=timings), options["mode"], quiet=quiet)
+    account = execute_job(loaded, replace(asked, timings=timings), options["mode"], quiet=quiet)
     if not quiet:
         show_account(account, sys.stderr)
     for line in timings.list_lines() if timings is not None else ():
@@ -182,41 +175,3 @@ def command(
     if alone:
         echo(f"--strict: rows found no match: unmatched {alone}", err=True)
     return FAILED if found or alone else 0
-
-
-def _execute(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool) -> dict[str, Any]:
-    """Run the graph; return the account."""
-    from rtbot.core.notices import suppress_notices
-    from rtbot.look.file_errors import explain_errors
-
-    with ExitStack() as stack:
-        stack.enter_context(use_mode(mode))
-        if quiet:
-            stack.enter_context(suppress_notices())
-        progress = None if quiet else _make_progress_bar(stack, asked)
-        if asked.checkpoint is None:
-            from rtbot.io.file_run import run_files as execute
-        else:
-            from rtbot.io.checkpointed_run import run_with_checkpoints as execute
-        stack.enter_context(explain_errors(graph.checked, asked.request))
-        begin_collecting()
-        return execute(graph, asked, _discard_notice if quiet else _print_notice, progress)
-
-
-def _print_notice(text: str) -> None:
-    echo(text, err=True)
-
-
-def _discard_notice(text: str) -> None:
-    """Ignore the notice."""
-
-
-def _make_progress_bar(stack: ExitStack, asked: Job) -> ProgressBar | None:
-    """Show how far the run is, if stderr is a terminal to which no results go."""
-    to_stdout = any(target.path == STANDARD for target in asked.targets)
-    if not sys.stderr.isatty() or (to_stdout and sys.stdout.isatty()):
-        return None
-    from rtbot.cli.progress_bar import ProgressBar, TrackedFiles
-    from rtbot.cli.run_options import list_patterns
-
-    return stack.enter_context(ProgressBar(TrackedFiles(list_patterns(asked.request)), sys.stderr))

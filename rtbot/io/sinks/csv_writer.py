@@ -97,7 +97,7 @@ class CsvEncoder:
                 valid[place] = to_numpy(column.is_valid())
         clock = np.zeros(0, np.int64)
         if times_format is not None and times_format.style is not None:
-            place = batch.schema.get_field_index("t")
+            place = batch.schema.get_field_index(times_format.column)
             kinds[place] = csv_kernels.TIME
             clock = _encode_time_format(words[place], times_format)
         if len(self._out) < room:

@@ -45,7 +45,7 @@ class JsonlWriter:
         parts = []
         for place, name in enumerate(table.column_names):
             head = ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
-            number = name == "t" and self._clock.is_numeric
+            number = name == self._clock.column and self._clock.is_numeric
             value = _format_values(table.column(name), quoted=not number)
             if name in self._sparse:
                 part = pc.binary_join_element_wise(head, value, "")

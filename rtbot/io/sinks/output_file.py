@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rtbot.io.sinks.output_buffer import Table
     from rtbot.io.sinks.writers import BackgroundWriter
+    from rtbot.operator.schema import Schema
 
 SORTED_PARTS = 4
 """Rows that are sorted are in memory about so many times."""
@@ -34,7 +35,9 @@ OUTPUT = "output"
 class Target:
     """A file (`-` is stdout), its format, and the outputs that go there, wide or long.
 
-    `stream`: keyed rows go out block by block, and not at the end.
+    `stream`: keyed rows go out block by block, and not at the end. `schema` is that of the rows of
+    a change output, which has a file of its own; of a `snapshot` only the rows that are present at
+    the end are written.
     """
 
     path: str
@@ -42,6 +45,8 @@ class Target:
     outputs: tuple[str, ...]
     layout: str = "wide"
     stream: bool = False
+    schema: Schema | None = None
+    snapshot: bool = False
 
 
 class OutputFile:

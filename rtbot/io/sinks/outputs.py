@@ -1,8 +1,8 @@
 """Results of a run, sorted and sent to files.
 
-Unkeyed results go out by t: a row when every output is past it. Keyed ones go to files by (key, t)
+Unkeyed series go out by t: a row when every output is past it. Keyed ones go to files by (key, t)
 at the end, or block by block in the order of release. What waits for its turn is spilled to disk
-when it takes more than its share of the memory.
+when it takes more than its share of the memory. Changes go out as they are released.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
+from rtbot.io.sinks.change_output import ChangeOutputFile
 from rtbot.io.sinks.output_file import OutputFile, Target
+from rtbot.io.sinks.snapshot_file import SnapshotFile
 from rtbot.io.sinks.target_writer import open_target_writer
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class OutputFiles:
         self._files, self._targets, self._key = files, targets, key
         self._memory = memory // max(len(targets), 1)
         self._stack = ExitStack()
-        self._output_files: list[OutputFile] = []
+        self._output_files: list[OutputFile | ChangeOutputFile | SnapshotFile] = []
 
     def __enter__(self) -> Self:
         return self
@@ -56,9 +58,18 @@ class OutputFiles:
         key = dict(zip(self._key, kinds, strict=True))
         for target in self._targets:
             writer = self._open_writer(target, clock)
-            route = OutputFile(target, key, writer, self._make_scratch_opener(target), self._memory)
+            route = self._make_route(target, key, writer)
             self._stack.callback(route.close)
             self._output_files.append(route)
+
+    def _make_route(
+        self, target: Target, key: Mapping[str, pa.DataType], writer: BackgroundWriter
+    ) -> OutputFile | ChangeOutputFile | SnapshotFile:
+        if target.schema is None:
+            return OutputFile(target, key, writer, self._make_scratch_opener(target), self._memory)
+        if target.snapshot:
+            return SnapshotFile(target.outputs[0], target.schema, target.path, writer)
+        return ChangeOutputFile(target.outputs[0], target.schema, target.path, writer)
 
     def _open_writer(self, target: Target, clock: TimeFormat) -> BackgroundWriter:
         """Open a file that appears at the end."""

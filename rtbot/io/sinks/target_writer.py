@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from rtbot.io.sinks.writers import BackgroundWriter, open_writer
 from rtbot.storage.files import STANDARD
+from rtbot.tables.change_rows import name_time
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -21,7 +23,10 @@ REBATCH_ROWS = 131_072
 
 def open_target_writer(stream: BinaryIO, target: Target, clock: TimeFormat) -> BackgroundWriter:
     """Return what writes the tables of a target, in a thread of its own."""
-    sparse = target.outputs if target.layout == "wide" else ()
+    sparse = target.outputs if target.layout == "wide" and target.schema is None else ()
+    if target.schema is not None:
+        column = "" if target.snapshot else name_time(target.schema.names)
+        clock = replace(clock, column=column, style=None if target.snapshot else clock.style)
     writer = open_writer(stream, target.path, target.form, clock, sparse)
     if target.form == "arrow":
         writer = RebatchingWriter(writer)

@@ -25,7 +25,7 @@ GROUP_ROWS = 1 << 18
 
 
 class TableWriter(Protocol):
-    """Takes tables of one schema, whose column `t` is int64, and writes them as they come."""
+    """Takes tables of one schema, whose column of times is int64, and writes them as they come."""
 
     def write(self, table: pa.Table) -> None:
         """Write the rows of the table."""
@@ -36,18 +36,22 @@ class TableWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TimeFormat:
-    """How times are written: as text in a style, or as integers if `style` is None."""
+    """How times are written: as text in a style, or as integers if `style` is None.
+
+    `column` is the name of their column, "" if there is none.
+    """
 
     unit: str | None = None
     style: TimeStyle | None = None
+    column: str = "t"
 
     def format_table(self, table: pa.Table) -> pa.Table:
         """Return the table with its times as text."""
         if self.style is None:
             return table
-        counts = to_numpy(table.column("t"))
+        counts = to_numpy(table.column(self.column))
         texts = times.format_times(counts, self.unit or times.DEFAULT_UNIT, self.style)
-        return table.set_column(table.column_names.index("t"), "t", texts)
+        return table.set_column(table.column_names.index(self.column), self.column, texts)
 
     @property
     def is_numeric(self) -> bool:
@@ -63,9 +67,10 @@ class TimeFormat:
         if style is None or not (style.zone or style.epoch):
             return self
         if style.epoch:
-            return TimeFormat(unit) if style.epoch == unit else None
-        parts = list(times.split_by_offset(to_numpy(batch.column("t")), unit, style))
-        return TimeFormat(unit, parts[0][0]) if len(parts) == 1 and style.parts else None
+            return TimeFormat(unit, None, self.column) if style.epoch == unit else None
+        parts = list(times.split_by_offset(to_numpy(batch.column(self.column)), unit, style))
+        is_one = len(parts) == 1 and style.parts
+        return TimeFormat(unit, parts[0][0], self.column) if is_one else None
 
     def to_timestamps(self, table: pa.Table) -> pa.Table:
         """Return the table with its times as Arrow timestamps; naive ones have no time zone."""
@@ -73,8 +78,8 @@ class TimeFormat:
             return table
         zone = None if self.style.is_naive else self.style.zone or "UTC"
         kind = pa.timestamp(self.unit or times.DEFAULT_UNIT, zone)
-        place = table.column_names.index("t")
-        return table.set_column(place, "t", table.column("t").cast(kind))
+        place = table.column_names.index(self.column)
+        return table.set_column(place, self.column, table.column(place).cast(kind))
 
 
 class CsvWriter:
@@ -148,7 +153,7 @@ class ParquetWriter:
         import pyarrow.parquet as pq
 
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        encodings = {"t": "DELTA_BINARY_PACKED"}
+        encodings = {self._clock.column: "DELTA_BINARY_PACKED"} if self._clock.column else None
 
         class Writer(pq.ParquetWriter):  # type: ignore[misc]
             def __del__(self) -> None:
