@@ -93,4 +93,5 @@ CODES = {
     "RT403": "a transaction that changes too many rows",
     "RT404": "a weight beyond 64 bits",
     "RT405": "a change that does not fit what a Cache holds",
+    "RT407": "several rows where a series takes one",
 }
