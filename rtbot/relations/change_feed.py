@@ -92,7 +92,11 @@ class ChangeFeed:
         message, times = "t={} is late: t={} came before it", [at, newest]
         hint = "sort the changes by time, or set io.lateness"
         if at <= self.floor:
-            message, times, hint = "t={} is late: the input was advanced to {}", [at, self.floor], ""
+            message, times, hint = (
+                "t={} is late: the input was advanced to {}",
+                [at, self.floor],
+                "",
+            )
         place = row if rows.rows is None else int(rows.rows[row])
         where: dict[str, Any] = {"input": self.name, "time": at, "row": place}
         raise DataError(message, code="RT202", hint=hint, times=times, **where)

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 LATEST = "latest"
 
 
-def write_region(
-    stage: RegionStage, checked: CheckedGraph, key: Sequence[str] = ()
-) -> RegionPlan:
+def write_region(stage: RegionStage, checked: CheckedGraph, key: Sequence[str] = ()) -> RegionPlan:
     """Return the plan of a region; `key` are the key columns of the run."""
     return _RegionWriter(stage, checked, tuple(key)).write()
 
@@ -179,7 +177,9 @@ class _RegionWriter:
         """Add the check that a ToSeries reads one row at a time, where that is not known."""
         for node in self.checked.nodes.values():
             ref = next(iter(node.inputs.values()))
-            is_end = node.types[next(iter(node.inputs))].kind == "changes" and "field" in node.values
+            is_end = (
+                node.types[next(iter(node.inputs))].kind == "changes" and "field" in node.values
+            )
             if not is_end or ref not in self.places or node.types["o1"].kind == "changes":
                 continue
             stream = self.places[ref]
