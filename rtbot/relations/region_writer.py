@@ -43,7 +43,7 @@ class _RegionWriter:
         for node in self.stage.nodes:
             WRITERS[node.operator.__name__](self, node)
         outputs = {name: self.places[ref] for name, ref in self.stage.outputs.items()}
-        self.guard_series(outputs)
+        self.guard_series()
         return RegionPlan(
             name=self.stage.name,
             sources=sources,
@@ -173,7 +173,7 @@ class _RegionWriter:
             RegionNode(name, operator, "rowwise", (source,), output, setting, functions)
         )
 
-    def guard_series(self, outputs: dict[str, int]) -> None:
+    def guard_series(self) -> None:
         """Add the check that a ToSeries reads one row at a time, where that is not known."""
         for node in self.checked.nodes.values():
             ref = next(iter(node.inputs.values()))

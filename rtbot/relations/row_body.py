@@ -122,9 +122,11 @@ class BodyWriter:
         self.count = count
 
     def add(self, depth: int, *lines: str) -> None:
+        """Add lines at a depth."""
         self.lines += indent_lines(lines, depth)
 
     def make_name(self, letter: str) -> str:
+        """Return a new name."""
         self.count += 1
         return f"{letter}{self.count}"
 
@@ -158,6 +160,7 @@ class BodyWriter:
         return self.fields[tree.value]
 
     def write_constant(self, tree: Expression, _depth: int) -> Cell:
+        """Write a constant; the code of a text is that of the call."""
         kind, value = tree.type.kind, tree.value
         if value is None:
             return Cell(ZEROS[kind], "True", kind)
@@ -193,7 +196,7 @@ class BodyWriter:
             text = f"{CHECKED[tree.op]}({', '.join(values)})"
             return self.write_checked(tree, text, null, depth)
         if tree.op == "cast":
-            return self.write_cast(tree, args[0], depth)
+            return self.write_plain_cast(tree, args[0], depth)
         if len(args) == 2 and tree.op in COMPARISONS:
             text = compare_cells(tree.op, *args)
         else:
@@ -225,7 +228,7 @@ class BodyWriter:
         self.add_fault(depth + 1, place)
         return Cell(name, null, tree.type.kind)
 
-    def write_cast(self, tree: Expression, cell: Cell, depth: int) -> Cell:
+    def write_plain_cast(self, tree: Expression, cell: Cell, depth: int) -> Cell:
         """Write a cast between numbers, integers and booleans."""
         kind = tree.type.kind
         if (cell.kind, kind) == ("number", "integer"):
@@ -279,6 +282,7 @@ class BodyWriter:
         return self.write_extreme(tree, ">", depth)
 
     def write_extreme(self, tree: Expression, sign: str, depth: int) -> Cell:
+        """Write the one that is before all others by a comparison."""
         first, *others = (self.write(a, depth) for a in tree.args)
         value, null = self.make_name("v"), self.make_name("n")
         self.add(depth, f"{value} = {first.value}", f"{null} = {first.null or 'False'}")

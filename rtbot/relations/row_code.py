@@ -91,6 +91,7 @@ class LoopWriter:
         """Level and number within it, by the identity of a tree."""
 
     def write(self, trees: list[Expression], target: Schema | None) -> RowCode:
+        """Return the functions of an operator."""
         self.kept = trees
         for tree in trees:
             self.plan_calls(tree)

@@ -41,6 +41,8 @@ def make_rows(table: Table, key: Sequence[str], codec: RowCodec) -> TimedRows:
 def _read_key(column: np.ndarray, field: Field) -> Cells:
     """Return the values of a key column, and which are not null."""
     part = convert_key(column.tolist() if column.dtype == object else column)
+    values: np.ndarray | TextColumn
+    valid: np.ndarray | None
     if isinstance(part, TextColumn):
         values, valid, kind = part, part.codes >= 0, "text"
     elif isinstance(part, tuple):
