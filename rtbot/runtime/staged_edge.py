@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rtbot.core.batch import Column
     from rtbot.graph.model import Io
     from rtbot.operator import Type
+    from rtbot.operator.schema import Field
     from rtbot.runtime.staged_plan import StagedPlan
     from rtbot.tables import TableSpec
 
@@ -32,6 +33,16 @@ def check_run_key(plan: StagedPlan, io: Io, key: Sequence[str] | None) -> tuple[
             hint = "key is for series: GroupBy computes for each value of a field"
         raise StateError(message, code="RT303", hint=hint)
     return tuple(io.key)
+
+
+def find_key_fields(plan: StagedPlan, key: Sequence[str]) -> tuple[Field, ...]:
+    """Return the key columns as fields, if there is a ToChanges that puts them in rows."""
+    for stage in plan.stages:
+        for source in stage.sources:
+            schema = source.type.schema
+            if source.bridge is not None and schema is not None:
+                return schema.fields[: len(key)]
+    return ()
 
 
 def make_all_specs(

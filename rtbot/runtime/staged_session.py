@@ -16,6 +16,7 @@ from rtbot.graph.stages import SeriesStage
 from rtbot.relations.change_feed import FIRST, LAST
 from rtbot.relations.region_runner import RegionRunner
 from rtbot.relations.row_codec import RowCodec
+from rtbot.runtime.bridges import check_keys
 from rtbot.runtime.exclusive import exclusive
 from rtbot.runtime.input_options import InputOptions
 from rtbot.runtime.result import Result
@@ -23,12 +24,13 @@ from rtbot.runtime.session import BROKEN, DEFAULT_QUEUE_LIMIT, Session
 from rtbot.runtime.stage_runners import Flow, RegionStageRunner, SeriesStageRunner
 from rtbot.runtime.staged_edge import (
     check_run_key,
+    find_key_fields,
     list_messages,
     make_all_specs,
     make_empty_table,
     make_message,
 )
-from rtbot.tables import split_by_input
+from rtbot.tables import split_by_input, to_columns
 from rtbot.tables.change_rows import (
     ChangeRows,
     ChangeSpec,
@@ -102,6 +104,7 @@ class StagedSession:
         if isinstance(first, SeriesStageRunner) and first.is_first:
             self.series = first.session
         self._callbacks: dict[str, list[Take]] = {}
+        self._key_fields = find_key_fields(plan, self.key)
         self._reached: dict[Ref, int] = {}
 
     def _make_stage(
@@ -216,6 +219,10 @@ class StagedSession:
     def _push_series(self, tables: Mapping[str, Any], *, sort: bool) -> list[Result]:
         if not tables or self.series is None:
             return []
+        if self._key_fields:
+            for name, table in tables.items():
+                spec: Any = self.specs[name]
+                check_keys(to_columns(table, spec), self._key_fields)
         result = self.series.push(tables, sort=sort)
         self.note_times(self.series.time_column)
         return [result]
