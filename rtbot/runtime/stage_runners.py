@@ -12,8 +12,9 @@ from rtbot.runtime.output_frontiers import find_output_frontiers
 from rtbot.runtime.result import Result, merge_results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from rtbot.compiler.tiers.graph_code import GraphCode
     from rtbot.graph.model import Ref
     from rtbot.graph.stages import RegionStage, SeriesStage, StageSource
     from rtbot.relations.change_feed import TimedRows
@@ -37,6 +38,20 @@ class Flow:
     ending: bool = False
 
 
+class StagesCode:
+    """The code of all stages, as one asks a session for its own; it goes over by itself."""
+
+    tiers = ()
+
+    def __init__(self, stages: Sequence[SeriesStageRunner | RegionStageRunner]) -> None:
+        self._stages = stages
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether functions in use are plain Python."""
+        return any(stage.code.interpreted for stage in self._stages)
+
+
 class SeriesStageRunner:
     """A part of series: the first one is fed from outside, others by the stages before them."""
 
@@ -55,6 +70,11 @@ class SeriesStageRunner:
             for name, ref in self.stage.outputs.items():
                 flow.series[ref] = whole[name]
         flow.reached |= self.measure()
+
+    @property
+    def code(self) -> GraphCode:
+        """The code of its session."""
+        return self.session.code
 
     def measure(self) -> dict[Ref, int]:
         """Return up to which time the streams that others read are final."""
@@ -99,6 +119,11 @@ class RegionStageRunner:
 
     def __init__(self, stage: RegionStage, runner: RegionRunner, key: tuple[str, ...]) -> None:
         self.stage, self.runner, self.key = stage, runner, key
+
+    @property
+    def code(self) -> GraphCode:
+        """The code of its region."""
+        return self.runner.region.code
 
     def run(self, flow: Flow) -> None:
         """Take what other stages have released, close transactions, and add what comes out."""

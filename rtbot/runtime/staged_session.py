@@ -21,7 +21,12 @@ from rtbot.runtime.exclusive import exclusive
 from rtbot.runtime.input_options import InputOptions
 from rtbot.runtime.result import Result
 from rtbot.runtime.session import BROKEN, DEFAULT_QUEUE_LIMIT, Session
-from rtbot.runtime.stage_runners import Flow, RegionStageRunner, SeriesStageRunner
+from rtbot.runtime.stage_runners import (
+    Flow,
+    RegionStageRunner,
+    SeriesStageRunner,
+    StagesCode,
+)
 from rtbot.runtime.staged_edge import (
     check_run_key,
     find_key_fields,
@@ -99,6 +104,7 @@ class StagedSession:
             for source in stage.stage.sources
             if source.is_input
         }
+        self.code = StagesCode(self.stages)
         first = self.stages[0]
         self.series: Session | None = None
         if isinstance(first, SeriesStageRunner) and first.is_first:
@@ -341,6 +347,9 @@ class StagedSession:
             results.append(self.series.finish())
         self.ending = True
         return self._run(results)
+
+    def prepare(self, count: int) -> None:
+        """Do nothing: every stage goes over to compiled code when it has the rows."""
 
     @exclusive
     def frontier(self) -> int | None:

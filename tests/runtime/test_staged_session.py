@@ -299,7 +299,8 @@ def test_a_plan_runs_where_no_operator_is_known():
 
 def test_tables_have_the_fields_and_names_that_do_not_clash():
     text = "inputs: {a: {changes: {t: integer, weight: number?, op: text?}}}\noutputs: [a]\n"
-    rows = [[1, 1, {"t": 5, "weight": None, "op": "x"}], [1, 2, {"t": 4, "weight": 2.0, "op": None}]]
+    one, two = {"t": 5, "weight": None, "op": "x"}, {"t": 4, "weight": 2.0, "op": None}
+    rows = [[1, 1, one], [1, 2, two]]
     result = rtbot.load(text).run({"a": rows}, compiled=False)
     table = result["a"]
     names = ["_t", "_weight", "t", "weight", "weight_valid", "op", "op_valid"]
