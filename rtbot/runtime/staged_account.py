@@ -40,9 +40,8 @@ def count_inputs(session: StagedSession) -> dict[str, Any]:
         found |= build_account(session.series)["inputs"]
     for stage in session.stages:
         if isinstance(stage, RegionStageRunner):
-            for source in stage.stage.sources:
-                if source.is_input:
-                    found[source.name] = _count_input(stage.runner, source.name)
+            names = [source.name for source in stage.stage.sources if source.is_input]
+            found |= {name: _count_input(stage.runner, name) for name in names}
     return {name: found[name] for name in session.specs}
 
 

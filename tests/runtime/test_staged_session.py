@@ -373,10 +373,13 @@ def test_key_columns_come_first_and_are_taken_off_again(mode):
     session = loaded.start(compiled=False)
     assert not len(session.push({"price": table})["rows"]["t"])
     result = session.advance(2)
-    assert result["rows"]["sym"].tolist() == {
-        "append": ["a", "b", "a", None],
-        "latest": ["a", "b", "a", "a", None],
-    }[mode]
+    assert (
+        result["rows"]["sym"].tolist()
+        == {
+            "append": ["a", "b", "a", None],
+            "latest": ["a", "b", "a", "a", None],
+        }[mode]
+    )
     twice = result["twice"]
     assert list(zip(twice["sym"], twice["t"], twice["value"], strict=True)) == [
         ("a", 1, 2.0),
