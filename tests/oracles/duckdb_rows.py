@@ -84,7 +84,8 @@ class Answers:
         marks = ", ".join("?" * (len(FIELDS) + 1))
         self.connection.executemany(f"INSERT INTO r VALUES ({marks})", data)  # noqa: S608 (ours)
         try:
-            found = self.connection.execute(f"SELECT {sql} FROM r ORDER BY n").fetchall()  # noqa: S608 (ours)
+            query = f"SELECT {sql} FROM r ORDER BY n"  # noqa: S608 (ours)
+            found = self.connection.execute(query).fetchall()
         except duckdb.Error:
             self.refused += 1
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, Problem, Problems, graph_error, suggest_known_name
+from rtbot.core.errors import GraphError, Problem, Problems, suggest_known_name
 from rtbot.expression.row_typing import type_aggregate, type_row_expression
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.model import Node, Ref
@@ -175,17 +175,14 @@ class _RowValues:
     def find_parameters(self, text: RowText) -> None:
         """Find the parameters of the graph that an expression names; note those that are wrong."""
         for term in _list_terms(text.term):
-            if term.op == "parameter" and term.value not in self.parameters:
-                mark = text.scalar.place(term.offset, term.length)
-                try:
-                    parameter = self.context.parameter(term.value, mark)
-                    if parameter.kind == "numbers":
-                        message = f"${term.value} is a list, which an expression cannot take"
-                        raise graph_error("RT133", mark, message)
-                    self.parameters[term.value] = parameter.value
-                except GraphError as error:
-                    self.problems.add_all(error.problems)
-                    self.draft.poisoned = True
+            if term.op != "parameter" or term.value in self.parameters:
+                continue
+            mark = text.scalar.place(term.offset, term.length)
+            try:
+                self.parameters[term.value] = self.context.parameter(term.value, mark).value
+            except GraphError as error:
+                self.problems.add_all(error.problems)
+                self.draft.poisoned = True
 
 
 def _list_terms(term: Term) -> Iterator[Term]:
