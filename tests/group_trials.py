@@ -345,10 +345,19 @@ def check(operator, texts, trial, batch, emitted):
 def check_fault(operator, texts, trial, changes):
     """A transaction whose sum is beyond int64 is refused, and leaves nothing."""
     known = snapshot(operator)
-    out, fault = operator.run([make_deltas(trial.source, [[], changes, []], texts)])
+    while True:
+        good, after = trial.make_transaction()
+        if not evaluate(trial.source, trial.by, trial.compute, after)[1]:
+            break
+    before = [(row, -weight) for row, weight in good]
+    deltas = make_deltas(trial.source, [[], good, before, changes, []], texts)
+    expected, _ = operator.run([deltas.cut(0, 3)])
+    expected = list_output(operator, expected, texts)
+    operator.take_back([deltas.cut(0, 3)])
+    out, fault = operator.run([deltas])
     assert fault is not None
-    assert (fault.transaction, fault.code) == (1, "RT213")
-    assert out.starts.tolist() == [0, 0]
+    assert (fault.transaction, fault.code) == (3, "RT213")
+    assert list_output(operator, out, texts) == expected
     assert snapshot(operator) == known
 
 

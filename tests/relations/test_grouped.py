@@ -223,6 +223,7 @@ def test_an_overflow_is_a_fault_that_names_the_row_and_leaves_nothing():
     bad = [((2, 8), 1), ((1, 1), 1), ((3, 3), 1), ((2, 7), -1)]
     out, fault = operator.run([make_deltas(source, [[((4, 4), 1)], bad, []], texts)])
     assert out.starts.tolist() == [0, 1]
+    assert decode(operator.layout.target, out.words, texts) == [(4, 4, 4)]
     assert (fault.transaction, fault.code) == (1, "RT213")
     assert fault.message == "the sum c0 is beyond 64 bits"
     assert decode(source, fault.words.reshape(1, -1), texts) == [(1, 1)]
