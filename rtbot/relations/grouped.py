@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrays import grow_array
+from rtbot.core.arrays import grow_array, trim_array
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
 from rtbot.relations import group_code as code
 from rtbot.relations.deltas import Deltas
@@ -24,6 +24,27 @@ if TYPE_CHECKING:
 
 FULL = (code.FULL_GROUPS, code.FULL_BLOCKS, code.FULL_NODES, code.FULL_TEXT_NODES)
 CODE_OVERFLOW = "RT213"
+
+
+FEW = 64
+"""So many rows are written to arrays that stay."""
+
+
+class _Output:
+    """Room for the rows that a call of the loop emits."""
+
+    def __init__(self, count: int, width: int) -> None:
+        self.rows = np.empty((count, width), np.int64)
+        self.flat = self.rows.reshape(-1)
+        self.floats = self.flat.view(np.float64)
+        self.weights = np.empty(count, np.int64)
+
+    def cut(self, starts: np.ndarray) -> Deltas:
+        """Return the rows of the transactions that begin at `starts`."""
+        count = int(starts[-1])
+        if len(self.rows) <= FEW:
+            return Deltas(starts, self.rows[:count].copy(), self.weights[:count].copy())
+        return Deltas(starts, trim_array(self.rows, count), trim_array(self.weights, count))
 
 
 class GroupedOperator:
@@ -51,7 +72,8 @@ class GroupedOperator:
         self._parameters = [
             name for name in code.list_parameters(self.layout) if name not in code.CALL_PARAMETERS
         ]
-        self._touched = np.zeros(16, np.int64)
+        self._touched = np.zeros(FEW, np.int64)
+        self._few = _Output(FEW, self.layout.target.width)
         self._scratch = np.zeros(SCRATCH_DIGITS, np.int64)
         self._collect_arguments()
 
@@ -66,19 +88,17 @@ class GroupedOperator:
         [deltas] = inputs
         transactions = len(deltas.starts) - 1
         first = self._begin(transactions)
-        out_starts = np.zeros(transactions + 1, np.int64)
-        out, out_weights = self._make_rows(2 * len(deltas) + 2)
-        result = self._call(deltas, transactions, 1, (out, out_weights, out_starts))
+        starts = np.zeros(transactions + 1, np.int64)
+        out = self._find_output(2 * len(deltas.weights) + 2)
+        result = self._call(deltas, 1, out, starts)
         if result == code.DONE:
-            count = int(out_starts[-1])
-            return Deltas(out_starts, out[:count], out_weights[:count]), None
+            return out.cut(starts), None
         bad, row = self._counters[code.TRANSACTION : code.ROW + 1].tolist()
-        fault = self._describe_fault(result, deltas, bad, row)
+        fault, made = self._describe_fault(result, deltas, bad, row), out.cut(starts[: bad + 1])
         self._undo(deltas, int(deltas.starts[bad]), row)
         if first and bad == 0:
             self.store.records.rows[1, FLAGS] &= ~EMITTED
-        count = int(out_starts[bad])
-        return Deltas(out_starts[: bad + 1], out[:count], out_weights[:count]), fault
+        return made, fault
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take transactions out of the state: all of their rows at once, with opposite weights."""
@@ -105,27 +125,22 @@ class GroupedOperator:
         counters[[code.TRANSACTION, code.ROW, code.ROWS_OUT]] = 0
         starts = np.array([0, end - begin], np.int64)
         part = Deltas(starts, deltas.words[begin:end], deltas.weights[begin:end])
-        room = 2 * (end - begin + int(counters[code.COUNT])) + 2
-        out, out_weights = self._make_rows(room)
-        result = self._call(part, 1, -1, (out, out_weights, np.zeros(2, np.int64)))
+        out = self._find_output(2 * (end - begin + int(counters[code.COUNT])) + 2)
+        result = self._call(part, -1, out, np.zeros(2, np.int64))
         assert result == code.DONE, "what was taken can be taken back"
 
-    def _make_rows(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        return np.empty((count, self.layout.target.width), np.int64), np.empty(count, np.int64)
+    def _find_output(self, count: int) -> _Output:
+        """Return room for so many rows; where they are few it is the same again and again."""
+        if count <= FEW:
+            return self._few
+        return _Output(count, self.layout.target.width)
 
-    def _call(
-        self,
-        deltas: Deltas,
-        last: int,
-        sign: int,
-        out: tuple[np.ndarray, np.ndarray, np.ndarray],
-    ) -> int:
+    def _call(self, deltas: Deltas, sign: int, out: _Output, starts: np.ndarray) -> int:
         """Run the loop, and grow what is full, until it is done or finds a fault."""
-        words, (rows, weights, starts) = deltas.words.reshape(-1), out
-        flat = rows.reshape(-1)
+        words = deltas.words.reshape(-1)
         arguments = (
-            deltas.starts, words, words.view(np.float64), deltas.weights, last, sign,
-            flat, flat.view(np.float64), weights, starts,
+            deltas.starts, words, words.view(np.float64), deltas.weights, len(starts) - 1, sign,
+            out.flat, out.floats, out.weights, starts,
         )  # fmt: skip
         self._prepare(deltas)
         while True:
@@ -138,7 +153,7 @@ class GroupedOperator:
     def _prepare(self, deltas: Deltas) -> None:
         """Make room for groups touched, and label the texts that are to be ordered."""
         before = int(self._counters[code.COUNT])
-        if len(deltas) + before >= len(self._touched):
+        if len(deltas.weights) + before >= len(self._touched):
             most = int(np.diff(deltas.starts).max(initial=0)) + before + 1
             if most > len(self._touched):
                 self._touched = grow_array(self._touched, 2 * most, 0)
