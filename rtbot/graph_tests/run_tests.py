@@ -14,7 +14,8 @@ from rtbot.graph.check import check
 from rtbot.graph.check.context import to_plain_tree
 from rtbot.graph.check.test_rows import GraphTestRows
 from rtbot.graph.document import MappingNode, SequenceNode, load_document
-from rtbot.graph.model import Input, Io, Ref
+from rtbot.graph.model import Input, Io
+from rtbot.graph.output_types import find_type
 from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
 from rtbot.graph_tests.notation import Notation
 from rtbot.graph_tests.outcome import Outcome
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from rtbot.graph.check.test_rows import Row
     from rtbot.graph.document import Document
     from rtbot.graph.model import CheckedGraph
-    from rtbot.operator import Type
 
 
 def load_suite(path: str | os.PathLike[str], params: Mapping[str, Any] | None = None) -> Suite:
@@ -155,13 +155,6 @@ def sort_by_time(given: Mapping[str, GraphTestRows]) -> Iterator[tuple[str, int,
     """
     streams = [[(n, k, row) for k, row in enumerate(rows.rows)] for n, rows in given.items()]
     yield from heapq.merge(*streams, key=lambda item: item[2][-2])
-
-
-def find_type(ref: Ref, checked: CheckedGraph) -> Type:
-    """Return the type of an output port, or of an input."""
-    if ref.id in checked.inputs:
-        return checked.inputs[ref.id].type
-    return checked.nodes[ref.id].types[ref.port]
 
 
 def _check_document(document: Document, params: Mapping[str, Any]) -> CheckedGraph:
