@@ -15,10 +15,13 @@ from types import SimpleNamespace
 from unittest import mock
 
 from rtbot.compiler import jit
-from rtbot.compiler.tiers import background
+from rtbot.compiler.tiers import background, graph_code
 from rtbot.compiler.tiers.background import BACKGROUND
+from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.runtime import session_code
+from rtbot.runtime.kernels import heaps, rows
+from rtbot.runtime.kernels.interpreted import mix
 from rtbot.runtime.session import Session
 from tests.generate import case
 from tests.harness import Feeder, Mismatch, compare, load
@@ -33,15 +36,18 @@ def own_tiers(*, fake=False):
 
     @functools.cache
     def load_tiered(text):
-        return BACKGROUND.add(text, session_code._list_functions(text))
+        return BACKGROUND.add(text, graph_code.list_functions(text))
 
-    changes = {"_load_tiered": load_tiered, "_load_tiered_kernels": lambda: kernels}
-    kernels = BACKGROUND.add(session_code._kernel_text(), session_code._list_kernels())
+    loops = FixedModule(rows, heaps, replaced={"mix": mix})
+    changes = [
+        (graph_code, "load_tiered", load_tiered),
+        (session_code, "LOOPS", loops),
+        (background, "PATIENCE_SECONDS", float("inf")),
+        (graph_code, "PATIENCE_SECONDS", float("inf")),
+    ]
     with contextlib.ExitStack() as stack:
-        for name, change in changes.items():
-            stack.enter_context(mock.patch.object(session_code, name, change))
-        stack.enter_context(mock.patch.object(background, "PATIENCE_SECONDS", float("inf")))
-        stack.enter_context(mock.patch.object(session_code, "PATIENCE_SECONDS", float("inf")))
+        for owner, name, change in changes:
+            stack.enter_context(mock.patch.object(owner, name, change))
         if fake:
             stack.enter_context(mock.patch.object(jit, "load_compiled", load_fake))
         yield
@@ -64,8 +70,8 @@ def go_over_after(pushes):
 
 def load_fake(text):
     """What stands for a compiled module."""
-    kernels = text == session_code._kernel_text()
-    found = session_code._list_kernels() if kernels else session_code._list_functions(text)
+    kernels = text == session_code.LOOPS.text
+    found = session_code.LOOPS.list_functions() if kernels else graph_code.list_functions(text)
     return SimpleNamespace(**{name: InterpretedFunction(f) for name, f in found.items()})
 
 

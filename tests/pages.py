@@ -43,6 +43,10 @@ SECTIONS = {
         "Sessions, limits, dumps and checkpoints",
         "Exit code 4 for sessions, 5 for dumps and checkpoints, 6 for limits.",
     ),
+    "RT4": (
+        "Change streams",
+        "Exit code 4. The transaction has no effect, and the session goes on behind it.",
+    ),
 }
 """Codes by how they begin; the longest beginning counts."""
 

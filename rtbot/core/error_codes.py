@@ -1,7 +1,7 @@
 """The stable code of everything that goes wrong for a user, and what it means in one line.
 
-RT1 is for graphs (from RT190 on warnings), RT2 for data, RT3 for sessions, limits and dumps. A code
-keeps its meaning; one that is given up is not used again.
+RT1 is for graphs (from RT190 on warnings), RT2 for data, RT3 for sessions, limits and dumps,
+RT4 for change streams. A code keeps its meaning; one that is given up is not used again.
 """
 
 CODES = {
@@ -88,4 +88,9 @@ CODES = {
     "RT323": "a stream with two watermarks",
     "RT324": "a stream of an operator with state, before a graph on Spark",
     "RT325": "an account on Spark before any action",
+    "RT401": "a delete of a row that is not there",
+    "RT402": "two different rows for one key in a transaction",
+    "RT403": "a transaction that changes too many rows",
+    "RT404": "a weight beyond 64 bits",
+    "RT405": "a change that does not fit what a Cache holds",
 }

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rtbot.operator import Operator, Type
 
 
+MAX_DELTA_ROWS = 10_000_000
+"""Rows that one transaction may release at one operator, if `io` does not say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ref:
     """An output port of an operator, or an input of the graph (port `o1`)."""
@@ -124,6 +128,8 @@ class Io:
     """The `io` section: units, columns and policies at the edge. Durations are in `unit`.
 
     The texts of several `time` columns are joined by a blank. `reading` is how files are written.
+    The last four are for change inputs: `excess` is error or ignore, `conflicts` error or last,
+    `on_bad_transaction` stop or discard.
     """
 
     unit: str | None = None
@@ -134,6 +140,10 @@ class Io:
     lateness: int | None = None
     bad: str = "error"
     reading: ReadOptions = ReadOptions()
+    excess: str = "error"
+    conflicts: str = "error"
+    on_bad_transaction: str = "stop"
+    max_delta_rows: int = MAX_DELTA_ROWS
 
     @property
     def time_column(self) -> str | None:

@@ -5,20 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import numpy as np
+
     from rtbot.relations.deltas import Deltas
+
+
+OUTPUT = -1
+"""The `port` of a row of an operator's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """Why a transaction is bad: its place in the batch, the operator, and the row that shows it.
 
-    `words` is that row (int64[width] of the stream `port` of the operator), None where no row is
-    to blame.
+    `words` is that row (int64[width] of the stream `port` of the operator, of its output if `port`
+    is OUTPUT), None where no row is to blame.
     """
 
     transaction: int

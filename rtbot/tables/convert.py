@@ -8,7 +8,7 @@ protocol. Nothing is copied that already has the right type.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rtbot.core.time_formats import TimeParser
+    from rtbot.tables.change_rows import ChangeSpec
 
     Key = np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]
+    AnySpec: TypeAlias = "TableSpec | ChangeSpec"
 
 FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
 CONVERTERS = {
@@ -191,7 +193,7 @@ def _one_kind(column: list[Any]) -> list[Any]:
 def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
     """Return the names of the columns of times: one, or several texts to be joined."""
     if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
-        return tuple(_require_column(form, name, spec) for name in spec.time)
+        return tuple(require_column(form, name, spec) for name in spec.time)
     candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
     taken = spec.value, spec.name
     candidates = [name for name in candidates if name not in taken] or candidates
@@ -210,7 +212,11 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
 
 def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:
     """Return the name and the column of times; the joined texts of several are called `t`."""
-    names = find_times(form, spec)
+    return join_times(form, spec, find_times(form, spec))
+
+
+def join_times(form: LazyTable, spec: AnySpec, names: tuple[str, ...]) -> tuple[str, Column]:
+    """Return the column of times that has one name, or several; with its name."""
     columns = [_locate_error(spec, name, form[name]) for name in names]
     if len(columns) == 1:
         return names[0], columns[0]
@@ -227,15 +233,16 @@ def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:
 def find_value(form: LazyTable, spec: TableSpec) -> str:
     """Return the name of the column of values."""
     if spec.value is not None:
-        return _require_column(form, spec.value, spec)
+        return require_column(form, spec.value, spec)
     if "value" not in form and spec.name in form:
         return spec.name
     if "value" not in form and spec.name:
-        return _require_column(form, spec.name, spec)
-    return _require_column(form, "value", spec)
+        return require_column(form, spec.name, spec)
+    return require_column(form, "value", spec)
 
 
-def _require_column(form: LazyTable, name: str, spec: TableSpec) -> str:
+def require_column(form: LazyTable, name: str, spec: AnySpec) -> str:
+    """Return the name if the table has this column, or raise DataError."""
     if name not in form:
         what = "key column" if name in spec.key else "column"
         near = suggest_name(name, form)
@@ -250,7 +257,7 @@ def _list_columns(form: LazyTable) -> str:
     return f"there are {', '.join(form)}" if form else "there is none"
 
 
-def _make_length_error(lengths: Mapping[str, int], spec: TableSpec) -> DataError:
+def _make_length_error(lengths: Mapping[str, int], spec: AnySpec) -> DataError:
     shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
     return DataError(f"columns differ in length: {shown}", code="RT214", input=spec.name)
 
@@ -258,11 +265,11 @@ def _make_length_error(lengths: Mapping[str, int], spec: TableSpec) -> DataError
 def _convert_column(
     spec: TableSpec, name: str, form: LazyTable, convert: Callable[[Column], Any]
 ) -> Any:
-    _require_column(form, name, spec)
+    require_column(form, name, spec)
     return _locate_error(spec, name, lambda: convert(form[name]()))
 
 
-def _locate_error(spec: TableSpec, name: str, convert: Callable[[], Any]) -> Any:
+def _locate_error(spec: AnySpec, name: str, convert: Callable[[], Any]) -> Any:
     """Convert; an error has the input and the column."""
     try:
         return convert()

@@ -15,7 +15,7 @@ from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
-    from rtbot.tables.convert import TableSpec
+    from rtbot.tables.convert import AnySpec
 
 Column = Any
 """A numpy array (not of objects), a list, or a pyarrow Array without chunks."""
@@ -26,7 +26,7 @@ LazyTable = Mapping[str, Callable[[], Column]]
 """The columns of a table by name; each is converted when it is requested."""
 
 
-def open_table(table: Any, spec: TableSpec) -> LazyTable:
+def open_table(table: Any, spec: AnySpec) -> LazyTable:
     """Return the columns of a table of any kind."""
     if isinstance(table, Mapping):
         return {str(name): _defer(reduce_column, table[name]) for name in table}
@@ -120,7 +120,7 @@ def _from_frame(frame: Any, name: Any) -> Column:
     return _from_series(found)
 
 
-def _from_arrow(given: Any, spec: TableSpec) -> LazyTable:
+def _from_arrow(given: Any, spec: AnySpec) -> LazyTable:
     import pyarrow as pa
 
     try:
@@ -165,7 +165,7 @@ def _combine_chunks(array: Any) -> Column:
     return array
 
 
-def _from_rows(rows: Sequence[Any], spec: TableSpec) -> LazyTable:
+def _from_rows(rows: Sequence[Any], spec: AnySpec) -> LazyTable:
     """Read rows `[t, value]`, or keyed `[key..., t, value]`, where several keys may be a tuple."""
     if rows and all(isinstance(row, Mapping) for row in rows):
         return _of_records(rows, spec)
@@ -187,7 +187,7 @@ def _from_rows(rows: Sequence[Any], spec: TableSpec) -> LazyTable:
     return {name: _defer(list, cells) for name, cells in zip(names, lists, strict=True)}
 
 
-def _of_records(rows: Sequence[Mapping[str, Any]], spec: TableSpec) -> LazyTable:
+def _of_records(rows: Sequence[Mapping[str, Any]], spec: AnySpec) -> LazyTable:
     """Read rows {column: cell}, which all have the same columns."""
     names = list(rows[0])
     for place, row in enumerate(rows):

@@ -324,6 +324,10 @@ WITHOUT_EXAMPLE = {
     "RT323": "a stream of Spark",
     "RT324": "a stream of Spark",
     "RT325": "a run of Spark",
+    "RT401": "an input of changes",
+    "RT402": "an input of changes",
+    "RT403": "ten million rows",
+    "RT404": "2**63 copies",
 }
 SHOWN = [code for code in CODES if error_pages.command_of(code)]
 IN_PYTHON = [

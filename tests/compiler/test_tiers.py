@@ -15,7 +15,7 @@ import pytest
 import rtbot
 from rtbot.cli.main import run
 from rtbot.compiler import code_cache, jit
-from rtbot.compiler.tiers import background, child, compile_ahead
+from rtbot.compiler.tiers import background, child, compile_ahead, graph_code
 from rtbot.compiler.tiers.argument_types import describe_arguments, to_numba_types
 from rtbot.compiler.tiers.background import BACKGROUND, BackgroundCompiler
 from rtbot.core import modes, notices
@@ -194,7 +194,7 @@ def test_a_run_that_crashes_around_going_over_writes_the_same_checkpoints_and_by
 def start_tier(text=ADDED):
     """A compiler of its own, and a module that has been interpreted for long enough."""
     compiler = BackgroundCompiler()
-    module = compiler.add(text, session_code._list_functions(text))
+    module = compiler.add(text, graph_code.list_functions(text))
     module.seconds = background.PATIENCE_SECONDS
     assert module.functions.added(1, 2) == 3
     return compiler, module

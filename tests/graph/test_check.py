@@ -461,7 +461,6 @@ BAD_FILES = [
     ("inputs: {a: Number}\noutputs: [a]", "RT140", 1, 13, "did you mean 'number'?"),
     ("inputs: {a: 'vector[3]'}\noutputs: [a]", "RT141", 1, 13, "comes later"),
     ("inputs: {a: 'record{b: number}'}\noutputs: [a]", "RT141", 1, 13, "comes later"),
-    ("inputs: {a: {changes: {b: number}}}\noutputs: [a]", "RT141", 1, 14, "comes later"),
     ("inputs: {a: {type: number, scope: all}}\noutputs: [a]", "RT141", 1, 28, "comes later"),
     ("inputs: {a: {typ: number}}\noutputs: [a]", "RT104", 1, 14, "did you mean 'type'?"),
     ("inputs: {a: {doc: x}}\noutputs: [a]", "RT110", 1, 10, "no type"),

@@ -328,7 +328,7 @@ def test_every_code_of_data_is_in_the_corpus():
 
 
 def test_every_code_has_one_line_of_meaning():
-    assert all(re.fullmatch(r"RT[123]\d\d", code) for code in CODES)
+    assert all(re.fullmatch(r"RT[1234]\d\d", code) for code in CODES)
     assert all(text.strip() == text.splitlines()[0] for text in CODES.values())
 
 

@@ -31,6 +31,7 @@ PACKAGES = [
     "graph",
     "viz",
     "compiler",
+    "relations",
     "runtime",
     "io",
     "look",

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.graph.check.change_schema import CHANGES, read_change_schema
 from rtbot.graph.check.context import Context, check_id, read_entries, read_text
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Input, Ref
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _TYPE = re.compile(r"([a-z]+)(\??)")
 INPUT_KEYS = ("type", "doc", "meta", "io")
+CHANGE_INPUT_KEYS = ("changes", "unique", "doc", "meta", "io")
 _TIMES = ("datetime", "timestamp", "time", "date")
 
 
@@ -49,10 +51,12 @@ def _read_input_type(
     if not isinstance(node, MappingNode):
         message = f"the type of an input is text or a mapping, this is {node.form}"
         raise graph_error("RT105", node.mark, message)
-    for key in ("changes", "unique", "scope"):
-        if key in node.items:
-            raise graph_error("RT141", node.keys[key], f"`{key}` of an input comes later")
-    fields = read_entries(node, f"the input {name}", INPUT_KEYS, context.problems)
+    if "scope" in node.items:
+        raise graph_error("RT141", node.keys["scope"], "`scope` of an input comes later")
+    if CHANGES in node.items:
+        return _read_change_input(name, node, context)
+    hints = {"unique": "it belongs to a change stream: {changes: {id: integer}, unique: [id]}"}
+    fields = read_entries(node, f"the input {name}", INPUT_KEYS, context.problems, hints)
     doc = read_text(fields.get("doc"), "doc", context.problems)
     declared = fields.get("type")
     if declared is None:
@@ -62,6 +66,17 @@ def _read_input_type(
     if not isinstance(declared, ScalarNode):
         raise graph_error("RT105", declared.mark, f"a type is text, this is {declared.form}")
     return read_type(declared), doc
+
+
+def _read_change_input(name: str, node: MappingNode, context: Context) -> tuple[Type, str]:
+    """Return the type of a change stream: its fields, and the key by which rows are upserted."""
+    if "type" in node.items:
+        message = f"the input {name} has `type` and `changes`: it is a series or a change stream"
+        raise graph_error("RT116", node.keys["type"], message, "remove one of them")
+    fields = read_entries(node, f"the input {name}", CHANGE_INPUT_KEYS, context.problems)
+    doc = read_text(fields.get("doc"), "doc", context.problems)
+    schema = read_change_schema(name, node, read_type, context)
+    return Type("changes", schema=schema), doc
 
 
 def read_type(scalar: ScalarNode) -> Type:

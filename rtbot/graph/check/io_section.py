@@ -17,7 +17,7 @@ from rtbot.graph.check.reading_options import (
 from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode, from_mapping
 from rtbot.graph.model import Io
-from rtbot.operator import Choice, Duration, Parameter
+from rtbot.operator import Choice, Duration, Integer, Parameter
 
 if TYPE_CHECKING:
     from collections import abc
@@ -28,6 +28,7 @@ UNITS = ("s", "ms", "us", "ns")
 _MERGING = ("min", "max", "sum")
 KEY_TYPES = ("text", "integer")
 COLUMNS_MAX = 64
+MAX_DELTA_ROWS_MAX = 1_000_000_000
 POLICIES: dict[str, Parameter] = {
     "unit": Choice(name="unit", options=UNITS, doc="what an integer time counts"),
     "late": Choice(
@@ -42,6 +43,27 @@ POLICIES: dict[str, Parameter] = {
     ),
     "lateness": Duration(name="lateness", doc="how long rows are held to be put in order"),
     "bad": Choice(name="bad", options=("error", "drop"), doc="a cell that cannot be read"),
+    "excess": Choice(
+        name="excess",
+        options=("error", "ignore"),
+        doc="a change that deletes more copies of a row than there are",
+    ),
+    "conflicts": Choice(
+        name="conflicts",
+        options=("error", "last"),
+        doc="two different rows for one key in one transaction",
+    ),
+    "on_bad_transaction": Choice(
+        name="on_bad_transaction",
+        options=("stop", "discard"),
+        doc="a transaction that cannot be taken",
+    ),
+    "max_delta_rows": Integer(
+        name="max_delta_rows",
+        minimum=1,
+        maximum=MAX_DELTA_ROWS_MAX,
+        doc="rows that one transaction may release at one operator",
+    ),
 }
 IO: dict[str, Parameter] = {
     "time": TextParameter(name="time", doc="the time column, or columns whose texts are joined"),
@@ -53,9 +75,14 @@ IO: dict[str, Parameter] = {
 IO_KEYS = (
     *("unit", "time", "key", "late", "duplicates", "lateness", "bad", "ttl"),
     *("time_format", "timezone", "ambiguous", "nonexistent", "null", "columns_as", "csv"),
+    *("excess", "conflicts", "on_bad_transaction", "max_delta_rows"),
 )
-OWN_KEYS = tuple(key for key in IO_KEYS if key not in ("unit", "key", "columns_as", "ttl"))
+WHOLE_KEYS = ("unit", "key", "columns_as", "ttl", "on_bad_transaction", "max_delta_rows")
+OWN_KEYS = tuple(key for key in IO_KEYS if key not in WHOLE_KEYS)
 """Keys that an input may have of its own; the others are of the whole graph."""
+
+CHANGE_KEYS = ("excess", "conflicts", "on_bad_transaction", "max_delta_rows")
+"""Keys that are for change inputs alone."""
 
 
 def override_io(
@@ -107,6 +134,7 @@ def read_io(
     found = _read_values(fields, Io(), context)
     found = _complete_key(fields, found, context)
     _check_merging(fields, found, inputs.values(), context)
+    check_change_io(fields, found, list(inputs.values()), context)
     return found
 
 
@@ -131,6 +159,7 @@ def read_input_io(
             continue
         own = _read_values(fields, io, context)
         _check_merging(fields, own, [one], context)
+        check_own_change_io(fields, one, context)
         found[name] = replace(one, io=own)
     return found
 
@@ -220,11 +249,64 @@ def _check_merging(
     if "duplicates" not in fields or io.duplicates not in _MERGING:
         return
     for one in inputs:
-        if one is not None and one.type.kind not in ("number", "integer"):
+        if one is not None and one.type.kind not in ("number", "integer", "changes"):
             message = f"duplicates: {io.duplicates} needs numbers, {one.name} is {one.type}"
             hint = "error, first and last work for every type"
             context.problems.add("RT160", fields["duplicates"].mark, message, hint)
             break
+
+
+def check_change_io(
+    fields: abc.Mapping[str, DocumentNode],
+    io: Io,
+    inputs: abc.Collection[Input | None],
+    context: Context,
+) -> None:
+    """Note what does not fit the change inputs of the graph, or that it has none."""
+    changes = [one for one in inputs if one is not None and one.type.kind == "changes"]
+    if not changes and None not in inputs and inputs:
+        for key in CHANGE_KEYS:
+            if key in fields:
+                message = f"{key} is for change inputs, and the graph has none"
+                hint = "a change input is {changes: {id: integer}}"
+                context.problems.add("RT160", fields[key].mark, message, hint)
+    if changes and "late" in fields and io.late == "drop":
+        message = f"late: drop would break {changes[0].name}: a change that is left out is missing"
+        hint = "`lateness` sorts changes; a series may have `late` in its own `io`"
+        context.problems.add("RT160", fields["late"].mark, message, hint)
+    keyed = [one for one in changes if one.type.schema and one.type.schema.unique]
+    if changes and not keyed and "conflicts" in fields and None not in inputs:
+        message = "conflicts is for change inputs that have `unique`"
+        hint = "name the key of the rows: {changes: {id: integer}, unique: [id]}"
+        context.problems.add("RT160", fields["conflicts"].mark, message, hint)
+    if changes and len(changes) == len(inputs) and "key" in fields:
+        message = "key is for series: change streams have no run key"
+        hint = "GroupBy computes for each value of a field"
+        context.problems.add("RT160", fields["key"].mark, message, hint)
+
+
+def check_own_change_io(
+    fields: abc.Mapping[str, DocumentNode], one: Input, context: Context
+) -> None:
+    """Note what does not fit the `io` of one input: that of a series, or of changes."""
+    is_change = one.type.kind == "changes"
+    wrong: dict[str, tuple[str, str]] = {}
+    if not is_change:
+        for key in CHANGE_KEYS:
+            wrong[key] = (f"{key} is for change inputs, {one.name} is a series", "remove it")
+    else:
+        hint = "several changes of one time are one transaction"
+        wrong["duplicates"] = (f"duplicates is for series, {one.name} has changes", hint)
+        if one.type.schema is not None and not one.type.schema.unique:
+            hint = "it is for two rows of one key: name its fields in `unique`"
+            wrong["conflicts"] = (f"{one.name} has no `unique`", hint)
+        late = fields.get("late")
+        if isinstance(late, ScalarNode) and late.text == "drop":
+            message = f"late: drop would break {one.name}: a change that is left out is missing"
+            wrong["late"] = (message, "`lateness` sorts changes")
+    for key, (message, hint) in wrong.items():
+        if key in fields:
+            context.problems.add("RT160", fields[key].mark, message, hint)
 
 
 def check_io(io: abc.Mapping[str, Any]) -> Io:

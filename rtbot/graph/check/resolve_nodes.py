@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NUMERIC = {"number", "integer"}
 _GENERIC = {"T": "any type", "N": "number or integer"}
+CHANGES = "changes"
+TO_SERIES = "ToSeries makes a series of its rows: {type: ToSeries, in: ..., field: ...}"
 
 
 def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node | None:
@@ -46,6 +48,9 @@ def _resolve_formula(draft: Draft, types: Mapping[Ref, Type], context: Context) 
     assert draft.term is not None
     assert draft.scalar is not None
     ports = {port: types[ref] for port, ref in draft.inputs.items()}
+    wrong = [port for port, type_ in ports.items() if type_.kind == CHANGES]
+    if wrong:
+        raise GraphError([_make_changes_problem(draft, port) for port in wrong])
 
     def resolved(term: Term) -> Expression | None:
         if term.op == "parameter":
@@ -136,6 +141,8 @@ def _match_kinds(draft: Draft, given: Mapping[str, Type]) -> dict[str, str]:
 
 def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
     """Return the kind that a port takes for a stream of `kind`, None if it does not take it."""
+    if kind == CHANGES:
+        return None
     if declared.kind == "T":
         return kind
     if declared.kind == "N":
@@ -173,7 +180,15 @@ def _make_mismatch_problem(draft: Draft, port: str, declared: In, given: Type) -
         hint = "BooleanToNumber, or if(x, 1, 0), makes a number of a boolean"
     if given.kind in NUMERIC and declared.kind == "boolean":
         hint = "compare it first, as in x > 0"
+    if given.kind == CHANGES:
+        hint = TO_SERIES
     return Problem("RT125", draft.marks[port], message, hint, draft.id, port)
+
+
+def _make_changes_problem(draft: Draft, port: str) -> Problem:
+    source = draft.inputs[port]
+    message = f"{source.id} has changes of rows, and an expression reads series"
+    return Problem("RT125", draft.marks[port], message, TO_SERIES, draft.id, port)
 
 
 def _make_null_problem(draft: Draft, port: str, given: Type) -> Problem:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.graph.check.io_section import COLUMNS_MAX, IO, IO_KEYS, KEY_TYPES, OWN_KEYS
+from rtbot.graph.check.io_section import (
+    CHANGE_KEYS,
+    COLUMNS_MAX,
+    IO,
+    IO_KEYS,
+    KEY_TYPES,
+    OWN_KEYS,
+)
 from rtbot.graph.check.reading_options import CSV, CSV_KEYS
 from rtbot.graph.schema.value_schemas import annotate_parameter, build_value
 from rtbot.operator import Choice
@@ -22,8 +29,15 @@ def build_io(definitions: Definitions) -> Schema:
 
 
 def build_own_io(definitions: Definitions) -> Schema:
-    """Return the schema of what an input has of its own."""
-    return _build_section("what differs from the `io` of the graph", OWN_KEYS, definitions)
+    """Return the schema of what a series has of its own."""
+    keys = [key for key in OWN_KEYS if key not in CHANGE_KEYS]
+    return _build_section("what differs from the `io` of the graph", keys, definitions)
+
+
+def build_change_io(definitions: Definitions) -> Schema:
+    """Return the schema of what a change input has of its own."""
+    keys = [key for key in OWN_KEYS if key != "duplicates"]
+    return _build_section("what differs from the `io` of the graph", keys, definitions)
 
 
 def _build_section(what: str, keys: Iterable[str], definitions: Definitions) -> Schema:

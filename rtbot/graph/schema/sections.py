@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.graph.check import KEYS, LATER
+from rtbot.graph.check.change_schema import FIELDS_MAX
 from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
 from rtbot.graph.check.parameters import NAME, TYPES
 from rtbot.graph.check.typed_values import TextParameter
-from rtbot.graph.schema.io_schema import build_io, build_own_io
+from rtbot.graph.schema.io_schema import build_change_io, build_io, build_own_io
 from rtbot.graph.schema.value_schemas import (
     ANY_TEXT,
     DOC,
     ID_PATTERN,
     META,
     REFERRED,
+    anchor_pattern,
     build_named,
     build_value,
 )
@@ -64,12 +66,46 @@ def _build_inputs(definitions: Definitions) -> Schema:
         "required": ["type"],
         "additionalProperties": False,
     }
+    changes = {
+        "type": "object",
+        "properties": _build_changes(named)
+        | {
+            "doc": DOC,
+            "meta": {},
+            "io": build_change_io(definitions),
+        },
+        "required": ["changes"],
+        "additionalProperties": False,
+    }
     return {
         "description": "the streams that come in, with their types",
         "type": "object",
         "minProperties": 1,
         "propertyNames": build_named(ID_PATTERN, "an input"),
-        "additionalProperties": {"anyOf": [named, described]},
+        "additionalProperties": {"anyOf": [named, described, changes]},
+    }
+
+
+def _build_changes(named: Schema) -> Schema:
+    """Return the schemas of the fields of a change input, and of the key of its rows."""
+    field = {"pattern": anchor_pattern(ID_PATTERN), "type": "string"}
+    return {
+        "changes": {
+            "description": "a stream of rows that are inserted and deleted: fields and their types",
+            "type": "object",
+            "propertyNames": build_named(ID_PATTERN, "a field"),
+            "additionalProperties": named,
+            "minProperties": 1,
+            "maxProperties": FIELDS_MAX,
+        },
+        "unique": {
+            "description": "the key: a row replaces the row with the same values of these fields",
+            "type": ["array", "string"],
+            "pattern": field["pattern"],
+            "items": field,
+            "minItems": 1,
+            "uniqueItems": True,
+        },
     }
 
 

@@ -1,0 +1,454 @@
+"""The generated loop of a grouped operator, over transactions and their rows.
+
+A loop works on arrays that its caller grows, and returns a code of `CODES` when one is full; it
+goes on from `counters` when it is called again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.numeric import treap
+from rtbot.numeric.exact import weighted
+from rtbot.relations.group_layout import (
+    BOOLEANS,
+    EMITTED,
+    EXTREMES,
+    MEANS,
+    SPREADS,
+    TOUCHED,
+    USED,
+    Computation,
+    GroupLayout,
+    StateKey,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRANSACTION, ROW, COUNT, ROWS_OUT, MASK, BAD_GROUP, BAD_FIELD = range(7)
+"""Words of `counters`: where the loop is, how many groups are touched, the mask of the table, the
+group and the number of the computation that has a fault."""
+GROUPS, BLOCKS, NODES, TEXT_NODES = 7, 10, 13, 16
+"""Words of `counters` that begin the three of a pool: its free chain, highest entry, entries left.
+"""
+COUNTERS = 19
+
+DONE, FULL_GROUPS, FULL_BLOCKS, FULL_NODES, FULL_TEXT_NODES, BAD_SUM, BAD_WEIGHT = range(7)
+"""Codes that a loop returns."""
+
+STEPS: tuple[Callable[..., Any], ...] = (
+    weighted.take_entry,
+    weighted.free_entry,
+    weighted.free_block,
+    weighted.add_weighted_integer,
+    weighted.integer_sum_fits,
+    weighted.total_integers,
+    weighted.mean_integers,
+    weighted.add_weighted_number,
+    weighted.total_numbers,
+    weighted.mean_numbers,
+    weighted.add_moments,
+    weighted.add_integer_moments,
+    weighted.spread_of_moments,
+    treap.spread_bits,
+    treap.order_bits,
+    treap.add_copies,
+    treap.find_extreme,
+)
+"""Steps that loops call by their names."""
+
+CALL_PARAMETERS = (
+    *("starts", "words", "floats", "weights", "last", "sign"),
+    *("out", "out_floats", "out_weights", "out_starts"),
+)
+"""The parameters of a loop that are new with every call."""
+
+
+def list_parameters(layout: GroupLayout) -> list[str]:
+    """Return the names of the parameters of the loop."""
+    names = [*CALL_PARAMETERS, "records", "record_floats"]
+    names += ["table"] if layout.by else []
+    names += ["blocks"] if layout.block else []
+    names += ["nodes"] if layout.list_trees(text=False) else []
+    names += ["text_nodes"] if layout.list_trees(text=True) else []
+    names += ["ranks"] if {"nodes", "text_nodes"} & {*names} else []
+    return [*names, "touched", "counters", "scratch"]
+
+
+def list_steps(text: str) -> list[Callable[..., Any]]:
+    """Return the steps that generated text calls."""
+    return [step for step in STEPS if f"{step.__name__}(" in text]
+
+
+def write_group_functions(name: str, layout: GroupLayout) -> str:
+    """Return the text of the loop NAME, and of NAME_fill, which makes the table, if there are keys.
+
+    It needs the text of `list_steps(text)` beside it.
+    """
+    writer = _GroupWriter(name, layout)
+    parts = [writer.write_loop()]
+    if layout.by:
+        parts = [writer.write_hash(), writer.write_fill(), *parts]
+    return "\n\n".join(parts)
+
+
+def _indent(lines: list[str], depth: int = 1) -> list[str]:
+    return ["    " * depth + line for line in lines]
+
+
+class _GroupWriter:
+    """Writes the functions of one operator."""
+
+    def __init__(self, name: str, layout: GroupLayout) -> None:
+        self.name, self.layout = name, layout
+        self.fields = len(layout.source.fields)
+        self.keys = len(layout.by)
+        self.results = len(layout.target.fields)
+        self.has_masks = layout.target.nullable
+        self.masks: dict[int, int] = {}
+        """Bits of the keys in the mask words of the row that is emitted."""
+        for key, place in enumerate(layout.by):
+            if layout.is_nullable(place):
+                word = self.results + key // 63
+                self.masks[word] = self.masks.get(word, 0) | 1 << key % 63
+
+    # ---- keys
+
+    def name_words(self) -> list[str]:
+        """Return the names of the words of a key: values, then masks."""
+        return [f"key{k}" for k in range(self.keys)] + [f"mask{word}" for word in self.masks]
+
+    def load_keys(self) -> list[str]:
+        """Return lines that read the words of the key of a row."""
+        lines = [f"key{k} = words[base + {place}]" for k, place in enumerate(self.layout.by)]
+        lines += [f"mask{word} = 0" for word in self.masks]
+        for key, place in enumerate(self.layout.by):
+            if self.layout.is_nullable(place):
+                bit = f"words[base + {self.fields + place // 63}] >> {place % 63} & 1"
+                lines.append(f"mask{self.results + key // 63} |= ({bit}) << {key % 63}")
+        return lines
+
+    def load_known(self, at: str) -> list[str]:
+        """Return lines that read the words of the key of a record."""
+        row = self.layout.row
+        lines = [f"key{k} = records[{at} + {row + k}]" for k in range(self.keys)]
+        return lines + [
+            f"mask{word} = records[{at} + {row + word}] & {bits}"
+            for word, bits in self.masks.items()
+        ]
+
+    def write_hash(self) -> str:
+        """Write the hash of a key."""
+        names = self.name_words()
+        lines = [f"def {self.name}_hash({', '.join(names)}):"]
+        lines.append(f"    value = spread_bits({names[0]})")
+        lines += [f"    value = spread_bits(value ^ {other})" for other in names[1:]]
+        return "\n".join([*lines, "    return value", ""])
+
+    def call_hash(self) -> str:
+        """Return the call of the hash."""
+        return f"{self.name}_hash({', '.join(self.name_words())})"
+
+    def compare_keys(self) -> str:
+        """Return the condition that the record `slot` has this key."""
+        row = self.layout.row
+        at = f"records[slot * {self.layout.width} + "
+        parts = [f"{at}{row + k}] == key{k}" for k in range(self.keys)]
+        parts += [
+            f"{at}{row + word}] & {bits} == mask{word}" for word, bits in self.masks.items()
+        ]
+        return " and ".join(f"({part})" for part in parts)
+
+    def find_group(self) -> list[str]:
+        """Return lines that find the group of a row, or make it."""
+        if not self.keys:
+            return ["slot = 1"]
+        layout = self.layout
+        return [
+            *self.load_keys(),
+            f"place = {self.call_hash()} & table_mask",
+            "slot = table[place]",
+            f"while slot > 0 and not ({self.compare_keys()}):",
+            "    place = (place + 1) & table_mask",
+            "    slot = table[place]",
+            "if slot == 0:",
+            f"    if counters[{GROUPS + 2}] < 1:",
+            *_indent(self.leave(FULL_GROUPS), 2),
+            f"    slot = take_entry({GROUPS}, counters, records, {layout.width})",
+            "    table[place] = slot",
+            f"    at = slot * {layout.width}",
+            "    records[at] = 0",
+            f"    records[at + 1] = {USED}",
+            *(f"    records[at + {layout.row + k}] = key{k}" for k in range(self.keys)),
+            *(f"    records[at + {layout.row + word}] = mask{word}" for word in self.masks),
+        ]
+
+    def write_fill(self) -> str:
+        """Write the function that puts all groups into an empty table."""
+        width = self.layout.width
+        lines = [
+            f"def {self.name}_fill(records, table, counters):",
+            f"    table_mask = counters[{MASK}]",
+            f"    for slot in range(1, counters[{GROUPS + 1}] + 1):",
+            f"        if records[slot * {width} + 1] & {USED} != 0:",
+            *_indent(self.load_known(f"slot * {width}"), 3),
+            f"            place = {self.call_hash()} & table_mask",
+            "            while table[place] > 0:",
+            "                place = (place + 1) & table_mask",
+            "            table[place] = slot",
+            "",
+        ]
+        return "\n".join(lines)
+
+    def forget_group(self) -> list[str]:
+        """Return lines that take the group `slot` out, and move later ones of the table up."""
+        width = self.layout.width
+        blocks = [
+            f"free_block(at + {word}, {BLOCKS}, records, counters, blocks, {self.layout.block})"
+            for word in self.layout.list_blocks()
+        ]
+        return [
+            *self.load_known("at"),
+            f"place = {self.call_hash()} & table_mask",
+            "while table[place] != slot:",
+            "    place = (place + 1) & table_mask",
+            "table[place] = 0",
+            *blocks,
+            f"free_entry(slot, {GROUPS}, counters, records, {width})",
+            "place = (place + 1) & table_mask",
+            "while table[place] > 0:",
+            "    slot = table[place]",
+            "    table[place] = 0",
+            *_indent(self.load_known(f"slot * {width}")),
+            f"    hole = {self.call_hash()} & table_mask",
+            "    while table[hole] > 0:",
+            "        hole = (hole + 1) & table_mask",
+            "    table[hole] = slot",
+            "    place = (place + 1) & table_mask",
+        ]
+
+    # ---- the loop
+
+    def leave(self, code: int) -> list[str]:
+        """Return lines that keep where the loop is, and return."""
+        return [
+            f"counters[{TRANSACTION}] = transaction",
+            f"counters[{ROW}] = row",
+            f"counters[{COUNT}] = count",
+            f"counters[{ROWS_OUT}] = emitted",
+            f"return {code}",
+        ]
+
+    def check_room(self) -> list[str]:
+        """Return lines that leave if a row could need more entries than there are."""
+        needs = [
+            (BLOCKS, len(self.layout.list_blocks()), FULL_BLOCKS),
+            (NODES, len(self.layout.list_trees(text=False)), FULL_NODES),
+            (TEXT_NODES, len(self.layout.list_trees(text=True)), FULL_TEXT_NODES),
+        ]
+        lines = []
+        for pool, count, code in needs:
+            if count:
+                lines.append(f"if counters[{pool + 2}] < {count}:")
+                lines += _indent(self.leave(code))
+        return lines
+
+    def write_loop(self) -> str:
+        """Write the loop."""
+        layout = self.layout
+        limit = layout.weight_limit
+        row = [
+            f"base = row * {layout.source.width}",
+            "weight = weights[row]",
+            f"if sign > 0 and (weight < -{limit} or weight > {limit}):",
+            *_indent(self.leave(BAD_WEIGHT)),
+            "weight *= sign",
+            *self.check_room(),
+            *self.find_group(),
+            f"at = slot * {layout.width}",
+            "total = records[at] + weight",
+            f"if sign > 0 and (total < -{limit} or total > {limit}):",
+            *_indent(self.leave(BAD_WEIGHT)),
+            "records[at] = total",
+            f"if records[at + 1] & {TOUCHED} == 0:",
+            f"    records[at + 1] |= {TOUCHED}",
+            "    touched[count] = slot",
+            "    count += 1",
+            *self.update_states(),
+            "row += 1",
+        ]
+        lines = [
+            f"transaction = counters[{TRANSACTION}]",
+            f"row = counters[{ROW}]",
+            f"count = counters[{COUNT}]",
+            f"emitted = counters[{ROWS_OUT}]",
+            *([f"table_mask = counters[{MASK}]"] if self.keys else []),
+            "while transaction < last:",
+            "    end = starts[transaction + 1]",
+            "    while row < end:",
+            *_indent(row, 2),
+            *_indent(self.emit_rows()),
+            "    transaction += 1",
+            "    out_starts[transaction] = emitted",
+            *self.leave(DONE),
+        ]
+        head = f"def {self.name}({', '.join(list_parameters(layout))}):"
+        return "\n".join([head, *_indent(lines), ""])
+
+    def update_states(self) -> list[str]:
+        """Return lines that add a row to the states of its group."""
+        lines = []
+        for place in dict.fromkeys(key.place for key in self.layout.places):
+            keys = [key for key in self.layout.places if key.place == place]
+            found = [line for key in keys if not key.distinct for line in self.update_state(key)]
+            distinct = [line for key in keys if key.distinct for line in self.update_state(key)]
+            if distinct:
+                found += ["if change != 0:", *_indent(distinct)]
+            if self.layout.is_nullable(place):
+                word, bit = self.fields + place // 63, place % 63
+                found = [f"if words[base + {word}] >> {bit} & 1 == 0:", *_indent(found)]
+            lines += found
+        return lines
+
+    def update_state(self, key: StateKey) -> list[str]:
+        """Return lines that add the value of a row to one state."""
+        at, kind = f"at + {self.layout.places[key]}", self.layout.kind(key.place)
+        word, weight = f"words[base + {key.place}]", "change" if key.distinct else "weight"
+        value = f"floats[base + {key.place}]" if kind == "number" else word
+        stores = f"{BLOCKS}, records, record_floats, counters, blocks, {self.layout.block}"
+        match key.name:
+            case "present":
+                return [f"records[{at}] += weight"]
+            case "true":
+                return [f"records[{at}] += weight * {word}"]
+            case "integers":
+                return [f"add_weighted_integer({value}, {weight}, {at}, records)"]
+            case "numbers":
+                return [f"add_weighted_number({value}, {weight}, {at}, {stores})"]
+            case "moments":
+                step = "add_integer_moments" if kind == "integer" else "add_moments"
+                return [f"{step}({value}, {weight}, {at}, {stores})"]
+        word = f"order_bits({word})" if kind == "number" else word
+        pool, nodes = (TEXT_NODES, "text_nodes") if kind == "text" else (NODES, "nodes")
+        others = f"{pool}, records, counters, {nodes}, ranks, {kind == 'text'}"
+        return [f"change = add_copies({word}, weight, {at}, {others})"]
+
+    # ---- the end of a transaction
+
+    def emit_rows(self) -> list[str]:
+        """Return lines that emit what the transaction has changed."""
+        layout = self.layout
+        out, target = f"* {layout.target.width}", layout.target.width
+        exists = "True" if not self.keys else "records[at] > 0"
+        forget = ["if records[at] == 0:", *_indent(self.forget_group())] if self.keys else []
+        return [
+            "for index in range(count):",
+            "    slot = touched[index]",
+            f"    at = slot * {layout.width}",
+            f"    was = records[at + 1] & {EMITTED}",
+            f"    if {exists}:",
+            f"        base = (emitted + was) {out}",
+            *_indent(self.compute_results(), 2),
+            "        differs = was == 0",
+            f"        for word in range({target}):",
+            f"            differs |= out[base + word] != records[at + {layout.row} + word]",
+            "        if differs:",
+            f"            for word in range({target}):",
+            f"                before = records[at + {layout.row} + word]",
+            f"                records[at + {layout.row} + word] = out[base + word]",
+            "                if was != 0:",
+            f"                    out[emitted {out} + word] = before",
+            "            out_weights[emitted] = -1",
+            "            emitted += was",
+            "            out_weights[emitted] = 1",
+            "            emitted += 1",
+            f"            records[at + 1] |= {EMITTED}",
+            "    elif was != 0:",
+            f"        for word in range({target}):",
+            f"            out[emitted {out} + word] = records[at + {layout.row} + word]",
+            "        out_weights[emitted] = -1",
+            "        emitted += 1",
+            f"        records[at + 1] &= {~EMITTED}",
+            "for index in range(count):",
+            "    slot = touched[index]",
+            f"    at = slot * {layout.width}",
+            f"    records[at + 1] &= {~TOUCHED}",
+            *_indent(forget),
+            "count = 0",
+        ]
+
+    def compute_results(self) -> list[str]:
+        """Return lines that write the row of a group at `base` of the output."""
+        row = self.layout.row
+        lines = [f"out[base + {k}] = records[at + {row + k}]" for k in range(self.keys)]
+        if self.has_masks:
+            for word in range(self.results, self.layout.target.width):
+                bits = self.masks.get(word, 0)
+                known = f"records[at + {row + word}] & {bits}" if bits else "0"
+                lines.append(f"out[base + {word}] = {known}")
+        for number, computation in enumerate(self.layout.compute):
+            lines += self.compute_field(number, computation)
+        return lines
+
+    def compute_field(self, number: int, computation: Computation) -> list[str]:
+        """Return lines that write one computed field, or null."""
+        place = self.keys + number
+        type_ = self.layout.target.fields[place].type
+        is_float = type_.kind == "number" and computation.function not in EXTREMES
+        array = "out_floats" if is_float else "out"
+        checks, value = self.compute_value(number, computation)
+        lines = [*checks, f"{array}[base + {place}] = {value}"]
+        if not type_.nullable or computation.function == "count":
+            return lines
+        is_sample = SPREADS.get(computation.function, (0, False))[0]
+        return [
+            f"if {self.count_values(computation)} > {is_sample}:",
+            *_indent(lines),
+            "else:",
+            f"    out[base + {place}] = 0",
+            f"    out[base + {self.results + place // 63}] |= {1 << place % 63}",
+        ]
+
+    def count_values(self, computation: Computation) -> str:
+        """Return text of how many values a computation is over."""
+        places, place = self.layout.places, computation.place
+        if place is None:
+            return "records[at]"
+        if computation.distinct and computation.function not in {*EXTREMES, *BOOLEANS}:
+            return f"records[at + {places[StateKey('tree', place)] + 1}]"
+        if self.layout.is_nullable(place):
+            return f"records[at + {places[StateKey('present', place)]}]"
+        return "records[at]"
+
+    def compute_value(self, number: int, computation: Computation) -> tuple[list[str], str]:
+        """Return lines that check a value, and the text of it."""
+        function, place, _ = computation
+        count = self.count_values(computation)
+        if function == "count" or place is None:
+            return [], count
+        key = self.layout.list_states(computation)[-1]
+        at = f"at + {self.layout.places[key]}"
+        stores = "records, record_floats, counters, blocks"
+        numbers = f"{at}, {BLOCKS}, {stores}, {self.layout.block}, scratch"
+        if function in EXTREMES:
+            side, kind = EXTREMES[function], self.layout.kind(place)
+            nodes = "text_nodes" if kind == "text" else "nodes"
+            found = f"find_extreme(records[{at}], {getattr(treap, side)}, {nodes})"
+            return [], f"order_bits({found})" if kind == "number" else found
+        if function in BOOLEANS:
+            compared = f"== {count}" if function == "bool_and" else "> 0"
+            return [], f"1 if records[{at}] {compared} else 0"
+        if function in SPREADS:
+            less, root = SPREADS[function]
+            others = f"{at}, records, record_floats, blocks, {self.layout.block}, scratch"
+            return [], f"spread_of_moments({count}, {count} - {less}, {root}, {others})"
+        if key.name == "numbers":
+            step = f"mean_numbers({count}, " if function in MEANS else "total_numbers("
+            return [], f"{step}{numbers})"
+        if function in MEANS:
+            return [], f"mean_integers({count}, {at}, records, scratch)"
+        leave = [f"counters[{BAD_GROUP}] = slot", f"counters[{BAD_FIELD}] = {number}"]
+        leave += self.leave(BAD_SUM)
+        check = [f"if not integer_sum_fits({at}, records):", *_indent(leave)]
+        return check, f"total_integers({at}, records)"

@@ -1,0 +1,1 @@
+"""Compiled loops of change operators over transactions: one generated module for all graphs."""

@@ -1,0 +1,134 @@
+"""Loops that net the changes of transactions and put them in a total order.
+
+All arrays are flat and int64, and the caller's. `keys` has `width` words a row, which are compared
+one after the other; rows with the same words are equal.
+"""
+
+from rtbot.relations.kernels.hash_tables import DONE, HALF
+from rtbot.relations.kernels.weighing import OVERFLOW
+
+SHORT = 12
+"""So few rows are sorted by insertion."""
+
+
+def order_transactions(first, starts, keys, width, weights, order, other, nets, places, out_starts):
+    """Net and order the rows of transactions: (transactions done, code, rows out).
+
+    `places` and `nets` get the row and the weight of every change that is left: by transaction,
+    deletes before inserts, then by keys. The first transaction begins at `first` of these. With
+    OVERFLOW, `other` has the row at 0 whose weights have a sum beyond int64.
+    """
+    out = first
+    transactions = len(starts) - 1
+    for at in range(transactions):
+        begin = starts[at]
+        count = starts[at + 1] - begin
+        if count == 1:
+            places[out] = begin
+            nets[out] = weights[begin]
+            out += 1
+        elif count > 1:
+            sort_rows(begin, count, keys, width, order, other)
+            groups = net_rows(count, keys, width, weights, order, other)
+            if groups < 0:
+                return at, OVERFLOW, out
+            out = split_signs(groups, order, other, nets, places, out)
+        out_starts[at + 1] = out
+    return transactions, DONE, out
+
+
+def compare_rows(keys, width, a, b):
+    """Whether row a comes before row b (-1), behind it (1), or is equal (0)."""
+    for word in range(width):
+        left = keys[a * width + word]
+        right = keys[b * width + word]
+        if left != right:
+            return -1 if left < right else 1
+    return 0
+
+
+def sort_rows(begin, count, keys, width, order, other):
+    """Put the rows from `begin` on into `order`, sorted by keys: a merge sort from below."""
+    for place in range(count):
+        order[place] = begin + place
+    start = 0
+    while start < count:
+        insert_rows(start, min(start + SHORT, count), keys, width, order)
+        start += SHORT
+    size = SHORT
+    while size < count:
+        start = 0
+        while start < count:
+            merge_rows(start, min(start + size, count), min(start + 2 * size, count),
+                       keys, width, order, other)  # fmt: skip
+            start += 2 * size
+        for place in range(count):
+            order[place] = other[place]
+        size *= 2
+
+
+def insert_rows(first, last, keys, width, order):
+    """Sort a few places of `order` by insertion."""
+    for place in range(first + 1, last):
+        row = order[place]
+        at = place
+        while at > first and compare_rows(keys, width, row, order[at - 1]) < 0:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = row
+
+
+def merge_rows(first, middle, last, keys, width, order, other):
+    """Merge two sorted parts of `order` into `other`."""
+    left, right = first, middle
+    for place in range(first, last):
+        takes_left = right >= last or (
+            left < middle and compare_rows(keys, width, order[right], order[left]) >= 0
+        )
+        if takes_left:
+            other[place] = order[left]
+            left += 1
+        else:
+            other[place] = order[right]
+            right += 1
+
+
+def net_rows(count, keys, width, weights, order, other):
+    """Keep one of equal rows in `order`, and its summed weight in `other`: how many, or -1.
+
+    Rows whose sum is 0 go. After -1, a sum is beyond int64, of the row that is in `other` at 0.
+    """
+    groups = 0
+    place = 0
+    while place < count:
+        row = order[place]
+        high, low = 0, 0
+        while place < count and compare_rows(keys, width, row, order[place]) == 0:
+            high += weights[order[place]] >> 32
+            low += weights[order[place]] & HALF
+            place += 1
+        upper = high + (low >> 32)
+        if upper >= 0x80000000 or upper < -0x80000000:
+            other[0] = row
+            return -1
+        total = (upper << 32) | (low & HALF)
+        if total != 0:
+            order[groups] = row
+            other[groups] = total
+            groups += 1
+    return groups
+
+
+def split_signs(groups, order, other, nets, places, out):
+    """Append the deletes, then the inserts, to `places` and `nets`; the new length."""
+    for group in range(groups):
+        if other[group] < 0:
+            places[out] = order[group]
+            nets[out] = other[group]
+            out += 1
+    for group in range(groups):
+        if other[group] > 0:
+            places[out] = order[group]
+            nets[out] = other[group]
+            out += 1
+    return out

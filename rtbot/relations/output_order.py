@@ -1,0 +1,62 @@
+"""The changes of an output in their one order: netted, deletes first, rows in a total order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbot.core.arrays import trim_array
+from rtbot.relations.deltas import Deltas
+from rtbot.relations.kernels import hash_tables, weighing
+from rtbot.relations.region_operator import OUTPUT, Fault
+from rtbot.relations.row_codec import make_order_keys
+from rtbot.relations.weighed import MESSAGES
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from rtbot.operator.schema import Schema
+    from rtbot.tables.string_dictionary import StringDictionary
+
+
+def order_changes(
+    deltas: Deltas, schema: Schema, kernels: ModuleType, texts: StringDictionary
+) -> tuple[Deltas, Fault | None]:
+    """Net the rows of every transaction and order them: deletes first, then by their values.
+
+    Numbers ascend with NaN last, text is by code point, nulls are last. A weight beyond int64 is a
+    fault: the changes returned are then of the transactions before it.
+    """
+    sizes = np.diff(deltas.starts)
+    most = int(sizes.max(initial=0))
+    if most < 2:
+        return deltas, None
+    keys = _make_keys(deltas, sizes, schema, texts)
+    rows, transactions = len(deltas), len(sizes)
+    starts = np.zeros(transactions + 1, np.int64)
+    places, nets = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    scratch = [np.empty(most, np.int64) for _ in range(2)]
+    done, code, count = kernels.order_transactions(
+        0, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets, places,
+        starts,
+    )  # fmt: skip
+    words = deltas.words[places[:count]]
+    made = Deltas(starts[: done + 1], words, trim_array(nets, int(count)))
+    if code == hash_tables.DONE:
+        return made, None
+    row = deltas.words[scratch[1][0]].copy()
+    return made, Fault(int(done), *MESSAGES[weighing.OVERFLOW], port=OUTPUT, words=row)
+
+
+def _make_keys(
+    deltas: Deltas, sizes: np.ndarray, schema: Schema, texts: StringDictionary
+) -> np.ndarray:
+    """Return words by which rows are compared; those of rows that are alone may be anything."""
+    if (sizes > 1).mean() > 0.1:
+        return make_order_keys(schema, deltas.words, texts)
+    chosen = np.repeat(sizes > 1, sizes)
+    some = make_order_keys(schema, deltas.words[chosen], texts)
+    keys = np.zeros((len(deltas), some.shape[1]), np.int64)
+    keys[chosen] = some
+    return keys

@@ -1,0 +1,27 @@
+"""The loops that run the operators of a region, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.relations.change_sources import SourceBag, SourceTable
+from rtbot.relations.weighed import make_set_operation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from rtbot.relations.region_operator import RegionOperator
+    from rtbot.relations.region_plan import RegionNode, RegionPlan
+    from rtbot.tables.string_dictionary import StringDictionary
+
+    MakeOperator = Callable[
+        [RegionNode, RegionPlan, ModuleType, ModuleType, StringDictionary], RegionOperator
+    ]
+    """Of a node, its plan, the fixed loops, the generated functions, and the texts."""
+
+SKELETONS: dict[str, MakeOperator] = {
+    "bag": SourceBag,
+    "upsert": SourceTable,
+    "weighed": make_set_operation,
+}

@@ -1,0 +1,206 @@
+"""What change operators remember: rows by their keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtbot.core.arrays import grow_array
+from rtbot.relations.kernels.hash_tables import EMPTY, USED
+from rtbot.relations.row_codec import MASK_BITS, list_text_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import ModuleType
+
+    from rtbot.operator.schema import Schema
+
+    Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+ROOM_AT_FIRST = 16
+DOUBLED, MORE = 4096, 1.3
+"""So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
+
+LOAD = 0.75
+"""How full the table of a store may be."""
+
+
+class Store:
+    """Rows of a schema, each with columns of int64 of its own, found by a key.
+
+    The key are the fields `unique`, or the whole row; null is equal to null in it. All that is
+    remembered are `words` and `columns` of the ids in use, flat, and what finds them: `table` and
+    `meta` as in kernels/hash_tables.py. Columns of free ids are 0.
+    """
+
+    def __init__(
+        self,
+        kernels: ModuleType,
+        schema: Schema,
+        columns: Mapping[str, int],
+        unique: Sequence[str] | None = None,
+    ) -> None:
+        self.words: np.ndarray
+        self.columns: dict[str, np.ndarray]
+        self.table: np.ndarray
+        self.meta: np.ndarray
+        self.kernels, self.schema = kernels, schema
+        self.width, self.widths = schema.width, dict(columns)
+        self.places, self.bits = list_key_parts(schema, unique)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._allocate(ROOM_AT_FIRST)
+
+    def __len__(self) -> int:
+        return int(self.meta[2])
+
+    @property
+    def capacity(self) -> int:
+        """How many ids there is room for."""
+        return len(self.words) // self.width
+
+    def grow(self) -> None:
+        """Make room for more rows; ids stay."""
+        before = self.capacity
+        capacity = 2 * before if before < DOUBLED else int(MORE * before)
+        self.words = grow_array(self.words, capacity * self.width, 0)
+        for name, width in self.widths.items():
+            self.columns[name] = grow_array(self.columns[name], capacity * width, 0)
+        table = _make_table(capacity)
+        self.kernels.move_entries(self.table, table)
+        self.table = table
+
+    def list_arrays(self) -> dict[str, np.ndarray]:
+        """Return all arrays of the store by name."""
+        return {"words": self.words, **self.columns, "table": self.table, "meta": self.meta}
+
+    def count_bytes(self) -> int:
+        """Return the bytes of all arrays."""
+        return sum(array.nbytes for array in self.list_arrays().values())
+
+    def find_ids(self) -> np.ndarray:
+        """Return the ids in use, ascending."""
+        entries = self.table[self.table != EMPTY]
+        return np.sort(entries & 0x7FFFFFFF)
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield the codes of texts in the rows."""
+        if any(field.type.kind == "text" for field in self.schema):
+            yield from list_text_words(self.schema, self._select("words", self.width))
+
+    def save(self) -> Saved:
+        """Return the rows and their columns; free ids are left out."""
+        arrays = {"words": self._select("words", self.width).ravel()}
+        for name, width in self.widths.items():
+            arrays[name] = self._select(name, width).ravel()
+        return {"rows": len(self)}, arrays
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore what `save` returned in place of all rows; ValueError if it does not fit."""
+        rows = values["rows"]
+        for name, width in {"words": self.width, **self.widths}.items():
+            array = arrays[name]
+            if array.dtype != np.int64 or array.shape != (rows * width,):
+                raise ValueError(f"{name}: {array.shape} of {array.dtype}, not {rows} by {width}")
+        self._allocate(max(rows, ROOM_AT_FIRST))
+        self.words[: rows * self.width] = arrays["words"]
+        for name, width in self.widths.items():
+            self.columns[name][: rows * width] = arrays[name]
+        self.meta[:] = rows, -1, rows
+        index = self.kernels.index_rows
+        twin = index(self.table, self.words, rows, self.width, self.places, self.bits)
+        if twin >= 0:
+            self.clear()
+            raise ValueError(f"row {twin} is there twice")
+
+    def _allocate(self, capacity: int) -> None:
+        self.words = np.zeros(capacity * self.width, np.int64)
+        self.columns = {n: np.zeros(capacity * w, np.int64) for n, w in self.widths.items()}
+        self.table = _make_table(capacity)
+        self.meta = np.array([0, -1, 0], np.int64)
+
+    def _select(self, name: str, width: int) -> np.ndarray:
+        """Return the rows in use of an array."""
+        array = self.words if name == "words" else self.columns[name]
+        ids = self.find_ids()
+        if len(ids) == self.meta[USED]:
+            return array[: len(ids) * width].reshape(-1, width).copy()
+        rows: np.ndarray = array.reshape(-1, width)[ids]
+        return rows
+
+
+class Bag(Store):
+    """Distinct rows with a count for each port; those whose counts are all 0 are not there."""
+
+    def __init__(
+        self,
+        kernels: ModuleType,
+        schema: Schema,
+        ports: int = 1,
+        unique: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(kernels, schema, {"counts": ports}, unique)
+        self.ports = ports
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The counts of all ports, id after id."""
+        return self.columns["counts"]
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore as a store does; counts are not negative, and not all 0."""
+        counts = arrays["counts"].reshape(-1, self.ports)
+        if (counts < 0).any() or not counts.any(axis=1).all():
+            raise ValueError("rows without a count")
+        super().restore(values, arrays)
+
+    def list_counts(self) -> dict[tuple[int, ...], tuple[int, ...]]:
+        """Return the words of every row with its counts, for tests and messages."""
+        words = self._select("words", self.width).tolist()
+        counts = self._select("counts", self.ports).tolist()
+        return dict(zip(map(tuple, words), map(tuple, counts), strict=True))
+
+
+class StoreOwner:
+    """An operator whose state is one store."""
+
+    store: Store
+
+    def count_bytes(self) -> int:
+        """Return the bytes of its rows."""
+        return self.store.count_bytes()
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield the codes of texts in its rows."""
+        return self.store.list_text_codes()
+
+    def save(self) -> Saved:
+        """Return its rows."""
+        return self.store.save()
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore what `save` returned; raise ValueError if it does not fit."""
+        self.store.restore(values, arrays)
+
+
+def list_key_parts(
+    schema: Schema, unique: Sequence[str] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the words of a key, and the bits of them that count."""
+    if unique is None:
+        return np.arange(schema.width), np.full(schema.width, -1, np.int64)
+    places = [schema.place(name) for name in unique]
+    masks: dict[int, int] = {}
+    for place in places:
+        if schema.fields[place].type.nullable:
+            word = len(schema.fields) + place // MASK_BITS
+            masks[word] = masks.get(word, 0) | 1 << place % MASK_BITS
+    bits = [-1] * len(places) + list(masks.values())
+    return np.array([*places, *masks], np.int64), np.array(bits, np.int64)
+
+
+def _make_table(capacity: int) -> np.ndarray:
+    return np.full(int(capacity / LOAD) + 2, EMPTY, np.int64)
