@@ -26,12 +26,14 @@ CHANGES = "changes"
 class StageSource:
     """What feeds a stage, by its name there: an input of the graph, or a stream before it.
 
-    `bridge` is the ToChanges or ToSeries between that stream, `ref`, and the stage.
+    `is_input` is whether rows from outside come in here. `bridge` is the ToChanges or ToSeries
+    between the stream `ref` and the stage.
     """
 
     name: str
     ref: Ref
     type: Type
+    is_input: bool = False
     bridge: Node | None = None
 
 
@@ -79,7 +81,7 @@ def split_stages(checked: CheckedGraph, outputs: Mapping[str, Ref]) -> tuple[Sta
     `outputs` are those that are wanted, by name. A graph without change streams is one stage.
     """
     if not has_changes(checked):
-        sources = tuple(StageSource(n, Ref(n), i.type) for n, i in checked.inputs.items())
+        sources = tuple(StageSource(n, Ref(n), i.type, is_input=True) for n, i in checked.inputs.items())
         return (SeriesStage("series", checked, sources, outputs),)
     return tuple(_Splitter(checked, outputs).list_stages())
 
@@ -134,11 +136,12 @@ class _Splitter:
             return None
         return node
 
-    def make_source(self, ref: Ref) -> StageSource:
+    def make_source(self, ref: Ref, level: int) -> StageSource:
         """Return what feeds a stage that reads a stream of another one, or of outside."""
         bridge = self.find_bridge(ref)
         origin = ref if bridge is None else next(iter(bridge.inputs.values()))
-        return StageSource(name_ref(ref), origin, self.types[ref], bridge)
+        is_input = ref.id in self.checked.inputs and self.levels[ref] == level
+        return StageSource(name_ref(ref), origin, self.types[ref], is_input, bridge)
 
     def list_wanted(self, here: Collection[Ref], inside: Collection[str]) -> dict[str, Ref]:
         """Return those of the streams here that outputs, or operators not inside, read."""
@@ -191,7 +194,8 @@ class _Splitter:
             tests=(),
             warnings=(),
         )
-        return SeriesStage(f"series {level}", part, tuple(map(self.make_source, fed)), outputs)
+        sources = tuple(self.make_source(ref, level) for ref in fed)
+        return SeriesStage(f"series {level}", part, sources, outputs)
 
     def make_input(self, ref: Ref, level: int) -> Input:
         """Return the input that a stream is of the stage that reads it."""
@@ -228,15 +232,17 @@ class _Splitter:
                 members = [ref for ref in here if find(ref) == root]
                 ids = {ref.id for ref in members}
                 inside = [node for node in nodes if node.id in ids]
-                yield self.build_region(members, inside)
+                yield self.build_region(level, members, inside)
 
-    def build_region(self, members: Sequence[Ref], nodes: Sequence[Node]) -> RegionStage:
+    def build_region(
+        self, level: int, members: Sequence[Ref], nodes: Sequence[Node]
+    ) -> RegionStage:
         ids = {node.id for node in nodes}
         read = dict.fromkeys(ref for node in nodes for ref in node.inputs.values())
         fed = [ref for ref in members if ref.id not in ids]
         fed += [ref for ref in read if ref not in members]
         outputs = self.list_wanted(members, ids)
-        sources = tuple(map(self.make_source, fed))
+        sources = tuple(self.make_source(ref, level) for ref in fed)
         return RegionStage(f"region {name_ref(members[0])}", sources, tuple(nodes), outputs)
 
 

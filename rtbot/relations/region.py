@@ -280,7 +280,7 @@ def make_source_node(source: ChangeSource) -> RegionNode:
         "excess": source.excess,
         "conflicts": source.conflicts,
     }
-    skeleton = "upsert" if source.unique else "bag"
+    skeleton = "upsert" if source.unique or source.single else "bag"
     return RegionNode(source.name, "source", skeleton, (), source.stream, setting)
 
 

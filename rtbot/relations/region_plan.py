@@ -33,8 +33,8 @@ class RegionNode:
 class ChangeSource:
     """What feeds a region from outside: an input of the graph, or an operator of a series.
 
-    `unique` is the key of upserts, () where rows have weights alone. `excess` is error or ignore,
-    `conflicts` error or last.
+    `unique` is the key of upserts, () where rows have weights alone. With `single` there is one row
+    at most, which a put replaces. `excess` is error or ignore, `conflicts` error or last.
     """
 
     name: str
@@ -42,6 +42,7 @@ class ChangeSource:
     unique: tuple[str, ...] = ()
     excess: str = "error"
     conflicts: str = "error"
+    single: bool = False
 
 
 @dataclass(frozen=True)

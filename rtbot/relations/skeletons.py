@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.relations.change_sources import SourceBag, SourceTable
+from rtbot.relations.grouped import GroupedOperator
+from rtbot.relations.rowwise import RowwiseOperator
+from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
 
 if TYPE_CHECKING:
@@ -20,8 +23,21 @@ if TYPE_CHECKING:
     ]
     """Of a node, its plan, the fixed loops, the generated functions, and the texts."""
 
+
+def _make_grouped(
+    node: RegionNode,
+    plan: RegionPlan,
+    _kernels: ModuleType,
+    module: ModuleType,
+    texts: StringDictionary,
+) -> RegionOperator:
+    return GroupedOperator(node, plan.streams, module, texts)
+
+
 SKELETONS: dict[str, MakeOperator] = {
     "bag": SourceBag,
     "upsert": SourceTable,
     "weighed": make_set_operation,
+    "grouped": _make_grouped,
+    "single": SingleRow,
 }

@@ -1,0 +1,215 @@
+"""From the change operators of a checked graph to the plan of a region, which is plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot import __version__
+from rtbot.compiler.jit import HEADER
+from rtbot.expression import Expression
+from rtbot.graph.model import Ref
+from rtbot.operator.schema import Field, Schema
+from rtbot.operator.step_source import StepSources
+from rtbot.relations.group_code import list_steps, write_group_functions
+from rtbot.relations.group_layout import make_layout
+from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
+from rtbot.relations.row_code import write_row_functions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rtbot.graph.model import CheckedGraph, Node
+    from rtbot.graph.stages import RegionStage, StageSource
+
+LATEST = "latest"
+
+
+def write_region(
+    stage: RegionStage, checked: CheckedGraph, key: Sequence[str] = ()
+) -> RegionPlan:
+    """Return the plan of a region; `key` are the key columns of the run."""
+    return _RegionWriter(stage, checked, tuple(key)).write()
+
+
+class _RegionWriter:
+    def __init__(self, stage: RegionStage, checked: CheckedGraph, key: tuple[str, ...]) -> None:
+        self.stage, self.checked, self.key = stage, checked, key
+        self.streams: list[Schema] = []
+        self.places: dict[Ref, int] = {}
+        self.nodes: list[RegionNode] = []
+        self.texts: list[str] = []
+        self.steps = StepSources()
+
+    def write(self) -> RegionPlan:
+        sources = tuple(map(self.add_source, self.stage.sources))
+        for node in self.stage.nodes:
+            WRITERS[node.operator.__name__](self, node)
+        outputs = {name: self.places[ref] for name, ref in self.stage.outputs.items()}
+        self.guard_series(outputs)
+        return RegionPlan(
+            name=self.stage.name,
+            sources=sources,
+            nodes=tuple(self.nodes),
+            streams=tuple(self.streams),
+            outputs=outputs,
+            text=self.write_text(),
+            max_delta_rows=self.checked.io.max_delta_rows,
+            on_bad_transaction=self.checked.io.on_bad_transaction,
+        )
+
+    def add_stream(self, ref: Ref, schema: Schema | None) -> int:
+        assert schema is not None, f"{ref} has changes"
+        self.places[ref] = len(self.streams)
+        self.streams.append(schema)
+        return self.places[ref]
+
+    def add_source(self, source: StageSource) -> ChangeSource:
+        """Return what feeds the region: an input, a ToChanges, or a region before this one."""
+        schema = source.type.schema
+        if source.bridge is not None:
+            stream = self.add_stream(Ref(source.bridge.id), schema)
+            latest = source.bridge.values["mode"] == LATEST
+            key = schema.unique[0] if latest and schema is not None and schema.unique else ()
+            return ChangeSource(source.name, stream, key, single=latest and not key)
+        stream = self.add_stream(source.ref, schema)
+        if not source.is_input:
+            return ChangeSource(source.name, stream)
+        io = self.checked.inputs[source.name].io or self.checked.io
+        unique = schema.unique[0] if schema is not None and schema.unique else ()
+        return ChangeSource(source.name, stream, unique, io.excess, io.conflicts)
+
+    def add_node(
+        self,
+        node: Node,
+        skeleton: str,
+        setting: dict[str, Any],
+        functions: dict[str, str] | None = None,
+        inputs: tuple[int, ...] | None = None,
+    ) -> None:
+        read = tuple(self.places[ref] for ref in node.inputs.values())
+        output = self.add_stream(Ref(node.id), node.types["o1"].schema)
+        self.nodes.append(
+            RegionNode(
+                id=node.id,
+                operator=node.operator.__name__,
+                skeleton=skeleton,
+                inputs=read if inputs is None else inputs,
+                output=output,
+                setting=setting,
+                functions=functions or {},
+            )
+        )
+
+    # ---- operators
+
+    def write_set_operation(self, node: Node) -> None:
+        """Union, Intersect, Except, Distinct."""
+        weigh = node.operator.__name__.lower()
+        self.add_node(node, "weighed", {"weigh": weigh, "all": bool(node.values.get("all"))})
+
+    def write_group(self, node: Node) -> None:
+        """Write a GroupBy, whose keys and arguments become fields of a projection before it."""
+        source = self.places[next(iter(node.inputs.values()))]
+        schema = self.streams[source]
+        by, arguments = node.values["by"], _list_arguments(node)
+        if any(tree.op != "field" for tree in arguments.values()):
+            source, schema = self.write_projection(node, source, arguments)
+            names = {name: f"compute.{name}" for name in arguments}
+        else:
+            names = {name: tree.value for name, tree in arguments.items()}
+        compute = tuple(
+            (function, schema.place(names[name]) if name in names else None, distinct)
+            for name, function, distinct in node.values["compute"]
+        )
+        setting = {"by": tuple(map(schema.place, by)), "compute": compute}
+        target = node.types["o1"].schema
+        assert target is not None
+        loop = self.name_function(node, "group")
+        text = write_group_functions(loop, make_layout(setting, schema, target))
+        self.texts.append(text)
+        for step in list_steps(text):
+            self.steps.add(step.__name__, step)
+        self.add_node(node, "grouped", setting, {"loop": loop}, (source,))
+
+    def write_projection(
+        self, node: Node, source: int, arguments: dict[str, Expression]
+    ) -> tuple[int, Schema]:
+        """Write the projection to the keys and arguments of a GroupBy; return its stream."""
+        given = self.streams[source]
+        trees = {
+            name: Expression("field", given.fields[given.place(name)].type, (), name, node.mark)
+            for name in node.values["by"]
+        }
+        trees |= {f"compute.{name}": tree for name, tree in arguments.items()}
+        schema = Schema(tuple(Field(name, tree.type) for name, tree in trees.items()))
+        stream = len(self.streams)
+        self.streams.append(schema)
+        self.write_rows(f"{node.id}.arguments", "Select", trees, (source, stream))
+        return stream, schema
+
+    def write_where(self, node: Node) -> None:
+        source = self.places[next(iter(node.inputs.values()))]
+        output = self.add_stream(Ref(node.id), node.types["o1"].schema)
+        self.write_rows(node.id, "Where", dict(node.formulas), (source, output))
+
+    def write_select(self, node: Node) -> None:
+        source = self.places[next(iter(node.inputs.values()))]
+        output = self.add_stream(Ref(node.id), node.types["o1"].schema)
+        trees = {name: node.formulas[f"fields.{name}"] for name in node.values["fields"]}
+        self.write_rows(node.id, "Select", trees, (source, output))
+
+    def guard_series(self, outputs: dict[str, int]) -> None:
+        """Add the check that a ToSeries reads one row at a time, where that is not known."""
+        for node in self.checked.nodes.values():
+            ref = next(iter(node.inputs.values()))
+            is_end = node.types[next(iter(node.inputs))].kind == "changes" and "field" in node.values
+            if not is_end or ref not in self.places or node.types["o1"].kind == "changes":
+                continue
+            stream = self.places[ref]
+            schema = self.streams[stream]
+            if any(set(unique) <= set(self.key) for unique in schema.unique):
+                continue
+            guarded = len(self.streams)
+            self.streams.append(schema)
+            self.nodes.append(
+                RegionNode(
+                    id=node.id,
+                    operator=node.operator.__name__,
+                    skeleton="single",
+                    inputs=(stream,),
+                    output=guarded,
+                    setting={"key": self.key},
+                )
+            )
+
+    # ---- text
+
+    def name_function(self, node: Node, what: str) -> str:
+        """Return the name of a function that no other operator has."""
+        return f"{what}_{len(self.nodes)}"
+
+    def write_text(self) -> str:
+        head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
+        functions = "\n\n".join([*self.steps.texts.values(), *self.texts])
+        return "\n".join([*head, *self.steps.lines(), "", "", functions])
+
+
+def _list_arguments(node: Node) -> dict[str, Expression]:
+    """Return the arguments of the aggregates of a GroupBy, by name."""
+    return {
+        name: node.formulas[f"compute.{name}"]
+        for name, _, _ in node.values["compute"]
+        if f"compute.{name}" in node.formulas
+    }
+
+
+WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
+    "Where": _RegionWriter.write_where,
+    "Select": _RegionWriter.write_select,
+    "Union": _RegionWriter.write_set_operation,
+    "Intersect": _RegionWriter.write_set_operation,
+    "Except": _RegionWriter.write_set_operation,
+    "Distinct": _RegionWriter.write_set_operation,
+    "GroupBy": _RegionWriter.write_group,
+}
+"""What writes an operator, by its type."""
