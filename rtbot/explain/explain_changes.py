@@ -1,4 +1,4 @@
-"""A graph with tables that change, explained: rows, unique keys and what each operator remembers."""
+"""Tables that change, explained: rows, unique keys, and what each operator remembers."""
 
 from __future__ import annotations
 

@@ -75,11 +75,8 @@ class SeriesPart:
 def _explain_series(graph: Graph) -> list[SeriesPart]:
     """Explain the parts of a graph that are series: all of it, if it has no tables."""
     plan: Any = graph.plan()
-    found = []
-    for one in getattr(plan, "plans", [plan]):
-        if isinstance(one, Plan):
-            found.append(_explain_plan(one))
-    return found
+    plans = getattr(plan, "plans", [plan])
+    return [_explain_plan(one) for one in plans if isinstance(one, Plan)]
 
 
 def _explain_plan(plan: Plan) -> SeriesPart:
