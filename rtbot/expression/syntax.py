@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.core.errors import describe_non_ascii, graph_error
 from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     Place = Callable[[int, int], SourceSpan]
 
@@ -81,7 +81,7 @@ _BINARY = {
     "%": (11, 12),
     "**": (16, 13),
 }
-_NOT, _MINUS, _COMPARISON = 5, 13, 7
+_NOT, _MINUS, COMPARISON = 5, 13, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,9 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class Token:
+    """A part of the text: a word, a sign, a number; `end` behind the last."""
+
     kind: str
     text: str
     offset: int
@@ -108,7 +110,7 @@ def parse_expression(text: str, place: Place) -> Term:
 
     Raises GraphError at the first character that does not fit.
     """
-    return _Parser(text, place).parse_all()
+    return ExpressionParser(text, place).parse_all()
 
 
 def without_place(offset: int, length: int = 1) -> SourceSpan:
@@ -116,31 +118,40 @@ def without_place(offset: int, length: int = 1) -> SourceSpan:
     return SourceSpan("<expression>", 0, offset + 1, length)
 
 
-class _Parser:
+class ExpressionParser:
+    """Reads the expressions of series; `rtbot.expression.row_syntax` adds what those of rows have."""
+
+    pattern = _TOKEN
+    hints: ClassVar[Mapping[str, str]] = _HINTS
+    unexpected: ClassVar[Mapping[str, str]] = _UNEXPECTED
+    binary: ClassVar[Mapping[str, tuple[int, int]]] = _BINARY
+
     def __init__(self, text: str, place: Place) -> None:
         self.place = place
-        self.tokens = [*self.tokenize(text), _Token("end", "the end", len(text.rstrip()))]
+        self.tokens = [*self.tokenize(text), Token("end", "the end", len(text.rstrip()))]
         self.at = 0
         self.nesting = 0
         self.terms = 0
 
-    def tokenize(self, text: str) -> Iterator[_Token]:
-        for found in _TOKEN.finditer(text):
+    def tokenize(self, text: str) -> Iterator[Token]:
+        """Yield the tokens of a text, without blanks."""
+        for found in self.pattern.finditer(text):
             kind, word, offset = str(found.lastgroup), found.group(), found.start()
             if found.group("number") is not None:
                 kind = "number"
                 self.check_number(found.group("tail"), word, offset)
             if kind in ("foreign", "other"):
-                hint = _HINTS.get(word) or describe_non_ascii(word)
+                hint = self.hints.get(word) or describe_non_ascii(word)
                 raise self.make_error(
                     offset, len(word), f"{word!r} is not part of an expression", hint
                 )
             if kind == "name" and word.lower() in _WORDS:
                 kind = "word" if word in _WORDS else "name"
             if kind != "space":
-                yield _Token(kind, word, offset)
+                yield Token(kind, word, offset)
 
     def check_number(self, tail: str, word: str, offset: int) -> None:
+        """Refuse a number with letters behind it, or of too many digits."""
         if tail:
             hint = "a number and a name are joined by an operator, as in 2 * x"
             raise self.make_error(offset, len(word), f"{word!r} is not a number", hint)
@@ -148,18 +159,21 @@ class _Parser:
             raise self.make_error(offset, len(word), f"a number of more than {DIGITS_MAX} digits")
 
     def make_error(self, offset: int, length: int, message: str, hint: str = "") -> Exception:
+        """Return an error at a part of the text."""
         return graph_error("RT130", self.place(offset, length), message, hint)
 
     def parse_all(self) -> Term:
+        """Read the whole text."""
         term = self.expression(0)
         token = self.tokens[self.at]
         if token.kind != "end":
-            hint = _UNEXPECTED.get(token.text, "is an operator or a comma missing?")
+            hint = self.unexpected.get(token.text, "is an operator or a comma missing?")
             message = f"{token.text!r} is not expected here"
             raise self.make_error(token.offset, len(token.text), message, hint)
         return term
 
     def expression(self, power: int) -> Term:
+        """Read what binds at least as strongly as `power`."""
         self.nesting += 1
         if self.nesting > NESTING_MAX:
             token = self.tokens[self.at]
@@ -167,39 +181,48 @@ class _Parser:
             raise graph_error("RT135", self.place(token.offset, 1), message, "split it")
         left = self.prefix()
         compared = False
-        while (sign := self.tokens[self.at]).text in _BINARY and sign.kind in ("sign", "word"):
-            own, right = _BINARY[sign.text]
-            if own < power:
-                break
-            if own == _COMPARISON and compared:
+        while (own := self.find_power(self.tokens[self.at])) >= power:
+            sign = self.tokens[self.at]
+            if own == COMPARISON and compared:
                 hint = "write a < b and b < c"
                 raise self.make_error(sign.offset, len(sign.text), "comparisons do not chain", hint)
-            compared = own == _COMPARISON
+            compared = own == COMPARISON
             self.at += 1
-            left = self.term(sign.text, (left, self.expression(right)), sign)
+            left = self.infix(left, sign)
         self.nesting -= 1
         return left
 
+    def find_power(self, token: Token) -> int:
+        """Return how strongly a token binds what is before it; -1 if it is no operator."""
+        known = token.kind in ("sign", "word") and token.text in self.binary
+        return self.binary[token.text][0] if known else -1
+
+    def infix(self, left: Term, sign: Token) -> Term:
+        """Return the operation of a sign that has been passed."""
+        right = self.expression(self.binary[sign.text][1])
+        return self.term(sign.text, (left, right), sign)
+
     def prefix(self) -> Term:
+        """Read a value, with a sign before it or none."""
         token = self.tokens[self.at]
         self.at += 1
         match token:
-            case _Token("number", text):
+            case Token("number", text):
                 digits = text.isdigit()
                 return self.term("constant", (), token, int(text) if digits else float(text))
-            case _Token("word", "true" | "false"):
+            case Token("word", "true" | "false"):
                 return self.term("constant", (), token, token.text == "true")
-            case _Token("word", "not"):
+            case Token("word", "not"):
                 return self.term("not", (self.expression(_NOT),), token)
-            case _Token("parameter", text):
+            case Token("parameter", text):
                 return self.term("parameter", (), token, text[1:])
-            case _Token("name", text):
+            case Token("name", text):
                 if self.tokens[self.at].text == "(":
                     return self.call(token)
                 return self.term("name", (), token, text.replace("`", ""))
-            case _Token("sign", "-"):
+            case Token("sign", "-"):
                 return self.negative(token)
-            case _Token("sign", "("):
+            case Token("sign", "("):
                 term = self.expression(0)
                 self.expect(")", token)
                 return term
@@ -209,7 +232,8 @@ class _Parser:
         message = f"a value is expected, not {token.text!r}"
         raise self.make_error(token.offset, len(token.text), message)
 
-    def negative(self, token: _Token) -> Term:
+    def negative(self, token: Token) -> Term:
+        """Read what follows a minus sign."""
         term = self.expression(_MINUS)
         if (
             term.op == "constant"
@@ -219,18 +243,24 @@ class _Parser:
             return Term("constant", (), -term.value, token.offset, term.length + 1)
         return self.term("neg", (term,), token)
 
-    def call(self, token: _Token) -> Term:
+    def call(self, token: Token) -> Term:
+        """Read the arguments of a function."""
         self.at += 1
         args: list[Term] = []
         while self.tokens[self.at].text != ")" or args:
-            args.append(self.expression(0))
+            args.append(self.argument())
             if self.tokens[self.at].text != ",":
                 break
             self.at += 1
         self.expect(")", token)
         return self.term("call", tuple(args), token, token.text)
 
-    def expect(self, sign: str, opened: _Token) -> None:
+    def argument(self) -> Term:
+        """Return an argument of a call."""
+        return self.expression(0)
+
+    def expect(self, sign: str, opened: Token) -> None:
+        """Pass a sign that must come."""
         token = self.tokens[self.at]
         if token.text != sign:
             end = token.kind == "end"
@@ -241,7 +271,8 @@ class _Parser:
             raise self.make_error(at.offset, len(at.text), message, hint)
         self.at += 1
 
-    def term(self, op: str, args: tuple[Term, ...], token: _Token, value: Any = None) -> Term:
+    def term(self, op: str, args: tuple[Term, ...], token: Token, value: Any = None) -> Term:
+        """Make a term at a token."""
         self.terms += 1
         depth = 1 + max((a.depth for a in args), default=0)
         if self.terms > TERMS_MAX or depth > TREE_MAX:

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rtbot.operator.schema import Schema
+
 KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What a port carries: a kind of `KINDS`, and whether a message may be null."""
+    """What a port carries: a kind of `KINDS`, and whether a message may be null.
+
+    The kind of a change stream is `changes`; `schema` is what its rows have.
+    """
 
     kind: str
     nullable: bool = False
+    schema: Schema | None = None
 
     def __str__(self) -> str:
+        if self.schema is not None:
+            return f"{self.kind} {self.schema}"
         return self.kind + ("?" if self.nullable else "")
 
     def or_null(self) -> Type:

@@ -1,31 +1,39 @@
-"""The series operators, by topic. Importing this package registers them all."""
+"""The operators of series and of change streams, by topic; importing this registers them all."""
 
 from rtbot.operators import (
     arithmetic,
+    bridges,
     comparison,
     constants,
     filters,
     functions,
+    groups,
     joins,
     logic,
     merge,
     resample,
+    rows,
     running,
+    sets,
     timing,
     windows,
 )
 
 __all__ = [
     "arithmetic",
+    "bridges",
     "comparison",
     "constants",
     "filters",
     "functions",
+    "groups",
     "joins",
     "logic",
     "merge",
     "resample",
+    "rows",
     "running",
+    "sets",
     "timing",
     "windows",
 ]

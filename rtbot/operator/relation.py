@@ -1,0 +1,77 @@
+"""Declaring operators of change streams: the second base, its ports and kinds of parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbot.operator.declarations import In, Parameter
+from rtbot.operator.operator import Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.operator.schema import Schema
+
+CHANGES = "changes"
+"""The kind of a port that carries changes of rows."""
+
+
+@dataclass
+class Rows(In):
+    """An input port for a change stream."""
+
+    kind: str = CHANGES
+
+
+@dataclass(kw_only=True)
+class Columns(Parameter):
+    """Names of fields of the input, a tuple of text; there may be none if `shortest` is 0."""
+
+    shortest: int = 1
+
+
+@dataclass(kw_only=True)
+class FieldName(Parameter):
+    """The name of one field, a text."""
+
+
+@dataclass(kw_only=True)
+class RowExpression(Parameter):
+    """An expression over the fields of a row; a node has its text as value, its tree as formula."""
+
+
+@dataclass(kw_only=True)
+class RowFields(Parameter):
+    """{name: expression}; a node has the names as value, the trees as formulas `PARAMETER.NAME`."""
+
+
+@dataclass(kw_only=True)
+class Computations(Parameter):
+    """{name: aggregate}, such as `sum(amount)`.
+
+    A node has ((name, function, distinct), ...) as value, the arguments' trees as formulas
+    `PARAMETER.NAME`; there is none for `count()`.
+    """
+
+
+class Relation(Operator, abstract=True):
+    """Base of the operators that read or give change streams.
+
+    `output_schema` is what the rows of `o1` have, the unique keys that can be derived included.
+    """
+
+    mixed = True
+
+    @classmethod
+    def output_schema(
+        cls,
+        values: Mapping[str, Any],
+        schemas: Mapping[str, Schema],
+        formulas: Mapping[str, Any],
+    ) -> Schema:
+        """Return the schema of `o1`; raise GraphError where the inputs do not fit.
+
+        `schemas` has that of every input port; of a series, its key columns and one field.
+        """
+        raise NotImplementedError

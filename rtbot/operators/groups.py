@@ -1,0 +1,56 @@
+"""Groups of rows, and what is computed of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.operator import Out, Type
+from rtbot.operator.relation import Columns, Computations, Relation, Rows
+from rtbot.operator.schema import Field, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.expression import Expression
+
+
+class GroupBy(Relation):
+    """A row for every group of rows with equal values in `by`, with what is computed of them.
+
+    A group is there as long as it has rows. Without `by` there is one row, always.
+    """
+
+    search_terms = "aggregate, group_by, summarize, reduce, pivot"
+    by = Columns(shortest=0, doc="the fields that make a group; none: all rows are one group")
+    compute = Computations(
+        required=False, doc="{name: aggregate}: count(), count(x), sum, avg, min, max, stddev"
+    )
+    i1 = Rows(doc="rows")
+    o1 = Out("changes", doc="a row for every group: the fields of `by`, then what is computed")
+
+    @classmethod
+    def output_schema(
+        cls,
+        values: Mapping[str, Any],
+        schemas: Mapping[str, Schema],
+        formulas: Mapping[str, Expression],
+    ) -> Schema:
+        """Return the fields of `by` and those computed; those of `by` are unique."""
+        schema = schemas["i1"]
+        fields = [schema.fields[schema.place(name)] for name in values["by"]]
+        for name, function, _ in values["compute"]:
+            argument = formulas.get(f"compute.{name}")
+            type_ = None if argument is None else argument.type
+            fields.append(Field(name, find_aggregate_type(function, type_, bool(values["by"]))))
+        return Schema(tuple(fields), (tuple(values["by"]),))
+
+
+def find_aggregate_type(function: str, argument: Type | None, grouped: bool) -> Type:
+    """Return what an aggregate gives; a group that has keys has at least one row.
+
+    An aggregate of no value, or of nulls alone, is null, but for count.
+    """
+    if argument is None or function == "count":
+        return Type("integer")
+    kind = "number" if function in ("avg", "stddev") else argument.kind
+    return Type(kind, not grouped or argument.nullable or function == "stddev")
