@@ -73,7 +73,7 @@ class QueryMaker:
             return self.grouped(kinds, source, style)
         distinct = "DISTINCT " if style == "distinct" else ""
         items = ", ".join(f"{self.value(k, 2)} AS k{n}" for n, k in enumerate(kinds, 1))
-        return f"SELECT {distinct}{items} FROM {source}{self.where()}"
+        return f"SELECT {distinct}{items} FROM {source}{self.where()}"  # noqa: S608 (a test)
 
     def source(self, depth):
         roll = self.rng.random()
@@ -110,7 +110,7 @@ class QueryMaker:
             by.append(rng.choice(choices))
         having = f" HAVING {self.over_group('boolean', keys, 1)}" if rng.random() < 0.3 else ""
         by = f" GROUP BY {', '.join(by)}" if by else ""
-        return f"SELECT {', '.join(items)} FROM {source}{where}{by}{having}"
+        return f"SELECT {', '.join(items)} FROM {source}{where}{by}{having}"  # noqa: S608
 
     def over_group(self, kind, keys, depth):
         """An expression over keys and aggregates."""
@@ -205,7 +205,7 @@ class QueryMaker:
         if form == 3:
             return f"{inner(kind)} {rng.choice(['%', '//'])} {rng.choice([-3, 2, 5])}"
         if form == 4:
-            return f"-{inner(kind)}"
+            return f"- {inner(kind)}"
         if form == 5:
             return f"abs({inner(kind)})"
         if form == 6:
@@ -222,7 +222,7 @@ class QueryMaker:
             divisor = rng.choice(["2", "0.5e0", "-3", f"(abs({inner('integer')}) + 1)"])
             return f"{inner(rng.choice(['integer', 'number']))} / {divisor}"
         if form == 4:
-            return f"-{inner(kind)}"
+            return f"- {inner(kind)}"
         if form == 5:
             name = rng.choice(["abs", "floor", "ceil", "round", "sign"])
             name = "abs" if name == "sign" else name
@@ -297,7 +297,7 @@ def fill(connection, tables):
         connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
         if rows:
             marks = ", ".join("?" * len(COLUMNS))
-            connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+            connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)  # noqa: S608
 
 
 def ask_duckdb(connection, text):
@@ -314,7 +314,7 @@ def ask_ours(text, bags):
     except GraphError as error:
         return None, None, f"refused: {error.problems[0].message}"
     try:
-        names = dict.fromkeys(TABLES, list(COLUMNS))
+        names = {name: list(COLUMNS) for name in TABLES}
         return query, evaluate(query, bags, names), ""
     except FaultError as error:
         return query, None, f"fault: {error}"
@@ -331,8 +331,8 @@ def same(schema, ours, theirs):
             if value is None:
                 found.append((1, ""))
             elif kind == "number":
-                value = clean(float(value))
-                found.append((0, f"{value:.9g}" if math.isfinite(value) else repr(value)))
+                number = clean(float(value))
+                found.append((0, f"{number:.9g}" if math.isfinite(number) else repr(number)))
             else:
                 found.append((0, repr(convert[kind](value))))
         return tuple(found)

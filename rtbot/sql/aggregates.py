@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from rtbot.expression.row_rules import make_call
+from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
+from rtbot.operators.groups import find_aggregate_type
 from rtbot.sql.refusals import refuse_node, refuse_rest
 from rtbot.sql.sql_functions import AGGREGATES, IDEMPOTENT, NUMERIC_AGGREGATES
 
@@ -47,7 +48,8 @@ class AggregateCalls:
             refuse_rest(self.query, node.expression, "this")
             call, condition = node.this, node.expression.this
             if type(call) not in AGGREGATES:
-                return refuse_node(self.query, node)
+                refuse_node(self.query, node)
+                return None
         arguments, distinct = self.read_arguments(call)
         if arguments is None:
             return None
@@ -98,37 +100,29 @@ class AggregateCalls:
         chosen = None if condition is None else inner.bind_condition(condition)
         if (arguments and argument is None) or (condition is not None and chosen is None):
             return None
-        if argument is not None and not self.check_kind(call, function, argument.type.kind):
+        if argument is not None:
+            kind = "boolean" if function in BOOLEAN_AGGREGATES else "integer"
+            argument = settle_null(argument, kind)
+        if argument is not None and not self._check_kind(call, function, argument.type.kind):
             return None
         if chosen is not None:
             counted = argument or Expression("constant", Type("integer"), (), 1, mark)
             nothing = Expression("constant", Type("null", nullable=True), (), None, mark)
             argument = make_call("case", [chosen, counted, nothing], mark)
-        return function, argument, self.find_type(function, argument)
+        type_ = None if argument is None else argument.type
+        return function, argument, find_aggregate_type(function, type_, self.grouped)
 
-    def check_kind(self, call: exp.Expr, function: str, kind: str) -> bool:
+    def _check_kind(self, call: exp.Expr, function: str, kind: str) -> bool:
         wanted = ""
         if function in NUMERIC_AGGREGATES and kind not in ("integer", "number"):
             wanted = "numbers"
         elif function in BOOLEAN_AGGREGATES and kind != "boolean":
             wanted = "conditions"
-        elif kind == "null":
-            wanted = "values of a known type"
         if wanted:
             hint = "bool_or(c) says whether any is true" if kind == "boolean" else ""
             message = f"{function} takes {wanted}, here is {kind}"
             self.query.report("RT133", call, message, hint)
         return not wanted
-
-    def find_type(self, function: str, argument: Expression | None) -> Type:
-        """Return the type of a result; over no rows, all but counts are null."""
-        if function == "count" or argument is None:
-            return Type("integer")
-        nullable = argument.type.nullable or not self.grouped
-        if function in ("stddev", "variance"):
-            return Type("number", nullable=True)
-        averaging = function in NUMERIC_AGGREGATES and function != "sum"
-        return Type("number" if averaging else argument.type.kind, nullable)
 
 
 def make_key(tree: Expression) -> Any:

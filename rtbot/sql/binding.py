@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from rtbot.core.errors import suggest_name
+from rtbot.expression.row_rules import UNTYPED, settle_null
 from rtbot.expression.tree import Expression
+from rtbot.operator import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.sql.aggregates import AggregateCalls
 from rtbot.sql.grouping import Grouping
@@ -17,7 +19,7 @@ from rtbot.sql.naming import make_unique, name_column
 from rtbot.sql.refusals import refuse_node, refuse_rest
 from rtbot.sql.scalars import ScalarBinder
 from rtbot.sql.scope import Scope, VisibleColumn
-from rtbot.sql.set_operations import bind_set_operation
+from rtbot.sql.set_operations import bind_set_operation, fit_plan
 from rtbot.sql.sql_functions import AGGREGATES
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class QueryBinder:
 
     def bind(self, node: exp.Expr, *, named: bool = True) -> BoundQuery | None:
         """Bind a query; if it is `named`, all its columns need a name."""
-        binder = self.bind_with(node)
+        binder = self._bind_with(node)
         if isinstance(node, exp.Subquery):
             refuse_rest(self.query, node, "this", "with_")
             return binder.bind(node.this, named=named)
@@ -75,7 +77,7 @@ class QueryBinder:
         refuse_node(self.query, node)
         return None
 
-    def bind_with(self, node: exp.Expr) -> QueryBinder:
+    def _bind_with(self, node: exp.Expr) -> QueryBinder:
         """Return the binder of what is below WITH."""
         with_ = node.args.get("with_")
         if with_ is None:
@@ -94,7 +96,7 @@ class QueryBinder:
             names.add(each.alias)
             bound = binder.bind(each.this)
             if bound is not None:
-                bound = binder.rename(bound, each.args["alias"])
+                bound = binder._rename(settle_columns(bound), each.args["alias"])
             if bound is None:
                 binder.tables.pop(each.alias, None)
                 binder.broken.add(each.alias)
@@ -102,7 +104,7 @@ class QueryBinder:
                 binder.tables[each.alias] = bound
         return binder
 
-    def rename(self, bound: BoundQuery, alias: exp.Expr | None) -> BoundQuery | None:
+    def _rename(self, bound: BoundQuery, alias: exp.Expr | None) -> BoundQuery | None:
         """Return a query with the names of columns that are behind its alias."""
         if alias is None:
             return bound
@@ -130,27 +132,30 @@ class QueryBinder:
         """Bind what FROM reads; return it and its name."""
         alias = node.args.get("alias")
         if alias is not None and not isinstance(alias.this, exp.Identifier | None):
-            return refuse_node(self.query, alias.this)
+            refuse_node(self.query, alias.this)
+            return None
         if isinstance(node, exp.Table):
             refuse_rest(self.query, node, "this", "alias")
-            name, bound = node.name, self.find_table(node)
+            name, bound = node.name, self._find_table(node)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             refuse_rest(self.query, node, "this", "alias")
             inner = self.bind_source(node.this)
             bound, name = (None, "") if inner is None else inner
         elif isinstance(node, exp.Subquery):
             refuse_rest(self.query, node, "this", "alias", "with_")
-            name, bound = "", self.bind_with(node).bind(node.this)
+            name, bound = "", self._bind_with(node).bind(node.this)
         else:
-            return refuse_node(self.query, node)
-        bound = None if bound is None else self.rename(bound, alias)
+            refuse_node(self.query, node)
+            return None
+        bound = None if bound is None else self._rename(settle_columns(bound), alias)
         if bound is None:
             return None
         return bound, alias.name if alias is not None and alias.this is not None else name
 
-    def find_table(self, node: exp.Table) -> BoundQuery | None:
+    def _find_table(self, node: exp.Table) -> BoundQuery | None:
         if not isinstance(node.this, exp.Identifier):
-            return refuse_node(self.query, node.this)
+            refuse_node(self.query, node.this)
+            return None
         table = self.tables.get(node.name)
         if isinstance(table, BoundQuery):
             return table
@@ -182,25 +187,25 @@ class SelectBinder:
         distinct = node.args.get("distinct")
         if distinct is not None:
             refuse_rest(query, distinct)
-        source = self.bind_from()
+        source = self._bind_from()
         if source is None:
             return None
         bound, table = source
-        items = self.list_items(bound, table, named=named)
+        items = self._list_items(bound, table, named=named)
         aliases = {
             item.node.alias: item.value
             for item in reversed(items)
             if isinstance(item.node, exp.Alias) and isinstance(item.value, exp.Expr)
         }
         scope = Scope(table, bound.columns, aliases)
-        plan = self.bind_where(bound.plan, scope)
-        columns = self.bind_groups(plan, scope, items)
+        plan = self._bind_where(bound.plan, scope)
+        columns = self._bind_groups(plan, scope, items)
         if columns is None:
             return None
         plan, trees = columns
-        return self.make_result(plan, trees, items)
+        return self._make_result(plan, trees, items)
 
-    def bind_from(self) -> tuple[BoundQuery, str] | None:
+    def _bind_from(self) -> tuple[BoundQuery, str] | None:
         from_ = self.node.args.get("from_")
         if from_ is None:
             hint = "write SELECT ... FROM table"
@@ -209,7 +214,7 @@ class SelectBinder:
         refuse_rest(self.query, from_, "this")
         return self.binder.bind_source(from_.this)
 
-    def list_items(self, bound: BoundQuery, table: str, *, named: bool) -> list[SelectItem]:
+    def _list_items(self, bound: BoundQuery, table: str, *, named: bool) -> list[SelectItem]:
         """Return the columns of the SELECT, with those that stars mean."""
         items = []
         for node in self.node.expressions:
@@ -229,7 +234,7 @@ class SelectBinder:
             self.query.report("RT180", self.node, "SELECT without columns", "", "SELECT")
         return items
 
-    def bind_where(self, plan: LogicalPlan, scope: Scope) -> LogicalPlan:
+    def _bind_where(self, plan: LogicalPlan, scope: Scope) -> LogicalPlan:
         where = self.node.args.get("where")
         if where is None:
             return plan
@@ -239,16 +244,18 @@ class SelectBinder:
             return plan
         return Filter(plan, condition, self.query.locate(where))
 
-    def bind_groups(
+    def _bind_groups(
         self, plan: LogicalPlan, scope: Scope, items: Sequence[SelectItem]
     ) -> tuple[LogicalPlan, list[Expression]] | None:
         """Return the plan with its groups, and the expressions of the columns over it."""
         query = self.query
-        keys = self.bind_keys(scope, items)
+        keys = self._bind_keys(scope, items)
         calls = AggregateCalls(query, grouped=bool(keys))
         having = self.node.args.get("having")
         binder = ScalarBinder(query, scope, "SELECT", calls)
-        values = [i.value if isinstance(i.value, Expression) else binder.bind(i.value) for i in items]
+        values = [
+            i.value if isinstance(i.value, Expression) else binder.bind(i.value) for i in items
+        ]
         condition = None
         if having is not None:
             refuse_rest(query, having, "this")
@@ -270,7 +277,7 @@ class SelectBinder:
         complete = len(results) == len(trees) and (having is None or condition is not None)
         return (plan, results) if complete else None
 
-    def bind_keys(self, scope: Scope, items: Sequence[SelectItem]) -> list[Expression] | None:
+    def _bind_keys(self, scope: Scope, items: Sequence[SelectItem]) -> list[Expression] | None:
         group = self.node.args.get("group")
         if group is None:
             return []
@@ -279,10 +286,10 @@ class SelectBinder:
         if group.args.get("all"):
             nodes = [item.value for item in items if not has_aggregate(item.value)]
         binder = ScalarBinder(self.query, scope, "GROUP BY")
-        keys = [self.bind_key(binder, node, items) for node in nodes]
+        keys = [self._bind_key(binder, node, items) for node in nodes]
         return None if None in keys else [key for key in keys if key is not None]
 
-    def bind_key(
+    def _bind_key(
         self, binder: ScalarBinder, node: exp.Expr | Expression, items: Sequence[SelectItem]
     ) -> Expression | None:
         """Bind a key: a place in the SELECT, a column, an alias or an expression."""
@@ -295,19 +302,14 @@ class SelectBinder:
             return None
         value = node if place is None else items[place - 1].value
         tree = value if isinstance(value, Expression) else binder.bind(value)
-        if tree is not None and tree.type.kind == "null":
-            self.query.report("RT133", node, "a key without a type", "write CAST(NULL AS BIGINT)")
-            return None
-        return tree
+        return None if tree is None else settle_null(tree, "integer")
 
-    def make_result(
+    def _make_result(
         self, plan: LogicalPlan, trees: Sequence[Expression], items: Sequence[SelectItem]
     ) -> BoundQuery | None:
         """Return the query with its columns, DISTINCT last."""
-        for tree, item in zip(trees, items, strict=True):
-            if tree.type.kind == "null":
-                hint = "write CAST(NULL AS BIGINT)"
-                self.query.report("RT133", item.node, "a column without a type", hint)
+        if self.node.args.get("distinct") is not None:
+            trees = [settle_null(tree, "integer") for tree in trees]
         names = make_unique(item.name for item in items)
         fields = tuple(Field(name, tree.type) for name, tree in zip(names, trees, strict=True))
         same = [tree.value if tree.op == "field" else "" for tree in trees] == names
@@ -320,6 +322,22 @@ class SelectBinder:
             VisibleColumn(item.name, field) for item, field in zip(items, fields, strict=True)
         )
         return BoundQuery(plan, columns, tuple(item.node for item in items))
+
+
+def settle_columns(bound: BoundQuery) -> BoundQuery:
+    """Return a query whose columns of nulls, which have no type, are integers."""
+    if all(column.field.type.kind != UNTYPED for column in bound.columns):
+        return bound
+    kinds = [column.field.type.kind for column in bound.columns]
+    wanted = [
+        Field(field.name, Type("integer" if kind == UNTYPED else kind, field.type.nullable))
+        for field, kind in zip(bound.plan.fields, kinds, strict=True)
+    ]
+    columns = tuple(
+        VisibleColumn(column.name, field)
+        for column, field in zip(bound.columns, wanted, strict=True)
+    )
+    return BoundQuery(fit_plan(bound.plan, wanted), columns, bound.nodes)
 
 
 def list_star(query: QueryText, bound: BoundQuery, node: exp.Expr) -> list[SelectItem]:

@@ -46,14 +46,14 @@ class Grouping:
         self.keys: dict[Any, Field] = {}
         for tree in keys:
             if make_key(tree) not in self.keys:
-                self.keys[make_key(tree)] = self.add_below(tree, "key")
+                self.keys[make_key(tree)] = self._add_below(tree, "key")
         self.arguments = [
-            None if call.argument is None else self.add_below(call.argument, "value")
+            None if call.argument is None else self._add_below(call.argument, "value")
             for call in self.calls
         ]
-        self.results = self.name_results()
+        self.results = self._name_results()
 
-    def add_below(self, tree: Expression, kind: str) -> Field:
+    def _add_below(self, tree: Expression, kind: str) -> Field:
         """Return the field below the groups that has the values of an expression."""
         if tree.op == "field":
             return Field(tree.value, tree.type)
@@ -62,7 +62,7 @@ class Grouping:
         self.below[name] = tree
         return Field(name, tree.type)
 
-    def name_results(self) -> list[Field]:
+    def _name_results(self) -> list[Field]:
         taken = [key.name for key in self.keys.values()]
         fields = []
         for place, call in enumerate(self.calls):
@@ -85,22 +85,22 @@ class Grouping:
             child = Project(child, fields, trees, mark)
         keys = tuple(field.name for field in self.keys.values())
         if keys and not self.calls:
-            return self.make_distinct(child, keys, mark)
+            return self._make_distinct(child, keys, mark)
         calls, results = self.calls, self.results
         if not calls:
             calls = [AggregateCall("count", False, None, Type("integer"))]
             results = [Field("rows", Type("integer"))]
         computations = tuple(
-            Computation(result.name, call.function, call.distinct, self.refer_below(place))
+            Computation(result.name, call.function, call.distinct, self._refer_below(place))
             for place, (call, result) in enumerate(zip(calls, results, strict=True))
         )
         return Group(child, (*self.keys.values(), *results), keys, computations, mark)
 
-    def refer_below(self, place: int) -> Expression | None:
+    def _refer_below(self, place: int) -> Expression | None:
         field = self.arguments[place] if self.calls else None
         return None if field is None else Expression("field", field.type, (), field.name)
 
-    def make_distinct(
+    def _make_distinct(
         self, child: LogicalPlan, keys: tuple[str, ...], mark: SourceSpan
     ) -> LogicalPlan:
         """Return the keys alone, each once."""

@@ -40,14 +40,14 @@ def lower_query(text: str, tables: Mapping[str, Schema], place: Place | None = N
 
 def _lower(text: str, tables: Mapping[str, Schema], place: Place) -> Query:
     query, tree = read_query(text, place)
-    from rtbot.sql.binding import QueryBinder  # only with sqlglot
+    from rtbot.sql.binding import QueryBinder, settle_columns  # only with sqlglot
 
     bound = QueryBinder(query, tables).bind(tree)
     problems = query.problems.list_problems("error")
     if problems or bound is None:
         assert problems, "a query that is refused without a problem"
         raise GraphError(problems)
-    return lower_plan(bound.plan, tables)
+    return lower_plan(settle_columns(bound).plan, tables)
 
 
 class _Places:

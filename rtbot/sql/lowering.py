@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.expression.tree import Expression
-from rtbot.operator.schema import Schema
+from rtbot.operators.groups import GroupBy
+from rtbot.operators.rows import Select, Where
+from rtbot.operators.sets import Distinct, Except, Intersect, Union
 from rtbot.sql.logical import Deduplicate, Filter, Group, Project, Scan, SetOp
 from rtbot.sql.naming import make_fresh
 
@@ -14,7 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rtbot.core.source_span import SourceSpan
+    from rtbot.operator.relation import Relation
+    from rtbot.operator.schema import Schema
     from rtbot.sql.logical import LogicalPlan
+
+RELATIONS: dict[str, type[Relation]] = {
+    cls.__name__: cls for cls in (Where, Select, GroupBy, Distinct, Union, Intersect, Except)
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Query:
 
 @dataclass
 class _Lowering:
-    taken: list[str]
+    tables: Mapping[str, Schema]
     nodes: dict[str, QueryNode] = field(default_factory=dict)
     known: dict[int, str] = field(default_factory=dict)
 
@@ -87,42 +95,24 @@ class _Lowering:
         formulas: Mapping[str, Expression],
     ) -> str:
         inputs = tuple(map(self.lower, children))
-        node_id = make_fresh(operator.lower(), [*self.taken, *self.nodes])
-        unique = self.find_unique(plan)
-        schema = Schema(plan.fields, unique)
+        node_id = make_fresh(operator.lower(), [*self.tables, *self.nodes])
+        schemas = {f"i{n}": self.find_schema(each) for n, each in enumerate(inputs, 1)}
+        schema = RELATIONS[operator].output_schema(values, schemas, formulas)
+        assert schema.fields == plan.fields, f"{schema} of {operator}, the plan has {plan.fields}"
         self.nodes[node_id] = QueryNode(
             node_id, operator, inputs, values, formulas, schema, plan.mark
         )
         return node_id
 
-    def find_unique(self, plan: LogicalPlan) -> tuple[tuple[str, ...], ...]:
-        """Return the unique keys of a plan."""
-        if isinstance(plan, Scan):
-            return plan.schema.unique
-        if isinstance(plan, Filter):
-            return self.find_unique(plan.child)
-        if isinstance(plan, Group):
-            return (plan.keys,)
-        names = tuple(each.name for each in plan.fields)
-        if isinstance(plan, Deduplicate):
-            return tuple(dict.fromkeys((*self.find_unique(plan.child), names)))
-        if isinstance(plan, Project):
-            kept: dict[str, str] = {}
-            for name, tree in zip(names, plan.expressions, strict=True):
-                if tree.op == "field":
-                    kept.setdefault(tree.value, name)
-            keys = self.find_unique(plan.child)
-            return tuple(tuple(kept[n] for n in key) for key in keys if kept.keys() >= set(key))
-        own = () if plan.all else (names,)
-        kept_keys = () if plan.operator == "Union" else self.find_unique(plan.children[0])
-        return tuple(dict.fromkeys((*kept_keys, *own)))
+    def find_schema(self, name: str) -> Schema:
+        return self.nodes[name].schema if name in self.nodes else self.tables[name]
 
 
-def lower_plan(plan: LogicalPlan, tables: Iterable[str]) -> Query:
+def lower_plan(plan: LogicalPlan, tables: Mapping[str, Schema]) -> Query:
     """Return the nodes of a plan; there is at least one."""
     if isinstance(plan, Scan):
         trees = tuple(Expression("field", f.type, (), f.name) for f in plan.fields)
         plan = Project(plan, plan.fields, trees, plan.mark)
-    lowering = _Lowering(list(tables))
+    lowering = _Lowering(tables)
     result = lowering.lower(plan)
     return Query(tuple(lowering.nodes.values()), result, lowering.nodes[result].schema)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import Problems, graph_error
-from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.tokens import Token
 
+    from rtbot.core.source_span import SourceSpan
     from rtbot.expression.tree import Expression
 
     Place = Callable[[int, int], SourceSpan]

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
             self, token: Token, message: str, hint: str = "", code: str = "RT180"
         ) -> NoReturn: ...
 
+
 DIALECT = "duckdb,normalization_strategy=case_sensitive"
 TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
 BEGINNINGS = {"SELECT", "WITH", "("}
 STATEMENTS = (
-    "INSERT UPDATE DELETE MERGE CREATE DROP ALTER COPY EXPLAIN DESCRIBE SHOW SUMMARIZE PRAGMA SET "
-    "ATTACH CALL VALUES TABLE PIVOT UNPIVOT TRUNCATE BEGIN COMMIT"
-).split()
+    *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
+    *("COPY", "EXPLAIN", "DESCRIBE", "SHOW", "SUMMARIZE", "PRAGMA", "SET"),
+    *("ATTACH", "CALL", "VALUES", "TABLE", "PIVOT", "UNPIVOT", "TRUNCATE"),
+    *("BEGIN", "COMMIT"),
+)
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u2028\u2029\ud800-\udfff\ufeff]")
 _EXPECTED = re.compile(r"Expecting (\S+)|Expected (\w+ ?\w*)")
 _CLOSING = {"'": "a text", '"': "a name in quotes", "$$": "a text"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from rtbot.core.errors import graph_error, suggest_name
 from rtbot.expression.tree import Expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from sqlglot import exp
 
     from rtbot.operator.schema import Field
     from rtbot.sql.query_text import QueryText

@@ -24,9 +24,10 @@ BINARY: dict[type[exp.Expr], str] = {
     exp.DPipe: "concat",
 }
 
-COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+SIGNS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+COMPARISONS = (*SIGNS, exp.NullSafeEQ, exp.NullSafeNEQ)
 RANGES = (exp.Between, exp.In, exp.Like)
-CONDITIONS = (*COMPARISONS, *RANGES, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Not)
+CONDITIONS = (*COMPARISONS, *RANGES, exp.Is, exp.Not)
 
 FUNCTIONS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Abs: ("abs", ("this",)),

@@ -236,7 +236,9 @@ def rounded(value):
 
 def whole(function):
     def apply(value):
-        return value if isinstance(value, int) or not math.isfinite(value) else float(function(value))
+        return (
+            value if isinstance(value, int) or not math.isfinite(value) else float(function(value))
+        )
 
     return apply
 
@@ -252,7 +254,11 @@ def cast(value, kind):
                 return "true" if value else "false"
             return str(value)
         if kind == "boolean":
-            return value.strip().lower() in ("true", "t", "1") if isinstance(value, str) else value != 0
+            return (
+                value.strip().lower() in ("true", "t", "1")
+                if isinstance(value, str)
+                else value != 0
+            )
         if kind == "number":
             return float(value)
         if isinstance(value, float):
@@ -270,8 +276,9 @@ def like(text, pattern):
 
 WITH_NULLS = {
     "is_null": lambda a: a is None,
-    "is_distinct": lambda a, b: (a is None, a is not None and order(a))
-    != (b is None, b is not None and order(b)),
+    "is_distinct": lambda a, b: (
+        (a is None, a is not None and order(a)) != (b is None, b is not None and order(b))
+    ),
     "coalesce": lambda *values: next((v for v in values if v is not None), None),
     "in": is_in,
     "least": pick(min),
@@ -312,7 +319,9 @@ OPERATIONS = {
     "rtrim": lambda a: a.rstrip(" "),
     "length": len,
     "concat": lambda *parts: "".join(parts),
-    "substring": lambda a, first, *length: a[first - 1 :][: length[0]] if length else a[first - 1 :],
+    "substring": lambda a, first, *length: (
+        a[first - 1 :][: length[0]] if length else a[first - 1 :]
+    ),
     "replace": lambda a, old, new: a.replace(old, new) if old else a,
     "starts_with": str.startswith,
     "ends_with": str.endswith,
