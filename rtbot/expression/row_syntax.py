@@ -49,7 +49,7 @@ class _RowParser(ExpressionParser):
         "IN": "write in",
         "LIKE": "write like",
         "between": "write x >= low and x <= high",
-        "end": "a `case when` is missing",
+        "end": "write case when condition then a else b end",
         **dict.fromkeys(("when", "then", "else"), "write case when condition then a else b end"),
         **dict.fromkeys(("CASE", "WHEN", "THEN", "ELSE", "END"), "write it in small letters"),
         "as": "write cast(x as integer)",

@@ -119,7 +119,7 @@ def without_place(offset: int, length: int = 1) -> SourceSpan:
 
 
 class ExpressionParser:
-    """Reads the expressions of series; `rtbot.expression.row_syntax` adds what those of rows have."""
+    """Reads the expressions of series; `row_syntax` adds what those of rows have."""
 
     pattern = _TOKEN
     hints: ClassVar[Mapping[str, str]] = _HINTS

@@ -38,7 +38,12 @@ class FieldName(Parameter):
 
 @dataclass(kw_only=True)
 class RowExpression(Parameter):
-    """An expression over the fields of a row; a node has its text as value, its tree as formula."""
+    """An expression over the fields of a row; a node has its text as value, its tree as formula.
+
+    `kind` is what it has to be, "" for any kind.
+    """
+
+    kind: str = ""
 
 
 @dataclass(kw_only=True)

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from rtbot.expression import Expression
 
 
+SAMPLES = ("stddev", "variance")
+"""Aggregates that are null for one value."""
+
+SPREADS = (*SAMPLES, "stddev_pop", "variance_pop")
+
+
 class GroupBy(Relation):
     """A row for every group of rows with equal values in `by`, with what is computed of them.
 
@@ -52,5 +58,5 @@ def find_aggregate_type(function: str, argument: Type | None, grouped: bool) -> 
     """
     if argument is None or function == "count":
         return Type("integer")
-    kind = "number" if function in ("avg", "stddev") else argument.kind
-    return Type(kind, not grouped or argument.nullable or function == "stddev")
+    kind = "number" if function in ("avg", *SPREADS) else argument.kind
+    return Type(kind, not grouped or argument.nullable or function in SAMPLES)

@@ -18,7 +18,9 @@ class Where(Relation):
     """Rows for which a condition is true; not those for which it is false or null."""
 
     search_terms = "filter, having"
-    condition = RowExpression(doc="what holds of the rows that come out, such as `amount > 10`")
+    condition = RowExpression(
+        kind="boolean", doc="what is true of the rows that come out, such as `amount > 10`"
+    )
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="those for which the condition is true")
 

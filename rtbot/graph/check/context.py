@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping as Map
 
     from rtbot.core.source_span import SourceSpan
+    from rtbot.operator.schema import Field
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 EXAMPLES = {
@@ -51,6 +52,8 @@ class Context:
     problems: Problems
     parameters: dict[str, GraphParameter] = field(default_factory=dict)
     unit: str | None = None
+    key_fields: tuple[Field, ...] = ()
+    """The run's key columns, which come first in the rows that are made of series."""
     used: set[str] = field(default_factory=set)
     blind: bool = False
     """Parameters that the file meant to give may be missing: an unknown one is not a mistake."""

@@ -18,6 +18,7 @@ from rtbot.graph.check.context import (
     to_plain_tree,
 )
 from rtbot.graph.check.declaration import verify_declaration
+from rtbot.graph.check.row_values import ROW_PARAMETERS, read_row_value
 from rtbot.graph.check.typed_values import convert_value, parse_duration
 from rtbot.graph.check.wiring import REFERENCE, count_arity, map_output_names, read_feeds
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
@@ -228,7 +229,8 @@ def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]
 
 def _set(draft: Draft, parameter: Parameter, item: DocumentNode, context: Context) -> None:
     try:
-        draft.values[parameter.name] = convert_value(parameter, item, context)
+        convert = read_row_value if isinstance(parameter, ROW_PARAMETERS) else convert_value
+        draft.values[parameter.name] = convert(parameter, item, context)
     except GraphError as error:
         _poison(draft, error, context)
 

@@ -10,6 +10,7 @@ from rtbot.graph.check.context import Context, check_id, read_entries, read_text
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Input, Ref
 from rtbot.operator import KINDS, Type
+from rtbot.operator.schema import Field, Schema
 
 if TYPE_CHECKING:
     from rtbot.core.source_span import SourceSpan
@@ -49,7 +50,9 @@ def _read_input_type(
     if not isinstance(node, MappingNode):
         message = f"the type of an input is text or a mapping, this is {node.form}"
         raise graph_error("RT105", node.mark, message)
-    for key in ("changes", "unique", "scope"):
+    if "changes" in node.items:
+        return _read_changes(node, context), ""
+    for key in ("unique", "scope"):
         if key in node.items:
             raise graph_error("RT141", node.keys[key], f"`{key}` of an input comes later")
     fields = read_entries(node, f"the input {name}", INPUT_KEYS, context.problems)
@@ -62,6 +65,15 @@ def _read_input_type(
     if not isinstance(declared, ScalarNode):
         raise graph_error("RT105", declared.mark, f"a type is text, this is {declared.form}")
     return read_type(declared), doc
+
+
+def _read_changes(node: MappingNode, context: Context) -> Type:
+    """Return the type of a change stream: its fields, and the key of its rows."""
+    items = read_entries(node.items["changes"], "changes", None, context.problems)
+    fields = [Field(name, read_type(one)) for name, one in items.items()]  # type: ignore[arg-type]
+    key = node.items.get("unique")
+    names = tuple(one.text for one in key.items) if isinstance(key, SequenceNode) else ()  # type: ignore[union-attr]
+    return Type("changes", schema=Schema(tuple(fields), (names,) if names else ()))
 
 
 def read_type(scalar: ScalarNode) -> Type:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from rtbot.core.errors import GraphError, Problem, graph_error
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
+from rtbot.graph.check.resolve_relation import resolve_relation
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
+from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,8 @@ def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node
     if draft.poisoned or any(ref not in types for ref in draft.inputs.values()):
         return None
     try:
+        if issubclass(draft.operator, Relation):
+            return resolve_relation(draft, types, context)
         return (
             _resolve_formula(draft, types, context)
             if draft.term

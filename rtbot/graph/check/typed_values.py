@@ -12,6 +12,7 @@ from rtbot.core.number_text import DURATION_UNITS
 from rtbot.graph.check.context import Context, join_names
 from rtbot.graph.document import DocumentNode, ScalarNode, SequenceNode
 from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
+from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -241,6 +242,11 @@ def describe_parameter(parameter: Parameter) -> str:
         Boolean: "true or false",
         Duration: "a duration such as 500ms",
         TextParameter: "a text",
+        Columns: "a list of fields",
+        FieldName: "the name of a field",
+        RowExpression: "an expression over the fields of a row",
+        RowFields: "a mapping of names and expressions",
+        Computations: "a mapping of names and aggregates",
     }
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)

@@ -1,0 +1,194 @@
+"""From a draft of a change operator to a node: schemas of its rows, trees of its expressions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import GraphError, Problem, Problems, graph_error, suggest_known_name
+from rtbot.expression.row_typing import type_aggregate, type_row_expression
+from rtbot.graph.check.context import hint_known_names
+from rtbot.graph.check.row_values import RowText
+from rtbot.graph.model import Node, Ref
+from rtbot.operator import Type
+from rtbot.operator.relation import (
+    CHANGES,
+    Columns,
+    Computations,
+    FieldName,
+    Relation,
+    RowExpression,
+    RowFields,
+)
+from rtbot.operator.schema import Field, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rtbot.expression import Expression, Term
+    from rtbot.graph.check.context import Context
+    from rtbot.graph.check.drafts import Draft
+    from rtbot.graph.document import ScalarNode
+
+
+def resolve_relation(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:
+    """Return the draft of a change operator as a node; raise GraphError if it is wrong."""
+    cls = draft.operator
+    assert issubclass(cls, Relation)
+    given = {port: types[draft.inputs[port]] for port in cls.ports(draft.arity)}
+    wrong = list(_list_mismatches(draft, given))
+    if wrong:
+        raise GraphError(wrong)
+    schemas = {port: _make_schema(draft, type_, context) for port, type_ in given.items()}
+    values, formulas = _RowValues(draft, next(iter(schemas.values())), context).resolve()
+    try:
+        if cls.outputs["o1"].kind == CHANGES:
+            schema = cls.output_schema(values, schemas, formulas)
+            outputs = {"o1": Type(CHANGES, schema=schema)}
+        else:
+            outputs = cls.output_types(values, given)
+    except GraphError as error:
+        found = [p if p.mark.line else replace(p, mark=draft.mark) for p in error.problems]
+        raise GraphError(found) from None
+    return Node(
+        id=draft.id,
+        operator=cls,
+        values=values,
+        inputs={port: draft.inputs[port] for port in given},
+        types={**given, **outputs},
+        formulas=formulas,
+        mark=draft.mark,
+        doc=draft.doc,
+        text=draft.text,
+        meta=draft.meta,
+    )
+
+
+def _list_mismatches(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
+    """Yield a problem for every port that is fed with a series in place of changes, or reverse."""
+    for port, type_ in given.items():
+        wants_changes = draft.operator.port(port).kind == CHANGES
+        if wants_changes == (type_.kind == CHANGES):
+            continue
+        source = draft.inputs[port]
+        if wants_changes:
+            message = f"{draft.id}.{port} takes changes of rows, {source} is a series: {type_}"
+            hint = f"make changes of it first: {{type: ToChanges, in: {source.id}, mode: latest}}"
+        else:
+            message = f"{draft.id}.{port} takes a series, {source} has changes of rows"
+            hint = "a change operator reads it as it is"
+        yield Problem("RT125", draft.marks[port], message, hint, draft.id, port)
+
+
+def _make_schema(draft: Draft, type_: Type, context: Context) -> Schema:
+    """Return the schema of what feeds a port; a series has the key columns and one field."""
+    if type_.schema is not None:
+        return type_.schema
+    named = draft.values.get("field")
+    field = Field(getattr(named, "text", named), Type(type_.kind, type_.nullable))
+    return Schema((*context.key_fields, field))
+
+
+class _RowValues:
+    """What the parameters of one operator are, for the rows that its first port takes."""
+
+    def __init__(self, draft: Draft, schema: Schema, context: Context) -> None:
+        self.draft, self.schema, self.context = draft, schema, context
+        self.problems = Problems()
+        self.formulas: dict[str, Expression] = {}
+        self.parameters: dict[str, Any] = {}
+
+    def resolve(self) -> tuple[dict[str, Any], dict[str, Expression]]:
+        """Return the values and trees; raise GraphError with every problem."""
+        values = dict(self.draft.values)
+        for name, parameter in self.draft.operator.parameters.items():
+            value = values[name]
+            if isinstance(parameter, Columns):
+                values[name] = tuple(self.find_field(one) for one in value or ())
+            elif isinstance(parameter, FieldName):
+                values[name] = self.find_name(value)
+            elif isinstance(parameter, RowExpression):
+                values[name] = self.type_condition(name, parameter, value)
+            elif isinstance(parameter, RowFields):
+                values[name] = tuple(value)
+                for field, text in value.items():
+                    self.type_text(f"{name}.{field}", text)
+            elif isinstance(parameter, Computations):
+                values[name] = self.type_aggregates(name, value or {})
+        if self.problems.found:
+            raise GraphError(self.problems.found)
+        return values, self.formulas
+
+    def find_field(self, scalar: ScalarNode) -> str:
+        """Return the name of a field of the rows; note one that is not there."""
+        name, names = scalar.text, self.schema.names
+        if name not in names:
+            hint = suggest_known_name(name, names) or hint_known_names(names)
+            message = f"the rows have no field {name!r}"
+            self.problems.add("RT120", scalar.mark, message, hint)
+        return name
+
+    def find_name(self, given: str | ScalarNode) -> str:
+        """Return a name; that of an input's field has to be there."""
+        if isinstance(given, str):
+            return given
+        reads = any(port.kind == CHANGES for port in self.draft.operator.inputs.values())
+        return self.find_field(given) if reads else given.text
+
+    def type_condition(self, name: str, parameter: RowExpression, text: RowText) -> str:
+        tree = self.type_text(name, text)
+        if tree is not None and parameter.kind and tree.type.kind != parameter.kind:
+            message = f"{name} is a {parameter.kind}, this one is {tree.type}"
+            hint = "compare it, as in x > 0" if parameter.kind == "boolean" else ""
+            self.problems.add("RT133", text.scalar.place(0), message, hint)
+        return text.scalar.text
+
+    def type_text(self, name: str, text: RowText) -> Expression | None:
+        """Type an expression; the tree goes to `formulas`."""
+        self.find_parameters(text)
+        tree = type_row_expression(
+            text.term, self.schema, self.problems, text.scalar.place, self.parameters
+        )
+        if tree is not None:
+            self.formulas[name] = tree
+        return tree
+
+    def type_aggregates(self, name: str, texts: Mapping[str, RowText]) -> tuple[Any, ...]:
+        computed = []
+        by = [one.text for one in self.draft.values.get("by") or ()]
+        for field, text in texts.items():
+            self.find_parameters(text)
+            found = type_aggregate(
+                text.term, self.schema, self.problems, text.scalar.place, self.parameters
+            )
+            if field in by:
+                message = f"the field {field!r} is one of `by` as well"
+                self.problems.add("RT106", text.scalar.mark, message, "choose another name")
+            if found is None:
+                continue
+            function, distinct, tree = found
+            computed.append((field, function, distinct))
+            if tree is not None:
+                self.formulas[f"{name}.{field}"] = tree
+        return tuple(computed)
+
+    def find_parameters(self, text: RowText) -> None:
+        """Find the parameters of the graph that an expression names; note those that are wrong."""
+        for term in _list_terms(text.term):
+            if term.op == "parameter" and term.value not in self.parameters:
+                mark = text.scalar.place(term.offset, term.length)
+                try:
+                    parameter = self.context.parameter(term.value, mark)
+                    if parameter.kind == "numbers":
+                        message = f"${term.value} is a list, which an expression cannot take"
+                        raise graph_error("RT133", mark, message)
+                    self.parameters[term.value] = parameter.value
+                except GraphError as error:
+                    self.problems.add_all(error.problems)
+                    self.draft.poisoned = True
+
+
+def _list_terms(term: Term) -> Iterator[Term]:
+    yield term
+    for argument in term.args:
+        yield from _list_terms(argument)

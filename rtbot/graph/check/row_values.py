@@ -1,0 +1,114 @@
+"""Parameters of change operators as the file has them: names of fields, expressions over rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbot.core.errors import GraphError, describe_non_ascii, graph_error
+from rtbot.expression.row_syntax import parse_row_expression
+from rtbot.graph.check.context import ID, Context
+from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.document.diagnosis import suggest_space
+from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
+
+if TYPE_CHECKING:
+    from rtbot.core.source_span import SourceSpan
+    from rtbot.expression import Term
+    from rtbot.operator import Parameter
+
+ROW_PARAMETERS = (Columns, Computations, FieldName, RowExpression, RowFields)
+FIELDS_MAX = 1_000
+
+
+@dataclass(frozen=True)
+class RowText:
+    """An expression over rows, read and not typed yet."""
+
+    scalar: ScalarNode
+    term: Term
+
+
+def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -> Any:
+    """Return what a parameter of `ROW_PARAMETERS` has in the file; raise GraphError if it is wrong.
+
+    Columns: a tuple of scalars; FieldName: a scalar; RowExpression: a RowText; RowFields and
+    Computations: {name: RowText}.
+    """
+    if isinstance(parameter, Columns):
+        return _read_columns(parameter, node, context)
+    if isinstance(parameter, FieldName):
+        return read_field_name(parameter.name, node, context)
+    if isinstance(parameter, RowExpression):
+        return _read_expression(parameter.name, node, node.mark)
+    example = "sum(x)" if isinstance(parameter, Computations) else "a + b"
+    return _read_mapping(parameter.name, node, example)
+
+
+def read_field_name(what: str, node: DocumentNode, context: Context) -> ScalarNode:
+    """Return the name of a field, which may be a parameter of the graph."""
+    if not isinstance(node, ScalarNode):
+        message = f"{what} is the name of a field, this is {node.form}"
+        raise graph_error("RT105", node.mark, message, "write the name without brackets")
+    scalar = context.substitute(node)
+    if scalar.missing or not isinstance(scalar.text, str):
+        raise graph_error("RT105", node.mark, f"{what} has no value", "write the name of a field")
+    return ScalarNode(scalar.text, node.mark)
+
+
+def _read_columns(
+    parameter: Columns, node: DocumentNode, context: Context
+) -> tuple[ScalarNode, ...]:
+    items: list[DocumentNode] = node.items if isinstance(node, SequenceNode) else [node]
+    names: list[ScalarNode] = []
+    for item in items:
+        one = read_field_name(parameter.name, item, context)
+        if one.text in [known.text for known in names]:
+            message = f"the field {one.text!r} is given twice"
+            raise graph_error("RT106", one.mark, message, "keep one of the two")
+        names.append(one)
+    if len(names) < parameter.shortest:
+        raise graph_error("RT112", node.mark, f"{parameter.name} names no field", "write [a, b]")
+    return tuple(names)
+
+
+def _read_mapping(what: str, node: DocumentNode, example: str) -> dict[str, RowText]:
+    if not isinstance(node, MappingNode):
+        missing = isinstance(node, ScalarNode) and node.missing
+        message = f"{what} is a mapping, this is {'nothing' if missing else node.form}"
+        raise graph_error("RT105", node.mark, message, f"write {{name: {example}}}")
+    if not node.items:
+        raise graph_error("RT105", node.mark, f"{what} names no field", f"write {{c: {example}}}")
+    if len(node.items) > FIELDS_MAX:
+        raise graph_error("RT108", node.mark, f"more than {FIELDS_MAX:,} fields")
+    found: dict[str, RowText] = {}
+    problems = []
+    for name, item in node.items.items():
+        try:
+            check_field_name(name, node.keys[name])
+            found[name] = _read_expression(name, item, node.keys[name])
+        except GraphError as error:
+            problems += error.problems
+    if problems:
+        raise GraphError(problems)
+    return found
+
+
+def check_field_name(name: str, mark: SourceSpan) -> None:
+    """Raise GraphError unless a field of rows may have this name."""
+    if not ID.fullmatch(name):
+        rule = "a letter, then letters, digits, _ and -, 64 at most"
+        hint = describe_non_ascii(name) or suggest_space(name) or rule
+        raise graph_error("RT107", mark, f"{name[:80]!r} is not a valid name of a field", hint)
+
+
+def _read_expression(what: str, node: DocumentNode, mark: SourceSpan) -> RowText:
+    if not isinstance(node, ScalarNode):
+        message = f"{what} is an expression, this is {node.form}"
+        hint = "quote an expression that holds a comma or a brace"
+        raise graph_error("RT105", node.mark, message, hint)
+    if node.missing and node.text != "null":
+        hint = "write an expression over the fields of a row"
+        raise graph_error("RT105", mark, f"{what} has no expression", hint)
+    text = "null" if node.value is None else node.text
+    return RowText(node, parse_row_expression(text, node.place))
