@@ -4,6 +4,7 @@ The oracle keeps all rows and computes every group again after every transaction
 """
 
 import argparse
+import itertools
 import math
 import os
 import random
@@ -130,7 +131,9 @@ def to_word(value, kind, texts):
     if value is None:
         return 0
     if kind == "number":
-        return struct.unpack("<q", struct.pack("<d", math.nan if value != value else value + 0.0))[0]
+        return struct.unpack("<q", struct.pack("<d", math.nan if value != value else value + 0.0))[
+            0
+        ]
     return texts.code(value) if kind == "text" else int(value)
 
 
@@ -227,22 +230,23 @@ def list_output(operator, deltas, texts):
     rows = [canonical(row) for row in decode(operator.layout.target, deltas.words, texts)]
     changes = list(zip(rows, deltas.weights.tolist(), strict=True))
     starts = deltas.starts.tolist()
-    return [sorted(changes[a:b]) for a, b in zip(starts, starts[1:], strict=False)]
+    return [sorted(changes[a:b]) for a, b in itertools.pairwise(starts)]
 
 
 # ---- random trials
 
 
 class Trial:
-    """A random operator and random transactions over it."""
+    """A random operator, which `shape` decides, and random transactions over it."""
 
-    def __init__(self, seed):
-        self.random = rng = random.Random(seed)
+    def __init__(self, seed, shape):
+        self.random = rng = random.Random(shape)
         kinds = ["integer", "number", "boolean", "text"]
         self.types = [Type(rng.choice(kinds), rng.random() < 0.4) for _ in range(rng.randint(1, 4))]
         places = range(len(self.types))
         self.by = tuple(rng.sample(places, rng.choice([0, 1, 1, 2]) % (len(self.types) + 1)))
         self.compute = tuple(self.make_computation() for _ in range(rng.randint(1, 4)))
+        self.random = rng = random.Random(seed)
         self.specials = rng.random() < 0.2
         self.nasty = rng.choice([0.0, 0.0, 0.1, 1.0])
         self.large = rng.random() < 0.2
@@ -299,9 +303,9 @@ class Trial:
         return changes, after
 
 
-def run_trial(seed, *, compiled=False, transactions=30):
+def run_trial(seed, shape=None, *, compiled=False, transactions=30):
     """Run one trial: outputs, cuts, faults, taking back, saving and restoring."""
-    trial, texts = Trial(seed), StringDictionary()
+    trial, texts = Trial(seed, seed if shape is None else shape), StringDictionary()
     rng, shape = trial.random, (trial.types, trial.by, trial.compute)
     operator = make_operator(*shape, compiled=compiled, texts=texts)
     functions, emitted = operator._functions, []
@@ -384,11 +388,16 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--shapes", type=int, help="so many operators, with data of all seeds")
     options = parser.parse_args()
     started = time.perf_counter()
     for seed in range(options.seed, options.seed + options.count):
         try:
-            run_trial(seed, compiled=options.compiled and not os.environ.get("RTBOT_INTERPRET"))
+            run_trial(
+                seed,
+                seed % options.shapes if options.shapes else None,
+                compiled=options.compiled and not os.environ.get("RTBOT_INTERPRET"),
+            )
         except BaseException:
             print(f"seed {seed}")
             raise

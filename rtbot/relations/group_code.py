@@ -155,9 +155,7 @@ class _GroupWriter:
         row = self.layout.row
         at = f"records[slot * {self.layout.width} + "
         parts = [f"{at}{row + k}] == key{k}" for k in range(self.keys)]
-        parts += [
-            f"{at}{row + word}] & {bits} == mask{word}" for word, bits in self.masks.items()
-        ]
+        parts += [f"{at}{row + word}] & {bits} == mask{word}" for word, bits in self.masks.items()]
         return " and ".join(f"({part})" for part in parts)
 
     def find_group(self) -> list[str]:

@@ -86,8 +86,7 @@ class GroupedOperator:
         self._undo(deltas, 0, len(deltas))
 
     def _begin(self, transactions: int) -> bool:
-        """Let the row over nothing be released by the first transaction; whether that is to come.
-        """
+        """Let the first transaction release the row over nothing; return whether it will."""
         counters = self._counters
         counters[: code.ROWS_OUT + 1] = 0
         if not self.begins_early or not transactions:

@@ -29,7 +29,7 @@ def build_account(session: Session) -> dict[str, Any]:
     for name, feed in session.input_ports.items():
         arrived, waiting = feed.counts["arrived"], feed.counts["held"]
         lost = dict(sorted(feed.lost.items()))
-        inputs[name] = _make_line(arrived, waiting, lost)
+        inputs[name] = make_account_line(arrived, waiting, lost)
     return {"operators": operators, "inputs": inputs, "outputs": dict(session.rows)}
 
 
@@ -45,7 +45,8 @@ def count_held(session: Session) -> dict[str, int]:
     return waiting
 
 
-def _make_line(arrived: int, waiting: int, lost: dict[str, int]) -> dict[str, Any]:
+def make_account_line(arrived: int, waiting: int, lost: dict[str, int]) -> dict[str, Any]:
+    """Return the line of a port or an input."""
     consumed = arrived - waiting - sum(lost.values())
     return {"in": arrived, "consumed": consumed, "held": waiting, "lost": lost}
 
@@ -67,7 +68,7 @@ def _make_entry(session: Session, port: PortCounters, tied: dict[str, int]) -> d
         lost["unmatched"] = arrived - int(header[port.active])
     if port.domain is not None:
         lost["domain"] = int(header[port.domain])
-    line = _make_line(arrived, waiting, {n: c for n, c in sorted(lost.items()) if c})
+    line = make_account_line(arrived, waiting, {n: c for n, c in sorted(lost.items()) if c})
     return line | ({"unmatched": unmatched} if unmatched else {})
 
 

@@ -51,8 +51,8 @@ def dump(session: Session) -> bytes:
     header = {
         "rtbot": __version__,
         "graph": session.plan.description,
-        "io": _describe_io(session.io),
-        "own": {name: _describe_io(own) for name, own in session.own.items()},
+        "io": describe_io(session.io),
+        "own": {name: describe_io(own) for name, own in session.own.items()},
         "key": list(session.key),
         "columns": asdict(session.columns),
         "queue_limit": session.queue_limit,
@@ -66,11 +66,12 @@ def dump(session: Session) -> bytes:
     return encode_blob(header, arrays)
 
 
-def _describe_io(io: Io) -> dict[str, Any]:
+def describe_io(io: Io) -> dict[str, Any]:
+    """Return the keys of `io` that rows depend on, as JSON can hold them."""
     return {name: getattr(io, name) for name in IO_KEYS}
 
 
-def _restore_io(saved: Mapping[str, Any], io: Io) -> Io:
+def restore_io(saved: Mapping[str, Any], io: Io) -> Io:
     """Return `io` with the keys that were saved; older dumps have one time column, or None."""
     given = {name: saved[name] for name in IO_KEYS}
     time = given["time"] or ()
@@ -81,13 +82,16 @@ def _restore_io(saved: Mapping[str, Any], io: Io) -> Io:
 def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     """Return a session that goes on exactly where the dumped one was; `begin` makes a new one."""
     header, arrays = decode_blob(bytes(blob))
+    if "staged" in header:
+        message = "the dump is of another graph, one with change streams"
+        raise CheckpointError(message, code="RT313", hint=RESUME_HINT)
     try:
         header, arrays = name_arrays(plan, header, arrays)
         _check_graph(plan, header)
-        io = _restore_io(header["io"], plan.checked.io)
+        io = restore_io(header["io"], plan.checked.io)
         inputs = plan.checked.inputs
-        own = {n: _restore_io(o, inputs[n].io or io) for n, o in header.get("own", {}).items()}
-        options = InputOptions(own, _read_columns(header.get("columns", {})))
+        own = {n: restore_io(o, inputs[n].io or io) for n, o in header.get("own", {}).items()}
+        options = InputOptions(own, read_column_names(header.get("columns", {})))
         limit = header["queue_limit"]
         session = begin(plan, io, header["key"], inputs=options, queue_limit=limit)
         _restore(session, header, arrays)
@@ -99,7 +103,8 @@ def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     return session
 
 
-def _read_columns(saved: Mapping[str, Any]) -> ColumnNames:
+def read_column_names(saved: Mapping[str, Any]) -> ColumnNames:
+    """Return the columns that were named for the run."""
     return ColumnNames(tuple(saved.get("time", ())), dict(saved.get("inputs", {})))
 
 

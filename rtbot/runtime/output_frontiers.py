@@ -24,6 +24,23 @@ def find_frontier(session: Session) -> int | None:
     return None if least == FIRST else least
 
 
+def find_output_frontiers(session: Session) -> dict[str, int]:
+    """Return up to which time every output is final for all keys, also for those yet to come."""
+    outputs = session.plan.places
+    if session.finished:
+        return dict.fromkeys(outputs, LAST)
+    slots = np.zeros(1, np.int64) if session.keys is None else session.keys.list_open_slots()
+    floors = session.runner.progress.list_global_frontiers()
+    found = {}
+    for name, (stream, _) in outputs.items():
+        index, shift = session.plan.streams[stream].progress
+        least = int(_find_earliest_of(session, stream, slots, floors).min(initial=LAST))
+        if session.keys is not None:
+            least = min(least, int(shift_times(np.array([floors[index]]), shift)[0]))
+        found[name] = least
+    return found
+
+
 def find_frontiers(session: Session, columns: Sequence[Any], *, ever: bool = False) -> np.ndarray:
     """Return the times of these keys in a keyed session; the greatest for a key it does not hold.
 
@@ -65,8 +82,14 @@ def _find_earliest(session: Session, slots: np.ndarray, floors: Sequence[int]) -
     """Return the earliest frontier over all outputs, of every slot."""
     least = np.full(len(slots), LAST)
     for stream, _ in session.plan.places.values():
-        index, shift = session.plan.streams[stream].progress
-        known, pinned = (array[slots] for array in session.runner.progress.lookup(index))
-        best = np.where(pinned, known, np.maximum(known, floors[index]))
-        least = np.minimum(least, shift_times(best, shift))
+        least = np.minimum(least, _find_earliest_of(session, stream, slots, floors))
     return least
+
+
+def _find_earliest_of(
+    session: Session, stream: int, slots: np.ndarray, floors: Sequence[int]
+) -> np.ndarray:
+    """Return the frontier of a stream, of every slot."""
+    index, shift = session.plan.streams[stream].progress
+    known, pinned = (array[slots] for array in session.runner.progress.lookup(index))
+    return shift_times(np.where(pinned, known, np.maximum(known, floors[index])), shift)

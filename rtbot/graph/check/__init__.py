@@ -22,6 +22,7 @@ from rtbot.graph.check.io_section import (
 from rtbot.graph.check.parameters import read_parameters
 from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_drafts
 from rtbot.graph.check.resolve_nodes import make_node
+from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
 from rtbot.graph.document import Document, MappingNode, ScalarNode
@@ -88,10 +89,12 @@ class _Check:
             inputs, drafts, self.problems, blind=self.has_missing_names(sections, inputs)
         )
         resolve_drafts(names, context)
+        io = read_io(io_section, inputs, context)
+        context.key_fields = make_key_fields(io)
         types = self.type_nodes(inputs, drafts)
+        check_bridges(self.nodes.values(), io, io_section, context)
         outputs = read_outputs(sections.get("outputs"), names, context)
         self.check_complete(sections, inputs, drafts, outputs)
-        io = read_io(io_section, inputs, context)
         inputs = read_input_io(sections.get("inputs"), inputs, io, overrides, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
         self.warn(inputs, drafts, outputs, tests)

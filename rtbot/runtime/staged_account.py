@@ -1,0 +1,81 @@
+"""The account of a session of stages: what came in at every port, and where it went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.graph.model import Ref
+from rtbot.runtime.account import build_account, count_held, make_account_line
+from rtbot.runtime.stage_runners import RegionStageRunner, SeriesStageRunner
+
+if TYPE_CHECKING:
+    from rtbot.relations.region_runner import RegionRunner
+    from rtbot.runtime.staged_session import StagedSession
+
+
+def build_staged_account(session: StagedSession) -> dict[str, Any]:
+    """Count in = consumed + held + lost, per operator and port, as `build_account` does.
+
+    Rows of bad transactions are lost as `discarded`, deletes of rows that were not there as
+    `excess` if `io.excess` ignores them, those of keys that were not there as `absent`.
+    """
+    found: dict[str, Any] = {}
+    emitted = _count_emitted(session)
+    for stage in session.stages:
+        if isinstance(stage, SeriesStageRunner):
+            found |= build_account(stage.session)["operators"]
+    operators = {}
+    for name, node in session.plan.checked.nodes.items():
+        operators[name] = found.get(name) or {
+            port: make_account_line(emitted.get(ref, 0), 0, {}) for port, ref in node.inputs.items()
+        }
+    inputs = count_inputs(session)
+    return {"operators": operators, "inputs": inputs, "outputs": dict(session.rows)}
+
+
+def count_inputs(session: StagedSession) -> dict[str, Any]:
+    """Count the rows of every input of the graph."""
+    found: dict[str, Any] = {}
+    if session.series is not None:
+        found |= build_account(session.series)["inputs"]
+    for stage in session.stages:
+        if isinstance(stage, RegionStageRunner):
+            for source in stage.stage.sources:
+                if source.is_input:
+                    found[source.name] = _count_input(stage.runner, source.name)
+    return {name: found[name] for name in session.specs}
+
+
+def _count_input(runner: RegionRunner, name: str) -> dict[str, Any]:
+    feed, counts = runner.feeds[name], runner.region.counts[name]
+    lost = dict(feed.lost)
+    for reason, count in (("excess", counts.ignored), ("absent", counts.absent)):
+        if count:
+            lost[reason] = count
+    return make_account_line(feed.arrived, feed.held, dict(sorted(lost.items())))
+
+
+def _count_emitted(session: StagedSession) -> dict[Ref, int]:
+    """Count what came out of streams of changes, and of series that a ToChanges reads."""
+    found: dict[Ref, int] = {}
+    for stage in session.stages:
+        if not isinstance(stage, RegionStageRunner):
+            continue
+        for name, counts in stage.runner.region.counts.items():
+            found[Ref(name)] = counts.rows_out
+        for source in stage.stage.sources:
+            if source.bridge is not None:
+                found[source.ref] = stage.runner.feeds[source.name].arrived
+    return found
+
+
+def count_staged_held(session: StagedSession) -> dict[str, int]:
+    """Count rows that wait, by port or input; only where some do."""
+    found: dict[str, int] = {}
+    for stage in session.stages:
+        if isinstance(stage, SeriesStageRunner):
+            found |= count_held(stage.session)
+        else:
+            feeds = stage.runner.feeds.items()
+            found |= {name: feed.held for name, feed in feeds if feed.held}
+    return found

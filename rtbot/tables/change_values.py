@@ -1,0 +1,40 @@
+"""The table of a change output: its fields, times and weights; and its rows as Python values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.tables.change_rows import name_time, name_weight
+from rtbot.tables.output_table import OutputTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from rtbot.operator.schema import Schema
+
+    ChangeValue = tuple[int, int, dict[str, Any]]
+
+
+def make_change_table(
+    columns: Mapping[str, np.ndarray], time: np.ndarray, weight: np.ndarray, schema: Schema
+) -> OutputTable:
+    """Return times, weights and the columns of the fields, as results have them."""
+    heads = {name_time(schema.names): time, name_weight(schema.names): weight}
+    return OutputTable(heads | dict(columns))
+
+
+def list_changes(table: Mapping[str, np.ndarray], schema: Schema) -> list[ChangeValue]:
+    """Return rows (t, weight, {field: value}) of Python's own types; null is None."""
+    columns: list[list[Any]] = []
+    for field in schema:
+        cells = table[field.name].tolist()
+        valid = table.get(f"{field.name}_valid") if field.type.nullable else None
+        if valid is not None:
+            cells = [c if known else None for c, known in zip(cells, valid.tolist(), strict=True)]
+        columns.append(cells)
+    times = table[name_time(schema.names)].tolist()
+    weights = table[name_weight(schema.names)].tolist()
+    rows = (dict(zip(schema.names, cells, strict=True)) for cells in zip(*columns, strict=True))
+    return list(zip(times, weights, rows, strict=True))
