@@ -17,7 +17,7 @@ from rtbot.tables.string_dictionary import StringDictionary
 from tests.relations_oracle import (
     MOST,
     WEIGHED,
-    BadBag,
+    BadBagError,
     BagSource,
     decode,
     draw_row,
@@ -117,7 +117,7 @@ class Case:
             code = ""
             try:
                 taken = [s.take(changes) for s, changes in zip(sources, given, strict=True)]
-            except BadBag as error:
+            except BadBagError as error:
                 code = str(error)
             else:
                 for source, (bag, ignored, absent) in zip(sources, taken, strict=True):
@@ -283,7 +283,7 @@ def check_chain(number, place, compiled="never"):
                  for _ in names]  # fmt: skip
         try:
             taken = [bag.take(changes) for bag, changes in zip(bags, given, strict=True)]
-        except BadBag:
+        except BadBagError:
             continue
         for bag, (after, _, _) in zip(bags, taken, strict=True):
             bag.bag = after

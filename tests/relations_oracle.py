@@ -3,6 +3,7 @@
 Rows are tuples of Python values. `identify` makes values equal that are one: any NaN, both zeros.
 """
 
+import itertools
 import math
 from collections import Counter
 
@@ -67,7 +68,9 @@ def draw_row(rng, schema):
 def identify(row):
     """A key that is equal for equal rows only."""
     return tuple(
-        "NaN" if isinstance(c, float) and c != c else (type(c).__name__, c + 0.0)
+        "NaN"
+        if isinstance(c, float) and c != c
+        else (type(c).__name__, c + 0.0)
         if isinstance(c, float)
         else (type(c).__name__, c)
         for c in row
@@ -113,8 +116,7 @@ def decode(deltas, schema, texts):
         )  # fmt: skip
     rows = [identify(row) for row in zip(*cells, strict=True)]
     changes = list(zip(rows, deltas.weights.tolist(), strict=True))
-    bounds = deltas.starts.tolist()
-    return [changes[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [changes[a:b] for a, b in itertools.pairwise(deltas.starts.tolist())]
 
 
 def ordered(change):
@@ -130,7 +132,7 @@ def subtract(after, before):
     return Counter({row: weight for row, weight in found.items() if weight})
 
 
-class BadBag(Exception):
+class BadBagError(Exception):
     """A transaction is bad: its code."""
 
 
@@ -144,7 +146,7 @@ class BagSource:
         self.ignored = self.absent = 0
 
     def take(self, changes):
-        """The bag after a transaction; BadBag if it is bad."""
+        """The bag after a transaction; BadBagError if it is bad."""
         return self._upsert(changes) if self.places else self._add(changes)
 
     def _add(self, changes):
@@ -156,7 +158,7 @@ class BagSource:
         if worst == 2 and self.excess == "ignore":
             worst = max([0, *(w > MOST for w in after.values())])
         if worst:
-            raise BadBag("RT401" if worst == 2 else "RT404")
+            raise BadBagError("RT401" if worst == 2 else "RT404")
         return Counter({r: w for r, w in after.items() if w > 0}), lost, 0
 
     def _upsert(self, changes):
@@ -171,7 +173,7 @@ class BagSource:
                 deletes.add(key)
                 continue
             if puts.get(key, identity) != identity and self.conflicts == "error":
-                raise BadBag("RT402")
+                raise BadBagError("RT402")
             puts[key] = identity
         there = {key_of(identity) for identity in self.bag}
         gone = deletes | set(puts)

@@ -38,7 +38,7 @@ def passes(check, *arguments):
     """Whether a check passes; what it found is printed."""
     try:
         return check(*arguments) is not False
-    except Exception:
+    except Exception:  # noqa: BLE001 (what a check raises is printed)
         print(f"{check.__name__}{arguments} fails:")
         traceback.print_exc(limit=-3, file=sys.stdout)
         return None

@@ -60,15 +60,15 @@ class Cache:
         if missing:
             raise ValueError(f"there is no field {', '.join(sorted(missing))}")
         self.fields = fields
-        undo: list[tuple[Row, int]] = []
+        undo: list[tuple[Row, Row, int]] = []
         try:
             for time, weight, row in changes:
                 identity = tuple(map(_identify, row))
                 self._change(identity, row, weight, time)
-                undo.append((identity, weight))
+                undo.append((identity, row, weight))
         except StateError:
-            for identity, weight in reversed(undo):
-                self._add(identity, self._values.get(identity, identity), -weight)
+            for identity, row, weight in reversed(undo):
+                self._add(identity, row, -weight)
             raise
 
     def rows(self) -> list[dict[str, Any]]:

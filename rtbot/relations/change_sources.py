@@ -11,7 +11,7 @@ from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import hash_tables, upserting, weighing
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import find_least
-from rtbot.relations.stores import Bag, StoreOwner
+from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
 from rtbot.relations.weighed import Weigher
 
 if TYPE_CHECKING:
@@ -101,10 +101,12 @@ class SourceTable(StoreOwner):
         weights, starts = np.empty(2 * len(given), np.int64), np.zeros(transactions + 1, np.int64)
         room = int(np.diff(given.starts).max(initial=0))
         scratch = [np.empty(room, np.int64) for _ in range(3)]
-        absent, cursor = np.zeros(transactions, np.int64), np.zeros(6, np.int64)
+        absent, cursor = np.zeros(transactions, np.int64), np.zeros(weighing.CURSOR, np.int64)
+        tags, ahead = bag.hash_rows(given.words), choose_ahead(self.kernels)
         while True:
             code = self.kernels.upsert_transactions(
-                self.last_wins, given.starts, given.words.reshape(-1), given.weights, bag.width,
+                self.last_wins, ahead, given.starts, given.words.reshape(-1), given.weights, tags,
+                bag.width,
                 bag.places, bag.bits, bag.table, bag.words, bag.counts, bag.meta, *scratch, cursor,
                 words.reshape(-1), weights, starts, absent,
             )  # fmt: skip

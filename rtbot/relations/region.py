@@ -53,9 +53,9 @@ class BadTransaction:
             code=self.fault.code,
             hint=self.fault.hint,
             output=output,
+            input=self.operator if self.is_source else None,
             time=self.time,
             value=self.row,
-            input=self.operator if self.is_source else None,
         )
 
 

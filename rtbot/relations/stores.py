@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.arrays import grow_array
 from rtbot.relations.kernels.hash_tables import EMPTY, USED
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 ROOM_AT_FIRST = 16
 DOUBLED, MORE = 4096, 1.3
 """So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
+
+AHEAD = 64
+"""So many rows are looked up in advance, to wait for memory once."""
 
 LOAD = 0.75
 """How full the table of a store may be."""
@@ -80,6 +84,12 @@ class Store:
     def count_bytes(self) -> int:
         """Return the bytes of all arrays."""
         return sum(array.nbytes for array in self.list_arrays().values())
+
+    def hash_rows(self, words: np.ndarray) -> np.ndarray:
+        """Return the hashes of the keys of rows."""
+        tags = np.empty(len(words), np.int64)
+        self.kernels.hash_rows(words.reshape(-1), self.width, self.places, self.bits, tags)
+        return tags
 
     def find_ids(self) -> np.ndarray:
         """Return the ids in use, ascending."""
@@ -184,6 +194,11 @@ class StoreOwner:
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what `save` returned; raise ValueError if it does not fit."""
         self.store.restore(values, arrays)
+
+
+def choose_ahead(kernels: ModuleType) -> int:
+    """Return how many rows are looked up in advance, which is of use to compiled code only."""
+    return 0 if isinstance(kernels.hash_rows, InterpretedFunction) else AHEAD
 
 
 def list_key_parts(

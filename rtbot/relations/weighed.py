@@ -11,7 +11,7 @@ from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import hash_tables, weighing
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import find_least
-from rtbot.relations.stores import Bag, StoreOwner
+from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,11 +65,14 @@ class Weigher:
         rows = len(weights) if how != weighing.NOTHING else 0
         out_words = np.empty((rows, self.bag.width), np.int64)
         out_weights, out_starts = np.empty(rows, np.int64), np.zeros(transactions + 1, np.int64)
-        self.lost, cursor = np.zeros(transactions, np.int64), np.zeros(6, np.int64)
+        self.lost = np.zeros(transactions, np.int64)
+        cursor = np.zeros(weighing.CURSOR, np.int64)
         bag, flat = self.bag, words.reshape(-1)
+        tags, ahead = bag.hash_rows(words), choose_ahead(self.kernels)
         while True:
             code = self.kernels.weigh_transactions(
-                how, sign, starts, flat, weights, bag.ports, bag.width, bag.places, bag.bits,
+                how, sign, ahead, starts, flat, weights, tags, bag.ports, bag.width, bag.places,
+                bag.bits,
                 bag.table, bag.words, bag.counts, bag.meta, *self._scratch, cursor,
                 out_words.reshape(-1), out_weights, out_starts, self.lost,
             )  # fmt: skip

@@ -35,6 +35,40 @@ def hash_key(words, first, places, bits):
     return value >> 1
 
 
+def hash_rows(words, width, places, bits, tags):
+    """Hash the keys of many rows."""
+    for row in range(len(tags)):
+        tags[row] = hash_key(words, row * width, places, bits)
+
+
+def fetch_rows(tags, first, ahead, table, known, width, counts, ports):
+    """Read what the next `ahead` rows will find: many reads that wait for memory at one time.
+
+    What is read is returned, so that the compiler cannot leave it out.
+    """
+    size = len(table)
+    last = min(first + ahead, len(tags))
+    read = 0
+    for row in range(first, last):
+        read ^= table[(tags[row] * size) >> 31]
+    for row in range(first, last):
+        entry = table[(tags[row] * size) >> 31]
+        if entry != EMPTY:
+            read ^= known[(entry & IDS) * width] ^ counts[(entry & IDS) * ports]
+    return read
+
+
+def fetch_entries(entries, first, last, table, known, width, counts, ports):
+    """Read again what entries found: a large transaction may have pushed it out of the caches."""
+    size = len(table)
+    read = 0
+    for index in range(first, last):
+        entry = entries[index]
+        read ^= table[((entry >> 32) * size) >> 31]
+        read ^= known[(entry & IDS) * width] ^ counts[(entry & IDS) * ports]
+    return read
+
+
 def has_same_key(words, first, known, second, places, bits):
     """Whether the rows at `first` and at `second` of `known` have one key."""
     for part in range(len(places)):

@@ -13,6 +13,7 @@ from rtbot.relations.kernels.hash_tables import (
     ROOM,
     TOUCHED,
     copy_row,
+    fetch_rows,
     find_entry,
     find_id,
     free_id,
@@ -22,13 +23,13 @@ from rtbot.relations.kernels.hash_tables import (
     remove_entry,
     take_id,
 )
-from rtbot.relations.kernels.weighing import AT, COUNT, OUT, ROW
+from rtbot.relations.kernels.weighing import AT, COUNT, OUT, READ, ROW
 
 CONFLICT = 4
 
 
 def upsert_transactions(
-    last_wins, starts, words, weights, width, places, bits, table, known, counts, meta,
+    last_wins, ahead, starts, words, weights, tags, width, places, bits, table, known, counts, meta,
     entries, before, puts, cursor, out_words, out_weights, out_starts, absent,
 ):  # fmt: skip
     """Take the transactions from the cursor on: DONE, ROOM (call again) or CONFLICT.
@@ -38,7 +39,8 @@ def upsert_transactions(
     """
     while cursor[AT] < len(out_starts) - 1:
         code = gather_puts(
-            last_wins, starts, words, weights, width, places, bits, table, known, counts, meta,
+            last_wins, ahead, starts, words, weights, tags, width, places, bits, table, known,
+            counts, meta,
             entries, before, puts, cursor,
         )  # fmt: skip
         if code == ROOM:
@@ -59,15 +61,18 @@ def upsert_transactions(
 
 
 def gather_puts(
-    last_wins, starts, words, weights, width, places, bits, table, known, counts, meta,
+    last_wins, ahead, starts, words, weights, tags, width, places, bits, table, known, counts, meta,
     entries, before, puts, cursor,
 ):  # fmt: skip
     """Find what is put for every key of a transaction: DONE, ROOM or CONFLICT."""
     first = max(starts[cursor[AT]], cursor[ROW])
     for row in range(first, starts[cursor[AT] + 1]):
         cursor[ROW] = row
+        if ahead > 0 and row % ahead == 0:
+            cursor[READ] ^= fetch_rows(tags, row, ahead, table, known, width, counts, 1)
         index = touch_key(
-            words, row, width, places, bits, table, known, counts, meta, entries, before, puts,
+            words, row, tags[row], width, places, bits, table, known, counts, meta, entries,
+            before, puts,
             cursor,
         )  # fmt: skip
         if index < 0:
@@ -83,10 +88,9 @@ def gather_puts(
 
 
 def touch_key(
-    words, row, width, places, bits, table, known, counts, meta, entries, before, puts, cursor
+    words, row, tag, width, places, bits, table, known, counts, meta, entries, before, puts, cursor
 ):
     """The number of a row's key in its transaction; -1 if the store has no room."""
-    tag = hash_key(words, row * width, places, bits)
     place = find_entry(table, tag, words, row * width, known, width, places, bits)
     entry = table[place]
     if entry == EMPTY:

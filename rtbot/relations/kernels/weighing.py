@@ -7,7 +7,7 @@ transaction begin, and the end of the last.
 While a transaction is gathered, the first count of a touched row is its number in the transaction.
 Of a number, `entries` has the entry, `rows` the row that touched it first, `before` the counts, and
 `high` and `low` the sums of the halves of the weights, so that no sum of int64 overflows. `cursor`:
-transaction, port, row, rows touched, rows out, rows to blame.
+transaction, port, row, rows touched, rows out, rows to blame, what was read in advance.
 """
 
 from rtbot.relations.kernels.hash_tables import (
@@ -18,23 +18,28 @@ from rtbot.relations.kernels.hash_tables import (
     ROOM,
     TOUCHED,
     copy_row,
+    fetch_entries,
+    fetch_rows,
     find_entry,
     find_id,
     free_id,
     has_room,
-    hash_key,
     remove_entry,
     take_id,
 )
 
 MOST = 2**63 - 1
-AT, PORT, ROW, COUNT, OUT, BLAMED = 0, 1, 2, 3, 4, 5
+AT, PORT, ROW, COUNT, OUT, BLAMED, READ = 0, 1, 2, 3, 4, 5, 6
+CURSOR = 7
+"""Words of a cursor."""
+
 OVERFLOW, EXCESS = 2, 3
 NOTHING, BAG, FORGIVING_BAG, ANY, ALL, FIRST_ONLY, LEAST, REST = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 def weigh_transactions(
-    how, sign, starts, words, weights, ports, width, places, bits, table, known, counts, meta,
+    how, sign, ahead, starts, words, weights, tags, ports, width, places, bits, table, known,
+    counts, meta,
     entries, rows, before, high, low, cursor, out_words, out_weights, out_starts, lost,
 ):  # fmt: skip
     """Take the transactions from the cursor on: DONE, ROOM (call again), OVERFLOW or EXCESS.
@@ -45,7 +50,8 @@ def weigh_transactions(
     transactions = len(out_starts) - 1
     while cursor[AT] < transactions:
         if not gather_rows(
-            sign, starts, words, weights, ports, width, places, bits, table, known, counts, meta,
+            sign, ahead, starts, words, weights, tags, ports, width, places, bits, table, known,
+            counts, meta,
             entries, rows, before, high, low, cursor, transactions,
         ):  # fmt: skip
             return ROOM
@@ -54,7 +60,7 @@ def weigh_transactions(
             restore_counts(ports, width, table, known, counts, meta, entries, before, cursor)
             return code
         write_counts(
-            how, ports, width, table, known, counts, meta, entries, before, high, cursor,
+            how, ahead, ports, width, table, known, counts, meta, entries, before, high, cursor,
             out_words, out_weights,
         )  # fmt: skip
         cursor[AT] += 1
@@ -66,7 +72,8 @@ def weigh_transactions(
 
 
 def gather_rows(
-    sign, starts, words, weights, ports, width, places, bits, table, known, counts, meta,
+    sign, ahead, starts, words, weights, tags, ports, width, places, bits, table, known, counts,
+    meta,
     entries, rows, before, high, low, cursor, transactions,
 ):  # fmt: skip
     """Sum the weights of the distinct rows of a transaction; False if the store has no room."""
@@ -76,8 +83,11 @@ def gather_rows(
         if port == cursor[PORT] and first < cursor[ROW]:
             first = cursor[ROW]
         for row in range(first, starts[port * (transactions + 1) + at + 1]):
+            if ahead > 0 and row % ahead == 0:
+                cursor[READ] ^= fetch_rows(tags, row, ahead, table, known, width, counts, ports)
             index = touch_row(
-                words, row, ports, width, places, bits, table, known, counts, meta, entries, rows,
+                words, row, tags[row], ports, width, places, bits, table, known, counts, meta,
+                entries, rows,
                 before, high, low, cursor,
             )  # fmt: skip
             if index < 0:
@@ -91,11 +101,10 @@ def gather_rows(
 
 
 def touch_row(
-    words, row, ports, width, places, bits, table, known, counts, meta, entries, rows, before,
+    words, row, tag, ports, width, places, bits, table, known, counts, meta, entries, rows, before,
     high, low, cursor,
 ):  # fmt: skip
     """The number of a row in its transaction; -1 if the store has no room."""
-    tag = hash_key(words, row * width, places, bits)
     place = find_entry(table, tag, words, row * width, known, width, places, bits)
     entry = table[place]
     if entry == EMPTY:
@@ -165,12 +174,15 @@ def restore_counts(ports, width, table, known, counts, meta, entries, before, cu
 
 
 def write_counts(
-    how, ports, width, table, known, counts, meta, entries, before, high, cursor,
+    how, ahead, ports, width, table, known, counts, meta, entries, before, high, cursor,
     out_words, out_weights,
 ):  # fmt: skip
     """Emit the changes of a transaction, and let its counts be those of the store."""
     out = cursor[OUT]
     for index in range(cursor[COUNT]):
+        if ahead > 0 and cursor[COUNT] > ahead and index % ahead == 0:
+            last = min(index + ahead, cursor[COUNT])
+            cursor[READ] ^= fetch_entries(entries, index, last, table, known, width, counts, ports)
         change = weigh(how, high, index * ports, ports) - weigh(how, before, index * ports, ports)
         if change != 0:
             copy_row(known, (entries[index] & IDS) * width, out_words, out * width, width)
