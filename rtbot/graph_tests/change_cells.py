@@ -5,26 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.graph.check.test_changes import FieldCells
-from rtbot.tables.change_rows import ChangeRows, name_time, name_weight
+from rtbot.runtime.push_one import to_rows
+from rtbot.runtime.result import Result
+from rtbot.tables.change_values import list_changes
 from rtbot.tables.text_columns import TextColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
 
     from rtbot.graph.check.test_rows import Row
     from rtbot.operator.schema import Schema
-
-
-def list_table_changes(table: Mapping[str, np.ndarray], schema: Schema) -> list[Row]:
-    """Return the rows of a table of a result."""
-    columns = []
-    for field in schema:
-        cells, valid = table[field.name].tolist(), table.get(f"{field.name}_valid")
-        columns.append(_mask(cells, None if valid is None or not field.type.nullable else valid))
-    times, weights = table[name_time(schema.names)], table[name_weight(schema.names)]
-    return list(_join(schema, columns, times.tolist(), weights.tolist()))
+    from rtbot.runtime.staged_plan import StagedPlan
+    from rtbot.tables.change_rows import ChangeRows
 
 
 def list_change_rows(rows: ChangeRows, schema: Schema) -> list[Row]:
@@ -36,9 +30,24 @@ def list_change_rows(rows: ChangeRows, schema: Schema) -> list[Row]:
     return list(_join(schema, columns, rows.time.tolist(), rows.weight.tolist()))
 
 
-def make_change_rows(changes: Iterable[tuple[int, int, Mapping[str, Any]]]) -> list[Row]:
-    """Return what `push_one` released of a change output."""
-    return [(FieldCells(fields.items()), time, weight) for time, weight, fields in changes]
+def list_stage_rows(result: Result, plan: StagedPlan) -> dict[str, Any]:
+    """Return the rows of a result as `push_one` returns them."""
+    schemas = plan.change_outputs
+    series = {name: table for name, table in result.items() if name not in schemas}
+    found = to_rows(Result(series, result.key), result.key)
+    return found | {name: list_changes(result[name], schemas[name]) for name in schemas}
+
+
+def collect_stage_rows(
+    emitted: dict[str, list[Row]], found: Mapping[str, Any], plan: StagedPlan
+) -> None:
+    """Add what was released: changes as (cells, t, weight), keys as cells of their own."""
+    for name, rows in found.items():
+        if name in plan.change_outputs:
+            emitted[name] += [(FieldCells(cells.items()), t, weight) for t, weight, cells in rows]
+        else:
+            several = len(plan.checked.io.key) > 1
+            emitted[name] += [(*row[0], *row[1:]) for row in rows] if several else rows
 
 
 def _mask(cells: list[Any], valid: np.ndarray | None) -> list[Any]:
