@@ -101,4 +101,5 @@ CODES = {
     "RT403": "a transaction that changes too many rows",
     "RT404": "a weight beyond 64 bits",
     "RT405": "a change that does not fit what a Cache holds",
+    "RT406": "an expression that has no value for a row",
 }

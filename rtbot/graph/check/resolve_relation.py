@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.errors import GraphError, Problem, Problems, graph_error, suggest_known_name
 from rtbot.expression.row_typing import type_aggregate, type_row_expression
 from rtbot.graph.check.context import hint_known_names
-from rtbot.graph.check.row_values import RowText
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
 from rtbot.operator.relation import (
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from rtbot.expression import Expression, Term
     from rtbot.graph.check.context import Context
     from rtbot.graph.check.drafts import Draft
+    from rtbot.graph.check.row_values import RowText
     from rtbot.graph.document import ScalarNode
 
 
@@ -84,8 +84,8 @@ def _make_schema(draft: Draft, type_: Type, context: Context) -> Schema:
     """Return the schema of what feeds a port; a series has the key columns and one field."""
     if type_.schema is not None:
         return type_.schema
-    named = draft.values.get("field")
-    field = Field(getattr(named, "text", named), Type(type_.kind, type_.nullable))
+    named = draft.values["field"]
+    field = Field(named if isinstance(named, str) else named.text, Type(type_.kind, type_.nullable))
     return Schema((*context.key_fields, field))
 
 

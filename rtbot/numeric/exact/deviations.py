@@ -29,8 +29,15 @@ SHORT_FACTOR = 2.0**26
 
 @step
 def shift_moments(
-    entering, departing, center,
-    sum_high, sum_low, sum_slack, square_high, square_low, square_slack,
+    entering,
+    departing,
+    center,
+    sum_high,
+    sum_low,
+    sum_slack,
+    square_high,
+    square_low,
+    square_slack,
 ):
     """Both sums after one value came and another left (`departing` is the center if none did).
 
@@ -74,9 +81,7 @@ def excess_less_product(excess, variance, divisor):
 
 
 @step
-def settle_deviation(
-    count, sum_high, sum_low, sum_slack, square_high, square_low, square_slack
-):
+def settle_deviation(count, sum_high, sum_low, sum_slack, square_high, square_low, square_slack):
     """(settled, deviation): the root of the rounded variance, if the slack leaves one choice.
 
     The variance is (count * squares - sum**2) / (count * (count - 1)); products and their
@@ -120,54 +125,129 @@ def settle_deviation(
 
 @step
 def quick_deviation(
-    entering, leaving, evicts, count,
-    center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+    entering,
+    leaving,
+    evicts,
+    count,
+    center,
+    sum_high,
+    sum_low,
+    sum_slack,
+    square_high,
+    square_low,
+    square_slack,
+    specials,
 ):
     """(settled, deviation, the six sums) from the state alone; if not, `deviation_again`."""
     departing = leaving if evicts else center
     sum_high, sum_low, sum_slack, square_high, square_low, square_slack = shift_moments(
-        entering, departing, center,
-        sum_high, sum_low, sum_slack, square_high, square_low, square_slack,
+        entering,
+        departing,
+        center,
+        sum_high,
+        sum_low,
+        sum_slack,
+        square_high,
+        square_low,
+        square_slack,
     )
     settled, deviation = False, 0.0
     if specials == 0 and square_high < SQUARE_LIMIT:
         settled, deviation = settle_deviation(
             count, sum_high, sum_low, sum_slack, square_high, square_low, square_slack
         )
-    return (
-        settled, deviation, sum_high, sum_low, sum_slack, square_high, square_low, square_slack
-    )
+    return (settled, deviation, sum_high, sum_low, sum_slack, square_high, square_low, square_slack)
 
 
 @step
 def standard_deviation(
-    entering, leaving, evicts, count, values, first, scratch, scratch_first,
-    center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+    entering,
+    leaving,
+    evicts,
+    count,
+    values,
+    first,
+    scratch,
+    scratch_first,
+    center,
+    sum_high,
+    sum_low,
+    sum_slack,
+    square_high,
+    square_low,
+    square_slack,
+    specials,
 ):
     """Exact sample deviation of the window: (deviation, and the eight of the state).
 
     math.sqrt(statistics.variance(window)); 0.0 for one value, NaN with a NaN or an infinity.
     """
-    (settled, deviation, sum_high, sum_low, sum_slack, square_high, square_low, square_slack
-     ) = quick_deviation(
-        entering, leaving, evicts, count,
-        center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+    (settled, deviation, sum_high, sum_low, sum_slack, square_high, square_low, square_slack) = (
+        quick_deviation(
+            entering,
+            leaving,
+            evicts,
+            count,
+            center,
+            sum_high,
+            sum_low,
+            sum_slack,
+            square_high,
+            square_low,
+            square_slack,
+            specials,
+        )
     )
     if settled:
         return (
-            deviation, center, sum_high, sum_low, sum_slack,
-            square_high, square_low, square_slack, specials,
+            deviation,
+            center,
+            sum_high,
+            sum_low,
+            sum_slack,
+            square_high,
+            square_low,
+            square_slack,
+            specials,
         )
     return deviation_again(
-        entering, leaving, evicts, count, values, first, scratch, scratch_first,
-        center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+        entering,
+        leaving,
+        evicts,
+        count,
+        values,
+        first,
+        scratch,
+        scratch_first,
+        center,
+        sum_high,
+        sum_low,
+        sum_slack,
+        square_high,
+        square_low,
+        square_slack,
+        specials,
     )
 
 
 @noinline
 def deviation_again(
-    entering, leaving, evicts, count, values, first, scratch, scratch_first,
-    center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+    entering,
+    leaving,
+    evicts,
+    count,
+    values,
+    first,
+    scratch,
+    scratch_first,
+    center,
+    sum_high,
+    sum_low,
+    sum_slack,
+    square_high,
+    square_low,
+    square_slack,
+    specials,
 ):
     """The deviation from an exact state, or else from the window; as `standard_deviation`."""
     specials += special_code(entering) - (special_code(leaving) if evicts else 0)
@@ -180,8 +260,15 @@ def deviation_again(
         )
         if deviation > 0.0:
             return (
-                deviation, center, sum_high, sum_low, sum_slack,
-                square_high, square_low, square_slack, specials,
+                deviation,
+                center,
+                sum_high,
+                sum_low,
+                sum_slack,
+                square_high,
+                square_low,
+                square_slack,
+                specials,
             )
     center = choose_center(entering, count, values, first)
     sum_high, sum_low, sum_slack, square_high, square_low, square_slack = moments_of_window(
@@ -195,8 +282,15 @@ def deviation_again(
     if not settled:
         deviation = exact_deviation(count, values, first, scratch, scratch_first)
     return (
-        deviation, center, sum_high, sum_low, sum_slack,
-        square_high, square_low, square_slack, specials,
+        deviation,
+        center,
+        sum_high,
+        sum_low,
+        sum_slack,
+        square_high,
+        square_low,
+        square_slack,
+        specials,
     )
 
 
@@ -221,16 +315,21 @@ def moments_of_window(center, count, values, first):
     square_high, square_low, square_slack = 0.0, 0.0, 0.0
     for index in range(first, first + count):
         sum_high, sum_low, sum_slack, square_high, square_low, square_slack = shift_moments(
-            values[index], center, center,
-            sum_high, sum_low, sum_slack, square_high, square_low, square_slack,
+            values[index],
+            center,
+            center,
+            sum_high,
+            sum_low,
+            sum_slack,
+            square_high,
+            square_low,
+            square_slack,
         )
     return sum_high, sum_low, sum_slack, square_high, square_low, square_slack
 
 
 @step
-def deviation_of_moments(
-    count, sum_high, sum_low, square_high, square_low, scratch, scratch_first
-):
+def deviation_of_moments(count, sum_high, sum_low, square_high, square_low, scratch, scratch_first):
     """The deviation from sums that have dropped nothing, in wide digits."""
     clear_digits(scratch, scratch_first, SCRATCH_DIGITS)
     add_value(sum_high, scratch, scratch_first)

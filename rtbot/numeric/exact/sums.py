@@ -107,8 +107,18 @@ def quick_sum(entering, leaving, evicts, high, low, slack, specials):
 
 @step
 def moving_sum(
-    entering, leaving, evicts, count, values, first, scratch, scratch_first,
-    high, low, slack, specials,
+    entering,
+    leaving,
+    evicts,
+    count,
+    values,
+    first,
+    scratch,
+    scratch_first,
+    high,
+    low,
+    slack,
+    specials,
 ):
     """Exact sum of the window, rounded once: (sum, high, low, slack, specials)."""
     settled, total, high, low, slack = quick_sum(
@@ -122,9 +132,7 @@ def moving_sum(
 
 
 @noinline
-def sum_again(
-    entering, leaving, evicts, count, values, first, scratch, scratch_first, specials
-):
+def sum_again(entering, leaving, evicts, count, values, first, scratch, scratch_first, specials):
     """The moving sum from the window itself; returns as `moving_sum` does."""
     specials += special_code(entering) - (special_code(leaving) if evicts else 0)
     if specials != 0:
@@ -149,8 +157,18 @@ def quick_mean(entering, leaving, evicts, count, high, low, slack, specials):
 
 @step
 def moving_mean(
-    entering, leaving, evicts, count, values, first, scratch, scratch_first,
-    high, low, slack, specials,
+    entering,
+    leaving,
+    evicts,
+    count,
+    values,
+    first,
+    scratch,
+    scratch_first,
+    high,
+    low,
+    slack,
+    specials,
 ):
     """Exact mean of the window, rounded once: (mean, high, low, slack, specials)."""
     settled, mean, high, low, slack = quick_mean(
@@ -159,15 +177,35 @@ def moving_mean(
     if settled:
         return mean, high, low, slack, specials
     return mean_again(
-        entering, leaving, evicts, count, values, first, scratch, scratch_first,
-        high, low, slack, specials,
+        entering,
+        leaving,
+        evicts,
+        count,
+        values,
+        first,
+        scratch,
+        scratch_first,
+        high,
+        low,
+        slack,
+        specials,
     )
 
 
 @noinline
 def mean_again(
-    entering, leaving, evicts, count, values, first, scratch, scratch_first,
-    high, low, slack, specials,
+    entering,
+    leaving,
+    evicts,
+    count,
+    values,
+    first,
+    scratch,
+    scratch_first,
+    high,
+    low,
+    slack,
+    specials,
 ):
     """The moving mean from an exact state, or else from the window; returns as `moving_mean`."""
     specials += special_code(entering) - (special_code(leaving) if evicts else 0)
