@@ -11,6 +11,7 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.graph.check import check
 from rtbot.graph.document import load_document
 from rtbot.graph.model import collect_own
+from rtbot.graph.stages import has_changes
 from rtbot.io.bindings import make_input_spec
 from rtbot.io.pushes import push_all
 from rtbot.look.file_errors import explain_errors
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph
     from rtbot.graph_tests import Outcome
     from rtbot.runtime.session import Session
+    from rtbot.runtime.staged_plan import StagedPlan
+    from rtbot.runtime.staged_session import StagedSession
+
+    AnyPlan = Plan | StagedPlan
+    AnySession = Session | StagedSession
 
 SORT, KEY = "sort", "key"
 """What `run` takes by name beside the options of a session."""
@@ -61,7 +67,7 @@ class Graph:
         self._params = params
         self._io_given = dict(io or {})
         self.checked = check(document, params, self._io_given)
-        self._plans: dict[tuple[str, ...], Plan] = {}
+        self._plans: dict[tuple[str, ...], AnyPlan] = {}
 
     @property
     def name(self) -> str:
@@ -144,7 +150,7 @@ class Graph:
 
         return format_canonical(self._require_document(), self.checked, self._params)
 
-    def plan(self, taps: Iterable[str] = ()) -> Plan:
+    def plan(self, taps: Iterable[str] = ()) -> AnyPlan:
         """Return the plan of this graph; the outputs of these operators are results too."""
         names = tuple(taps)
         for name in names:
@@ -153,7 +159,7 @@ class Graph:
                 hint = suggest_name(name, self.checked.nodes) or f"there are {there}"
                 raise DataError(f"there is no operator {name!r} to tap", code="RT206", hint=hint)
         if names not in self._plans:
-            self._plans[names] = Plan(self.checked, names)
+            self._plans[names] = _make_plan(self.checked, names)
         return self._plans[names]
 
     def code(self, *, helpers: bool = True) -> str:
@@ -187,7 +193,7 @@ class Graph:
 
     def start(
         self, key: str | Sequence[str] | None = None, **options: Unpack[StartOptions]
-    ) -> Session:
+    ) -> AnySession:
         """Start a session; `key` names key columns, default `io.key`.
 
         `time` names the column of times in tables and files (or several, whose texts are joined by
@@ -200,7 +206,7 @@ class Graph:
         Operators of one's own are compiled before they run, not beside.
         """
         from rtbot.runtime.input_options import InputOptions
-        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
+        from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT
         from rtbot.runtime.session_code import choose_plan_mode
 
         check_options(options, (KEY, SORT, *StartOptions.__annotations__), self.checked.params)
@@ -210,7 +216,7 @@ class Graph:
         columns = name_columns(options.get("time"), options.get("inputs"), checked.inputs)
         limit = options.get("queue_limit")
         plan = self.plan(options.get("tap") or ())
-        return Session(
+        return _find_session_type(plan)(
             plan,
             checked.io,
             names,
@@ -257,7 +263,7 @@ class Graph:
 
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | str | None = None
-    ) -> Session:
+    ) -> AnySession:
         """Continue from `Session.dump`; raise CheckpointError if it is damaged or does not fit."""
         from rtbot.runtime.dump import resume
         from rtbot.runtime.session import Session
@@ -266,6 +272,10 @@ class Graph:
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
         plan = self.plan(tap or ())
+        if not isinstance(plan, Plan):
+            from rtbot.runtime.staged_dump import resume_stages
+
+            return resume_stages(plan, blob, choose_plan_mode(plan, compiled))
         begin = partial(Session, compiled=choose_plan_mode(plan, compiled))
         return resume(plan, blob, begin)
 
@@ -275,3 +285,23 @@ class Graph:
             return self.checked
         document = self._require_document()
         return check(document, self._params, {**self._io_given, **policies})
+
+
+def _make_plan(checked: CheckedGraph, taps: tuple[str, ...]) -> AnyPlan:
+    """Return the plan of a graph; with change streams it has stages."""
+    if not has_changes(checked):
+        return Plan(checked, taps)
+    from rtbot.runtime.staged_plan import StagedPlan
+
+    return StagedPlan(checked, taps)
+
+
+def _find_session_type(plan: AnyPlan) -> Any:
+    """Return the class of the sessions of a plan."""
+    if isinstance(plan, Plan):
+        from rtbot.runtime.session import Session
+
+        return Session
+    from rtbot.runtime.staged_session import StagedSession
+
+    return StagedSession

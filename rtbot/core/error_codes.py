@@ -102,4 +102,5 @@ CODES = {
     "RT404": "a weight beyond 64 bits",
     "RT405": "a change that does not fit what a Cache holds",
     "RT406": "an expression that has no value for a row",
+    "RT407": "several rows where a series takes one",
 }

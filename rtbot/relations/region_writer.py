@@ -13,7 +13,7 @@ from rtbot.operator.step_source import StepSources
 from rtbot.relations.group_code import list_steps, write_group_functions
 from rtbot.relations.group_layout import make_layout
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
-from rtbot.relations.row_code import write_row_functions
+from rtbot.relations.row_code import list_row_steps, write_row_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,7 +124,7 @@ class _RegionWriter:
         setting = {"by": tuple(map(schema.place, by)), "compute": compute}
         target = node.types["o1"].schema
         assert target is not None
-        loop = self.name_function(node, "group")
+        loop = f"group_{len(self.nodes)}"
         text = write_group_functions(loop, make_layout(setting, schema, target))
         self.texts.append(text)
         for step in list_steps(text):
@@ -144,19 +144,36 @@ class _RegionWriter:
         schema = Schema(tuple(Field(name, tree.type) for name, tree in trees.items()))
         stream = len(self.streams)
         self.streams.append(schema)
-        self.write_rows(f"{node.id}.arguments", "Select", trees, (source, stream))
+        self.write_rows(f"{node.id}.arguments", [*trees.values()], (source, stream))
         return stream, schema
 
     def write_where(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
-        self.write_rows(node.id, "Where", dict(node.formulas), (source, output))
+        self.write_rows(node.id, [node.formulas["condition"]], (source, output), keeps=True)
 
     def write_select(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
-        trees = {name: node.formulas[f"fields.{name}"] for name in node.values["fields"]}
-        self.write_rows(node.id, "Select", trees, (source, output))
+        trees = [node.formulas[f"fields.{name}"] for name in node.values["fields"]]
+        self.write_rows(node.id, trees, (source, output))
+
+    def write_rows(
+        self, name: str, trees: list[Expression], streams: tuple[int, int], *, keeps: bool = False
+    ) -> None:
+        """Write the loop of a Where, which `keeps` rows, or of a Select."""
+        source, output = streams
+        target = None if keeps else self.streams[output]
+        loop = f"rows_{len(self.nodes)}"
+        code = write_row_functions(loop, trees, self.streams[source], target)
+        self.texts.append(code.text)
+        for step in list_row_steps(code.text):
+            self.steps.add(step.__name__, step)
+        operator = "Where" if keeps else "Select"
+        setting, functions = dict(code.setting), dict(code.functions)
+        self.nodes.append(
+            RegionNode(name, operator, "rowwise", (source,), output, setting, functions)
+        )
 
     def guard_series(self, outputs: dict[str, int]) -> None:
         """Add the check that a ToSeries reads one row at a time, where that is not known."""
@@ -183,10 +200,6 @@ class _RegionWriter:
             )
 
     # ---- text
-
-    def name_function(self, node: Node, what: str) -> str:
-        """Return the name of a function that no other operator has."""
-        return f"{what}_{len(self.nodes)}"
 
     def write_text(self) -> str:
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Key = tuple[int, ...]
 
 SEVERAL = (
-    "RT406",
+    "RT407",
     "there would be several rows, and a series has one value at a time",
     "GroupBy makes one row of many; in a keyed run rows have the key columns",
 )

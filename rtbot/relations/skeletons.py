@@ -39,5 +39,6 @@ SKELETONS: dict[str, MakeOperator] = {
     "upsert": SourceTable,
     "weighed": make_set_operation,
     "grouped": _make_grouped,
+    "rowwise": RowwiseOperator,
     "single": SingleRow,
 }

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from rtbot.operator.schema import Schema
     from rtbot.tables.time_column import TimeColumn
 
 
@@ -20,6 +21,11 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
     (float64, int64, bool, or objects for text) and, where the output may be null, `value_valid`
     (bool). Rows are in the order of (key, t). `key` names the key columns, `unit` is `io.unit`,
     `time_column` is the column of times that came in, which frames have again.
+
+    The table of a change output, which is in `schemas`, has `t`, `weight` (int64) and the fields
+    instead, with `<field>_valid` for those that may be null; where a field has the name `t` or
+    `weight`, the time or the weight is `_t` or `_weight`. Its rows are in the order of t, deletes
+    first.
     """
 
     def __init__(
@@ -28,20 +34,22 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         key: Sequence[str] = (),
         unit: str | None = None,
         time_column: TimeColumn | None = None,
+        schemas: Mapping[str, Schema] | None = None,
     ) -> None:
         super().__init__(outputs)
         self.key, self.unit, self.time_column = tuple(key), unit, time_column
+        self.schemas = dict(schemas or {})
 
     def __repr__(self) -> str:
         from rtbot.viz.charts.summary import Summary
 
-        return Summary(self, self.key, self.unit).text()
+        return Summary(self._chartable(), self.key, self.unit, self._count_changes()).text()
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
         """Return what a notebook shows: a table with small charts, or text where it shows none."""
         from rtbot.viz.charts.summary import Summary
 
-        summary = Summary(self, self.key, self.unit)
+        summary = Summary(self._chartable(), self.key, self.unit, self._count_changes())
         return {"text/html": summary.html(), "text/plain": summary.text()}
 
     def plot(
@@ -63,10 +71,11 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         from rtbot.viz.charts.downsample import Collector
         from rtbot.viz.charts.summary import count_keys
 
+        tables = self._chartable()
         collected = Collector(self.key)
-        collected.add(self)
+        collected.add(tables)
         clock = TimeAxis(unit or self.unit)
-        picture = draw_chart(collected, list(self), clock, title, count_keys(self, self.key))
+        picture = draw_chart(collected, list(tables), clock, title, count_keys(tables, self.key))
         if path is not None:
             Files().place(os.fspath(path), picture.encode())
         return picture
@@ -77,12 +86,48 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         It is that of `rtbot compare`, and does not depend on the machine. `rtbot.tables.digests`
         defines it.
         """
-        from rtbot.tables.digests import digest_table
+        from rtbot.tables.digests import digest_changes, digest_table
 
-        return {name: digest_table(table, self.key) for name, table in self.items()}
+        return {
+            name: digest_changes(table, self.schemas[name])
+            if name in self.schemas
+            else digest_table(table, self.key)
+            for name, table in self.items()
+        }
 
-    def to_arrow(self) -> Any:
+    def _chartable(self) -> Mapping[str, Mapping[str, np.ndarray]]:
+        """Return the tables as charts draw them: of changes, how many rows there are over time."""
+        from rtbot.tables.change_values import count_rows
+
+        if not self.schemas:
+            return self
+        return {
+            name: count_rows(table, self.schemas[name], self.key) if name in self.schemas else table
+            for name, table in self.items()
+        }
+
+    def _count_changes(self) -> dict[str, int]:
+        return {name: len(next(iter(self[name].values()))) for name in self.schemas}
+
+    def _choose_output(self, output: str | None) -> str | None:
+        """Return the change output that is to be a table of its own; None for series."""
+        from rtbot.core.errors import DataError, suggest_name
+
+        if output is not None and output not in self:
+            hint = suggest_name(output, self) or f"the outputs are {', '.join(self)}"
+            raise DataError(f"there is no output {output!r}", code="RT206", hint=hint)
+        if output is None and len(self) == 1:
+            (output,) = self
+        if output is None and self.schemas:
+            name = next(iter(self.schemas))
+            message = f"{name} has changes, which are a table of their own"
+            raise DataError(message, code="RT214", hint=f"name the output: {name!r}")
+        return output if output in self.schemas else None
+
+    def to_arrow(self, output: str | None = None) -> Any:
         """Return one pyarrow Table: the times, the key columns, then a column per output.
+
+        With `output` only that one; of a change output, the times, the weights and the fields.
 
         The times have the name and the type of the column that came in; they are timestamps in
         `io.unit` where that type cannot hold them all (half a second in seconds), and int64 where
@@ -94,15 +139,21 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         from rtbot.tables.time_column import OWN_NAME, build_time_column
         from rtbot.tables.wide import build_wide
 
-        table = build_wide(self, self.key)
-        like = self.time_column
+        like, changes = self.time_column, self._choose_output(output)
+        if changes is not None:
+            from rtbot.tables.change_table import build_change_table
+
+            table = build_change_table(self[changes], self.schemas[changes])
+        else:
+            table = build_wide(self if output is None else {output: self[output]}, self.key)
         if like is None:
             return table
-        name = like.name if like.name not in (*self.key, *self) else OWN_NAME
+        own = table.column_names[0] if changes is not None else OWN_NAME
+        name = like.name if like.name not in table.column_names[1:] else own
         times = build_time_column(to_numpy(table.column(0)), like, self.unit)
         return table.set_column(0, name, times)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, output: str | None = None) -> Any:
         """Return `to_arrow` as a pandas frame.
 
         Integers and booleans with nulls get pandas' nullable types; numbers stay float64, where a
@@ -112,7 +163,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         import pyarrow as pa
 
         nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-        table = self.to_arrow()
+        table = self.to_arrow(output)
         return pd.DataFrame(
             {
                 name: column.to_pandas(types_mapper=nullable.get if column.null_count else None)
@@ -120,11 +171,11 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
             }
         )
 
-    def to_polars(self) -> Any:
+    def to_polars(self, output: str | None = None) -> Any:
         """Return `to_arrow` as a polars frame."""
         import polars as pl
 
-        return pl.from_arrow(self.to_arrow())
+        return pl.from_arrow(self.to_arrow(output))
 
 
 def merge_results(parts: Sequence[Result]) -> Result:
@@ -132,4 +183,7 @@ def merge_results(parts: Sequence[Result]) -> Result:
     from rtbot.tables.wide import concat_results, sort_outputs
 
     key, last = parts[0].key, parts[-1]
-    return Result(sort_outputs(concat_results(parts), key), key, last.unit, last.time_column)
+    whole = concat_results(parts)
+    tables = {name: whole[name] for name in whole if name not in last.schemas}
+    tables = {**whole, **sort_outputs(tables, key)}
+    return Result(tables, key, last.unit, last.time_column, last.schemas)

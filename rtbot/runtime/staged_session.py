@@ -64,12 +64,13 @@ class StagedSession:
         self,
         plan: StagedPlan,
         io: Io,
+        key: Sequence[str] | None = None,
         *,
         inputs: InputOptions | None = None,
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool | str = NOW,
     ) -> None:
-        self.plan, self.io, self.key = plan, io, tuple(io.key)
+        self.plan, self.io, self.key = plan, io, _check_run_key(plan, io, key)
         chosen = inputs or InputOptions(collect_own(plan.checked.inputs))
         self.own, self.columns = chosen.own, chosen.columns
         self.queue_limit = queue_limit
@@ -461,6 +462,17 @@ class StagedSession:
         from rtbot.runtime.staged_dump import dump_stages
 
         return dump_stages(self)
+
+
+def _check_run_key(plan: StagedPlan, io: Io, key: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the run's key; raise StateError for another than that of the graph's `io`."""
+    if key is not None and tuple(key) != io.key:
+        message = "the key of a graph with change streams is that of its io"
+        hint = "write it in the graph, with its type: io: {key: {COLUMN: text}}"
+        if all(one.type.schema is not None for one in plan.checked.inputs.values()):
+            hint = "key is for series: GroupBy computes for each value of a field"
+        raise StateError(message, code="RT303", hint=hint)
+    return tuple(io.key)
 
 
 def _make_all_specs(

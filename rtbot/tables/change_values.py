@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rtbot.tables.change_rows import name_time, name_weight
 from rtbot.tables.output_table import OutputTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
+    from collections.abc import Mapping, Sequence
 
     from rtbot.operator.schema import Schema
 
@@ -38,3 +38,18 @@ def list_changes(table: Mapping[str, np.ndarray], schema: Schema) -> list[Change
     weights = table[name_weight(schema.names)].tolist()
     rows = (dict(zip(schema.names, cells, strict=True)) for cells in zip(*columns, strict=True))
     return list(zip(times, weights, rows, strict=True))
+
+
+def count_rows(
+    table: Mapping[str, np.ndarray], schema: Schema, key: Sequence[str] = ()
+) -> dict[str, np.ndarray]:
+    """Return how many rows there are after each time, as the table of a series; its `key` is null.
+
+    The rows are those of these changes: there are none before.
+    """
+    times, weights = table[name_time(schema.names)], table[name_weight(schema.names)]
+    last = np.ones(len(times), np.bool_)
+    np.not_equal(times[1:], times[:-1], out=last[:-1])
+    counts = np.cumsum(weights)[last]
+    empty: dict[str, np.ndarray] = {name: np.full(len(counts), None, object) for name in key}
+    return empty | {"t": times[last], "value": counts}

@@ -6,6 +6,9 @@ one byte for each row (0 null, 1 number, 2 integer, 3 boolean, 4 text), then its
 null: numbers and integers as 8 bytes, booleans as one, texts as all their lengths (8 bytes each, in
 bytes of UTF-8) and then all their bytes. Everything is little-endian; rows are in the order of
 (key, t). Numbers are the bits of IEEE 754: 0.0 is not -0.0, and NaNs of different bits differ.
+
+That of a change output begins with `rtbot digest 2` and a line feed, and the numbers of fields and
+of rows; then come `t`, `weight` and every field, as columns of this form.
 """
 
 from __future__ import annotations
@@ -16,10 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.tables.change_rows import name_time, name_weight
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-BEGIN = b"rtbot digest 1\n"
+    from rtbot.operator.schema import Schema
+
+BEGIN, BEGIN_CHANGES = b"rtbot digest 1\n", b"rtbot digest 2\n"
 NULL, NUMBER, INTEGER, BOOLEAN, TEXT = range(5)
 KINDS = {"f": (NUMBER, "<f8"), "i": (INTEGER, "<i8"), "b": (BOOLEAN, "|b1")}
 
@@ -33,6 +40,21 @@ def digest_table(table: Mapping[str, np.ndarray], key: Sequence[str]) -> str:
             found.update(part)
     for part in _encode_column(table["value"], table.get("value_valid")):
         found.update(part)
+    return found.hexdigest()
+
+
+def digest_changes(table: Mapping[str, np.ndarray], schema: Schema) -> str:
+    """Return the digest of the table of a change output, whose rows are in their order."""
+    time = table[name_time(schema.names)]
+    found = hashlib.sha256(BEGIN_CHANGES)
+    found.update(struct.pack("<QQ", len(schema), len(time)))
+    columns = [(time, None), (table[name_weight(schema.names)], None)]
+    for field in schema:
+        valid = table.get(f"{field.name}_valid") if field.type.nullable else None
+        columns.append((table[field.name], valid))
+    for column, valid in columns:
+        for part in _encode_column(column, valid):
+            found.update(part)
     return found.hexdigest()
 
 

@@ -97,7 +97,7 @@ def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, OutputTa
     made: dict[tuple[int, ...], RawColumn] = {}
     whole: dict[str, OutputTable] = {}
     for output in results[-1]:
-        parts = [result[output] for result in results if len(result[output]["t"])]
+        parts = [result[output] for result in results if _has_rows(result[output])]
         parts = parts or [results[-1][output]]
         whole[output] = OutputTable()
         for name in parts[0]:
@@ -107,6 +107,10 @@ def concat_results(results: Sequence[Mapping[str, Table]]) -> dict[str, OutputTa
                 made[same] = concat_raw(arrays)
             whole[output][name] = made[same]
     return whole
+
+
+def _has_rows(table: Table) -> bool:
+    return len(read_raw(table, next(iter(table)))) > 0
 
 
 def sort_outputs(

@@ -42,10 +42,20 @@ QUIET = "opacity: 0.65; font-size: 85%"
 
 
 class Summary:
-    """The summary of a result; `tables` by output."""
+    """The summary of a result; `tables` by output.
 
-    def __init__(self, tables: Mapping[str, Table], key: Sequence[str], unit: str | None) -> None:
-        self.tables, self.key = tables, tuple(key)
+    `changes` has how many changes an output has that is a change stream; its table has how many rows
+    there are over time.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Table],
+        key: Sequence[str],
+        unit: str | None,
+        changes: Mapping[str, int] | None = None,
+    ) -> None:
+        self.tables, self.key, self.changes = tables, tuple(key), changes or {}
         times = [table["t"] for table in tables.values() if len(table["t"])]
         self.first = min((int(t.min()) for t in times), default=0)
         self.last = max((int(t.max()) for t in times), default=0)
@@ -58,7 +68,7 @@ class Summary:
         parts = [format_count(len(self.tables), "output")]
         if self.key:
             parts[0] += f" by {', '.join(self.key)} ({format_count(self.keys, 'key')})"
-        rows = sum(len(table["t"]) for table in self.tables.values())
+        rows = sum(self.changes.get(n, len(t["t"])) for n, t in self.tables.items())
         parts.append(format_count(rows, "row"))
         if not self.empty:
             parts.append(f"{self.clock.text(self.first)} to {self.clock.text(self.last)}")
@@ -66,7 +76,12 @@ class Summary:
 
     def lines(self) -> list[tuple[str, ...]]:
         """Return the cells of every output, in the order of HEADER."""
-        return [(name, *self._cells(table)) for name, table in self.tables.items()]
+        lines = [(name, *self._cells(table)) for name, table in self.tables.items()]
+        counts = [self.changes.get(name) for name in self.tables]
+        return [
+            line if count is None else (line[0], f"{count:,}", *line[2:])
+            for line, count in zip(lines, counts, strict=True)
+        ]
 
     def _cells(self, table: Table) -> tuple[str, ...]:
         times, valid = table["t"], table.get("value_valid")
