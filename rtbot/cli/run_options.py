@@ -69,7 +69,7 @@ def _refuse_for_tables(graph: Graph, options: Mapping[str, Any]) -> None:
     """Refuse options that a graph with tables that change does not have yet."""
     if not has_changes(graph.checked):
         return
-    for option in ("plot", "timings", "checkpoint", "resume"):
+    for option in ("plot", "timings"):
         if options.get(option):
             message = f"--{option} does not go with tables that change yet: it comes later"
             raise click.UsageError(message)

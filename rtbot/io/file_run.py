@@ -149,9 +149,11 @@ def _open_rejects(
     return writer.write
 
 
-def _make_plotter(graph: Graph, session: Session) -> Plotter:
+def _make_plotter(graph: Graph, session: Session | StagedSession) -> Plotter:
     from rtbot.io.run_chart import Plotter
+    from rtbot.runtime.session import Session
 
+    assert isinstance(session, Session), "tables that change have no chart"
     return Plotter(graph.checked, session)
 
 

@@ -102,5 +102,6 @@ def time_session(session: Session | StagedSession, timings: Timings | None) -> P
     """
     from rtbot.runtime.session import Session
 
-    is_timed = timings is not None and isinstance(session, Session)
-    return TimedSession(session, timings) if is_timed else session
+    if timings is None or not isinstance(session, Session):
+        return session
+    return TimedSession(session, timings)

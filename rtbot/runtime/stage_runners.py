@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot.graph.model import Ref
-    from rtbot.relations.change_feed import TimedRows
     from rtbot.graph.stages import RegionStage, SeriesStage, StageSource
+    from rtbot.relations.change_feed import TimedRows
     from rtbot.relations.region import BadTransaction
     from rtbot.relations.region_runner import RegionRunner
     from rtbot.runtime.session import Session
