@@ -142,7 +142,9 @@ class StepRunner:
         self.released.add(self.session.close_key(unwrap_key(key)))
 
     def _dump(self) -> None:
-        self.session = self.graph.resume(self.session.dump(), compiled=self.compiled)
+        found = self.graph.resume(self.session.dump(), compiled=self.compiled)
+        assert isinstance(found, type(self.session)), "the session of a graph is of one kind"
+        self.session = found
 
 
 def unwrap_key(key: tuple[Any, ...]) -> Any:
