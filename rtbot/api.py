@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph
     from rtbot.graph_tests import Outcome
     from rtbot.runtime.session import Session
-    from rtbot.runtime.staged_plan import StagedPlan
-    from rtbot.runtime.staged_session import StagedSession
-
-    AnyPlan = Plan | StagedPlan
-    AnySession = Session | StagedSession
 
 SORT, KEY = "sort", "key"
 """What `run` takes by name beside the options of a session."""
@@ -67,7 +62,7 @@ class Graph:
         self._params = params
         self._io_given = dict(io or {})
         self.checked = check(document, params, self._io_given)
-        self._plans: dict[tuple[str, ...], AnyPlan] = {}
+        self._plans: dict[tuple[str, ...], Plan] = {}
 
     @property
     def name(self) -> str:
@@ -150,7 +145,7 @@ class Graph:
 
         return format_canonical(self._require_document(), self.checked, self._params)
 
-    def plan(self, taps: Iterable[str] = ()) -> AnyPlan:
+    def plan(self, taps: Iterable[str] = ()) -> Plan:
         """Return the plan of this graph; the outputs of these operators are results too."""
         names = tuple(taps)
         for name in names:
@@ -193,7 +188,7 @@ class Graph:
 
     def start(
         self, key: str | Sequence[str] | None = None, **options: Unpack[StartOptions]
-    ) -> AnySession:
+    ) -> Session:
         """Start a session; `key` names key columns, default `io.key`.
 
         `time` names the column of times in tables and files (or several, whose texts are joined by
@@ -216,7 +211,8 @@ class Graph:
         columns = name_columns(options.get("time"), options.get("inputs"), checked.inputs)
         limit = options.get("queue_limit")
         plan = self.plan(options.get("tap") or ())
-        return _find_session_type(plan)(
+        make: type[Session] = _find_session_type(plan)
+        return make(
             plan,
             checked.io,
             names,
@@ -263,7 +259,7 @@ class Graph:
 
     def resume(
         self, blob: bytes, *, tap: Iterable[str] = (), compiled: bool | str | None = None
-    ) -> AnySession:
+    ) -> Session:
         """Continue from `Session.dump`; raise CheckpointError if it is damaged or does not fit."""
         from rtbot.runtime.dump import resume
         from rtbot.runtime.session import Session
@@ -272,10 +268,12 @@ class Graph:
         if isinstance(blob, str | os.PathLike):
             raise TypeError("resume takes the bytes of a dump: Path(...).read_bytes()")
         plan = self.plan(tap or ())
-        if not isinstance(plan, Plan):
+        if has_changes(plan.checked):
             from rtbot.runtime.staged_dump import resume_stages
 
-            return resume_stages(plan, blob, choose_plan_mode(plan, compiled))
+            staged: Any = plan
+            session: Any = resume_stages(staged, blob, choose_plan_mode(plan, compiled))
+            return session  # type: ignore[no-any-return]
         begin = partial(Session, compiled=choose_plan_mode(plan, compiled))
         return resume(plan, blob, begin)
 
@@ -287,8 +285,8 @@ class Graph:
         return check(document, self._params, {**self._io_given, **policies})
 
 
-def _make_plan(checked: CheckedGraph, taps: tuple[str, ...]) -> AnyPlan:
-    """Return the plan of a graph; with change streams it has stages."""
+def _make_plan(checked: CheckedGraph, taps: tuple[str, ...]) -> Any:
+    """Return the plan of a graph; with change streams a `StagedPlan`, which has plans of stages."""
     if not has_changes(checked):
         return Plan(checked, taps)
     from rtbot.runtime.staged_plan import StagedPlan
@@ -296,8 +294,8 @@ def _make_plan(checked: CheckedGraph, taps: tuple[str, ...]) -> AnyPlan:
     return StagedPlan(checked, taps)
 
 
-def _find_session_type(plan: AnyPlan) -> Any:
-    """Return the class of the sessions of a plan."""
+def _find_session_type(plan: Any) -> Any:
+    """Return the class of the sessions of a plan; all have the same methods."""
     if isinstance(plan, Plan):
         from rtbot.runtime.session import Session
 

@@ -39,11 +39,20 @@ SCHEMA = Schema(
     )
 )
 VALUES = {
-    "integer": (0, 1, -1, 2, 3, -7, 10, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), 2**62, 5, -5),
-    "number": (0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 2.0**53, NAN, INF, -INF, 9e18),
+    "integer": (
+        *(0, 1, -1, 2, 3, -7, 10, 5, -5),
+        *(2**53, 2**53 + 1, 2**62, 2**63 - 1, -(2**63)),
+    ),
+    "number": (
+        *(0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 2.0**53, 9e18),
+        *(NAN, INF, -INF),
+    ),
     "boolean": (True, False),
-    "text": ("", "a", "b", "ab", "B", " a ", "a%b", "1", "-12", "1.5", "true", "\u00e9", "\U0001f600", "\uff5e"),
-}  # fmt: skip
+    "text": (
+        *("", "a", "b", "ab", "B", " a ", "a%b", "1", "-12", "1.5", "true"),
+        *("\u00e9", "\U0001f600", "\uff5e"),
+    ),
+}
 NUMERIC = ("integer", "number")
 PATTERNS = ("", "%", "a%", "%b", "_", "a_b", "%a%b%", "a%%b", "%1")
 
@@ -87,7 +96,9 @@ class Generator:
 
     def make_integer(self, depth):
         pick = self.random
-        op = pick.choice(("+", "-", "*", "//", "%", "neg", "abs", "sign", "floor", "cast", "length"))
+        op = pick.choice(
+            ("+", "-", "*", "//", "%", "neg", "abs", "sign", "floor", "cast", "length")
+        )
         if op == "length" and "text" in self.kinds:
             return self.call(op, self.make("text", depth))
         if op in ("cast", "length"):
@@ -110,7 +121,21 @@ class Generator:
 
     def make_boolean(self, depth):
         pick = self.random
-        op = pick.choice(("and", "or", "not", "compare", "compare", "is_null", "is_distinct", "in", "isnan", "cast", "text"))
+        op = pick.choice(
+            (
+                "and",
+                "or",
+                "not",
+                "compare",
+                "compare",
+                "is_null",
+                "is_distinct",
+                "in",
+                "isnan",
+                "cast",
+                "text",
+            )
+        )
         if op in ("and", "or"):
             return self.call(op, self.make("boolean", depth), self.make("boolean", depth))
         if op == "not":
@@ -128,7 +153,7 @@ class Generator:
         if op == "in":
             others = [self.make(other, depth) for _ in range(pick.randint(1, 3))]
             return self.call(op, self.make(kind, depth), *others)
-        if op == "compare" or op == "text":
+        if op in ("compare", "text"):
             op = pick.choice(("<", "<=", ">", ">=", "==", "!="))
         return self.call(op, self.make(kind, depth), self.make(other, depth))
 
@@ -143,7 +168,9 @@ class Generator:
 
     def make_text(self, depth):
         pick = self.random
-        op = pick.choice(("upper", "lower", "trim", "ltrim", "rtrim", "concat", "substring", "replace", "cast"))
+        op = pick.choice(
+            ("upper", "lower", "trim", "ltrim", "rtrim", "concat", "substring", "replace", "cast")
+        )
         if op == "cast":
             return make_call(op, [self.make(pick.choice(self.kinds[:3]), depth)], MARK, "text")
         if op == "concat":
@@ -269,7 +296,9 @@ def main():
         except BaseException:
             print(f"seed {seed}")
             raise
-    shown = "" if answers is None else f", DuckDB agrees in {answers.same}, refuses {answers.refused}"
+    shown = (
+        "" if answers is None else f", DuckDB agrees in {answers.same}, refuses {answers.refused}"
+    )
     print(f"{options.count} expressions{shown}")
 
 

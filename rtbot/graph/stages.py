@@ -81,7 +81,9 @@ def split_stages(checked: CheckedGraph, outputs: Mapping[str, Ref]) -> tuple[Sta
     `outputs` are those that are wanted, by name. A graph without change streams is one stage.
     """
     if not has_changes(checked):
-        sources = tuple(StageSource(n, Ref(n), i.type, is_input=True) for n, i in checked.inputs.items())
+        sources = tuple(
+            StageSource(n, Ref(n), i.type, is_input=True) for n, i in checked.inputs.items()
+        )
         return (SeriesStage("series", checked, sources, outputs),)
     return tuple(_Splitter(checked, outputs).list_stages())
 

@@ -92,18 +92,26 @@ class ChangeFeed:
         message, times = "t={} is late: t={} came before it", [at, newest]
         hint = "sort the changes by time, or set io.lateness"
         if at <= self.floor:
-            message, times, hint = "t={} is late: the input was advanced to {}", [at, self.floor], ""
+            message, times, hint = (
+                "t={} is late: the input was advanced to {}",
+                [at, self.floor],
+                "",
+            )
         place = row if rows.rows is None else int(rows.rows[row])
         where: dict[str, Any] = {"input": self.name, "time": at, "row": place}
         raise DataError(message, code="RT202", hint=hint, times=times, **where)
 
     def accept(self, rows: TimedRows) -> None:
-        """Take prepared rows."""
-        if not len(rows):
-            return
-        self.arrived += len(rows)
-        self.newest = max(self.newest, int(rows.time.max()))
-        self._parts.append(rows)
+        """Take prepared rows, whose times are the clock."""
+        if len(rows):
+            self.newest = max(self.newest, int(rows.time.max()))
+            self.add(rows)
+
+    def add(self, rows: TimedRows) -> None:
+        """Take rows of a source that is advanced, and has no clock of its own."""
+        if len(rows):
+            self.arrived += len(rows)
+            self._parts.append(rows)
 
     def advance(self, until: int) -> None:
         """Note that nothing up to a time comes any more."""

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 LATEST = "latest"
 
 
-def write_region(
-    stage: RegionStage, checked: CheckedGraph, key: Sequence[str] = ()
-) -> RegionPlan:
+def write_region(stage: RegionStage, checked: CheckedGraph, key: Sequence[str] = ()) -> RegionPlan:
     """Return the plan of a region; `key` are the key columns of the run."""
     return _RegionWriter(stage, checked, tuple(key)).write()
 
@@ -45,7 +43,7 @@ class _RegionWriter:
         for node in self.stage.nodes:
             WRITERS[node.operator.__name__](self, node)
         outputs = {name: self.places[ref] for name, ref in self.stage.outputs.items()}
-        self.guard_series(outputs)
+        self.guard_series()
         return RegionPlan(
             name=self.stage.name,
             sources=sources,
@@ -175,11 +173,13 @@ class _RegionWriter:
             RegionNode(name, operator, "rowwise", (source,), output, setting, functions)
         )
 
-    def guard_series(self, outputs: dict[str, int]) -> None:
+    def guard_series(self) -> None:
         """Add the check that a ToSeries reads one row at a time, where that is not known."""
         for node in self.checked.nodes.values():
             ref = next(iter(node.inputs.values()))
-            is_end = node.types[next(iter(node.inputs))].kind == "changes" and "field" in node.values
+            is_end = (
+                node.types[next(iter(node.inputs))].kind == "changes" and "field" in node.values
+            )
             if not is_end or ref not in self.places or node.types["o1"].kind == "changes":
                 continue
             stream = self.places[ref]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.relations.deltas import Deltas
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import list_text_words
 from rtbot.relations.stores import list_key_parts
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import ModuleType
 
+    from rtbot.relations.deltas import Deltas
     from rtbot.relations.region_plan import RegionNode, RegionPlan
     from rtbot.tables.string_dictionary import StringDictionary
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from rtbot.operator.schema import Field
     from rtbot.relations.row_codec import RowCodec
+    from rtbot.tables import Columns
+    from rtbot.tables.convert import Key
 
     Table = Mapping[str, np.ndarray]
     Cells = tuple[np.ndarray | TextColumn, np.ndarray | None]
@@ -38,9 +40,20 @@ def make_rows(table: Table, key: Sequence[str], codec: RowCodec) -> TimedRows:
     return TimedRows(table["t"], words, np.ones(len(words), np.int64))
 
 
+def check_keys(columns: Columns, fields: Sequence[Field]) -> None:
+    """Raise DataError for key columns that are not of the types that the graph gives them."""
+    for part, field in zip(columns.keys, fields, strict=False):
+        _fit_key(part, field)
+
+
 def _read_key(column: np.ndarray, field: Field) -> Cells:
     """Return the values of a key column, and which are not null."""
-    part = convert_key(column.tolist() if column.dtype == object else column)
+    return _fit_key(convert_key(column.tolist() if column.dtype == object else column), field)
+
+
+def _fit_key(part: Key, field: Field) -> Cells:
+    values: np.ndarray | TextColumn
+    valid: np.ndarray | None
     if isinstance(part, TextColumn):
         values, valid, kind = part, part.codes >= 0, "text"
     elif isinstance(part, tuple):

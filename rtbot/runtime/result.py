@@ -184,6 +184,6 @@ def merge_results(parts: Sequence[Result]) -> Result:
 
     key, last = parts[0].key, parts[-1]
     whole = concat_results(parts)
-    tables = {name: whole[name] for name in whole if name not in last.schemas}
-    tables = {**whole, **sort_outputs(tables, key)}
+    tables: dict[str, Mapping[str, np.ndarray]] = dict(whole)
+    tables |= sort_outputs({n: t for n, t in whole.items() if n not in last.schemas}, key)
     return Result(tables, key, last.unit, last.time_column, last.schemas)

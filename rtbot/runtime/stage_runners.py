@@ -116,7 +116,7 @@ class RegionStageRunner:
         if source.bridge is not None:
             table = flow.series.get(source.ref)
             if table is not None and len(table["t"]):
-                feed.accept(make_rows(table, self.key, feed.codec))
+                feed.add(make_rows(table, self.key, feed.codec))
         elif source.ref in flow.changes:
-            feed.accept(flow.changes[source.ref])
+            feed.add(flow.changes[source.ref])
         feed.advance(flow.reached[source.ref])

@@ -49,9 +49,8 @@ def count_inputs(session: StagedSession) -> dict[str, Any]:
 def _count_input(runner: RegionRunner, name: str) -> dict[str, Any]:
     feed, counts = runner.feeds[name], runner.region.counts[name]
     lost = dict(feed.lost)
-    for reason, count in (("excess", counts.ignored), ("absent", counts.absent)):
-        if count:
-            lost[reason] = count
+    found = {"excess": counts.ignored, "absent": counts.absent}
+    lost |= {reason: count for reason, count in found.items() if count}
     return make_account_line(feed.arrived, feed.held, dict(sorted(lost.items())))
 
 

@@ -16,12 +16,21 @@ from rtbot.graph.stages import SeriesStage
 from rtbot.relations.change_feed import FIRST, LAST
 from rtbot.relations.region_runner import RegionRunner
 from rtbot.relations.row_codec import RowCodec
+from rtbot.runtime.bridges import check_keys
 from rtbot.runtime.exclusive import exclusive
-from rtbot.runtime.input_options import InputOptions, make_specs
+from rtbot.runtime.input_options import InputOptions
 from rtbot.runtime.result import Result
 from rtbot.runtime.session import BROKEN, DEFAULT_QUEUE_LIMIT, Session
 from rtbot.runtime.stage_runners import Flow, RegionStageRunner, SeriesStageRunner
-from rtbot.tables import split_by_input
+from rtbot.runtime.staged_edge import (
+    check_run_key,
+    find_key_fields,
+    list_messages,
+    make_all_specs,
+    make_empty_table,
+    make_message,
+)
+from rtbot.tables import split_by_input, to_columns
 from rtbot.tables.change_rows import (
     ChangeRows,
     ChangeSpec,
@@ -39,9 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from rtbot.core.batch import Column
     from rtbot.graph.model import Io, Ref
-    from rtbot.operator import Type
     from rtbot.relations.change_feed import ChangeFeed, TimedRows
     from rtbot.runtime.staged_plan import StagedPlan
     from rtbot.tables import TableSpec
@@ -70,7 +77,7 @@ class StagedSession:
         queue_limit: int = DEFAULT_QUEUE_LIMIT,
         compiled: bool | str = NOW,
     ) -> None:
-        self.plan, self.io, self.key = plan, io, _check_run_key(plan, io, key)
+        self.plan, self.io, self.key = plan, io, check_run_key(plan, io, key)
         chosen = inputs or InputOptions(collect_own(plan.checked.inputs))
         self.own, self.columns = chosen.own, chosen.columns
         self.queue_limit = queue_limit
@@ -80,7 +87,7 @@ class StagedSession:
         self.may_get_messages = True
         self.busy = False
         self.clock = make_clock(io.reading, io.unit)
-        self.specs = _make_all_specs(plan, io, chosen, self.key)
+        self.specs = make_all_specs(plan, io, chosen, self.key)
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
         self.stages = [
             self._make_stage(number, chosen, compiled) for number in range(len(plan.stages))
@@ -97,6 +104,7 @@ class StagedSession:
         if isinstance(first, SeriesStageRunner) and first.is_first:
             self.series = first.session
         self._callbacks: dict[str, list[Take]] = {}
+        self._key_fields = find_key_fields(plan, self.key)
         self._reached: dict[Ref, int] = {}
 
     def _make_stage(
@@ -178,8 +186,7 @@ class StagedSession:
         try:
             changes = self._read_changes(tables, sort=sort)
             self._check_queues({name for name, rows in changes.items() if len(rows)})
-            if self.ending and (given or any(map(len, changes.values()))):
-                raise StateError("the session is finishing: it takes no more input", code="RT301")
+            self._check_ending(given, changes)
             rows = {name: self.feeds[name].prepare(found) for name, found in changes.items()}
             results = self._push_series(given, sort=sort)
         except BaseException as error:
@@ -191,6 +198,12 @@ class StagedSession:
         for name, found in rows.items():
             self.feeds[name].accept(found)
         return self._run(results)
+
+    def _check_ending(self, series: Mapping[str, Any], changes: Mapping[str, ChangeRows]) -> None:
+        """Refuse rows where `finish` has begun, and a bad transaction has stopped it."""
+        if self.ending and (series or any(map(len, changes.values()))):
+            message = "the session is being finished: it takes no more input"
+            raise StateError(message, code="RT301", hint="call finish() again")
 
     def _read_changes(self, tables: Mapping[str, Any], *, sort: bool) -> dict[str, ChangeRows]:
         found = {}
@@ -206,6 +219,10 @@ class StagedSession:
     def _push_series(self, tables: Mapping[str, Any], *, sort: bool) -> list[Result]:
         if not tables or self.series is None:
             return []
+        if self._key_fields:
+            for name, table in tables.items():
+                spec: Any = self.specs[name]
+                check_keys(to_columns(table, spec), self._key_fields)
         result = self.series.push(tables, sort=sort)
         self.note_times(self.series.time_column)
         return [result]
@@ -256,25 +273,12 @@ class StagedSession:
                     raise DataError("changes have no run key", code="RT303", input=name)
                 table: Any = make_change_row(spec, time, value, weight)
             else:
-                table = self._make_message(name, time, value, key)
+                column = self.columns.inputs.get(name, "value")
+                table = make_message(self.key, column, time, value, key)
             result = self._push({name: table})
         except PlacedError as error:
             raise error.at(row=None) from None
         return self._list_rows(result)
-
-    def _make_message(self, name: str, time: Any, value: Any, key: Any) -> dict[str, list[Any]]:
-        """Return one message of a series as a table."""
-        table = {"t": [time], self.columns.inputs.get(name, "value"): [value]}
-        if not self.key:
-            return table
-        if key is ...:
-            hint = f"push_one(name, t, value, key=...) for {', '.join(self.key)}"
-            raise DataError("this session has a key", code="RT303", hint=hint, input=name)
-        parts = key if isinstance(key, tuple) else (key,)
-        if len(parts) != len(self.key):
-            message = f"a key has {len(self.key)} values, not {len(parts)}"
-            raise DataError(message, code="RT207", input=name)
-        return table | {column: [part] for column, part in zip(self.key, parts, strict=True)}
 
     def _list_rows(self, result: Result) -> dict[str, Any]:
         """Return the rows of outputs that have any, of Python's own types."""
@@ -284,7 +288,7 @@ class StagedSession:
             if schema is not None:
                 rows = list_changes(table, schema)
             else:
-                rows = _list_messages(table, self.key)
+                rows = list_messages(table, self.key)
             if rows:
                 found[name] = rows
         return found
@@ -415,7 +419,7 @@ class StagedSession:
             if schema is None:
                 table = flow.series.get(ref)
                 if table is None:
-                    table = _make_empty_table(self.plan.types[ref], self.key)
+                    table = make_empty_table(self.plan.types[ref], self.key)
                 tables[name] = table if isinstance(table, OutputTable) else OutputTable(table)
                 self.rows[name] += len(table["t"])
             else:
@@ -462,53 +466,3 @@ class StagedSession:
         from rtbot.runtime.staged_dump import dump_stages
 
         return dump_stages(self)
-
-
-def _check_run_key(plan: StagedPlan, io: Io, key: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the run's key; raise StateError for another than that of the graph's `io`."""
-    if key is not None and tuple(key) != io.key:
-        message = "the key of a graph with change streams is that of its io"
-        hint = "write it in the graph, with its type: io: {key: {COLUMN: text}}"
-        if all(one.type.schema is not None for one in plan.checked.inputs.values()):
-            hint = "key is for series: GroupBy computes for each value of a field"
-        raise StateError(message, code="RT303", hint=hint)
-    return tuple(io.key)
-
-
-def _make_all_specs(
-    plan: StagedPlan, io: Io, options: InputOptions, key: tuple[str, ...]
-) -> dict[str, Spec]:
-    """Return what the table of every input has to hold."""
-    inputs = plan.checked.inputs
-    series = make_specs(inputs, io, options, key)
-    found: dict[str, Spec] = {}
-    for name, declared in inputs.items():
-        schema, spec = declared.type.schema, series[name]
-        found[name] = spec
-        if schema is not None:
-            found[name] = ChangeSpec(name, schema, spec.unit, spec.time, spec.clock, spec.given)
-    return found
-
-
-def _make_empty_table(type_: Type, key: Sequence[str]) -> dict[str, Any]:
-    from rtbot.core.arrays import allocate_columns
-
-    column: Column = allocate_columns([type_], 0)[0]
-    value = np.empty(0, object) if type_.kind == "text" else column.value
-    table = {name: np.empty(0, np.int64) for name in key} | {"t": np.empty(0, np.int64)}
-    table["value"] = value
-    return table | ({} if column.valid is None else {"value_valid": column.valid})
-
-
-def _list_messages(table: Mapping[str, Any], key: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the messages of a series as push_one does: (t, value) or (key, t, value)."""
-    values, valid = table["value"].tolist(), table.get("value_valid")
-    if valid is not None:
-        values = [v if known else None for v, known in zip(values, valid.tolist(), strict=True)]
-    times = table["t"].tolist()
-    if not key:
-        return list(zip(times, values, strict=True))
-    keys: list[Any] = list(zip(*(table[name].tolist() for name in key), strict=True))
-    if len(key) == 1:
-        keys = [one for (one,) in keys]
-    return list(zip(keys, times, values, strict=True))

@@ -48,7 +48,8 @@ def digest_changes(table: Mapping[str, np.ndarray], schema: Schema) -> str:
     time = table[name_time(schema.names)]
     found = hashlib.sha256(BEGIN_CHANGES)
     found.update(struct.pack("<QQ", len(schema), len(time)))
-    columns = [(time, None), (table[name_weight(schema.names)], None)]
+    columns: list[tuple[np.ndarray, np.ndarray | None]] = [(time, None)]
+    columns.append((table[name_weight(schema.names)], None))
     for field in schema:
         valid = table.get(f"{field.name}_valid") if field.type.nullable else None
         columns.append((table[field.name], valid))

@@ -18,20 +18,32 @@ from rtbot.tables.convert import Columns, TableSpec, convert_table
 from rtbot.tables.forms import TIME_NAMES, Column, open_table
 
 if TYPE_CHECKING:
+    from rtbot.tables.convert import AnySpec
     from rtbot.tables.forms import LazyTable
 
 
-def split_by_input(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]:
+def split_by_input(data: Any, specs: Mapping[str, AnySpec]) -> Mapping[str, Any]:
     """Return a table for each input: `data` is a mapping of them already, or one table of all.
 
-    Raises DataError if it is neither.
+    Raises DataError if it is neither; a change input has a table of its own.
     """
     inputs = list(specs)
     if isinstance(data, Mapping) and not _is_one_table(data, specs):
         return data
-    first = specs[inputs[0]]
     if len(inputs) == 1:
         return {inputs[0]: data}
+    series = {name: spec for name, spec in specs.items() if isinstance(spec, TableSpec)}
+    if len(series) < len(specs):
+        message = "one table cannot feed change streams beside other inputs"
+        hint = f"give a table for each input: {{{inputs[0]!r}: table, ...}}"
+        raise DataError(message, code="RT214", hint=hint)
+    return _split_table(data, series)
+
+
+def _split_table(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]:
+    """Return a table for each series of one table of them all."""
+    inputs = list(specs)
+    first = specs[inputs[0]]
     form = open_table(data, first)
     missing = [spec for spec in specs.values() if _name_column(spec) not in form]
     if not missing:
@@ -69,7 +81,7 @@ def _make_missing_error(spec: TableSpec, form: LazyTable, inputs: list[str]) -> 
     return DataError(message, code="RT204", hint=way)
 
 
-def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, TableSpec]) -> bool:
+def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, AnySpec]) -> bool:
     """Return whether a mapping has columns, one of them times, and not a table for each input."""
     if data.keys() <= specs.keys():
         return False

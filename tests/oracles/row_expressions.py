@@ -11,7 +11,7 @@ class NoValueError(Exception):
     """An operation that has no value for a row."""
 
 
-def evaluate(tree, row):
+def evaluate(tree, row):  # noqa: C901, PLR0912 (a case for each operation)
     """Return the value of a tree; `row` is {field: value}, None is null."""
     if tree.op == "field":
         return row[tree.value]
@@ -77,8 +77,9 @@ def extreme(choose):
 
 NULLS = {
     "is_null": lambda a: a is None,
-    "is_distinct": lambda a, b: (a is None) != (b is None)
-    or (a is not None and rank(a) != rank(b)),
+    "is_distinct": lambda a, b: (
+        (a is None) != (b is None) or (a is not None and rank(a) != rank(b))
+    ),
     "in": is_in,
     "least": extreme(min),
     "greatest": extreme(max),
