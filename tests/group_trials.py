@@ -16,8 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rtbot.compiler import jit
-from rtbot.compiler.tiers.tiered_module import TieredModule
+from rtbot.core.modes import NEVER, NOW
 from rtbot.operator.declarations import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import collect_sources
@@ -25,8 +24,8 @@ from rtbot.relations.deltas import Deltas
 from rtbot.relations.group_code import list_steps, write_group_functions
 from rtbot.relations.group_layout import BOOLEANS, EXTREMES, SPREADS, make_layout
 from rtbot.relations.grouped import GroupedOperator
+from rtbot.relations.region_code import RegionCode
 from rtbot.relations.region_plan import RegionNode
-from rtbot.runtime.session_code import _list_functions
 from rtbot.tables.string_dictionary import StringDictionary
 
 NASTY = {
@@ -202,9 +201,7 @@ def load_functions(layout, *, compiled):
     text = write_group_functions("group", layout)
     sources = collect_sources((step.__name__, step) for step in list_steps(text))
     module = "\n\n".join(["import math", *sources.lines(), *sources.texts.values(), text])
-    if compiled:
-        return jit.load_compiled(module)
-    return TieredModule(module, _list_functions(module), notes=False).functions
+    return RegionCode(module, NOW if compiled else NEVER).module
 
 
 def make_operator(types, by, compute, *, compiled=False, texts=None, functions=None):

@@ -45,17 +45,24 @@ def add_copies(value, copies, at, pool, records, counters, nodes, ranks, ranked)
 
     `records[at]` is the root of the tree, and the next word the number of its nodes.
     """
+    rank, priority = rank_value(value, ranks, ranked), spread_bits(value)
     parent, side, node = 0, 0, records[at]
-    rank = rank_value(value, ranks, ranked)
+    above, above_side, below = 0, 0, -1
     while node > 0 and nodes[node * NODE] != value:
+        known = nodes[node * NODE]
+        if below < 0 and spread_bits(known) < priority:
+            above, above_side, below = parent, side, node
         parent = node
-        side = LESSER if rank < rank_value(nodes[node * NODE], ranks, ranked) else GREATER
+        side = LESSER if rank < rank_value(known, ranks, ranked) else GREATER
         node = nodes[node * NODE + side]
     if node == 0:
+        if below < 0:
+            above, above_side, below = parent, side, 0
         node = take_entry(pool, counters, nodes, NODE)
         nodes[node * NODE] = value
         nodes[node * NODE + 1] = copies
-        records[at] = insert_node(records[at], node, nodes, ranks, ranked)
+        split_nodes(below, node, rank, nodes, ranks, ranked)
+        link_node(node, above, above_side, at, records, nodes)
         records[at + 1] += 1
         return 1
     copies += nodes[node * NODE + 1]
@@ -63,29 +70,24 @@ def add_copies(value, copies, at, pool, records, counters, nodes, ranks, ranked)
     if copies != 0:
         return 0
     merged = merge_nodes(nodes[node * NODE + LESSER], nodes[node * NODE + GREATER], nodes)
-    if parent == 0:
-        records[at] = merged
-    else:
-        nodes[parent * NODE + side] = merged
+    link_node(merged, parent, side, at, records, nodes)
     free_entry(node, pool, counters, nodes, NODE)
     records[at + 1] -= 1
     return -1
 
 
-@noinline
-def insert_node(root, new, nodes, ranks, ranked):
-    """Insert a node whose value is not in the tree; the root."""
-    value = nodes[new * NODE]
-    rank, priority = rank_value(value, ranks, ranked), spread_bits(value)
-    parent, side, node = 0, 0, root
-    while node > 0 and spread_bits(nodes[node * NODE]) >= priority:
-        parent = node
-        side = LESSER if rank < rank_value(nodes[node * NODE], ranks, ranked) else GREATER
-        node = nodes[node * NODE + side]
+@step
+def link_node(node, parent, side, at, records, nodes):
+    """Let a node be the child at this side of its parent, or the root if that is 0."""
     if parent == 0:
-        root = new
+        records[at] = node
     else:
-        nodes[parent * NODE + side] = new
+        nodes[parent * NODE + side] = node
+
+
+@noinline
+def split_nodes(node, new, rank, nodes, ranks, ranked):
+    """Put the values of a tree below and above a new node, which is not in it."""
     below, above = new * NODE + LESSER, new * NODE + GREATER
     while node > 0:
         if rank_value(nodes[node * NODE], ranks, ranked) < rank:
@@ -98,7 +100,6 @@ def insert_node(root, new, nodes, ranks, ranked):
             node = nodes[above]
     nodes[below] = 0
     nodes[above] = 0
-    return root
 
 
 @noinline

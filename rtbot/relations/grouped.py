@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrays import grow_array
+from rtbot.core.arrays import grow_array, trim_array
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
 from rtbot.relations import group_code as code
 from rtbot.relations.deltas import Deltas
@@ -70,15 +70,22 @@ class GroupedOperator:
         out, out_weights = self._make_rows(2 * len(deltas) + 2)
         result = self._call(deltas, transactions, 1, (out, out_weights, out_starts))
         if result == code.DONE:
-            count = int(out_starts[-1])
-            return Deltas(out_starts, out[:count], out_weights[:count]), None
+            return self._cut_output(transactions, (out, out_weights, out_starts)), None
         bad, row = self._counters[code.TRANSACTION : code.ROW + 1].tolist()
         fault = self._describe_fault(result, deltas, bad, row)
         self._undo(deltas, int(deltas.starts[bad]), row)
         if first and bad == 0:
             self.store.records.rows[1, FLAGS] &= ~EMITTED
-        count = int(out_starts[bad])
-        return Deltas(out_starts[: bad + 1], out[:count], out_weights[:count]), fault
+        return self._cut_output(bad, (out, out_weights, out_starts)), fault
+
+    def _cut_output(
+        self, transactions: int, out: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> Deltas:
+        rows, weights, starts = out
+        count = int(starts[transactions])
+        return Deltas(
+            starts[: transactions + 1], trim_array(rows, count), trim_array(weights, count)
+        )
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take transactions out of the state: all of their rows at once, with opposite weights."""
