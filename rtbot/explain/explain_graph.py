@@ -110,10 +110,12 @@ def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
     if not found:
         text = "rows of tables, as many as there are"
         return {"windows": [], "pairings": [], "padding": 0, "total": 0, "text": text}
-    whole = {name: part for name, part in found[0].items() if name != "operators"}
+    operators = {name: size for one in found for name, size in one["operators"].items()}
+    names = [name for name in found[0] if name != "operators"]
+    whole = {name: found[0][name] for name in names}
     for other in found[1:]:
         whole = {name: part + other[name] for name, part in whole.items()}
-    return whole | {"text": states.format_total(whole)}
+    return whole | {"text": states.format_total(whole | {"operators": operators})}
 
 
 def _describe_own(item: Input, io: Io) -> dict[str, str]:
