@@ -68,7 +68,8 @@ class ExampleGraph:
 
         With changes there is one line for each of them, and for each message.
         """
-        if self.example.schemas or self.operator.outputs["o1"].kind == CHANGES:
+        outs = {port.kind for port in self.operator.outputs.values()}
+        if self.example.schemas or CHANGES in outs:
             return self._list_changes()
         columns = {name: dict(self.example.inputs[p]) for p, name in self.inputs.items()}
         columns |= {ref: dict(self.example.outputs[p]) for p, ref in self.outputs.items()}
