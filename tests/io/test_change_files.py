@@ -205,9 +205,7 @@ def test_the_input_whose_rows_lag_is_read_first(monkeypatch):
     spec = InputSpec(None, {"a": ("a.csv", None), "b": ("b.csv", None)})
     bound = bind_columns(Files(), make_inputs(a=one, b=one), spec)
     turns = FileReader(bound, None, BadRowPolicy()).read_in_turn()
-    tables = [
-        table for batches, _ in turns for batch in batches for table in batch.columns.values()
-    ]
+    found = [table for batches, _ in turns for b in batches for table in b.columns.values()]
     assert [int(table.time[0]) for table in found] == [1, 2, 5, 3, 7, 6]
 
 
