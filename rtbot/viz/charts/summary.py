@@ -44,8 +44,8 @@ QUIET = "opacity: 0.65; font-size: 85%"
 class Summary:
     """The summary of a result; `tables` by output.
 
-    `changes` has how many changes an output has that is a change stream; its table has the number of
-    rows over time.
+    `changes` has how many changes an output has that is a change stream; its table has the number
+    of rows over time.
     """
 
     def __init__(
