@@ -400,6 +400,16 @@ def Difference(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: changes
     """
 
+def Distinct(i1: Stream, **about: Unpack[About]) -> Stream:
+    """Every row once, however often the input has it.
+
+    In:
+        i1: rows
+
+    Out:
+        o1: each of them once
+    """
+
 def Division(*i: Stream, **about: Unpack[About]) -> Stream:
     """The first port divided by all others, in port order.
 
@@ -460,6 +470,19 @@ def EqualTo(
         o1: those that equal the constant
     """
 
+def Except(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:
+    """Rows of the first input that no other has, once; with `all`, the others' copies taken off.
+
+    In:
+        i: rows
+
+    Parameters:
+        all: count equal rows instead of taking one
+
+    Out:
+        o1: the rows of the result
+    """
+
 def Exp(i1: Stream, **about: Unpack[About]) -> Stream:
     """The exponential function; an infinity where it exceeds the range.
 
@@ -493,6 +516,28 @@ def GreaterThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[Abou
         o1: those above the bound
     """
 
+def GroupBy(
+    i1: Stream,
+    *,
+    by: Any | ParameterRef,
+    compute: Any | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """A row for every group of rows with equal values in `by`, with what is computed of them.
+
+    A group is there as long as it has rows. Without `by` there is one row, always.
+
+    In:
+        i1: rows
+
+    Parameters:
+        by: the fields that make a group; none: all rows are one group
+        compute: {name: aggregate}: count(), count(x), sum, avg, min, max, stddev
+
+    Out:
+        o1: a row for every group: the fields of `by`, then what is computed
+    """
+
 def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
     """The message unchanged, null too; a name for a place in the graph.
 
@@ -501,6 +546,19 @@ def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
 
     Out:
         o1: the same messages
+    """
+
+def Intersect(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:
+    """Rows that every input has, once; with `all`, as often as the input that has fewest.
+
+    In:
+        i: rows
+
+    Parameters:
+        all: count equal rows instead of taking one
+
+    Out:
+        o1: the rows of the result
     """
 
 def Join(
@@ -903,6 +961,19 @@ def Scale(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) ->
         o1: i1 * value
     """
 
+def Select(i1: Stream, *, fields: Any | ParameterRef, **about: Unpack[About]) -> Stream:
+    """Rows with other fields: each is an expression over the fields of the input's row.
+
+    In:
+        i1: rows
+
+    Parameters:
+        fields: {name: expression}, in the order of the new fields
+
+    Out:
+        o1: rows of the new fields; as many as come in
+    """
+
 def Sign(i1: Stream, **about: Unpack[About]) -> Stream:
     """1 for a positive value, -1 for a negative one, 0 for either zero; NaN for NaN.
 
@@ -1041,6 +1112,54 @@ def TimeShift(
         o1: the same values, moved
     """
 
+def ToChanges(
+    i1: Stream,
+    *,
+    mode: Literal["append", "latest"] | ParameterRef,
+    field: Any | ParameterRef = "value",
+    **about: Unpack[About],
+) -> Stream:
+    """Rows of the messages of a series: all of them, or the latest of every key.
+
+    The key columns of the run come first in the row, then the value.
+
+    In:
+        i1: a series
+
+    Parameters:
+        mode: append: each message inserts a row; latest: it replaces the row of its key
+        field: the name of the field of the value
+
+    Out:
+        o1: rows of the key columns and the value
+    """
+
+def ToSeries(i1: Stream, *, field: Any | ParameterRef, **about: Unpack[About]) -> Stream:
+    """A field of the one row there is, whenever a transaction changes it; null when it went.
+
+    In:
+        i1: at most one row at any time
+
+    Parameters:
+        field: the field whose values come out
+
+    Out:
+        o1: the values of the field
+    """
+
+def Union(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:
+    """Rows that any input has, once; with `all`, as often as all inputs have them together.
+
+    In:
+        i: rows
+
+    Parameters:
+        all: count equal rows instead of taking one
+
+    Out:
+        o1: the rows of the result
+    """
+
 def Variable(
     i1: Stream,
     c1: Stream,
@@ -1063,6 +1182,19 @@ def Variable(
 
     Out:
         o1: answers, at the times of the queries
+    """
+
+def Where(i1: Stream, *, condition: Any | ParameterRef, **about: Unpack[About]) -> Stream:
+    """Rows for which a condition is true; not those for which it is false or null.
+
+    In:
+        i1: rows
+
+    Parameters:
+        condition: what is true of the rows that come out, such as `amount > 10`
+
+    Out:
+        o1: those for which the condition is true
     """
 
 def WindowMinMax(

@@ -15,6 +15,7 @@ from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
 from rtbot.graph.model import collect_own
 from rtbot.graph.output_types import list_output_types
+from rtbot.graph.stages import has_changes
 from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
@@ -38,6 +39,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     series = [name for name, kind in outputs.items() if kind.schema is None]
     _check_columns(["t", *request.key, *series])
     rejects = options["rejects"]
+    _refuse_for_tables(graph, options)
     found = Job(
         request,
         tuple(_build_targets(outputs, options)),
@@ -61,6 +63,18 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     if found.checkpoint is not None:
         _check_resumable(found)
     return found
+
+
+def _refuse_for_tables(graph: Graph, options: Mapping[str, Any]) -> None:
+    """Refuse options that a graph with tables that change does not have yet."""
+    if not has_changes(graph.checked):
+        return
+    for option in ("plot", "timings"):
+        if options.get(option):
+            message = f"--{option} does not go with tables that change yet: it comes later"
+            raise click.UsageError(message)
+    if options["key"] and not any(i.type.schema is None for i in graph.checked.inputs.values()):
+        raise click.UsageError("--key: a run key is for series, and no input is one")
 
 
 def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,11 +10,12 @@ import click
 from rtbot.cli.io_options import collect_io, split_names
 from rtbot.cli.run_options import check_files, detect_target_format
 from rtbot.core.errors import suggest_known_name, suggest_name
-from rtbot.io.bindings import InputSpec
+from rtbot.graph.model import Node, Ref
+from rtbot.io.bindings import CHANGES, InputSpec
 from rtbot.io.file_run import Job
 from rtbot.io.file_schemas import SchemaRequest, infer_schema
 from rtbot.io.sinks.outputs import Target
-from rtbot.operator import KINDS, Type
+from rtbot.operator import KINDS, REGISTRY, Type
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -23,20 +24,20 @@ if TYPE_CHECKING:
     import rtbot
     from rtbot.graph.model import Io
     from rtbot.operator.schema import Schema
+    from rtbot.sql import Query, QueryNode
 
-VIEWS = ("view", *(f"view_{number}" for number in range(2, 1_000)))
-"""Names of the result, of which the first is taken that no table has."""
+VIEW = "view"
+"""The name of the result."""
 
 
 @dataclass(frozen=True)
 class FileQuery:
-    """A query, the files of its tables, their schemas, and the graph that computes it."""
+    """The graph that computes a query, the files of its tables, and the schema of its rows."""
 
     graph: rtbot.Graph
     files: Mapping[str, str]
-    schemas: Mapping[str, Schema]
+    schema: Schema
     notes: Sequence[str]
-    view: str
 
 
 def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
@@ -61,9 +62,8 @@ def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
     read = {query.result, *(name for node in query.nodes for name in node.inputs)}
     notes += [f"the query does not read {name}" for name in schemas if name not in read]
     schemas = {name: schema for name, schema in schemas.items() if name in read}
-    view = next(name for name in VIEWS if name not in schemas)
-    graph = _make_graph(text, schemas, view, options)
-    return FileQuery(graph, {name: paths[name] for name in schemas}, schemas, notes, view)
+    graph = _make_graph(query, schemas, options)
+    return FileQuery(graph, {name: paths[name] for name in schemas}, query.schema, notes)
 
 
 def build_query_job(query: FileQuery, options: Mapping[str, Any]) -> Job:
@@ -77,10 +77,7 @@ def build_query_job(query: FileQuery, options: Mapping[str, Any]) -> Job:
     if path != STANDARD and Files().is_folder(path):
         raise click.UsageError(f"-o {path}: a query has one result, which goes to a file")
     form = options["form"] or detect_target_format("-o", path)
-    from rtbot.graph.output_types import list_output_types
-
-    schema = list_output_types(query.graph.checked)[query.view].schema
-    target = Target(path, form, (query.view,), schema=schema, snapshot=options["snapshot"])
+    target = Target(path, form, (VIEW,), schema=query.schema, snapshot=options["snapshot"])
     job = Job(request, (target,), account=options["account_file"])
     check_files(job, [])
     return job
@@ -99,8 +96,9 @@ def check_reading(options: Mapping[str, Any]) -> Io:
 
 
 def _make_graph(
-    text: str, schemas: Mapping[str, Schema], view: str, options: Mapping[str, Any]
+    query: Query, schemas: Mapping[str, Schema], options: Mapping[str, Any]
 ) -> rtbot.Graph:
+    """Return the graph of the nodes of a query, whose output is the view."""
     import rtbot
     from rtbot.graph.document import load_document
 
@@ -109,9 +107,32 @@ def _make_graph(
         inputs[name] = {"changes": {field.name: str(field.type) for field in schema}}
         if schema.unique:
             inputs[name]["unique"] = list(schema.unique[0])
-    node = {"type": "SQL", "in": {name: name for name in schemas}, "query": text}
-    document = {"name": "query", "inputs": inputs, "operators": {view: node}, "outputs": [view]}
-    return rtbot.Graph(load_document(document), {}, collect_io(options))
+    document = {"name": VIEW, "inputs": inputs, "outputs": {VIEW: next(iter(inputs))}}
+    graph = rtbot.Graph(load_document(document), {}, collect_io(options))
+    known, nodes = dict(schemas), {}
+    for one in query.nodes:
+        nodes[one.id] = _make_node(one, known)
+        known[one.id] = one.schema
+    outputs = {VIEW: Ref(query.result)}
+    graph.checked = replace(graph.checked, nodes=nodes, outputs=outputs, warnings=())
+    return graph
+
+
+def _make_node(node: QueryNode, known: Mapping[str, Schema]) -> Node:
+    """Return a checked node; `known` are the schemas of tables and of the nodes before it."""
+    operator = REGISTRY[node.operator]
+    ports = {f"i{number}": name for number, name in enumerate(node.inputs, start=1)}
+    types = {port: Type(CHANGES, schema=known[name]) for port, name in ports.items()}
+    defaults = {name: one.default for name, one in operator.parameters.items()}
+    return Node(
+        node.id,
+        operator,
+        defaults | dict(node.values),
+        {port: Ref(name) for port, name in ports.items()},
+        types | {"o1": Type(CHANGES, schema=node.schema)},
+        node.formulas,
+        node.mark,
+    )
 
 
 def _parse_tables(given: Sequence[str]) -> dict[str, str]:

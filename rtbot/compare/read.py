@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compare.canonical_outputs import Outputs
 from rtbot.compare.data import PushCollector
 from rtbot.compare.run_variants import VariantComparison
-from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles
+from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles, start_series
 from rtbot.core.errors import RtbotError
 from rtbot.io.bindings import InputSpec, make_input_spec
 from rtbot.io.pushes import push_all, push_inputs
@@ -35,7 +35,8 @@ class RecordingReader:
         self, graph: Graph, key: Sequence[str] | str | None, columns: ColumnNames | None = None
     ) -> None:
         given = columns or ColumnNames()
-        self.session = graph.start(
+        self.session = start_series(
+            graph,
             key,
             time=given.time,
             inputs=given.inputs,

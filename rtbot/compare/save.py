@@ -15,6 +15,7 @@ from rtbot.compare.data import Data
 from rtbot.compare.report import ComparisonReport, MinimalDifference, VariantOutcome
 from rtbot.compare.run_variants import Trial, VariantComparison
 from rtbot.compare.schedules import Row
+from rtbot.compare.sessions import start_series
 from rtbot.compare.variants import AloneAttempt, Attempt, ComparisonOptions, StepsAttempt
 from rtbot.core.errors import DataError
 from rtbot.storage.files import Files
@@ -108,7 +109,7 @@ def _read_file(path: str) -> dict[str, Any]:
 
 def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
     """Put rows into tables, and keep their order."""
-    specs = graph.start(key, compiled=False).specs
+    specs = start_series(graph, key, compiled=False).specs
     own: dict[str, list[Row]] = {name: [] for name in specs}
     sources, places = [], []
     for row in rows:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
 from rtbot.core.modes import NEVER, NOW, choose_mode
+from rtbot.graph.later import refuse_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,6 +90,16 @@ class ReleasedRows:
         return Outputs(tables, self.key, account)
 
 
+def start_series(graph: Graph, key: Any, **options: Any) -> Session:
+    """Start a session; raise GraphError for a graph with tables that change."""
+    from rtbot.runtime.session import Session
+
+    refuse_changes(graph.checked, "rtbot compare")
+    session = graph.start(key, **options)
+    assert isinstance(session, Session), "a graph of series has a session of series"
+    return session
+
+
 def compiles() -> bool:
     """Return whether code is compiled where a variant leaves it open, before it runs."""
     return choose_mode(default=NOW) != NEVER
@@ -102,7 +113,7 @@ class StepRunner:
     ) -> None:
         self.graph, self.data, self.form = graph, data, form
         self.compiled = compiles() if compiled is None else compiled
-        self.session = graph.start(data.key, queue_limit=ENDLESS, compiled=self.compiled)
+        self.session = start_series(graph, data.key, queue_limit=ENDLESS, compiled=self.compiled)
         self.released = ReleasedRows(self.session)
 
     def run(self, steps: Sequence[Step]) -> Outputs:
@@ -131,7 +142,9 @@ class StepRunner:
         self.released.add(self.session.close_key(unwrap_key(key)))
 
     def _dump(self) -> None:
-        self.session = self.graph.resume(self.session.dump(), compiled=self.compiled)
+        found = self.graph.resume(self.session.dump(), compiled=self.compiled)
+        assert isinstance(found, type(self.session)), "the session of a graph is of one kind"
+        self.session = found
 
 
 def unwrap_key(key: tuple[Any, ...]) -> Any:

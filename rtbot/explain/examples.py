@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.explain_graph import explain
 from rtbot.explain.phrases import format_plain
+from rtbot.operator.relation import CHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +64,13 @@ class ExampleGraph:
         }
 
     def table(self) -> list[list[str]]:
-        """Return the rows, one line per time, under a header; empty where there is no message."""
+        """Return the rows, one line per time, under a header; empty where there is no message.
+
+        With changes there is one line for each of them, and for each message.
+        """
+        outs = {port.kind for port in self.operator.outputs.values()}
+        if self.example.schemas or CHANGES in outs:
+            return self._list_changes()
         columns = {name: dict(self.example.inputs[p]) for p, name in self.inputs.items()}
         columns |= {ref: dict(self.example.outputs[p]) for p, ref in self.outputs.items()}
         times = sorted({time for cells in columns.values() for time in cells})
@@ -73,9 +80,21 @@ class ExampleGraph:
         ]
         return [["t", *columns], *body]
 
+    def _list_changes(self) -> list[list[str]]:
+        """Return the rows of all inputs, then those of the outputs."""
+        streams = [(name, self.example.inputs[port]) for port, name in self.inputs.items()]
+        streams += [(ref, self.example.outputs[port]) for port, ref in self.outputs.items()]
+        lines = []
+        for name, rows in streams:
+            for time, *weight, row in rows:
+                lines.append([name, str(time), *map(str, weight or [""]), format_plain(row)])
+        return [["", "t", "weight", "row or value"], *lines]
+
     def _kind(self, port: str) -> str:
         """Return the type of an input; any type is a number, or what the values are."""
         kind = self.operator.port(port).kind
+        if kind == CHANGES:
+            return f"{{changes: {format_plain(self.example.schemas[port])}}}"
         if kind not in ("T", "N"):
             return kind
         values = [value for _, value in self.example.inputs[port]]
@@ -90,5 +109,5 @@ def _names(ports: Mapping[str, Any]) -> list[str]:
     return [next(letters if port in data else asks) for port in ports]
 
 
-def _rows(rows: Sequence[tuple[int, Any]]) -> str:
+def _rows(rows: Sequence[tuple[Any, ...]]) -> str:
     return format_plain([list(row) for row in rows])

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbot.compiler.plan import Plan
 from rtbot.explain import state as states
+from rtbot.explain.explain_changes import (
+    CLOSING,
+    describe_input_state,
+    describe_node_state,
+    describe_rows,
+    list_parameters,
+)
 from rtbot.explain.frontier_rules import FrontierRules
 from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref
 from rtbot.operator import Duration
+from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,9 +34,10 @@ LABEL = 2
 
 def explain(graph: Graph) -> dict[str, Any]:
     """Return everything that is known of a graph before it runs, as data of the types of JSON."""
-    checked, plan = graph.checked, graph.plan()
-    warm_ups, progresses = WarmUpTable(checked), FrontierRules(plan)
-    found = states.measure_state(plan)
+    checked = graph.checked
+    parts, facts = _explain_series(graph), dict[str, Any]()
+    for part in parts:
+        facts |= part.operators
     readers = _find_readers(checked)
     return {
         "name": checked.name,
@@ -37,7 +47,8 @@ def explain(graph: Graph) -> dict[str, Any]:
         "parameters": {name: format_plain(value) for name, value in checked.params.items()},
         "inputs": {
             name: {
-                "type": str(item.type),
+                "type": describe_rows(item.type),
+                "state": describe_input_state(item, (item.io or checked.io).excess),
                 "doc": item.doc,
                 "read_by": readers[Ref(name)],
                 "io": _describe_own(item, checked.io),
@@ -45,21 +56,66 @@ def explain(graph: Graph) -> dict[str, Any]:
             for name, item in checked.inputs.items()
         },
         "operators": {
-            name: _explain_node(checked, node, readers)
-            | {
-                "warm_up": warm_ups.of[name],
-                "state": {
-                    "bytes": found["operators"][name],
-                    "text": states.format_state(found, name),
-                },
-                "progress": progresses.of(node),
-            }
+            name: _explain_node(checked, node, readers) | (facts.get(name) or _explain_rows(node))
             for name, node in checked.nodes.items()
         },
         "outputs": {name: format_ref(checked, ref) for name, ref in checked.outputs.items()},
-        "state": {name: part for name, part in found.items() if name != "operators"}
-        | {"text": states.format_total(found)},
+        "state": _sum_state([part.state for part in parts]),
     }
+
+
+@dataclass(frozen=True)
+class SeriesPart:
+    """What is known of a part of series: of its operators by name, and of its state."""
+
+    operators: dict[str, Any]
+    state: dict[str, Any]
+
+
+def _explain_series(graph: Graph) -> list[SeriesPart]:
+    """Explain the parts of a graph that are series: all of it, if it has no tables."""
+    plan: Any = graph.plan()
+    plans = getattr(plan, "plans", [plan])
+    return [_explain_plan(one) for one in plans if isinstance(one, Plan)]
+
+
+def _explain_plan(plan: Plan) -> SeriesPart:
+    warm_ups, progresses = WarmUpTable(plan.checked), FrontierRules(plan)
+    state = states.measure_state(plan)
+    operators = {
+        name: {
+            "warm_up": warm_ups.of[name],
+            "state": {
+                "bytes": state["operators"][name],
+                "text": states.format_state(state, name),
+            },
+            "progress": progresses.of(node),
+        }
+        for name, node in plan.checked.nodes.items()
+    }
+    return SeriesPart(operators, state)
+
+
+def _explain_rows(node: Node) -> dict[str, Any]:
+    """Return what is known of an operator of tables that change."""
+    return {
+        "warm_up": {"text": ""},
+        "state": {"bytes": None, "text": describe_node_state(node)},
+        "progress": {"text": CLOSING},
+    }
+
+
+def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the state of all parts of series together."""
+    if not found:
+        text = "rows of tables, as many as there are"
+        return {"windows": [], "pairings": [], "padding": 0, "total": 0, "text": text}
+    operators = {name: size for one in found for name, size in one["operators"].items()}
+    names = [name for name in found[0] if name != "operators"]
+    whole = {name: found[0][name] for name in names}
+    for other in found[1:]:
+        whole = {name: part + other[name] for name, part in whole.items()}
+    return whole | {"text": states.format_total(whole | {"operators": operators})}
 
 
 def _describe_own(item: Input, io: Io) -> dict[str, str]:
@@ -97,19 +153,25 @@ def _explain_node(
         "type": None if node.text else node.operator.__name__,
         "expression": node.text or None,
         "doc": node.doc,
-        "parameters": {
-            name: _format_value(declared, node.values[name], checked.io.unit)
-            for name, declared in node.operator.parameters.items()
-            if node.values.get(name) != declared.default
-        },
+        "parameters": _format_parameters(checked, node),
         "inputs": {
-            port: {"type": str(node.types[port]), "from": format_ref(checked, ref)}
+            port: {"type": describe_rows(node.types[port]), "from": format_ref(checked, ref)}
             for port, ref in node.inputs.items()
         },
         "outputs": {
-            port: {"type": str(node.types[port]), "read_by": readers[Ref(node.id, port)]}
+            port: {"type": describe_rows(node.types[port]), "read_by": readers[Ref(node.id, port)]}
             for port in node.outputs
         },
+    }
+
+
+def _format_parameters(checked: CheckedGraph, node: Node) -> dict[str, str]:
+    if issubclass(node.operator, Relation):
+        return list_parameters(node)
+    return {
+        name: _format_value(declared, node.values[name], checked.io.unit)
+        for name, declared in node.operator.parameters.items()
+        if node.values.get(name) != declared.default
     }
 
 
@@ -129,7 +191,8 @@ def format_graph(
         readers = join_words(item["read_by"]) if item["read_by"] else "nothing"
         text = f"input: {item['type']} to {readers}"
         own = ", ".join(f"{key} {value}" for key, value in item["io"].items())
-        yield from _format_facts([("", item["doc"]), ("gives", text), ("own io", own)], width)
+        facts = [("", item["doc"]), ("gives", text), ("state", item["state"]), ("own io", own)]
+        yield from _format_facts(facts, width)
     for name, item in found["operators"].items():
         yield ""
         yield bold(name)

@@ -37,7 +37,7 @@ def render_operator_page(operator: type[Operator]) -> str:
         example = found["example"]
         lines += ["", "## Example", "", "```yaml", example["graph"].rstrip(), "```"]
         lines += ["", *_format_markdown_table(example["rows"]), "", "In this graph:", ""]
-        lines += [f"- **{label}**: {found[name]}" for name, label in FACTS.items()]
+        lines += [f"- **{label}**: {found[name]}" for name, label in FACTS.items() if found[name]]
     return "\n".join(lines) + "\n"
 
 
@@ -63,6 +63,8 @@ def format_operator(
         yield from _indent(align_cells(rows, [True] * len(rows[0])))
         yield ""
         for name, label in FACTS.items():
+            if not found[name]:
+                continue
             yield from format_hanging(f"  {label}", found[name], width, MARGIN)
 
 

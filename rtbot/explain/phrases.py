@@ -25,6 +25,8 @@ def format_plain(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(format_plain, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {format_plain(item)}' for key, item in value.items())}}}"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return "null" if value is None else str(value)

@@ -84,7 +84,8 @@ def widen(tree: Expression, kind: str) -> Expression:
         return tree
     result = Type("number", tree.type.nullable)
     if tree.op == "constant":
-        return replace(tree, type=result, value=float(tree.value))
+        value = None if tree.value is None else float(tree.value)
+        return replace(tree, type=result, value=value)
     return Expression("widen", result, (tree,), mark=tree.mark)
 
 

@@ -56,11 +56,13 @@ def _format_tree(tree: Expression) -> tuple[str, int]:
     if tree.op == "constant":
         text = str(tree.value).lower() if isinstance(tree.value, bool) else repr(tree.value)
         return text, POWERS["neg"] if text.startswith("-") else ATOM
-    if tree.op in ("port", "value"):
+    if tree.op in ("port", "value", "field"):
         return ("$" if tree.op == "value" else "") + tree.value, ATOM
     args = [_format_tree(argument) for argument in tree.args]
     if tree.op == "widen":
         return args[0]
+    if tree.op == "cast":
+        return f"cast({args[0][0]} as {tree.type.kind})", ATOM
     power = POWERS.get(tree.op)
     if power is None:
         return f"{tree.op}({', '.join(text for text, _ in args)})", ATOM

@@ -20,11 +20,11 @@ def list_output_types(checked: CheckedGraph, taps: Iterable[str] = ()) -> dict[s
         ports = checked.nodes[name].outputs
         for port in ports:
             refs.setdefault(name if len(ports) == 1 else f"{name}.{port}", Ref(name, port))
-    return {name: find_type(checked, ref) for name, ref in refs.items()}
+    return {name: find_type(ref, checked) for name, ref in refs.items()}
 
 
-def find_type(checked: CheckedGraph, ref: Ref) -> Type:
-    """Return what an output port of an operator, or an input, carries."""
+def find_type(ref: Ref, checked: CheckedGraph) -> Type:
+    """Return the type of an output port, or of an input."""
     if ref.id in checked.inputs:
         return checked.inputs[ref.id].type
     return checked.nodes[ref.id].types[ref.port]

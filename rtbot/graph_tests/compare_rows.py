@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbot.graph.check.test_changes import FieldCells
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -69,7 +71,7 @@ class OutputComparison:
 def compare_rows(
     expected: GraphTestRows, emitted: Iterable[Row], tolerance: float
 ) -> tuple[RowPair, ...]:
-    """Pair rows of equal key and time.
+    """Pair rows of equal key and time, changes of equal time and row; these differ by weight.
 
     Values are equal as numbers are: NaN with NaN, 0 with -0; null only with null. They may differ
     by `tolerance`, an absolute one.
@@ -78,8 +80,13 @@ def compare_rows(
 
 
 def rank_row(row: Row) -> tuple[Any, ...]:
-    """Return what orders rows: the key columns, integers before text before null; then the time."""
+    """Return what orders rows: the key columns, integers before text before null; then the time.
+
+    Changes are in the order of their times, then of their fields, NaN after all numbers.
+    """
     *keys, time, _ = row
+    if keys and isinstance(keys[0], FieldCells):
+        return (time, *(_rank_key(cell) for _, cell in keys[0]))
     return (*map(_rank_key, keys), time)
 
 
@@ -96,6 +103,8 @@ def is_close(expected: Any, emitted: Any, tolerance: float) -> bool:
 
 def _rank_key(key: Any) -> tuple[int, Any]:
     if key is None:
+        return 3, 0
+    if key != key:
         return 2, 0
     return (1, key) if isinstance(key, str) else (0, key)
 
@@ -113,7 +122,8 @@ def _pair_rows(expected: GraphTestRows, emitted: list[Row], tolerance: float) ->
             emitted[at] if at < len(emitted) and rank_row(emitted[at]) == rank_row(row) else None
         )
         at += found is not None
-        same = found is not None and is_close(row[-1], found[-1], tolerance)
+        allowed = 0.0 if isinstance(row[0], FieldCells) else tolerance
+        same = found is not None and is_close(row[-1], found[-1], allowed)
         yield RowPair(row, found, same, index, lines[index])
     for row in emitted[at:]:
         yield RowPair(None, row, equal=False)

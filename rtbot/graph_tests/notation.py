@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
+from rtbot.graph.check.test_changes import FieldCells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,13 @@ class Notation:
         dumped = json.dumps(text, ensure_ascii=False)
         return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", dumped)
 
+    def fields(self, cells: FieldCells) -> str:
+        """Format the fields of a change."""
+        return f"{{{', '.join(f'{self.text(name)}: {self.cell(cell)}' for name, cell in cells)}}}"
+
     def row(self, row: Sequence[Any]) -> str:
-        """Format a row as (key..., t, value)."""
+        """Format a row as (key..., t, value), or as (cells, t, weight)."""
         *keys, time, value = row
+        if keys and isinstance(keys[0], FieldCells):
+            return f"[{self.time(time)}, {value}, {self.fields(keys[0])}]"
         return f"[{', '.join([*map(self.cell, keys), self.time(time), self.cell(value)])}]"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.aligned_text import align_cells
+from rtbot.graph.check.test_changes import FieldCells
 from rtbot.graph_tests.notation import Notation
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ class Outcome:
         if not shown:
             return
         both = not (comparison.silent or comparison.waiting)
-        header = ["line", *self.test.key, "t", "expected", "emitted", ""]
+        is_change = isinstance(shown[0].row[0], FieldCells)
+        heads = ["row"] if is_change else self.test.key
+        header = ["line", *heads, "t", "expected", "emitted", ""]
         rows = [header, *(self._cells(pair) for pair in shown)]
         keep = [both or title not in ("line", "expected", "") for title in header]
         keep[0] = keep[0] and any(pair.line for pair in shown)
@@ -99,8 +102,9 @@ class Outcome:
         return [line, *map(self._format_cell, keys), self.notation.time(time), *text, pair.status]
 
     def _format_cell(self, value: Any) -> str:
-        text = self.notation.cell(value)
-        return text if len(text) <= CELL_SHOWN else text[: CELL_SHOWN - 3] + "..."
+        is_change = isinstance(value, FieldCells)
+        text = self.notation.fields(value) if is_change else self.notation.cell(value)
+        return text if len(text) <= CELL_SHOWN or is_change else text[: CELL_SHOWN - 3] + "..."
 
 
 def _summarise(comparison: OutputComparison) -> str:

@@ -12,14 +12,19 @@ from rtbot.core.error_codes import CODES
 from rtbot.core.errors import DataError, GraphError, RtbotError
 from rtbot.graph.check import check
 from rtbot.graph.check.context import to_plain_tree
+from rtbot.graph.check.test_changes import FieldCells
 from rtbot.graph.check.test_rows import GraphTestRows
 from rtbot.graph.document import MappingNode, SequenceNode, load_document
-from rtbot.graph.model import Input, Io, Ref
+from rtbot.graph.model import Input, Io
+from rtbot.graph.output_types import find_type
+from rtbot.graph.stages import has_changes
+from rtbot.graph_tests.change_cells import collect_stage_rows, list_stage_rows
 from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
 from rtbot.graph_tests.notation import Notation
 from rtbot.graph_tests.outcome import Outcome
 from rtbot.graph_tests.test_files import load_row_file, resolve_beside
 from rtbot.runtime.push_one import to_rows
+from rtbot.runtime.staged_plan import StagedPlan
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +34,6 @@ if TYPE_CHECKING:
     from rtbot.graph.check.test_rows import Row
     from rtbot.graph.document import Document
     from rtbot.graph.model import CheckedGraph
-    from rtbot.operator import Type
 
 
 def load_suite(path: str | os.PathLike[str], params: Mapping[str, Any] | None = None) -> Suite:
@@ -47,7 +51,7 @@ class Suite:
         self.tests: tuple[GraphTest, ...] = self.checked.tests
         keys = {name: node for name, node in document.root.items.items() if name != "tests"}
         self._bare = replace(document, root=replace(document.root, items=keys))
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, Plan | StagedPlan] = {}
 
     def run(self, test: GraphTest, *, compiled: bool = False) -> Outcome:
         """Run one test; a user's error is part of the outcome.
@@ -86,13 +90,14 @@ class Suite:
         quoted = self.document.source.lstrip().startswith("{")
         return Notation(self.checked.io.unit, style, quoted)
 
-    def _compile_plan(self, test: GraphTest) -> Plan:
+    def _compile_plan(self, test: GraphTest) -> Plan | StagedPlan:
         """Return the plan of the graph with the parameters of the test, and what that looks at."""
         key = repr((sorted(test.params.items()), sorted(test.targets.items(), key=str)))
         if key not in self._plans:
             checked = check(self._bare, self.params | dict(test.params))
             seen = {name: ref for name, ref in test.targets.items() if name not in checked.outputs}
-            self._plans[key] = Plan(replace(checked, outputs={**checked.outputs, **seen}))
+            whole = replace(checked, outputs={**checked.outputs, **seen})
+            self._plans[key] = StagedPlan(whole) if has_changes(whole) else Plan(whole)
         return self._plans[key]
 
     def _load_expected(self, test: GraphTest, checked: CheckedGraph) -> dict[str, GraphTestRows]:
@@ -118,9 +123,16 @@ class Suite:
         }
 
     def _run_plan(
-        self, test: GraphTest, plan: Plan, given: Mapping[str, GraphTestRows], *, compiled: bool
+        self,
+        test: GraphTest,
+        plan: Plan | StagedPlan,
+        given: Mapping[str, GraphTestRows],
+        *,
+        compiled: bool,
     ) -> dict[str, list[Row]]:
         """Return the rows of all outputs, in the order in which they came."""
+        if isinstance(plan, StagedPlan):
+            return self._run_stages(plan, given, compiled=compiled)
         from rtbot.runtime.session import Session
 
         session = Session(plan, plan.checked.io, test.key, compiled=compiled)
@@ -132,6 +144,29 @@ class Suite:
                 raise self._locate_error(error, given[name], index) from None
             _collect_rows(emitted, found, len(test.key))
         _collect_rows(emitted, to_rows(session.finish(), test.key), len(test.key))
+        return emitted
+
+    def _run_stages(
+        self, plan: StagedPlan, given: Mapping[str, GraphTestRows], *, compiled: bool
+    ) -> dict[str, list[Row]]:
+        """Return the rows of all outputs of a graph with tables that change."""
+        from rtbot.runtime.staged_session import StagedSession
+
+        session = StagedSession(plan, plan.checked.io, compiled=compiled)
+        emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
+        for name, index, (*keys, time, value) in sort_by_time(given):
+            try:
+                if keys and isinstance(keys[0], FieldCells):
+                    found = session.push_one(name, time, dict(keys[0]), value)
+                else:
+                    key = {"key": _unwrap_key(keys)} if keys else {}
+                    found = session.push_one(name, time, value, **key)
+            except DataError as error:
+                if error.output is not None:  # of a transaction, whose rows came before
+                    raise
+                raise self._locate_error(error, given[name], index) from None
+            collect_stage_rows(emitted, found, plan)
+        collect_stage_rows(emitted, list_stage_rows(session.finish(), plan), plan)
         return emitted
 
     def _load_rows(
@@ -155,13 +190,6 @@ def sort_by_time(given: Mapping[str, GraphTestRows]) -> Iterator[tuple[str, int,
     """
     streams = [[(n, k, row) for k, row in enumerate(rows.rows)] for n, rows in given.items()]
     yield from heapq.merge(*streams, key=lambda item: item[2][-2])
-
-
-def find_type(ref: Ref, checked: CheckedGraph) -> Type:
-    """Return the type of an output port, or of an input."""
-    if ref.id in checked.inputs:
-        return checked.inputs[ref.id].type
-    return checked.nodes[ref.id].types[ref.port]
 
 
 def _check_document(document: Document, params: Mapping[str, Any]) -> CheckedGraph:

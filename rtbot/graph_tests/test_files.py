@@ -51,9 +51,11 @@ def load_row_file(
     The value is in the column named like the input or output, in `value`, or in the only one left.
     Raises DataError where the file is wrong, OSError where it cannot be read.
     """
+    from rtbot.graph_tests.change_cells import list_change_rows
     from rtbot.io.bindings import InputSpec, bind_columns
     from rtbot.io.blocks import BadRowPolicy
     from rtbot.io.reader import FileReader
+    from rtbot.tables.convert import Columns
 
     files = {item.name: (path, None)}
     request = InputSpec(None, files, io.time, tuple(key), io.reading, bad=io.bad)
@@ -63,7 +65,12 @@ def load_row_file(
     lines: list[int] = []
     for batches, _ in reader.read_in_turn():
         for batch in batches:
-            found += batch.series[item.name].cells()
+            table = batch.columns[item.name]
+            if isinstance(table, Columns):
+                found += table.cells()
+            else:
+                assert item.type.schema is not None, "an input of changes has a schema"
+                found += list_change_rows(table, item.type.schema)
             lines += [batch.block.line(int(row)) for row in batch.rows[item.name]]
     return replace(rows, rows=tuple(found), lines=tuple(lines), style=reader.style)
 

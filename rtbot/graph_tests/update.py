@@ -12,6 +12,7 @@ from rtbot.graph.document import Document, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.parse import BYTES_MAX
 from rtbot.graph.document.text import decode_text, normalise_text
 from rtbot.graph.model import Input
+from rtbot.graph.output_types import find_type
 from rtbot.graph_tests.edits import (
     CLOSING,
     WIDTH,
@@ -21,7 +22,6 @@ from rtbot.graph_tests.edits import (
     hang_column,
     splice_rows,
 )
-from rtbot.graph_tests.run_tests import find_type
 from rtbot.graph_tests.test_files import encode_row_file, read_column_names, resolve_beside
 from rtbot.storage.files import Files
 from rtbot.tables.forms import TIME_NAMES

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rtbot.io.file_run import Job
     from rtbot.io.signals import StopRequest
     from rtbot.runtime.session import Session
+    from rtbot.runtime.staged_session import StagedSession
 
     Tell = Callable[[str], object]
 
@@ -78,7 +79,7 @@ def run_with_checkpoints(
 class CheckpointedRun:
     """A run and what it has on disk. `begin` or `resume` comes first, `finish` last."""
 
-    session: Session
+    session: Session | StagedSession
 
     def __init__(
         self, graph: Graph, job: Job, files: Files, store: CheckpointStore, policy: BadRowPolicy

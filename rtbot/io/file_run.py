@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.errors import DataError
 from rtbot.io import pushes
 from rtbot.io.bindings import InputSpec, bind_columns
 from rtbot.io.blocks import REJECTS, BadRowPolicy
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rtbot.io.sinks.outputs import Target
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
+    from rtbot.runtime.staged_session import StagedSession
 
 
 CHECKPOINT_ROWS = 1_000_000
@@ -147,9 +149,11 @@ def _open_rejects(
     return writer.write
 
 
-def _make_plotter(graph: Graph, session: Session) -> Plotter:
+def _make_plotter(graph: Graph, session: Session | StagedSession) -> Plotter:
     from rtbot.io.run_chart import Plotter
+    from rtbot.runtime.session import Session
 
+    assert isinstance(session, Session), "tables that change have no chart"
     return Plotter(graph.checked, session)
 
 
@@ -157,7 +161,7 @@ def _make_plotter(graph: Graph, session: Session) -> Plotter:
 class RunWriter:
     """Pushes blocks to a session, and writes what each releases."""
 
-    session: Session
+    session: Session | StagedSession
     outputs: OutputFiles
     progress: ProgressBar | None = None
     plotter: Plotter | None = None
@@ -182,8 +186,16 @@ class RunWriter:
                 end_block(reader.rows)
 
         self._switch(READING)
-        pushes.pump(time_session(self.session, self.timings), reader, self._take, end, cut)
-        self._take(self.session.finish(), None)
+        try:
+            pushes.pump(time_session(self.session, self.timings), reader, self._take, end, cut)
+            with pushes.locate_transactions(reader):
+                result = self.session.finish()
+        except DataError as error:
+            if error.output is not None:  # what was released before a bad transaction
+                self._take(error.output, None)
+                self.outputs.end_block(None)
+            raise
+        self._take(result, None)
         self._switch(WRITING)
         self.outputs.finish(None if self.progress is None else self.progress.wrote)
 
@@ -209,13 +221,18 @@ class RunWriter:
 
 
 def make_cutter(
-    session: Session, targets: Sequence[Target]
+    session: Session | StagedSession, targets: Sequence[Target]
 ) -> Callable[[InputBatch], Iterator[InputBatch]] | None:
     """Return what cuts a block as long as code is interpreted, so that stdout has its rows soon.
 
     A block stays whole where its cuts would be seen: with keys, whose rows are sorted by block;
-    where rows may wait for others, which are counted between pushes; in files of blocks.
+    where rows may wait for others, which are counted between pushes; in files of blocks; where
+    there are tables that change.
     """
+    from rtbot.runtime.session import Session
+
+    if not isinstance(session, Session):
+        return None
     lines = all(target.form in LINES for target in targets)
     seen = any(target.path == STANDARD for target in targets)
     if not (lines and seen and session.code.tiers) or session.key or session.runner.pools:

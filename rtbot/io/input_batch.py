@@ -55,7 +55,12 @@ class InputBatch:
         return {n: whole for n, whole in self.columns.items() if isinstance(whole, Columns)}
 
     def locate_error(self, error: E) -> E:
-        """Return the error of a session with the place in the file instead of that in the push."""
+        """Return the error of a session with the place in the file instead of that in the push.
+
+        That of a transaction stays as it is: its row may have come before.
+        """
+        if error.output is not None:
+            return error
         text = error if self.clock is None else format_error_times(error, *self.clock)
         where = dict(text.where)
         name, row = where.get("input"), where.pop("row", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,7 +13,7 @@ from rtbot.core.errors import PlacedError, QueueFull
 from rtbot.core.times import INT64_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from rtbot.graph.model import Input, Io
     from rtbot.io.bindings import InputSpec
@@ -51,11 +52,30 @@ def pump(
         for number, batch in enumerate(batches if cut is None else chain(*map(cut, batches))):
             if number and cut is not None and end_block is not None:
                 end_block()
-            take(_pushed(session, batch), batch)
+            with locate_transactions(reader):
+                result = _pushed(session, batch)
+            take(result, batch)
         for name in ended:
-            take(session.advance(INT64_MAX, name), None)
+            with locate_transactions(reader):
+                result = session.advance(INT64_MAX, name)
+            take(result, None)
         if end_block is not None:
             end_block()
+
+
+@contextmanager
+def locate_transactions(reader: FileReader) -> Iterator[None]:
+    """Let errors of transactions have the file of their input, and times as they were read.
+
+    The row that shows that a transaction is bad may have come with any push before, so that its
+    line is not known.
+    """
+    try:
+        yield
+    except PlacedError as error:
+        if error.output is None:
+            raise
+        raise reader.locate_transaction(error) from None
 
 
 def _pushed(session: PushTarget, batch: InputBatch) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
 from rtbot.core import times
-from rtbot.core.errors import DataError
+from rtbot.core.error_times import format_error_times
+from rtbot.core.errors import DataError, PlacedError
 from rtbot.core.time_reading.repeated_hour import RepeatedHour
 from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.change_batch import ChangeConverter
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from rtbot.io.bindings import FileBinding
     from rtbot.io.blocks import BadRowPolicy
     from rtbot.io.sources.offsets import FileOffset
+
+E = TypeVar("E", bound=PlacedError)
 
 BLOCK_ROWS = 65_536
 """Rows of a file that make a block: outputs are sorted and written after each."""
@@ -121,6 +124,17 @@ class FileReader:
             zone = style.zone or ("UTC" if style.offset else None)
             return TimeColumn(name, pa.timestamp(self.unit or times.DEFAULT_UNIT, zone))
         return None
+
+    def locate_transaction(self, error: E) -> E:
+        """Return the error of a transaction with the file of its input, and its time as text."""
+        for converter in self.converters:
+            if error.input in converter.reading.inputs:
+                error = error.at(file=converter.reading.source.file)
+        return (
+            error
+            if self.style is None
+            else format_error_times(error, self.unit or times.DEFAULT_UNIT, self.style)
+        )
 
     def list_naive_files(self) -> Iterator[str]:
         """Yield the files whose times are text without an offset, other than dates alone."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from rtbot.io.pushes import PushTarget
     from rtbot.runtime.session import Session
+    from rtbot.runtime.staged_session import StagedSession
     from rtbot.tables.time_column import TimeColumn
 
 STARTING, READING, LOADING, INTERPRETED, COMPILED, WRITING = ACTIVITIES = (
@@ -94,6 +95,13 @@ class TimedSession:
         return INTERPRETED if self._session.code.interpreted else COMPILED
 
 
-def time_session(session: Session, timings: Timings | None) -> PushTarget:
-    """Return what takes the pushes of a session; they are timed if that is wanted."""
-    return session if timings is None else TimedSession(session, timings)
+def time_session(session: Session | StagedSession, timings: Timings | None) -> PushTarget:
+    """Return what takes the pushes of a session; they are timed if that is wanted.
+
+    Those of a session of stages are not.
+    """
+    from rtbot.runtime.session import Session
+
+    if timings is None or not isinstance(session, Session):
+        return session
+    return TimedSession(session, timings)

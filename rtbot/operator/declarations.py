@@ -50,7 +50,7 @@ class Parameter:
     name: str = ""
 
     def __init_subclass__(cls) -> None:
-        cls.type_name = cls.__name__.lower()
+        cls.type_name = cls.__dict__.get("type_name", cls.__name__.lower())
 
     def __post_init__(self) -> None:
         self.required &= self.default is None
@@ -217,8 +217,13 @@ class WarmUp(NamedTuple):
 
 @dataclass(frozen=True)
 class Example:
-    """A runnable example: parameters, rows per input port, rows per output port."""
+    """A runnable example: parameters, rows per input port, rows per output port.
 
-    inputs: Mapping[str, Sequence[tuple[int, Any]]]
-    outputs: Mapping[str, Sequence[tuple[int, Any]]]
+    Rows are (t, value), those of changes (t, weight, {field: value}). `schemas` has the fields of
+    input ports that carry changes, {field: type}.
+    """
+
+    inputs: Mapping[str, Sequence[tuple[Any, ...]]]
+    outputs: Mapping[str, Sequence[tuple[Any, ...]]]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    schemas: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

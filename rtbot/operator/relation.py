@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.operator.declarations import In, Parameter
 from rtbot.operator.operator import Operator
@@ -28,12 +28,16 @@ class Rows(In):
 class Columns(Parameter):
     """Names of fields of the input, a tuple of text; there may be none if `shortest` is 0."""
 
+    type_name: ClassVar[str] = "fields"
+
     shortest: int = 1
 
 
 @dataclass(kw_only=True)
 class FieldName(Parameter):
     """The name of one field, a text."""
+
+    type_name: ClassVar[str] = "field"
 
 
 @dataclass(kw_only=True)
@@ -43,12 +47,16 @@ class RowExpression(Parameter):
     `kind` is what it has to be, "" for any kind.
     """
 
+    type_name: ClassVar[str] = "expression"
+
     kind: str = ""
 
 
 @dataclass(kw_only=True)
 class RowFields(Parameter):
     """{name: expression}; a node has the names as value, the trees as formulas `PARAMETER.NAME`."""
+
+    type_name: ClassVar[str] = "expressions by name"
 
 
 @dataclass(kw_only=True)
@@ -58,6 +66,8 @@ class Computations(Parameter):
     A node has ((name, function, distinct), ...) as value, the arguments' trees as formulas
     `PARAMETER.NAME`; there is none for `count()`.
     """
+
+    type_name: ClassVar[str] = "aggregates by name"
 
 
 class Relation(Operator, abstract=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error, suggest_known_name
 from rtbot.core.source_span import SourceSpan
-from rtbot.operator import Choice, In, Out, Type
+from rtbot.operator import Choice, Example, In, Out, Type
 from rtbot.operator.relation import FieldName, Relation, Rows
 from rtbot.operator.schema import Schema
 
@@ -28,6 +28,13 @@ class ToChanges(Relation):
     field = FieldName(required=False, default="value", doc="the name of the field of the value")
     i1 = In("T", nullable=True, doc="a series")
     o1 = Out("changes", doc="rows of the key columns and the value")
+    example = Example(
+        parameters={"mode": "latest", "field": "price"},
+        inputs={"i1": [(1, 20.5), (2, 21.0)]},
+        outputs={
+            "o1": [(1, 1, {"price": 20.5}), (2, -1, {"price": 20.5}), (2, 1, {"price": 21.0})]
+        },
+    )
 
     @classmethod
     def output_schema(
@@ -52,6 +59,12 @@ class ToSeries(Relation):
     field = FieldName(doc="the field whose values come out")
     i1 = Rows(doc="at most one row at any time")
     o1 = Out("T", nullable=True, doc="the values of the field")
+    example = Example(
+        parameters={"field": "total"},
+        schemas={"i1": {"total": "number"}},
+        inputs={"i1": [(1, 1, {"total": 20}), (3, -1, {"total": 20}), (3, 1, {"total": 25})]},
+        outputs={"o1": [(1, 20), (3, 25)]},
+    )
 
     @classmethod
     def output_types(cls, values: Mapping[str, Any], inputs: Mapping[str, Type]) -> dict[str, Type]:

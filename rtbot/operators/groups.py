@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.operator import Out, Type
+from rtbot.operator import Example, Out, Type
 from rtbot.operator.relation import Columns, Computations, Relation, Rows
 from rtbot.operator.schema import Field, Schema
 
@@ -33,6 +33,26 @@ class GroupBy(Relation):
     )
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="a row for every group: the fields of `by`, then what is computed")
+    example = Example(
+        parameters={"by": ["region"], "compute": {"n": "count()", "total": "sum(amount)"}},
+        schemas={"i1": {"region": "text", "amount": "number"}},
+        inputs={
+            "i1": [
+                (1, 1, {"region": "north", "amount": 20}),
+                (2, 1, {"region": "north", "amount": 5}),
+                (3, -1, {"region": "north", "amount": 20}),
+            ]
+        },
+        outputs={
+            "o1": [
+                (1, 1, {"region": "north", "n": 1, "total": 20}),
+                (2, -1, {"region": "north", "n": 1, "total": 20}),
+                (2, 1, {"region": "north", "n": 2, "total": 25}),
+                (3, -1, {"region": "north", "n": 2, "total": 25}),
+                (3, 1, {"region": "north", "n": 1, "total": 5}),
+            ]
+        },
+    )
 
     @classmethod
     def output_schema(

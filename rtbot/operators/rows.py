@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.operator import Out
+from rtbot.operator import Example, Out
 from rtbot.operator.relation import Relation, RowExpression, RowFields, Rows
 from rtbot.operator.schema import Field, Schema
 
@@ -23,6 +23,12 @@ class Where(Relation):
     )
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="those for which the condition is true")
+    example = Example(
+        parameters={"condition": "amount > 10"},
+        schemas={"i1": {"id": "integer", "amount": "number"}},
+        inputs={"i1": [(1, 1, {"id": 1, "amount": 20}), (1, 1, {"id": 2, "amount": 5})]},
+        outputs={"o1": [(1, 1, {"id": 1, "amount": 20})]},
+    )
 
     @classmethod
     def output_schema(
@@ -42,6 +48,12 @@ class Select(Relation):
     fields = RowFields(doc="{name: expression}, in the order of the new fields")
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="rows of the new fields; as many as come in")
+    example = Example(
+        parameters={"fields": {"id": "id", "net": "amount * 0.8"}},
+        schemas={"i1": {"id": "integer", "amount": "number"}},
+        inputs={"i1": [(1, 1, {"id": 1, "amount": 20}), (2, -1, {"id": 1, "amount": 20})]},
+        outputs={"o1": [(1, 1, {"id": 1, "net": 16}), (2, -1, {"id": 1, "net": 16})]},
+    )
 
     @classmethod
     def output_schema(

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
-from rtbot.operator import Boolean, Out, Type
+from rtbot.operator import Boolean, Example, Out, Type
 from rtbot.operator.relation import Relation, Rows
 from rtbot.operator.schema import Field, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+PRODUCT = {"product": "text"}
+"""The fields of the examples."""
 
 
 class SetOperation(Relation, abstract=True):
@@ -46,12 +50,28 @@ class Union(SetOperation):
     """Rows that any input has, once; with `all`, as often as all inputs have them together."""
 
     search_terms = "union_all all: true, concat all: true, union distinct"
+    example = Example(
+        schemas={"i1": PRODUCT, "i2": PRODUCT},
+        inputs={
+            "i1": [(1, 1, {"product": "tea"}), (2, 1, {"product": "salt"})],
+            "i2": [(1, 1, {"product": "tea"}), (3, -1, {"product": "tea"})],
+        },
+        outputs={"o1": [(1, 1, {"product": "tea"}), (2, 1, {"product": "salt"})]},
+    )
 
 
 class Intersect(SetOperation):
     """Rows that every input has, once; with `all`, as often as the input that has fewest."""
 
     keeps_first = True
+    example = Example(
+        schemas={"i1": PRODUCT, "i2": PRODUCT},
+        inputs={
+            "i1": [(1, 1, {"product": "tea"}), (2, 1, {"product": "salt"})],
+            "i2": [(1, 1, {"product": "tea"}), (3, -1, {"product": "tea"})],
+        },
+        outputs={"o1": [(1, 1, {"product": "tea"}), (3, -1, {"product": "tea"})]},
+    )
 
 
 class Except(SetOperation):
@@ -59,6 +79,14 @@ class Except(SetOperation):
 
     search_terms = "minus, difference, subtract"
     keeps_first = True
+    example = Example(
+        schemas={"i1": PRODUCT, "i2": PRODUCT},
+        inputs={
+            "i1": [(1, 1, {"product": "tea"}), (2, 1, {"product": "salt"})],
+            "i2": [(1, 1, {"product": "tea"}), (3, -1, {"product": "tea"})],
+        },
+        outputs={"o1": [(2, 1, {"product": "salt"}), (3, 1, {"product": "tea"})]},
+    )
 
 
 class Distinct(Relation):
@@ -67,6 +95,11 @@ class Distinct(Relation):
     search_terms = "unique, drop_duplicates"
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="each of them once")
+    example = Example(
+        schemas={"i1": PRODUCT},
+        inputs={"i1": [(1, 2, {"product": "tea"}), (2, -1, {"product": "tea"})]},
+        outputs={"o1": [(1, 1, {"product": "tea"})]},
+    )
 
     @classmethod
     def output_schema(

@@ -461,8 +461,9 @@ def test_every_parameter_has_its_text_and_may_be_that_of_the_graph(name):
 
 def test_snippets_are_operators():
     snippets = build_schema()["definitions"]["operator"]["else"]["defaultSnippets"]
-    assert [snippet["label"] for snippet in snippets] == sorted(catalogue())
-    for snippet in snippets:
+    labels = [snippet["label"] for snippet in snippets]
+    assert labels == sorted({cls.__name__ for cls in REGISTRY.values() if not cls.abstract})
+    for snippet in (one for one in snippets if one["label"] in catalogue()):
         filled = re.sub(r'"\$\{\d+:([^}]*)\}"', r"\1", json.dumps(snippet["body"]))
         operator = re.sub(r"\$\d+", "a", filled)
         text = f"inputs: {{a: number}}\noperators: {{m: {operator}}}\noutputs: [m]\n"

@@ -34,11 +34,13 @@ def command(
     version; its parameters are no part of the code, unless they choose between operators' forms.
     """
     from rtbot.cli.run_options import match_taps
+    from rtbot.graph.stages import has_changes
 
     for path in graphs:
         graph = load_graph(path, parameters, plugins)
-        plan = graph.plan(match_taps(graph, taps))
-        if not _warm(path, plan):
+        if has_changes(graph.checked):
+            echo(f"{path}: tables that change are compiled as they run, not ahead", err=True)
+        elif not _warm(path, graph.plan(match_taps(graph, taps))):
             return INPUT_OUTPUT
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from rtbot.core.errors import DataError, GraphError, graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.core.times import TimeStyle, detect_style, parse_time
 from rtbot.graph.check.context import read_entries
+from rtbot.graph.check.test_changes import read_change
 from rtbot.graph.check.typed_values import (
     INT64_MAX,
     INT64_MIN,
@@ -31,6 +33,8 @@ Row = tuple[Any, ...]
 class GraphTestRows:
     """Rows as (t, value) or, in a keyed test, (key..., t, value); or the path of a file of them.
 
+    Changes are (cells, t, weight), with `FieldCells`.
+
     `lines` has the line of every row. `style` is how times are written, None if as integers.
     `missing` is whether nothing is there yet, not even an empty list.
     """
@@ -51,6 +55,8 @@ def read_rows(node: DocumentNode, type_: Type, keys: int, context: Context) -> G
         if node.missing:
             return GraphTestRows(mark=node.mark, missing=True)
         raise graph_error("RT150", node.mark, "rows are a list, as in [[1, 20.5], [2, 21]]")
+    if type_.schema is not None:
+        keys = 0
     rows = tuple(_read_row(item, type_, keys, context) for item in node.items)
     lines = tuple(item.mark.line for item in node.items)
     return GraphTestRows(rows, mark=node.mark, lines=lines, style=_detect_style(node, keys))
@@ -73,6 +79,9 @@ def _read_path(node: MappingNode, context: Context) -> str:
 
 
 def _read_row(node: DocumentNode, type_: Type, keys: int, context: Context) -> Row:
+    if type_.schema is not None:
+        read_time = partial(_read_time, unit=context.unit)
+        return read_change(node, type_.schema, read_time, _read_cell)
     shape = "[" + "key, " * keys + "t, value]"
     if not isinstance(node, SequenceNode) or len(node.items) != keys + 2:
         hint = "" if keys else "keyed rows need `key: [column]` in the test"

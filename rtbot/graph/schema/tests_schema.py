@@ -89,9 +89,17 @@ def _build_rows_by_name(what: str, pattern: str, definitions: Definitions) -> Sc
 def _build_rows() -> Schema:
     """Build a list of rows, or the file that holds them."""
     cell = {"type": ["string", "number", "boolean", "null"]}
+    fields = {"type": "object", "additionalProperties": cell, "minProperties": 1}
+    change = {"items": [cell, cell, fields], "minItems": 3, "maxItems": 3}
+    series = {"items": cell, "minItems": 2}
     return {
         "type": ["array", "object", "null"],
-        "items": {"type": "array", "items": cell, "minItems": 2},
+        "items": {
+            "type": "array",
+            "if": {"contains": {"type": "object"}},
+            "then": change,
+            "else": series,
+        },
         "properties": {"csv": {"type": ["string", "number", "boolean"], "minLength": 1}},
         "required": ["csv"],
         "additionalProperties": False,
@@ -99,6 +107,7 @@ def _build_rows() -> Schema:
 
 
 def _build_pairs(definitions: Definitions) -> Schema:
-    """Build rows without a key: a time and a value."""
-    rows = definitions.refer("pairs", {"items": {"maxItems": 2}})
+    """Build rows without a key: a time and a value, or a time, a weight and fields."""
+    pair = {"if": {"contains": {"type": "object"}}, "else": {"maxItems": 2}}
+    rows = definitions.refer("pairs", {"items": pair})
     return {key: {"additionalProperties": rows} for key in ("given", "expect")}

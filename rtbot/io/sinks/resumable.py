@@ -16,7 +16,11 @@ from rtbot.core.errors import ResourceLimit
 from rtbot.io.blocks import REJECTS
 from rtbot.io.sinks.jsonl_writer import JsonlWriter
 from rtbot.io.sinks.outputs import OutputFiles
-from rtbot.io.sinks.target_writer import open_target_writer
+from rtbot.io.sinks.target_writer import (
+    choose_time_format,
+    list_sparse_columns,
+    open_target_writer,
+)
 from rtbot.io.sinks.writers import BackgroundWriter, CsvWriter, TimeFormat
 from rtbot.io.sources.offsets import PACKED_SUFFIX
 from rtbot.storage.files import name_path_in_errors
@@ -59,7 +63,8 @@ class ResumableFile:
     """A target that is written as far as a checkpoint has it, and what continues it from there."""
 
     def __init__(self, files: Files, target: Target, clock: TimeFormat, known: Extent) -> None:
-        self.target, self._files, self._clock = target, files, clock
+        self.target, self._files = target, files
+        self._clock = choose_time_format(target, clock)
         self._rows = find_rows_path(target)
         is_given = self._rows is None
         self.file = GrowingFile(files, self._rows or target.path, *known, follow=is_given)
@@ -71,8 +76,7 @@ class ResumableFile:
             return ArrowStreamWriter(self.file)
         if self.target.form == "csv":
             return CsvWriter(stream, self._clock, began=self.file.length > 0)
-        sparse = self.target.outputs if self.target.layout == "wide" else ()
-        return JsonlWriter(stream, self._clock, sparse)
+        return JsonlWriter(stream, self._clock, list_sparse_columns(self.target))
 
     def sync(self) -> Extent:
         """Sync what has been written to disk."""

@@ -23,14 +23,25 @@ REBATCH_ROWS = 131_072
 
 def open_target_writer(stream: BinaryIO, target: Target, clock: TimeFormat) -> BackgroundWriter:
     """Return what writes the tables of a target, in a thread of its own."""
-    sparse = target.outputs if target.layout == "wide" and target.schema is None else ()
-    if target.schema is not None:
-        column = "" if target.snapshot else name_time(target.schema.names)
-        clock = replace(clock, column=column, style=None if target.snapshot else clock.style)
-    writer = open_writer(stream, target.path, target.form, clock, sparse)
+    own = choose_time_format(target, clock)
+    writer = open_writer(stream, target.path, target.form, own, list_sparse_columns(target))
     if target.form == "arrow":
         writer = RebatchingWriter(writer)
     return BackgroundWriter(FlushingWriter(writer, stream) if target.path == STANDARD else writer)
+
+
+def choose_time_format(target: Target, clock: TimeFormat) -> TimeFormat:
+    """Return how the times of a target are written, and in which column they are."""
+    if target.schema is None:
+        return clock
+    if target.snapshot:
+        return replace(clock, column="", style=None)
+    return replace(clock, column=name_time(target.schema.names))
+
+
+def list_sparse_columns(target: Target) -> tuple[str, ...]:
+    """Return the columns whose nulls are left out in JSONL."""
+    return target.outputs if target.layout == "wide" and target.schema is None else ()
 
 
 class FlushingWriter:

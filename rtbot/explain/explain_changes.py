@@ -1,0 +1,97 @@
+"""Tables that change, explained: rows, unique keys, and what each operator remembers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.explain.phrases import format_plain
+from rtbot.expression import format_expression
+from rtbot.operator.relation import Columns, Computations, RowExpression, RowFields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbot.graph.model import Input, Node
+    from rtbot.operator import Type
+
+COUNTED = ("Union", "Intersect", "Except", "Distinct")
+"""Operators that count how often each input has a row."""
+
+CLOSING = "a transaction comes out when all inputs have passed its time"
+
+
+def describe_rows(carried: Type) -> str:
+    """Return a type as text: of changes, the fields of the rows and the keys that are unique."""
+    if carried.schema is None:
+        return str(carried)
+    keys = [f"({', '.join(key)})" for key in carried.schema.unique if key]
+    keys += ["one row at most"] if () in carried.schema.unique else []
+    return f"{carried.schema}" + (f" unique {', '.join(keys)}" if keys else "")
+
+
+def describe_input_state(item: Input, excess: str) -> str:
+    """Return what a source of changes remembers."""
+    schema = item.type.schema
+    if schema is None:
+        return ""
+    if schema.unique:
+        return "the row of every key"
+    if excess == "ignore":
+        return "every row that is there, with its count; deletes of others are ignored"
+    return "every row that is there, with its count"
+
+
+def describe_node_state(node: Node) -> str:
+    """Return what an operator of changes remembers."""
+    name = node.operator.__name__
+    if name in COUNTED:
+        ports = len(node.inputs)
+        counts = "its count" if ports == 1 else f"{ports} counts"
+        if name == "Union" and node.values.get("all"):
+            return "none"
+        return f"every row that is there, with {counts}"
+    if name == "GroupBy":
+        return _describe_groups(node)
+    if name == "ToChanges":
+        return "the row of every key" if node.values["mode"] == "latest" else "none"
+    return "the one row" if name == "ToSeries" else "none"
+
+
+def list_parameters(node: Node) -> dict[str, str]:
+    """Return the parameters of a node as text, expressions as they were understood."""
+    return {name: text for name, text in _list_texts(node) if text}
+
+
+def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
+    for name, declared in node.operator.parameters.items():
+        value = node.values.get(name)
+        if isinstance(declared, RowExpression):
+            yield name, _format_tree(node, name)
+        elif isinstance(declared, RowFields):
+            fields = [f"{field}: {_format_tree(node, f'{name}.{field}')}" for field in value or ()]
+            yield name, f"{{{', '.join(fields)}}}"
+        elif isinstance(declared, Computations):
+            yield name, _format_computations(node, name)
+        elif isinstance(declared, Columns) or value != declared.default:
+            yield name, format_plain(value)
+
+
+def _format_tree(node: Node, name: str) -> str:
+    tree = node.formulas.get(name)
+    return "" if tree is None else format_expression(tree)
+
+
+def _format_computations(node: Node, name: str) -> str:
+    found = []
+    for field, function, distinct in node.values.get(name) or ():
+        argument = _format_tree(node, f"{name}.{field}")
+        found.append(f"{field}: {function}({'distinct ' if distinct else ''}{argument})")
+    return f"{{{', '.join(found)}}}"
+
+
+def _describe_groups(node: Node) -> str:
+    values = node.values.get("compute") or ()
+    ordered = any(function in ("min", "max") or distinct for _, function, distinct in values)
+    what = "a row of sums and counts" if values else "a count"
+    more = ", and its values in order" if ordered else ""
+    return f"for every group {what}{more}" if node.values["by"] else f"{what}{more}"

@@ -1,0 +1,130 @@
+"""The aggregates that a query computes over its groups, each of them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from rtbot.expression.row_rules import make_call, settle_null
+from rtbot.expression.tree import Expression
+from rtbot.operator import Type
+from rtbot.operators.groups import find_aggregate_type
+from rtbot.sql.refusals import refuse_node, refuse_rest
+from rtbot.sql.sql_functions import AGGREGATES, IDEMPOTENT, NUMERIC_AGGREGATES
+
+if TYPE_CHECKING:
+    from rtbot.sql.query_text import QueryText
+    from rtbot.sql.scalars import ScalarBinder
+
+BOOLEAN_AGGREGATES = ("bool_and", "bool_or")
+
+
+@dataclass(frozen=True)
+class AggregateCall:
+    """A function over the values of an argument, or without one over the rows, and its type."""
+
+    function: str
+    distinct: bool
+    argument: Expression | None
+    type: Type
+
+
+class AggregateCalls:
+    """Collects the aggregates of a query; `grouped`: whether it has keys."""
+
+    def __init__(self, query: QueryText, *, grouped: bool) -> None:
+        self.query, self.grouped = query, grouped
+        self.calls: list[AggregateCall] = []
+        self.places: dict[Any, int] = {}
+
+    def bind(self, node: exp.Expr, inner: ScalarBinder) -> Expression | None:
+        """Bind a call, with `inner` its argument; return a reference by its place in `calls`."""
+        condition: exp.Expr | None = None
+        call = node
+        if isinstance(node, exp.Filter):
+            refuse_rest(self.query, node, "this", "expression")
+            refuse_rest(self.query, node.expression, "this")
+            call, condition = node.this, node.expression.this
+            if type(call) not in AGGREGATES:
+                refuse_node(self.query, node)
+                return None
+        arguments, distinct = self.read_arguments(call)
+        if arguments is None:
+            return None
+        found = self.type_call(call, arguments, inner, condition)
+        if found is None:
+            return None
+        function, argument, type_ = found
+        distinct &= function not in IDEMPOTENT
+        key = (function, distinct, None if argument is None else make_key(argument))
+        if key not in self.places:
+            self.places[key] = len(self.calls)
+            self.calls.append(AggregateCall(function, distinct, argument, type_))
+        return Expression("aggregate", type_, (), self.places[key], self.query.locate(node))
+
+    def read_arguments(self, call: exp.Expr) -> tuple[list[exp.Expr] | None, bool]:
+        """Return the arguments of a call, none for `count(*)`, and whether they are distinct."""
+        function = AGGREGATES[type(call)]
+        refused = refuse_rest(self.query, call, "this", "expressions", "big_int")
+        first = call.args.get("this")
+        distinct = isinstance(first, exp.Distinct)
+        if distinct and first is not None:
+            refused |= refuse_rest(self.query, first, "expressions")
+            arguments = [*first.expressions, *call.expressions]
+        else:
+            arguments = [*([] if first is None else [first]), *call.expressions]
+        if function == "count" and not distinct and len(arguments) == 1:
+            arguments = [] if isinstance(arguments[0], exp.Star) else arguments
+            if isinstance(first, exp.Star):
+                refused |= refuse_rest(self.query, first)
+        least = 0 if function == "count" and not distinct else 1
+        if not least <= len(arguments) <= 1:
+            message = f"{function} takes one argument, {len(arguments)} given"
+            self.query.report("RT132", call, message)
+            refused = True
+        return None if refused else arguments, distinct
+
+    def type_call(
+        self,
+        call: exp.Expr,
+        arguments: list[exp.Expr],
+        inner: ScalarBinder,
+        condition: exp.Expr | None,
+    ) -> tuple[str, Expression | None, Type] | None:
+        """Return function, argument and type of a call; None if it is wrong, which is noted."""
+        function = AGGREGATES[type(call)]
+        mark = self.query.locate(call)
+        argument = inner.bind(arguments[0]) if arguments else None
+        chosen = None if condition is None else inner.bind_condition(condition)
+        if (arguments and argument is None) or (condition is not None and chosen is None):
+            return None
+        if argument is not None:
+            kind = "boolean" if function in BOOLEAN_AGGREGATES else "integer"
+            argument = settle_null(argument, kind)
+        if argument is not None and not self._check_kind(call, function, argument.type.kind):
+            return None
+        if chosen is not None:
+            counted = argument or Expression("constant", Type("integer"), (), 1, mark)
+            nothing = Expression("constant", Type("null", nullable=True), (), None, mark)
+            argument = make_call("case", [chosen, counted, nothing], mark)
+        type_ = None if argument is None else argument.type
+        return function, argument, find_aggregate_type(function, type_, self.grouped)
+
+    def _check_kind(self, call: exp.Expr, function: str, kind: str) -> bool:
+        wanted = ""
+        if function in NUMERIC_AGGREGATES and kind not in ("integer", "number"):
+            wanted = "numbers"
+        elif function in BOOLEAN_AGGREGATES and kind != "boolean":
+            wanted = "conditions"
+        if wanted:
+            hint = "bool_or(c) says whether any is true" if kind == "boolean" else ""
+            message = f"{function} takes {wanted}, here is {kind}"
+            self.query.report("RT133", call, message, hint)
+        return not wanted
+
+
+def make_key(tree: Expression) -> Any:
+    """Return what is equal for equal expressions, wherever they are."""
+    return tree.op, tree.type, repr(tree.value), tuple(map(make_key, tree.args))

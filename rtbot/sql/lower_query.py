@@ -1,0 +1,62 @@
+"""The one entry: the text of a query and the schemas of its tables become nodes of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import GraphError
+from rtbot.core.source_span import SourceSpan
+from rtbot.sql.lowering import Query, QueryNode, lower_plan
+from rtbot.sql.reading import read_query
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.operator.schema import Schema
+    from rtbot.sql.query_text import Place
+
+__all__ = ["Query", "QueryNode", "lower_query"]
+
+QUERY_FILE = "<query>"
+
+
+def lower_query(text: str, tables: Mapping[str, Schema], place: Place | None = None) -> Query:
+    """Return the nodes of a query over tables, of which it uses some.
+
+    `place(offset, length)` is the place of a part of the text in its file; without it, problems
+    have the line and column in the query, and that line. Raises GraphError with every problem.
+    """
+    try:
+        return _lower(text, tables, place or _Places(text))
+    except GraphError as error:
+        if place is not None:
+            raise
+        lines = text.split("\n")
+        raise GraphError(
+            [replace(p, source=lines[max(p.mark.line, 1) - 1]) for p in error.problems]
+        ) from None
+
+
+def _lower(text: str, tables: Mapping[str, Schema], place: Place) -> Query:
+    query, tree = read_query(text, place)
+    from rtbot.sql.binding import QueryBinder, settle_columns  # only with sqlglot
+
+    bound = QueryBinder(query, tables).bind(tree)
+    problems = query.problems.list_problems("error")
+    if problems or bound is None:
+        assert problems, "a query that is refused without a problem"
+        raise GraphError(problems)
+    return lower_plan(settle_columns(bound).plan, tables)
+
+
+class _Places:
+    """Lines and columns of a text that is in no file."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __call__(self, offset: int, length: int) -> SourceSpan:
+        line_start = self.text.rfind("\n", 0, offset) + 1
+        line = self.text.count("\n", 0, offset) + 1
+        return SourceSpan(QUERY_FILE, line, offset - line_start + 1, length)

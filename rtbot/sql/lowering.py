@@ -1,0 +1,118 @@
+"""Lowering: a logical plan becomes nodes of change operators, in the order in which they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rtbot.expression.tree import Expression
+from rtbot.operators.groups import GroupBy
+from rtbot.operators.rows import Select, Where
+from rtbot.operators.sets import Distinct, Except, Intersect, Union
+from rtbot.sql.logical import Deduplicate, Filter, Group, Project, Scan, SetOp
+from rtbot.sql.naming import make_fresh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rtbot.core.source_span import SourceSpan
+    from rtbot.operator.relation import Relation
+    from rtbot.operator.schema import Schema
+    from rtbot.sql.logical import LogicalPlan
+
+RELATIONS: dict[str, type[Relation]] = {
+    cls.__name__: cls for cls in (Where, Select, GroupBy, Distinct, Union, Intersect, Except)
+}
+
+
+@dataclass(frozen=True)
+class QueryNode:
+    """A node of a query: an operator over tables and earlier nodes.
+
+    `inputs` are names of tables or ids of nodes, which no table has. `values` and `formulas` are
+    those of the checked node: fields of Select, keys and computations of GroupBy, `all`.
+    """
+
+    id: str
+    operator: str
+    inputs: tuple[str, ...]
+    values: Mapping[str, Any]
+    formulas: Mapping[str, Expression]
+    schema: Schema
+    mark: SourceSpan
+
+
+@dataclass(frozen=True)
+class Query:
+    """The nodes of a query; `result` is the id of the one whose rows are the view."""
+
+    nodes: tuple[QueryNode, ...]
+    result: str
+    schema: Schema
+
+
+@dataclass
+class _Lowering:
+    tables: Mapping[str, Schema]
+    nodes: dict[str, QueryNode] = field(default_factory=dict)
+    known: dict[int, str] = field(default_factory=dict)
+
+    def lower(self, plan: LogicalPlan) -> str:
+        """Return the table or node that has the rows of a plan; equal objects are lowered once."""
+        if isinstance(plan, Scan):
+            return plan.table
+        if id(plan) not in self.known:
+            self.known[id(plan)] = self.add_node(plan)
+        return self.known[id(plan)]
+
+    def add_node(self, plan: LogicalPlan) -> str:
+        if isinstance(plan, Filter):
+            formulas = {"condition": plan.condition}
+            return self.add(plan, "Where", (plan.child,), {}, formulas)
+        if isinstance(plan, Project):
+            names = tuple(each.name for each in plan.fields)
+            pairs = zip(names, plan.expressions, strict=True)
+            formulas = {f"fields.{name}": tree for name, tree in pairs}
+            return self.add(plan, "Select", (plan.child,), {"fields": names}, formulas)
+        if isinstance(plan, Group):
+            compute = tuple((c.name, c.function, c.distinct) for c in plan.computations)
+            formulas = {
+                f"compute.{c.name}": c.argument for c in plan.computations if c.argument is not None
+            }
+            values = {"by": plan.keys, "compute": compute}
+            return self.add(plan, "GroupBy", (plan.child,), values, formulas)
+        if isinstance(plan, Deduplicate):
+            return self.add(plan, "Distinct", (plan.child,), {}, {})
+        assert isinstance(plan, SetOp)
+        return self.add(plan, plan.operator, plan.children, {"all": plan.all}, {})
+
+    def add(
+        self,
+        plan: LogicalPlan,
+        operator: str,
+        children: Iterable[LogicalPlan],
+        values: Mapping[str, Any],
+        formulas: Mapping[str, Expression],
+    ) -> str:
+        inputs = tuple(map(self.lower, children))
+        node_id = make_fresh(operator.lower(), [*self.tables, *self.nodes])
+        schemas = {f"i{n}": self.find_schema(each) for n, each in enumerate(inputs, 1)}
+        schema = RELATIONS[operator].output_schema(values, schemas, formulas)
+        assert schema.fields == plan.fields, f"{schema} of {operator}, the plan has {plan.fields}"
+        self.nodes[node_id] = QueryNode(
+            node_id, operator, inputs, values, formulas, schema, plan.mark
+        )
+        return node_id
+
+    def find_schema(self, name: str) -> Schema:
+        return self.nodes[name].schema if name in self.nodes else self.tables[name]
+
+
+def lower_plan(plan: LogicalPlan, tables: Mapping[str, Schema]) -> Query:
+    """Return the nodes of a plan; there is at least one."""
+    if isinstance(plan, Scan):
+        trees = tuple(Expression("field", f.type, (), f.name) for f in plan.fields)
+        plan = Project(plan, plan.fields, trees, plan.mark)
+    lowering = _Lowering(tables)
+    result = lowering.lower(plan)
+    return Query(tuple(lowering.nodes.values()), result, lowering.nodes[result].schema)

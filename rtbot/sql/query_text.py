@@ -1,0 +1,115 @@
+"""A query, where its parts are, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import Problems, graph_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlglot import exp
+    from sqlglot.tokens import Token
+
+    from rtbot.core.source_span import SourceSpan
+    from rtbot.expression.tree import Expression
+
+    Place = Callable[[int, int], SourceSpan]
+
+EXCERPT_MAX = 40
+TERMS_MAX, TREE_MAX = 1_000, 100
+
+
+class QueryText:
+    """The text of a query with its tokens, and the problems that were found in it.
+
+    `place(offset, length)` is the place of a part of the text. Only some nodes of sqlglot's trees
+    know where they are: a part reaches from the first to the last such node in it, and one without
+    any is where what it is a part of is.
+    """
+
+    def __init__(self, text: str, place: Place, tokens: Sequence[Token]) -> None:
+        self.text, self.place, self.tokens = text, place, tokens
+        self.problems = Problems()
+        self.extents: dict[int, tuple[int, int]] = {}
+        self.sizes: dict[int, tuple[int, int, Expression]] = {}
+
+    def measure(self, tree: exp.Expr) -> int:
+        """Note where all nodes of a tree are; return its depth."""
+        nodes = list(tree.walk())
+        depths = {id(tree.parent): 0}
+        for node in nodes:
+            depths[id(node)] = depths[id(node.parent)] + 1
+        for node in reversed(nodes):
+            if "start" in node.meta:
+                own = (node.meta["start"], node.meta["end"] + 1)
+                self._extend(node, own)
+            if id(node) in self.extents and node is not tree and node.parent is not None:
+                self._extend(node.parent, self.extents[id(node)])
+        return max(depths.values())
+
+    def _extend(self, node: exp.Expr, extent: tuple[int, int]) -> None:
+        first, last = self.extents.get(id(node), extent)
+        self.extents[id(node)] = (min(first, extent[0]), max(last, extent[1]))
+
+    def find(self, node: exp.Expr, keyword: str = "") -> tuple[int, int]:
+        """Return where a node begins and ends; with `keyword`, the last such word before it."""
+        at: exp.Expr | None = node
+        while at is not None and id(at) not in self.extents:
+            at = at.parent
+        if at is None:
+            return 0, len(self.text)
+        extent = self.extents[id(at)]
+        if keyword:
+            limit = extent[0] if at is node else extent[1]
+            found = [t for t in self.tokens if t.start <= limit and is_word(t, keyword)]
+            if found:
+                return found[-1].start, found[-1].end + 1
+        return extent
+
+    def locate(self, node: exp.Expr, keyword: str = "") -> SourceSpan:
+        """Return the place of a node, or of the last `keyword` before it."""
+        return self.mark(*self.find(node, keyword))
+
+    def mark(self, first: int, last: int) -> SourceSpan:
+        """Return the place of a part of the text, as far as it is on one line."""
+        lines = self.text[first:last].split("\n")
+        return self.place(first, max(len(lines[0]), 1))
+
+    def quote(self, node: exp.Expr) -> str:
+        """Return the text of a node, cut if it is long."""
+        text = " ".join(self.text[slice(*self.find(node))].split())
+        return text if len(text) <= EXCERPT_MAX else text[: EXCERPT_MAX - 3] + "..."
+
+    def report(
+        self, code: str, node: exp.Expr, message: str, hint: str = "", keyword: str = ""
+    ) -> None:
+        """Note a problem at a node, or at the last `keyword` before it."""
+        self.problems.add(code, self.locate(node, keyword), message, hint)
+
+    def check_size(self, tree: Expression) -> Expression:
+        """Return a bound expression; raise GraphError if it became too large.
+
+        Names of columns and what is written once in SQL, as in BETWEEN, stand for expressions that
+        are there several times.
+        """
+        terms, depth = self._count(tree)
+        if terms > TERMS_MAX or depth > TREE_MAX:
+            hint = "divide the query: a query may read the output of another one"
+            raise graph_error("RT135", tree.mark, "an expression that is too large", hint)
+        return tree
+
+    def _count(self, tree: Expression) -> tuple[int, int]:
+        """Return the terms and the depth of an expression; parts are counted once."""
+        if id(tree) not in self.sizes:
+            sizes = [self._count(argument) for argument in tree.args]
+            terms = 1 + sum(size[0] for size in sizes)
+            depth = 1 + max((size[1] for size in sizes), default=0)
+            self.sizes[id(tree)] = terms, depth, tree
+        return self.sizes[id(tree)][:2]
+
+
+def is_word(token: Token, keyword: str) -> bool:
+    """Return whether a token is a keyword, or begins with it, as ORDER BY does."""
+    return token.text.upper().split()[:1] == [keyword]

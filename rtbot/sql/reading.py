@@ -1,0 +1,162 @@
+"""From the text of a query to sqlglot's tree of it: its parser only, and its errors as ours."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import describe_non_ascii, graph_error
+from rtbot.sql.query_text import QueryText
+
+if TYPE_CHECKING:
+    from typing import NoReturn, Protocol
+
+    from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.errors import ParseError
+    from sqlglot.tokens import Token
+
+    from rtbot.core.errors import GraphError
+    from rtbot.sql.query_text import Place
+
+    class _Refuse(Protocol):
+        def __call__(
+            self, token: Token, message: str, hint: str = "", code: str = "RT180"
+        ) -> NoReturn: ...
+
+
+DIALECT = "duckdb,normalization_strategy=case_sensitive"
+TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
+BEGINNINGS = {"SELECT", "WITH", "("}
+STATEMENTS = (
+    *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
+    *("COPY", "EXPLAIN", "DESCRIBE", "SHOW", "SUMMARIZE", "PRAGMA", "SET"),
+    *("ATTACH", "CALL", "VALUES", "TABLE", "PIVOT", "UNPIVOT", "TRUNCATE"),
+    *("BEGIN", "COMMIT"),
+)
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u2028\u2029\ud800-\udfff\ufeff]")
+_EXPECTED = re.compile(r"Expecting (\S+)|Expected (\w+ ?\w*)")
+_CLOSING = {"'": "a text", '"': "a name in quotes", "$$": "a text"}
+
+
+def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
+    """Read one SELECT, or several joined by set operations.
+
+    Raises GraphError for what cannot be read, what is too large, and without sqlglot.
+    """
+    if importlib.util.find_spec("sqlglot") is None:
+        hint = "pip install 'rtbot-graphs[sql]'"
+        raise graph_error("RT186", place(0, 1), "SQL needs sqlglot, which is not installed", hint)
+    from sqlglot.dialects.dialect import Dialect
+
+    if len(text) > TEXT_MAX:
+        raise graph_error("RT135", place(0, 1), f"a query of more than {TEXT_MAX} characters")
+    for found in _FORBIDDEN.finditer(text):
+        hint = describe_non_ascii(found.group())
+        raise graph_error("RT180", place(found.start(), 1), "a character SQL does not have", hint)
+    dialect = Dialect.get_or_raise(DIALECT)
+    tokens = _check_tokens(_split_tokens(dialect, text, place), text, place)
+    query = QueryText(text, place, tokens)
+    tree = _parse_tokens(dialect, query)
+    if query.measure(tree) > DEPTH_MAX:
+        hint = "divide it: a query may read the output of another one"
+        raise graph_error("RT135", place(0, 1), "a query that is nested too deep", hint)
+    return query, tree
+
+
+def _split_tokens(dialect: Dialect, text: str, place: Place) -> list[Token]:
+    from sqlglot.errors import TokenError
+
+    try:
+        return dialect.tokenize(text)
+    except TokenError as error:
+        found = re.search(r"Missing (\S+) from (\d+):(\d+)", str(error.__cause__))
+        if found is None:
+            offset = max(text.rfind("/*"), 0)
+            message = "a comment that is not closed" if offset else "the query cannot be read"
+            raise graph_error("RT180", place(offset, 2), message) from None
+        sign, line, column = found[1], int(found[2]), int(found[3])
+        offset = sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column
+        message = f"{_CLOSING.get(sign, 'a part')} that is not closed: {sign} is missing"
+        raise graph_error("RT180", place(min(offset, len(text) - 1), 1), message) from None
+
+
+def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
+    """Return the tokens of the one query; raise GraphError for what the parser would skip."""
+    while tokens and tokens[-1].text == ";" and text[tokens[-1].start] == ";":
+        tokens.pop()
+
+    def refuse(token: Token, message: str, hint: str = "", code: str = "RT180") -> NoReturn:
+        mark = place(token.start, token.end + 1 - token.start)
+        raise graph_error(code, mark, message, hint)
+
+    if not tokens:
+        raise graph_error("RT180", place(0, 1), "an empty query", "write SELECT ... FROM ...")
+    if len(tokens) > TOKENS_MAX:
+        refuse(tokens[TOKENS_MAX], f"a query of more than {TOKENS_MAX} words", code="RT135")
+    first = tokens[0]
+    if first.text.upper() not in BEGINNINGS:
+        known = first.text.upper() in STATEMENTS
+        message = f"{first.text.upper()} is not a query" if known else "a query begins with SELECT"
+        refuse(first, message, "a view is a SELECT: SELECT ... FROM ..." if known else "")
+    nesting = 0
+    for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
+        nesting += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        if nesting > NESTING_MAX:
+            refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
+        _check_neighbours(token, follower, refuse)
+    return tokens
+
+
+def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> None:
+    sign = token.token_type.name
+    after = "" if follower is None else follower.token_type.name
+    if sign == "SEMICOLON":
+        refuse(token, "several statements", "one query: remove what is behind the semicolon")
+    if sign == "COMMA" and after in ("", "COMMA", "R_PAREN", "FROM"):
+        refuse(token, "nothing follows this comma")
+    adjacent = follower is not None and follower.start == token.end + 1
+    if sign == "NUMBER" and adjacent and after in ("VAR", "IDENTIFIER", "STRING", "NUMBER"):
+        assert follower is not None
+        refuse(token, f"{token.text + follower.text!r} is not a number")
+
+
+def _parse_tokens(dialect: Dialect, query: QueryText) -> exp.Expr:
+    from sqlglot.errors import ErrorLevel, ParseError
+
+    try:
+        parser = dialect.parser(error_level=ErrorLevel.IMMEDIATE)
+        trees = parser.parse(list(query.tokens), query.text)
+    except ParseError as error:
+        raise _convert_error(error, query) from None
+    except RecursionError:
+        message = "a query that is nested too deep"
+        raise graph_error("RT135", query.place(0, 1), message) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise graph_error("RT180", query.place(0, 1), "the query cannot be read")
+    return trees[0]
+
+
+def _convert_error(error: ParseError, query: QueryText) -> GraphError:
+    """Return the error of the parser as one of ours, without its own words."""
+    found = error.errors[0]
+    lines = query.text.split("\n")
+    line = max(int(found["line"] or 1), 1)
+    offset = sum(len(each) + 1 for each in lines[: line - 1]) + int(found["col"] or 0) - 1
+    token = next((t for t in query.tokens if t.start <= offset <= t.end), query.tokens[-1])
+    expected = _EXPECTED.match(found["description"])
+    hint = f"expected here: {expected[1] or expected[2]}" if expected else ""
+    if "multiple" in found["description"]:
+        message = f"{token.text.upper()} is there twice"
+    elif token is query.tokens[-1] and (expected or "missing" in found["description"]):
+        message = f"the query breaks off after {_cut(token.text)!r}"
+    elif "missing" in found["description"]:
+        message = f"something is missing behind {_cut(token.text)!r}"
+    else:
+        message = f"the query cannot be read from {_cut(token.text)!r} on"
+    return graph_error("RT180", query.mark(token.start, token.end + 1), message, hint)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."

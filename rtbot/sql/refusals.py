@@ -1,0 +1,125 @@
+"""What of SQL this version does not have: everything in a tree that the binder did not look at.
+
+sqlglot reads far more than is bound. A part that nobody looks at would change the result without a
+word, so every node goes through `refuse_rest` with the arguments that were looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlglot import exp
+
+if TYPE_CHECKING:
+    from rtbot.sql.query_text import QueryText
+
+LATER = "it comes with a later version"
+ORDERLESS = "a view has no order of its rows: leave it out"
+
+
+class Feature(NamedTuple):
+    """A part of SQL: its name, what to try, and the word in the text at which it is."""
+
+    name: str
+    advice: str = ""
+    keyword: str = ""
+
+
+FEATURES = {
+    "joins": Feature("a join", "a query reads one table here: joins come with a later version"),
+    "order": Feature("ORDER BY", ORDERLESS, "ORDER"),
+    "limit": Feature("LIMIT", LATER, "LIMIT"),
+    "offset": Feature("OFFSET", LATER, "OFFSET"),
+    "qualify": Feature("QUALIFY", LATER, "QUALIFY"),
+    "windows": Feature("WINDOW", LATER, "WINDOW"),
+    "sample": Feature("a sample", "the rows of a view are certain: filter them with WHERE"),
+    "on": Feature("DISTINCT ON", "use GROUP BY with min or max", "ON"),
+    "into": Feature("INTO", "a query only reads", "INTO"),
+    "locks": Feature("FOR UPDATE", "a query only reads", "FOR"),
+    "laterals": Feature("LATERAL", LATER),
+    "pivots": Feature("PIVOT", "use CASE in aggregates"),
+    "version": Feature("a table as of a time", LATER),
+    "by_name": Feature("BY NAME", "write the columns in one order", "NAME"),
+    "recursive": Feature("WITH RECURSIVE", LATER, "RECURSIVE"),
+    "grouping_sets": Feature("GROUPING SETS", "join queries with UNION ALL", "GROUPING"),
+    "rollup": Feature("ROLLUP", "join queries with UNION ALL", "ROLLUP"),
+    "cube": Feature("CUBE", "join queries with UNION ALL", "CUBE"),
+    "except_": Feature("EXCLUDE", "write the columns one by one"),
+    "replace": Feature("REPLACE", "write the columns one by one"),
+    "rename": Feature("RENAME", "write the columns one by one"),
+    "ilike": Feature("LIKE behind *", "write the columns one by one"),
+    "symmetric": Feature("BETWEEN SYMMETRIC", "write the lesser bound first", "SYMMETRIC"),
+    "query": Feature("a subquery in an expression", LATER),
+    "unnest": Feature("UNNEST", "there are no lists"),
+    "field": Feature("IN without brackets", "write IN (a, b, ...)"),
+    "db": Feature("a schema before a table", "write the table alone"),
+    "catalog": Feature("a database before a table", "write the table alone"),
+    "hint": Feature("a hint"),
+    "big_int": Feature("a count of this kind"),
+}
+"""The features by the name that an argument has in sqlglot."""
+
+_NODES = {
+    "Window": Feature("a window function", LATER),
+    "Subquery": Feature("a subquery in an expression", LATER),
+    "Select": Feature("a subquery in an expression", LATER),
+    "Exists": Feature("EXISTS", LATER),
+    "Any": Feature("ANY", LATER),
+    "All": Feature("ALL with a subquery", LATER),
+    "TryCast": Feature("TRY_CAST", "write CAST: what cannot be cast is an error there"),
+    "ILike": Feature("ILIKE", "write lower(x) LIKE 'pattern' in small letters"),
+    "Escape": Feature("ESCAPE"),
+    "Glob": Feature("GLOB", "write LIKE with % and _"),
+    "SimilarTo": Feature("SIMILAR TO", "write LIKE with % and _"),
+    "RegexpLike": Feature("a regular expression", "write LIKE with % and _"),
+    "Placeholder": Feature("a parameter of a query", "write the value itself"),
+    "Parameter": Feature("a parameter of a query", "write the value itself"),
+    "Interval": Feature("INTERVAL", "times are integers in io.unit"),
+    "CurrentDate": Feature("the time of day", "a view has no clock: its rows have all it needs"),
+    "CurrentTimestamp": Feature("the time of day", "a view has no clock"),
+    "Tuple": Feature("a row in brackets", "compare column by column"),
+    "Array": Feature("a list", "there are no lists"),
+    "Struct": Feature("a struct", "there are no structs"),
+    "Bracket": Feature("a part in square brackets", "substring(x, first, length) cuts a text"),
+    "Columns": Feature("COLUMNS", "write the columns one by one"),
+    "Rollup": Feature("ROLLUP", "join queries with UNION ALL"),
+    "Cube": Feature("CUBE", "join queries with UNION ALL"),
+    "GroupingSets": Feature("GROUPING SETS", "join queries with UNION ALL"),
+    "Values": Feature("VALUES", "make it an input of the graph"),
+    "Explode": Feature("UNNEST", "there are no lists"),
+    "Median": Feature("median", LATER),
+    "GroupConcat": Feature("string_agg", LATER),
+    "ArrayAgg": Feature("array_agg", "there are no lists"),
+    "First": Feature("first", "rows have no order: use min or max"),
+    "Last": Feature("last", "rows have no order: use min or max"),
+    "IgnoreNulls": Feature("any_value", "rows have no order: use min or max"),
+    "AnyValue": Feature("any_value", "rows have no order: use min or max"),
+    "Rand": Feature("random", "a view gives the same rows in every run"),
+}
+
+
+def refuse_rest(query: QueryText, node: exp.Expr, *consumed: str) -> bool:
+    """Report every argument of a node that is there and not consumed; return whether any is."""
+    rest = {
+        name: value
+        for name, value in node.args.items()
+        if name not in consumed and (isinstance(value, exp.Expr) or value)
+    }
+    for name, value in rest.items():
+        feature = FEATURES.get(name) or Feature(f"a part of `{query.quote(node)}`")
+        first = next((v for v in _list_nodes(value) if id(v) in query.extents), node)
+        query.report(
+            "RT181", first, f"{feature.name} is not supported", feature.advice, feature.keyword
+        )
+    return bool(rest)
+
+
+def refuse_node(query: QueryText, node: exp.Expr) -> None:
+    """Report a node that no part of the binder knows."""
+    feature = _NODES.get(type(node).__name__) or Feature(f"`{query.quote(node)}`")
+    query.report("RT181", node, f"{feature.name} is not supported", feature.advice)
+
+
+def _list_nodes(value: object) -> list[exp.Expr]:
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if isinstance(each, exp.Expr)]
