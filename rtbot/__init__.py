@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rtbot import ops
-    from rtbot.api import Graph, load
+    from rtbot.api import Graph, load, read
     from rtbot.builder import Builder
     from rtbot.core.errors import (
         CheckpointError,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         RtbotError,
         StateError,
     )
-    from rtbot.io.table_reader import read
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
 
@@ -34,7 +33,7 @@ _HOMES = {
     "Graph": "api",
     "load": "api",
     "Builder": "builder",
-    "read": "io.table_reader",
+    "read": "api",
     "Session": "runtime.session",
     "Result": "runtime.result",
     **dict.fromkeys(

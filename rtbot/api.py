@@ -14,7 +14,7 @@ from rtbot.graph.model import collect_own
 from rtbot.graph.stages import has_changes
 from rtbot.io.bindings import make_input_spec
 from rtbot.io.pushes import push_all
-from rtbot.look.file_errors import explain_errors
+from rtbot.look.file_errors import collect_used_io, explain_errors
 from rtbot.runtime.result import Result, merge_results
 from rtbot.runtime.start_options import POLICIES, StartOptions, check_options
 from rtbot.storage.files import Files
@@ -23,6 +23,8 @@ from rtbot.tables.column_names import name_columns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
+
+    import pyarrow as pa
 
     from rtbot.compare import ComparisonReport
     from rtbot.compare.variants import CompareOptions
@@ -33,6 +35,34 @@ if TYPE_CHECKING:
 
 SORT, KEY = "sort", "key"
 """What `run` takes by name beside the options of a session."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    io: Mapping[str, Any] | None = None,
+    *,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
+) -> pa.Table:
+    """Read a file as a run reads it, and return it as an Arrow table.
+
+    `io` are the keys of the section `io` of a graph file, such as `{"csv": {"delimiter": ";"}}`;
+    GraphError names those that are wrong. `columns` are the columns to read beside times and keys,
+    or their types, `{"flag": "boolean"}`; by default all, each of the first type that all of its
+    cells have: integer (int64), number (float64), boolean, text (string). Absent cells are null.
+    With `columns_as` the table has a row for every cell, with the column `value`.
+
+    The column of times has its name in the file, or `t` if several were joined, and is a timestamp
+    in `io.unit`, by default microseconds; integers stay int64. Instants (times with an offset or a
+    zone, and counts since 1970) have a time zone. `Graph.run` takes the table, and gives the same
+    bits as for the file. Raises DataError with file, row and column where a cell is wrong, unless
+    `bad` is drop, and OSError where the file cannot be read.
+    """
+    from rtbot.graph.check.io_section import check_io
+    from rtbot.io.table_reader import read_table
+
+    found = check_io(io or {})
+    with explain_errors([found]):
+        return read_table(os.fspath(path), found, columns)
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any] | Graph, **params: Any) -> Graph:
@@ -182,7 +212,7 @@ class Graph:
         session = self.start(key, **options)
         session.may_get_messages = False
         request = make_input_spec(session.io, session.key, session.columns)
-        with explain_errors(self.checked, request):
+        with explain_errors(collect_used_io(self.checked, request)):
             parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
         return merge_results([*parts, session.finish()])
 

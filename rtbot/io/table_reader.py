@@ -1,8 +1,7 @@
-"""`rtbot.read`: a file as an Arrow table, as a run would read it."""
+"""A file as an Arrow table, as a run would read it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from rtbot.core.errors import DataError, suggest_known_name, suggest_name
-from rtbot.graph.check.io_section import check_io
 from rtbot.graph.model import Input
 from rtbot.io.bindings import VALUE, FileBinding, InputSpec, bind_columns
 from rtbot.io.blocks import BadRowPolicy
@@ -42,32 +40,12 @@ ARROW_TYPES = {
 }
 
 
-def read(
-    path: str | os.PathLike[str],
-    io: Mapping[str, Any] | None = None,
-    *,
-    columns: Wanted | None = None,
-) -> pa.Table:
-    """Read a file as a run reads it, and return it as an Arrow table.
-
-    `io` are the keys of the section `io` of a graph file, such as `{"csv": {"delimiter": ";"}}`;
-    GraphError names those that are wrong. `columns` are the columns to read beside times and keys,
-    or their types, `{"flag": "boolean"}`; by default all, each of the first type that all of its
-    cells have: integer (int64), number (float64), boolean, text (string). Absent cells are null.
-    With `columns_as` the table has a row for every cell, with the column `value`.
-
-    The column of times has its name in the file, or `t` if several were joined, and is a timestamp
-    in `io.unit`, by default microseconds; integers stay int64. Instants (times with an offset or a
-    zone, and counts since 1970) have a time zone. `Graph.run` takes the table, and gives the same
-    bits as for the file. Raises DataError with file, row and column where a cell is wrong, unless
-    `bad` is drop, and OSError where the file cannot be read.
-    """
-    found = check_io(io or {})
-    file = os.fspath(path)
+def read_table(file: str, io: Io, columns: Wanted | None) -> pa.Table:
+    """Read a file with these options; see `rtbot.read`."""
     if file == STANDARD:
         message = "stdin cannot be read twice, as types of columns need"
         raise DataError(message, code="RT221", hint="write it to a file first", file="stdin")
-    return _TableReader(file, found, columns).read()
+    return _TableReader(file, io, columns).read()
 
 
 class _TableReader:

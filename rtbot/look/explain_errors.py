@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from rtbot.core.number_text import format_count
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rtbot.core.errors import DataError
-    from rtbot.graph.model import CheckedGraph, Io
-    from rtbot.io.bindings import InputSpec
+    from rtbot.graph.model import Io
     from rtbot.look.file_facts import FileFacts
 
 FORM_CODES = frozenset(
@@ -35,12 +34,6 @@ TIME_CODES = frozenset({"RT204", "RT205", "RT211", "RT218"})
 GRAPH_SUFFIXES = (".yaml", ".yml")
 DOUBTS_SHOWN = 6
 INDENT = "\n     "
-
-
-def collect_used_io(checked: CheckedGraph, request: InputSpec) -> list[Io]:
-    """Return the options in use, of all inputs."""
-    own = [one.io for one in checked.inputs.values() if one.io is not None]
-    return [replace(checked.io, time=request.time, key=request.key), *own]
 
 
 def explain_error(error: DataError, used: Sequence[Io]) -> None:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from rtbot.graph.model import CheckedGraph
+    from rtbot.graph.model import CheckedGraph, Io
     from rtbot.io.bindings import InputSpec
 
 
+def collect_used_io(checked: CheckedGraph, request: InputSpec) -> list[Io]:
+    """Return the options in use, of all inputs."""
+    own = [one.io for one in checked.inputs.values() if one.io is not None]
+    return [replace(checked.io, time=request.time, key=request.key), *own]
+
+
 @contextmanager
-def explain_errors(checked: CheckedGraph, request: InputSpec) -> Iterator[None]:
-    """Let errors about a file also show what it looks like, and the options that would read it."""
+def explain_errors(used: Sequence[Io]) -> Iterator[None]:
+    """Let errors about a file also show what it looks like, and the options that would read it.
+
+    `used` are the options in use.
+    """
     try:
         yield
     except DataError as error:
-        from rtbot.look.explain_errors import collect_used_io, explain_error
+        from rtbot.look.explain_errors import explain_error
 
-        explain_error(error, collect_used_io(checked, request))
+        explain_error(error, used)
         raise

@@ -194,20 +194,19 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
     """Return the names of the columns of times: one, or several texts to be joined."""
     if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
         return tuple(require_column(form, name, spec) for name in spec.time)
-    candidates = [name for name in TIME_NAMES if name in form and name not in spec.key]
-    taken = spec.value, spec.name
-    candidates = [name for name in candidates if name not in taken] or candidates
-    if not candidates:
+    present = [name for name in TIME_NAMES if name in form and name not in spec.key]
+    others = [name for name in present if name not in (spec.value, spec.name)] or present
+    if not others:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
-        others = {*spec.key, spec.value or spec.name, "value", "input"}
-        rest = [name for name in form if name not in others]
+        taken = {*spec.key, spec.value or spec.name, "value", "input"}
+        rest = [name for name in form if name not in taken]
         way = "give it one of these names, or name it: time=COLUMN"
         if len(rest) == 1:
             way = f"name it: time={rest[0]!r}, or in io.time"
         hint = f"{_list_columns(form)}; {way}"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
-    chosen = form[candidates[0]]  # an index of times has a name of its own before this one
-    return (next(name for name, column in form.items() if column is chosen),)
+    chosen = form[others[0]]  # an index of times has a name of its own before this one
+    return (next(name for name in form if form[name] is chosen),)
 
 
 def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:
@@ -217,9 +216,9 @@ def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:
 
 def join_times(form: LazyTable, spec: AnySpec, names: tuple[str, ...]) -> tuple[str, Column]:
     """Return the column of times that has one name, or several; with its name."""
+    if len(names) == 1:
+        return names[0], _locate_error(spec, names[0], form[names[0]])
     columns = [_locate_error(spec, name, form[name]) for name in names]
-    if len(columns) == 1:
-        return names[0], columns[0]
     if len(set(map(len, columns))) > 1:
         raise _make_length_error(dict(zip(names, map(len, columns), strict=True)), spec)
     for name, column in zip(names, columns, strict=True):

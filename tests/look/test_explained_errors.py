@@ -4,6 +4,7 @@ import shlex
 
 import pytest
 
+import rtbot
 from tests.field.table import FORMATS, encode
 
 GRAPH = "inputs: {value: number}\noperators: {o: {type: Identity, in: value}}\noutputs: [o]\n"
@@ -103,3 +104,11 @@ def test_no_graph_is_made_for_what_cannot_be_read(call):
     assert (code, "leave --from out" in err) == (2, True)
     code, _, err = call("init", "g", "--data", "nothing.csv")
     assert code == 74
+
+
+def test_read_explains_a_file_like_a_run(tmp_path):
+    file = tmp_path / "strom.csv"
+    file.write_text("Tag;Wert\n01.02.2024;1,5\n02.02.2024;2,5\n", "utf-8")
+    with pytest.raises(rtbot.DataError) as caught:
+        rtbot.read(file)
+    assert 'csv: {delimiter: ";", decimal: ","}' in caught.value.hint
