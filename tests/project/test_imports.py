@@ -28,6 +28,7 @@ PACKAGES = [
     "numeric",
     "expression",
     "operators",
+    "sql",
     "graph",
     "viz",
     "compiler",
