@@ -2,11 +2,12 @@
 
 from rtbot import operators as _operators  # noqa: F401 (fills the registry)
 from rtbot.operator import REGISTRY
+from rtbot.operator.relation import Relation
 
 
 def catalogue():
-    """Every registered operator class by its own name."""
-    classes = {cls for cls in REGISTRY.values() if not cls.abstract}
+    """Every operator of series by its own name."""
+    classes = {c for c in REGISTRY.values() if not c.abstract and not issubclass(c, Relation)}
     named = {cls.__name__: cls for cls in classes if cls.__module__.startswith("rtbot.operators")}
     return dict(sorted(named.items()))
 

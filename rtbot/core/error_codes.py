@@ -96,4 +96,5 @@ CODES = {
     "RT323": "a stream with two watermarks",
     "RT324": "a stream of an operator with state, before a graph on Spark",
     "RT325": "an account on Spark before any action",
+    "RT406": "an expression that has no value for a row",
 }

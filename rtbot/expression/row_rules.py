@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error
-from rtbot.expression.rules import NUMERIC, widen
+from rtbot.expression.rules import NUMERIC
+from rtbot.expression.rules import widen as widen_value
 from rtbot.expression.tree import Expression
-from rtbot.operator import KINDS, Type
+from rtbot.operator import Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ UNTYPED = "null"
 BRANCHES_MAX = 24
 """So deep may parts be nested that are computed only for some rows."""
 
+_WIDENED = ("integer", "number")
 EQUALITIES = ("==", "!=")
 ORDERINGS = ("<", "<=", ">", ">=")
 LAZY = ("and", "or", "case", "coalesce")
@@ -78,6 +80,13 @@ def count_branches(tree: Expression) -> int:
     first, *others = [count_branches(a) for a in tree.args] or [0]
     lazy = tree.op in LAZY
     return max([first, *(depth + lazy for depth in others)])
+
+
+def widen(tree: Expression, kind: str) -> Expression:
+    """Return the tree as a number if `kind` asks for one and it is an integer."""
+    if tree.op == "constant" and tree.value is None and (tree.type.kind, kind) == _WIDENED:
+        return replace(tree, type=Type(kind, nullable=True))
+    return widen_value(tree, kind)
 
 
 def settle_null(tree: Expression, kind: str) -> Expression:

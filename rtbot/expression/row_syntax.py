@@ -82,6 +82,12 @@ class _RowParser(ExpressionParser):
             return COMPARISON
         return _CAST if token.text == "::" else super().find_power(token)
 
+    def starts_value(self, ahead: int) -> bool:
+        """Return whether the token so far ahead is a name, a number, a text or a parameter."""
+        token = self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
+        infix = token.text in ("is", "in", "like", "not")
+        return token.kind in ("name", "number", "text", "parameter") and not infix
+
     def next_is(self, word: str) -> bool:
         return self.tokens[min(self.at + 1, len(self.tokens) - 1)].text == word
 
@@ -129,6 +135,9 @@ class _RowParser(ExpressionParser):
         if token.kind == "name" and token.text == "case" and self.next_is("when"):
             self.at += 1
             return self.case(token)
+        if token.text == "case" and self.starts_value(1):
+            hint = "write case when x == 1 then a else b end"
+            raise self.make_error(token.offset, len(token.text), "`when` is missing", hint)
         if token.kind == "name" and token.text == "cast" and self.next_is("("):
             self.at += 2
             value = self.expression(0)
@@ -168,9 +177,7 @@ class _RowParser(ExpressionParser):
 
     def argument(self) -> Term:
         token = self.tokens[self.at]
-        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        starts = following.kind in ("name", "number", "text", "parameter") or following.text == "("
-        if token.text == "distinct" and starts:
+        if token.text == "distinct" and (self.starts_value(1) or self.next_is("(")):
             self.at += 1
             return self.term("distinct", (self.expression(0),), token)
         return self.expression(0)

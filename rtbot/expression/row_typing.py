@@ -151,6 +151,11 @@ class _RowTyper:
 
     def infer(self, term: Term) -> Expression | None:
         """Type a part and all its parts, so that two wrong ones are noted together."""
+        if term.op == "call" and term.value in AGGREGATES and term.value not in _OTHER_NAMES:
+            hint = "that is an aggregate: GroupBy computes it"
+            error = self.make_error(term, f"unknown function {term.value!r}", hint, "RT131")
+            self.problems.add_all(error.problems)
+            return None
         args = [self.infer(argument) for argument in term.args]
         try:
             if term.op == "name":
@@ -229,8 +234,6 @@ class _RowTyper:
         name = term.value
         if name not in FUNCTIONS:
             hint = _OTHER_NAMES.get(name, "")
-            if not hint and name in AGGREGATES:
-                hint = "that is an aggregate: GroupBy computes it"
             hint = hint or suggest_known_name(name, FUNCTIONS)
             hint = hint or f"there are {', '.join(sorted(FUNCTIONS))}"
             raise self.make_error(term, f"unknown function {name!r}", hint, "RT131")

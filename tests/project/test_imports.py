@@ -32,6 +32,7 @@ PACKAGES = [
     "graph",
     "viz",
     "compiler",
+    "relations",
     "runtime",
     "io",
     "look",

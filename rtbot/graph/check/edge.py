@@ -72,7 +72,8 @@ def _read_changes(node: MappingNode, context: Context) -> Type:
     items = read_entries(node.items["changes"], "changes", None, context.problems)
     fields = [Field(name, read_type(one)) for name, one in items.items()]  # type: ignore[arg-type]
     key = node.items.get("unique")
-    names = tuple(one.text for one in key.items) if isinstance(key, SequenceNode) else ()  # type: ignore[union-attr]
+    listed = key.items if isinstance(key, SequenceNode) else []
+    names = tuple(one.text for one in listed if isinstance(one, ScalarNode))
     return Type("changes", schema=Schema(tuple(fields), (names,) if names else ()))
 
 

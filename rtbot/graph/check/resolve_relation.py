@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, Problem, Problems, graph_error, suggest_known_name
+from rtbot.core.errors import GraphError, Problem, Problems, suggest_known_name
 from rtbot.expression.row_typing import type_aggregate, type_row_expression
 from rtbot.graph.check.context import hint_known_names
-from rtbot.graph.check.row_values import RowText
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
 from rtbot.operator.relation import (
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from rtbot.expression import Expression, Term
     from rtbot.graph.check.context import Context
     from rtbot.graph.check.drafts import Draft
+    from rtbot.graph.check.row_values import RowText
     from rtbot.graph.document import ScalarNode
 
 
@@ -84,8 +84,8 @@ def _make_schema(draft: Draft, type_: Type, context: Context) -> Schema:
     """Return the schema of what feeds a port; a series has the key columns and one field."""
     if type_.schema is not None:
         return type_.schema
-    named = draft.values.get("field")
-    field = Field(getattr(named, "text", named), Type(type_.kind, type_.nullable))
+    named = draft.values["field"]
+    field = Field(named if isinstance(named, str) else named.text, Type(type_.kind, type_.nullable))
     return Schema((*context.key_fields, field))
 
 
@@ -175,17 +175,14 @@ class _RowValues:
     def find_parameters(self, text: RowText) -> None:
         """Find the parameters of the graph that an expression names; note those that are wrong."""
         for term in _list_terms(text.term):
-            if term.op == "parameter" and term.value not in self.parameters:
-                mark = text.scalar.place(term.offset, term.length)
-                try:
-                    parameter = self.context.parameter(term.value, mark)
-                    if parameter.kind == "numbers":
-                        message = f"${term.value} is a list, which an expression cannot take"
-                        raise graph_error("RT133", mark, message)
-                    self.parameters[term.value] = parameter.value
-                except GraphError as error:
-                    self.problems.add_all(error.problems)
-                    self.draft.poisoned = True
+            if term.op != "parameter" or term.value in self.parameters:
+                continue
+            mark = text.scalar.place(term.offset, term.length)
+            try:
+                self.parameters[term.value] = self.context.parameter(term.value, mark).value
+            except GraphError as error:
+                self.problems.add_all(error.problems)
+                self.draft.poisoned = True
 
 
 def _list_terms(term: Term) -> Iterator[Term]:

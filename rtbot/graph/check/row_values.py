@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, describe_non_ascii, graph_error
+from rtbot.core.errors import GraphError, Problem, describe_non_ascii, graph_error
 from rtbot.expression.row_syntax import parse_row_expression
 from rtbot.graph.check.context import ID, Context
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
@@ -82,7 +82,7 @@ def _read_mapping(what: str, node: DocumentNode, example: str) -> dict[str, RowT
     if len(node.items) > FIELDS_MAX:
         raise graph_error("RT108", node.mark, f"more than {FIELDS_MAX:,} fields")
     found: dict[str, RowText] = {}
-    problems = []
+    problems: list[Problem] = []
     for name, item in node.items.items():
         try:
             check_field_name(name, node.keys[name])

@@ -21,6 +21,7 @@ from rtbot.graph.check.typed_values import (
 )
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
+from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -164,6 +165,41 @@ def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
     )
 
 
+def _build_field_name(parameter: FieldName, _texts: list[str]) -> Schema:
+    return {
+        "type": ["string", "number", "boolean"],
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+
+
+def _build_columns(parameter: Columns, texts: list[str]) -> Schema:
+    one = _build_field_name(FieldName(name=parameter.name), texts)
+    return one | {
+        "type": ["array", *one["type"]],
+        "items": one,
+        "minItems": parameter.shortest,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+
+
+def _build_expression(parameter: Parameter, _texts: list[str]) -> Schema:
+    return {
+        "type": ["string", "number", "boolean"],
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+
+
+def _build_fields(parameter: RowFields | Computations, texts: list[str]) -> Schema:
+    one = _build_expression(RowExpression(name="an expression"), texts)
+    return {
+        "type": "object",
+        "propertyNames": build_named(ID_PATTERN, "a field"),
+        "additionalProperties": one | {"type": [*one["type"], "null"]},
+        "minProperties": 1,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+
+
 _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Integer: _build_integer,
     Number: _build_number,
@@ -172,6 +208,11 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Duration: _build_duration,
     TextParameter: _build_text,
     Numbers: _build_numbers,
+    Columns: _build_columns,
+    FieldName: _build_field_name,
+    RowExpression: _build_expression,
+    RowFields: _build_fields,
+    Computations: _build_fields,
 }
 
 

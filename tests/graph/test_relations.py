@@ -1,0 +1,124 @@
+"""Change operators in graph files: schemas, unique keys, typed expressions, and what is refused."""
+
+import pytest
+
+from rtbot.core.errors import GraphError
+from rtbot.graph.check import check
+from rtbot.graph.document import load_document
+
+INPUTS = """
+inputs:
+  orders: {changes: {id: integer, region: text, amount: number?}, unique: [id]}
+  more: {changes: {id: integer, region: text, amount: number}}
+  turned: {changes: {region: text, id: integer, amount: number}}
+  price: number
+params: {limit: 10, where: 'EU'}
+operators:
+  made: {type: ToChanges, in: price, mode: latest}
+"""
+
+
+def read(operator):
+    text = f"{INPUTS}  op: {operator}\noutputs: [op, orders, more, turned, made]\n"
+    return check(load_document(text)).nodes["op"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "fields", "unique"),
+    [
+        (
+            "{type: Where, in: orders, condition: amount > $limit or region == $where}",
+            "id: integer, region: text, amount: number?",
+            (("id",),),
+        ),
+        (
+            "{type: Select, in: orders, fields: {key: id, twice: 2 * amount, n: length(region)}}",
+            "key: integer, twice: number?, n: integer",
+            (("key",),),
+        ),
+        ("{type: Select, in: orders, fields: {n: id + 1}}", "n: integer", ()),
+        (
+            "{type: Union, in: [more, orders], all: true}",
+            "id: integer, region: text, amount: number?",
+            (),
+        ),
+        (
+            "{type: Union, in: [more, more]}",
+            "id: integer, region: text, amount: number",
+            (("id", "region", "amount"),),
+        ),
+        (
+            "{type: Except, in: [orders, more], all: true}",
+            "id: integer, region: text, amount: number?",
+            (("id",),),
+        ),
+        (
+            "{type: GroupBy, in: orders, by: region, compute: {s: sum(amount), d: stddev(id)}}",
+            "region: text, s: number?, d: number?",
+            (("region",),),
+        ),
+        (
+            "{type: GroupBy, in: orders, by: region, compute: {n: count(), top: max(id)}}",
+            "region: text, n: integer, top: integer",
+            (("region",),),
+        ),
+        ("{type: GroupBy, in: orders, by: [], compute: {top: max(id)}}", "top: integer?", ((),)),
+        ("{type: GroupBy, in: orders, by: region}", "region: text", (("region",),)),
+        ("{type: Distinct, in: made}", "value: number", ((),)),
+        ("{type: ToChanges, in: price, mode: append, field: p}", "p: number", ()),
+    ],
+)  # fmt: skip
+def test_schema(operator, fields, unique):
+    schema = read(operator).types["o1"].schema
+    assert (str(schema), schema.unique) == (f"{{{fields}}}", unique)
+
+
+def test_to_series_gives_a_nullable_field():
+    assert str(read("{type: ToSeries, in: orders, field: region}").types["o1"]) == "text?"
+
+
+def test_values_and_formulas():
+    node = read(
+        "{type: GroupBy, in: orders, by: [region], compute: {n: count(), m: count(distinct id)}}"
+    )
+    assert node.values == {
+        "by": ("region",),
+        "compute": (("n", "count", False), ("m", "count", True)),
+    }
+    assert list(node.formulas) == ["compute.m"]
+    node = read("{type: Select, in: orders, fields: {b: 1, a: id}}")
+    assert node.values["fields"] == ("b", "a")
+    assert list(node.formulas) == ["fields.b", "fields.a"]
+    node = read("{type: Where, in: orders, condition: id > $limit}")
+    assert node.values == {"condition": "id > $limit"}
+    assert node.formulas["condition"].args[1].value == 10
+
+
+@pytest.mark.parametrize(
+    ("operator", "code", "column", "part"),
+    [
+        ("{type: Where, in: orders, condition: amont > 1}", "RT120", 44, "'amount'"),
+        ("{type: Where, in: orders, condition: amount}", "RT133", 44, "compare it"),
+        ("{type: Where, in: orders, condition: id > $limt}", "RT114", 49, "limit"),
+        ("{type: Where, in: orders}", "RT111", 3, "condition"),
+        ("{type: Where, in: price, condition: true}", "RT125", 25, "ToChanges"),
+        ("{type: Select, in: orders, fields: [id]}", "RT105", 42, "{name: a + b}"),
+        ("{type: Select, in: orders, fields: {}}", "RT105", 42, "names no field"),
+        ("{type: Select, in: orders, fields: {_t: id}}", "RT107", 43, "not a valid name"),
+        ("{type: Union, in: [orders, turned]}", "RT125", 3, "in order by Select"),
+        ("{type: Union, in: [orders, made]}", "RT125", 3, "same fields"),
+        ("{type: GroupBy, in: orders, by: [regon], compute: {n: count()}}", "RT120", 40, "region"),
+        ("{type: GroupBy, in: orders, by: [id, id], compute: {n: count()}}", "RT106", 44, "twice"),
+        ("{type: GroupBy, in: orders, by: [id], compute: {id: count()}}", "RT106", 59, "`by`"),
+        ("{type: GroupBy, in: orders, by: [id], compute: {n: mean(id)}}", "RT131", 58, "avg"),
+        ("{type: ToSeries, in: orders, field: regon}", "RT120", 43, "'region'"),
+        ("{type: ToChanges, in: price, mode: last}", "RT112", 42, "latest"),
+        ("{type: ToChanges, in: orders, mode: latest}", "RT125", 29, "changes of rows"),
+    ],
+)  # fmt: skip
+def test_refusal(operator, code, column, part):
+    with pytest.raises(GraphError) as caught:
+        read(operator)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.mark.line, problem.mark.column) == (code, 10, column)
+    assert part in f"{problem.message} {problem.hint}"
