@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sqlglot import exp
-    from sqlglot.tokens import Token
+    from sqlglot.tokenizer_core import Token
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.expression.tree import Expression
@@ -53,8 +53,11 @@ class QueryText:
         first, last = self.extents.get(id(node), extent)
         self.extents[id(node)] = (min(first, extent[0]), max(last, extent[1]))
 
-    def find(self, node: exp.Expr, keyword: str = "") -> tuple[int, int]:
-        """Return where a node begins and ends; with `keyword`, the last such word before it."""
+    def find(self, node: exp.Expr, keyword: str = "", *, inside: bool = False) -> tuple[int, int]:
+        """Return where a node begins and ends; with `keyword`, the last such word before it.
+
+        `inside`: the last such word that is not behind it.
+        """
         at: exp.Expr | None = node
         while at is not None and id(at) not in self.extents:
             at = at.parent
@@ -62,15 +65,15 @@ class QueryText:
             return 0, len(self.text)
         extent = self.extents[id(at)]
         if keyword:
-            limit = extent[0] if at is node else extent[1]
+            limit = extent[0] if at is node and not inside else extent[1]
             found = [t for t in self.tokens if t.start <= limit and is_word(t, keyword)]
             if found:
                 return found[-1].start, found[-1].end + 1
         return extent
 
-    def locate(self, node: exp.Expr, keyword: str = "") -> SourceSpan:
-        """Return the place of a node, or of the last `keyword` before it."""
-        return self.mark(*self.find(node, keyword))
+    def locate(self, node: exp.Expr, keyword: str = "", *, inside: bool = False) -> SourceSpan:
+        """Return the place of a node, or of a keyword as `find` does."""
+        return self.mark(*self.find(node, keyword, inside=inside))
 
     def mark(self, first: int, last: int) -> SourceSpan:
         """Return the place of a part of the text, as far as it is on one line."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.errors import ParseError
-    from sqlglot.tokens import Token
+    from sqlglot.tokenizer_core import Token
 
     from rtbot.core.errors import GraphError
     from rtbot.sql.query_text import Place

@@ -26,7 +26,9 @@ class Feature(NamedTuple):
 
 
 FEATURES = {
-    "joins": Feature("a join", "a query reads one table here: joins come with a later version"),
+    "joins": Feature(
+        "a join", "a query reads one table here: joins come with a later version", "JOIN"
+    ),
     "order": Feature("ORDER BY", ORDERLESS, "ORDER"),
     "limit": Feature("LIMIT", LATER, "LIMIT"),
     "offset": Feature("OFFSET", LATER, "OFFSET"),
@@ -108,9 +110,8 @@ def refuse_rest(query: QueryText, node: exp.Expr, *consumed: str) -> bool:
     for name, value in rest.items():
         feature = FEATURES.get(name) or Feature(f"a part of `{query.quote(node)}`")
         first = next((v for v in _list_nodes(value) if id(v) in query.extents), node)
-        query.report(
-            "RT181", first, f"{feature.name} is not supported", feature.advice, feature.keyword
-        )
+        mark = query.locate(first, feature.keyword, inside=first is node)
+        query.problems.add("RT181", mark, f"{feature.name} is not supported", feature.advice)
     return bool(rest)
 
 

@@ -46,6 +46,7 @@ class ScalarBinder:
     ) -> None:
         self.query, self.scope, self.clause, self.calls = query, scope, clause, calls
         self.expanding: list[str] = []
+        self.expanded: dict[str, Expression | None] = {}
 
     def bind(self, node: exp.Expr) -> Expression | None:
         """Bind a node and all its parts."""
@@ -66,7 +67,7 @@ class ScalarBinder:
         return None if tree is None else settle_null(tree, "boolean")
 
     def _bind(self, node: exp.Expr) -> Expression | None:
-        kind = type(node)
+        kind: type[exp.Expr] = type(node)
         if self._is_chained(node):
             return None
         if kind in BINARY:
@@ -157,10 +158,11 @@ class ScalarBinder:
             hint = "a column of this name would have to be in the table"
             self.query.report("RT182", node, f"{node.name!r} is defined by itself", hint)
             return None
-        self.expanding.append(node.name)
-        tree = self.bind(found)
-        self.expanding.pop()
-        return tree
+        if node.name not in self.expanded:
+            self.expanding.append(node.name)
+            self.expanded[node.name] = self.bind(found)
+            self.expanding.pop()
+        return self.expanded[node.name]
 
     def _literal(self, node: exp.Expr) -> Expression:
         refuse_rest(self.query, node, "this", "is_string")

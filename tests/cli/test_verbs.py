@@ -309,6 +309,7 @@ def test_generated_code_is_still_there(call):
 WITHOUT_EXAMPLE = {
     "RT117": "an operator of one's own",
     "RT172": "the compiler",
+    "RT186": "an environment without sqlglot",
     "RT219": "a line of 16 MiB",
     "RT302": "an interrupt at the wrong moment",
     "RT305": "a hundred million rows",

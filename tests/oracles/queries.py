@@ -118,7 +118,7 @@ def _union(node, bags, fields):  # noqa: ARG001
 def _intersect(node, bags, fields):  # noqa: ARG001
     least = bags[0]
     for bag in bags[1:]:
-        least &= bag
+        least = least & bag  # not in place: the first is an input
     return least if node.values["all"] else Counter(dict.fromkeys(least, 1))
 
 

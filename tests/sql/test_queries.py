@@ -1,0 +1,210 @@
+"""Queries give what DuckDB and the shared cases say, by the oracle of their nodes."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rtbot.expression import Expression
+from rtbot.operator import Type
+from rtbot.operator.schema import Field, Schema
+from rtbot.sql import lower_query
+from tests.oracles.queries import evaluate
+from tests.sql_random import run_cases
+
+KINDS = {"INTEGER": "integer", "DOUBLE": "number", "VARCHAR": "text", "BOOLEAN": "boolean"}
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "golden" / "relational_cases.jsonl").open()
+]
+WAITING = ("JOIN", "EXISTS", "OVER", "IN (SELECT")
+"""What a later version brings: the cases with one of these wait for it."""
+
+READY = [case for case in CASES if not any(word in case["query"] for word in WAITING)]
+LATER = [case for case in CASES if any(word in case["query"] for word in WAITING)]
+by_id = lambda case: case["id"]  # noqa: E731 (the ids of two tables)
+
+
+def schema(text):
+    """A schema as `id: integer, region: text?`."""
+    pairs = (each.split(": ") for each in text.split(", "))
+    return Schema(tuple(Field(n, Type(k.rstrip("?"), k.endswith("?"))) for n, k in pairs))
+
+
+TABLES = {
+    "orders": schema("id: integer, region: text?, amount: number?, n: integer, ok: boolean?"),
+    "more": schema("id: integer, region: text, amount: number, n: integer, ok: boolean"),
+}
+
+
+def show(tree):
+    """An expression as text."""
+    if tree.op in ("field", "constant"):
+        return tree.value if tree.op == "field" else repr(tree.value)
+    return f"{tree.op}({', '.join(map(show, tree.args))})"
+
+
+def lowered(text):
+    """The nodes of a query, one line each."""
+    lines = []
+    for node in lower_query(text, TABLES).nodes:
+        setting = dict(node.values) | {n: show(tree) for n, tree in node.formulas.items()}
+        lines.append(f"{node.id} of {', '.join(node.inputs)}: {setting}")
+    return lines
+
+
+# ---- answers of others
+
+
+def test_random_queries_have_the_answers_of_duckdb():
+    outcomes, differing = run_cases("pytest", 250, report=lambda *_: None)
+    assert [case for case in differing if case[0] == "DIFFERENT"] == []
+    assert outcomes["equal"] > 180, outcomes
+
+
+@pytest.mark.parametrize("case", READY, ids=by_id)
+def test_a_shared_case(case):
+    names = {"left": "l", "right": "r", "third": "s"}
+    tables, fields = {}, {}
+    for side, columns in case["schema"].items():
+        pairs = [(name, Type(KINDS[kind], nullable=True)) for name, kind in columns]
+        tables[names[side]] = Schema(tuple(Field(name, type_) for name, type_ in pairs))
+        fields[names[side]] = [name for name, _ in pairs]
+    query = lower_query(case["query"], tables)
+    bags = {name: Counter() for name in tables}
+    expected = {each["t"]: each for each in case["expected"]}
+    before = evaluate(query, bags, fields) if 0 in expected else Counter()
+    found = {0: before} if 0 in expected else {}
+    for transaction in case["transactions"]:
+        after = {name: bag.copy() for name, bag in bags.items()}
+        for side, changes in transaction.items():
+            for row, weight in [] if side == "t" else changes:
+                after[names[side]][tuple(row)] += weight
+        if any(count < 0 for bag in after.values() for count in bag.values()):
+            assert "error" in expected[transaction["t"]]
+            continue
+        bags = {name: +bag for name, bag in after.items()}
+        now = evaluate(query, bags, fields)
+        found[transaction["t"]] = Counter(now)
+        found[transaction["t"]].subtract(before)
+        before = now
+    for t, changes in found.items():
+        wanted = {tuple(row): weight for row, weight in expected[t]["changes"]}
+        assert {row: n for row, n in changes.items() if n} == wanted, t
+
+
+def test_the_cases_that_wait_are_those_with_joins_subqueries_and_windows():
+    assert (len(READY), len(LATER)) == (14, 33)
+
+
+# ---- lowering
+
+
+@pytest.mark.parametrize(
+    ("query", "nodes"),
+    [
+        (
+            "SELECT region, count(*) FROM orders GROUP BY region",
+            [
+                (
+                    "groupby of orders: {'by': ('region',), "
+                    "'compute': (('count_star', 'count', False),)}"
+                )
+            ],
+        ),
+        (
+            "SELECT * FROM more WHERE n > 1 AND ok",
+            ["where of more: {'condition': 'and(>(n, 1), ok)'}"],
+        ),
+        (
+            "SELECT upper(region) AS r, sum(n + 1) AS s FROM orders GROUP BY r",
+            [
+                (
+                    "select of orders: {'fields': ('r', 'value_1'), "
+                    "'fields.r': 'upper(region)', 'fields.value_1': '+(n, 1)'}"
+                ),
+                "groupby of select: {'by': ('r',), 'compute': (('s', 'sum', False),), "
+                "'compute.s': 'value_1'}",
+            ],
+        ),
+        (
+            "SELECT id, n FROM orders UNION ALL (SELECT id, amount FROM more)",
+            [
+                (
+                    "select of orders: {'fields': ('id', 'n'), "
+                    "'fields.id': 'id', 'fields.n': 'widen(n)'}"
+                ),
+                "select_2 of more: {'fields': ('id', 'n'), "
+                "'fields.id': 'id', 'fields.n': 'amount'}",
+                "union of select, select_2: {'all': True}",
+            ],
+        ),
+        (
+            "WITH w AS (SELECT DISTINCT region FROM orders) SELECT * FROM w EXCEPT SELECT * FROM w",
+            [
+                "select of orders: {'fields': ('region',), 'fields.region': 'region'}",
+                "distinct of select: {}",
+                "except of distinct, distinct: {'all': False}",
+            ],
+        ),
+    ],
+)
+def test_the_nodes_of_a_query(query, nodes):
+    assert lowered(query) == nodes
+
+
+@pytest.mark.parametrize(
+    ("expression", "tree"),
+    [
+        ("n BETWEEN 1 AND 3", "and(>=(n, 1), <=(n, 3))"),
+        ("n NOT IN (1, 2)", "not(in(n, 1, 2))"),
+        ("region NOT LIKE 'a%'", "not(like(region, 'a%'))"),
+        ("ok IS NOT TRUE", "not(not(is_distinct(ok, True)))"),
+        ("nullif(n, 0)", "case(==(n, 0), None, n)"),
+        ("CASE n WHEN 1 THEN 'x' END", "case(==(n, 1), 'x', None)"),
+        ("-9223372036854775808", "-9223372036854775808"),
+        ("n / 2", "/(widen(n), 2.0)"),
+        ("n // 2 % 3", "%(//(n, 2), 3)"),
+        ("concat(region, 'x')", "concat(coalesce(region, ''), 'x')"),
+        ("region || 'x'", "concat(region, 'x')"),
+        ("log(amount)", "log10(amount)"),
+        ("CAST(n AS DOUBLE)", "widen(n)"),
+        ("trim(LEADING FROM region)", "ltrim(region)"),
+        ("-n ** 2", "power(widen(neg(n)), 2.0)"),
+    ],
+)
+def test_the_tree_of_an_expression(expression, tree):
+    node = lower_query(f"SELECT {expression} AS e FROM orders", TABLES).nodes[-1]  # noqa: S608
+    assert show(node.formulas["fields.e"]) == tree
+
+
+@pytest.mark.parametrize(
+    ("query", "result"),
+    [
+        ("SELECT id, amount a, n AS b FROM orders", "id: integer, a: number?, b: integer"),
+        ("SELECT n, n FROM orders", "n: integer, n_2: integer"),
+        ("SELECT sum(n), count(DISTINCT region) FROM orders", None),
+        ("SELECT NULL AS x FROM orders", "x: integer?"),
+        ("SELECT NULL AS x FROM orders UNION SELECT region FROM orders", "x: text?"),
+        ("SELECT w.b FROM (SELECT id FROM orders) AS w(b)", "b: integer"),
+    ],
+)
+def test_the_columns_of_a_query(query, result):
+    found = str(lower_query(query, TABLES).schema)
+    assert found == f"{{{result or 'sum_n: integer?, count_distinct_region: integer'}}}"
+
+
+def test_unique_keys_are_derived():
+    tables = {"t": Schema(TABLES["orders"].fields, (("id",),))}
+    query = lower_query("SELECT id AS k, n FROM t WHERE n > 0", tables)
+    assert query.schema.unique == (("k",),)
+    query = lower_query("SELECT region, n, count(*) FROM t GROUP BY 1, 2", tables)
+    assert query.schema.unique == (("region", "n"),)
+
+
+def test_every_part_of_a_formula_has_a_place():
+    place = lower_query("SELECT id FROM orders WHERE\n  amount > 1", TABLES).nodes[0]
+    tree = place.formulas["condition"]
+    assert isinstance(tree, Expression)
+    assert [(tree.mark.line, tree.mark.column), tree.mark.length] == [(2, 3), 10]

@@ -1,0 +1,247 @@
+"""Wrong queries: each is refused at its place, with a code and what to try; never a traceback."""
+
+import random
+import sys
+
+import pytest
+
+from rtbot.core.errors import GraphError
+from rtbot.core.source_span import SourceSpan
+from rtbot.sql import lower_query
+from tests.sql.test_queries import TABLES
+from tests.sql_random import TABLES as RANDOM_TABLES
+from tests.sql_random import QueryMaker
+
+# query with the place in {}, code, words of the message or hint
+WRONG = [
+    ("SELECT {regin} FROM orders", "RT182", "did you mean 'region'?"),
+    ("SELECT id FROM {order}", "RT182", "did you mean 'orders'?"),
+    ("SELECT {x}.id FROM orders AS o", "RT182", "the table of this query is o"),
+    ('SELECT id FROM orders WHERE region = {"EU"}', "RT182", "single quotes: 'EU'"),
+    ("SELECT {x} FROM (SELECT id AS x, n AS x FROM orders) s", "RT183", "with AS"),
+    ("SELECT {id}, sum(n) FROM orders GROUP BY region", "RT184", "put it into GROUP BY"),
+    ("SELECT id FROM orders WHERE {count}(*) > 1", "RT184", "HAVING"),
+    ("SELECT sum({count}(*)) AS x FROM orders", "RT184", "an aggregate"),
+    ("SELECT id FROM orders GROUP BY {3}", "RT184", "1 columns"),
+    ("SELECT count(*) AS c FROM orders GROUP BY {count}(*)", "RT184", "GROUP BY"),
+    ("SELECT id FROM orders UNION SELECT {id, n} FROM more", "RT185", "of 1 and of 2 columns"),
+    ("SELECT id FROM orders EXCEPT SELECT {region} FROM more", "RT185", "cast one of them"),
+    ("SELECT {n + 1} FROM orders", "RT187", "write n + 1 AS name"),
+    ('SELECT {n AS "a b"} FROM orders', "RT187", "'a b' is not a name"),
+    ("SELECT {region + 1} AS x FROM orders", "RT133", "`+` takes"),
+    ("SELECT id FROM orders WHERE {n}", "RT133", "compare it"),
+    ("SELECT id FROM orders WHERE {n = 'x'}", "RT133", "`==` takes one type"),
+    ("SELECT {sum}(region) AS x FROM orders", "RT133", "sum takes numbers"),
+    ("SELECT {uper}(region) AS x FROM orders", "RT131", "did you mean 'upper'?"),
+    ("SELECT {count}(id, n) AS x FROM orders", "RT132", "2 given"),
+    ("SELECT {9223372036854775808} AS x FROM orders", "RT134", "64 bits"),
+    ("SELECT id FROM orders {JOIN} more USING (id)", "RT181", "joins come"),
+    ("SELECT id FROM orders {ORDER} BY id", "RT181", "no order"),
+    ("SELECT id FROM orders {LIMIT} 3", "RT181", "LIMIT"),
+    ("SELECT id FROM orders {OFFSET} 3", "RT181", "OFFSET"),
+    ("SELECT id FROM orders TABLESAMPLE {10}%", "RT181", "a sample"),
+    ("SELECT id FROM orders {QUALIFY} id = 1", "RT181", "QUALIFY"),
+    ("SELECT {sum}(n) OVER () AS x FROM orders", "RT181", "a window function"),
+    ("SELECT id FROM orders WHERE id IN (SELECT {id FROM more})", "RT181", "a subquery"),
+    ("SELECT id FROM orders WHERE EXISTS (SELECT {1 FROM more})", "RT181", "EXISTS"),
+    ("SELECT DISTINCT {ON} (id) id FROM orders", "RT181", "DISTINCT ON"),
+    ("SELECT * EXCLUDE ({id}) FROM orders", "RT181", "EXCLUDE"),
+    ("SELECT TRY_CAST({n} AS BIGINT) AS x FROM orders", "RT181", "TRY_CAST"),
+    ("SELECT {n}::DATE AS x FROM orders", "RT181", "the type DATE"),
+    ("SELECT id FROM orders WHERE {region ILIKE 'a%'}", "RT181", "lower(x) LIKE"),
+    ("SELECT id FROM {main}.orders", "RT181", "a schema before a table"),
+    ("SELECT id FROM orders UNION BY {NAME} SELECT id FROM more", "RT181", "BY NAME"),
+    ("SELECT id FROM orders WHERE {n < n < n}", "RT180", "a < b AND b < c"),
+    ("SELECT id FROM orders{;} SELECT n FROM orders", "RT180", "several statements"),
+    ("{DELETE} FROM orders", "RT180", "DELETE is not a query"),
+    ("SELECT id FROM orders WHERE n {>}", "RT180", "breaks off"),
+    ("SELECT id{,}, n FROM orders", "RT180", "nothing follows this comma"),
+    ("SELECT id FROM orders WHERE region = {'}abc", "RT180", "not closed"),
+    ("SELECT id FROM orders WHERE ok {WHERE} ok", "RT180", ""),
+    ("{SELECT} 1 AS x", "RT180", "a query reads a table"),
+    ("SELECT {0}x1F AS a FROM orders", "RT180", "is not a number"),
+    ("SELECT id FROM orders WHERE {id} = $1", "RT181", "a parameter of a query"),
+    ("", "RT180", "an empty query"),
+]
+
+
+def split_place(query):
+    """A query without its marks, and where that is; 0 if it has none."""
+    return query.replace("{", "").replace("}", ""), max(query.find("{"), 0)
+
+
+@pytest.mark.parametrize(("query", "code", "words"), WRONG)
+def test_a_wrong_query_is_refused_at_its_place(query, code, words):
+    text, at = split_place(query)
+    with pytest.raises(GraphError) as raised:
+        lower_query(text, TABLES)
+    first = raised.value.problems[0]
+    assert first.code == code, str(raised.value)
+    assert words in first.message + first.hint, str(raised.value)
+    assert first.mark.column == at + 1, str(raised.value)
+
+
+def test_all_mistakes_are_reported_at_once():
+    text = "SELECT regin, n + region AS x FROM orders WHERE count(*) > 1\nLIMIT 3"
+    with pytest.raises(GraphError) as raised:
+        lower_query(text, TABLES)
+    assert [(p.code, p.mark.line) for p in raised.value.problems] == [
+        ("RT182", 1),
+        ("RT133", 1),
+        ("RT184", 1),
+        ("RT181", 2),
+    ]
+
+
+def test_places_are_those_of_the_file():
+    def place(offset, length):
+        return SourceSpan("graph.yaml", 7, 20 + offset, length)
+
+    with pytest.raises(GraphError) as raised:
+        lower_query("SELECT regin FROM orders", TABLES, place)
+    assert raised.value.problems[0].mark == SourceSpan("graph.yaml", 7, 27, 5)
+
+
+def test_without_sqlglot_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(GraphError, match=r"pip install 'rtbot-graphs\[sql\]'"):
+        lower_query("SELECT id FROM orders", TABLES)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT i AS a0{''.join(f', a{k}+a{k} AS a{k + 1}' for k in range(99))} FROM t",  # noqa: S608
+        "SELECT " + "(" * 24 + "i" + " BETWEEN 1 AND 2)::BIGINT" * 24 + " AS a FROM t",
+        "SELECT i FROM t" + " UNION SELECT i FROM t" * 400,
+        "SELECT " + "NOT " * 2000 + "c AS a FROM t",
+        "SELECT " + "(" * 3000,
+        "SELECT i FROM t WHERE i IN (" + "1, " * 2000 + "1)",
+        "WITH w AS (SELECT 1)" + ", w AS (SELECT * FROM w)" * 100 + " SELECT * FROM w",
+    ],
+    ids=range(7),
+)
+def test_what_is_too_large_is_refused(query):
+    with pytest.raises(GraphError) as raised:
+        lower_query(query, RANDOM_TABLES)
+    assert "RT135" in {problem.code for problem in raised.value.problems}
+
+
+WORDS = [
+    "SELECT",
+    "FROM",
+    "WHERE",
+    "GROUP",
+    "BY",
+    "HAVING",
+    "DISTINCT",
+    "UNION",
+    "ALL",
+    "EXCEPT",
+    "(",
+    ")",
+    ",",
+    ".",
+    "*",
+    "+",
+    "-",
+    "/",
+    "//",
+    "%",
+    "=",
+    "<",
+    ">",
+    "<=",
+    "<>",
+    "||",
+    "::",
+    ";",
+    "'",
+    '"',
+    "[",
+    "]",
+    "{",
+    "}",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "IS",
+    "NOT",
+    "NULL",
+    "IN",
+    "LIKE",
+    "BETWEEN",
+    "AND",
+    "OR",
+    "count",
+    "sum",
+    "OVER",
+    "JOIN",
+    "ON",
+    "USING",
+    "ORDER",
+    "LIMIT",
+    "WITH",
+    "AS",
+    "t",
+    "u",
+    "i",
+    "j",
+    "x",
+    "s",
+    "c",
+    "1",
+    "1.5",
+    "'a'",
+    "NULL",
+    "TRUE",
+    "CAST",
+    "BIGINT",
+    "EXISTS",
+    "FILTER",
+    "ROLLUP",
+    "QUALIFY",
+    "@",
+    "$1",
+    "?",
+    "#",
+    "\\",
+    "--",
+    "/*",
+    "é",
+]
+
+
+def mutate(rng, text):
+    """The text with a few of its words or characters spoilt."""
+    for _ in range(rng.randint(1, 4)):
+        if rng.random() < 0.6:
+            words = text.split(" ")
+            at = rng.randrange(len(words))
+            words[at : at + rng.randint(0, 2)] = rng.choices(WORDS, k=rng.randint(0, 2))
+            text = " ".join(words)
+        elif text:
+            at = rng.randrange(len(text))
+            text = text[:at] + rng.choice(["", "(", ")", "'", ",", " ", "\n"]) + text[at + 1 :]
+    return text
+
+
+def test_spoilt_queries_are_read_or_refused():
+    refused = 0
+    for number in range(600):
+        rng = random.Random(number)
+        text = mutate(rng, QueryMaker(rng, nasty=False).query())
+        try:
+            lower_query(text, RANDOM_TABLES)
+        except GraphError as error:
+            refused += 1
+            lines = text.split("\n")
+            for problem in error.problems:
+                assert 1 <= problem.mark.line <= len(lines), text
+                assert 1 <= problem.mark.column <= len(lines[problem.mark.line - 1]) + 1, text
+        except Exception as error:
+            sys.stderr.write(f"{number}: {text}\n")
+            raise AssertionError(text) from error
+    assert 300 < refused < 600
