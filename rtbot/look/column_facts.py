@@ -40,13 +40,15 @@ THREE_DIGITS = "all decimals have three digits: is the point perhaps one of thou
 class SampledTable:
     """Cells of a table as text: rows of the beginning, and rows of later parts.
 
-    `types` has the type of a column where the file itself has it (JSON, Parquet, Arrow).
+    `types` has the type of a column where the file itself has it (JSON, Parquet, Arrow). `clocks`
+    are the places of columns of times of the day with points.
     """
 
     names: tuple[str, ...]
     rows: Sequence[Sequence[str]]
     parts: Sequence[Sequence[Sequence[str]]] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    clocks: frozenset[int] = frozenset()
 
     def column(self, place: int) -> list[str]:
         """Return the cells of a column in all rows."""
@@ -94,8 +96,21 @@ class ColumnFacts:
 def describe_columns(table: SampledTable, signs: DetectedSigns) -> list[ColumnFacts]:
     """Describe every column."""
     return [
-        describe_column(name, table.column(place), signs) for place, name in enumerate(table.names)
+        _describe_clocks(name, table.column(place))
+        if place in table.clocks
+        else describe_column(name, table.column(place), signs)
+        for place, name in enumerate(table.names)
     ]
+
+
+def _describe_clocks(name: str, cells: Sequence[str]) -> ColumnFacts:
+    """Describe a column of times of the day with points."""
+    counts = Counter(cell.strip() for cell in cells)
+    empty = counts.pop("", 0)
+    example = next((cell for cell in cells if cell.strip()), "")
+    return ColumnFacts(
+        name, cell_forms.CLOCK, len(cells), empty, distinct=len(counts), example=example
+    )
 
 
 def describe_column(name: str, cells: Sequence[str], signs: DetectedSigns) -> ColumnFacts:
@@ -133,7 +148,7 @@ def find_number_signs(table: SampledTable, delimiter: str) -> DetectedSigns:
     another delimiter than a comma may be from where points are between thousands.
     """
     found: Counter[tuple[str, str, str]] = Counter()
-    for place in range(len(table.names)):
+    for place in {*range(len(table.names))} - table.clocks:
         known = [cell for cell in table.column(place) if not cell_forms.is_absent(cell)]
         cells = [describe_cell(cell) for cell in known]
         numbers = [form for form in cells if form.kind == NUMBER]

@@ -14,6 +14,7 @@ from rtbot.look.column_facts import (
     SampledTable,
     find_number_signs,
 )
+from rtbot.look.dotted_clocks import find_dotted_clocks
 from rtbot.look.file_facts import STORED, FileFacts
 from rtbot.look.file_sample import FileSample, read_sample
 from rtbot.look.json_table import is_json_lines, read_json_table
@@ -44,6 +45,10 @@ OTHER_FORMS = {
 MARKUP = re.compile(
     r"<(?:\?xml|!doctype|html|!--|[a-z][\w:-]*(?:\s[^<>]*)?>\s*(?:<|$))", re.IGNORECASE
 )
+
+
+BRACKETED_NAMES = re.compile(r"<[A-Z]\w*>(?:[,;\t |]<[A-Z]\w*>)+[ \t]*(?:\r|\n|$)")
+"""A header as MetaTrader writes it."""
 
 
 def look_at_file(path: str, files: Files | None = None, *, tried: bool = False) -> FileFacts:
@@ -105,7 +110,7 @@ def _describe_text(facts: FileFacts, text: TextSample, sample: FileSample) -> No
 def _name_other_text(text: TextSample) -> tuple[str, str] | None:
     """Recognise text that is not a table."""
     start = "\n".join(text.lines[:50]).lstrip()
-    if MARKUP.match(start):
+    if MARKUP.match(start) and not BRACKETED_NAMES.match(start):
         what = "HTML" if "<html" in start.lower() or "<!doctype html" in start.lower() else "XML"
         return what, f"{what} is not read: was a page saved in place of the data?"
     if start.startswith("["):
@@ -119,7 +124,9 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
     layout = find_layout(text)
     rows = [record.cells for record in layout.rows]
     parts = [[record.cells for record in part] for part in layout.parts]
-    table = SampledTable(layout.names, rows, parts)
+    every = [row for part in (rows, *parts) for row in part]
+    clocks = find_dotted_clocks(layout.names, every)
+    table = SampledTable(layout.names, rows, parts, clocks=clocks)
     signs = find_number_signs(table, layout.delimiter)
     dialect = CsvDialect(
         layout.delimiter,

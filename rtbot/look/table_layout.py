@@ -111,7 +111,7 @@ def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[T
     begin = body[0].line if body else (records[-1].last + 1 if records else 1)
     leading = [line for line in remarks if line.number < begin]
     candidates = [r for r in before[-HEADER_REACH:] if abs(len(r.cells) - width) <= 1]
-    header = _choose_header(candidates, width, kinds)
+    header = _find_series_header(before, width) or _choose_header(candidates, width, kinds)
     if header is None and leading and not before:
         _take_commented_header(layout, leading, remarks, width, begin)
     elif header is not None:
@@ -165,6 +165,24 @@ def _find_first_row(records: Sequence[Record], width: int, kinds: Sequence[str])
         if here and 2 * (1 + sum(after)) > len(after):
             return place
     return len(records)
+
+
+def _find_series_header(before: Sequence[Record], width: int) -> Record | None:
+    """Return the first record if it names series, and the next ones describe them.
+
+    It has an empty cell and then codes; the others begin with what they describe. The Bundesbank
+    writes such files.
+    """
+    if len(before) < 3:
+        return None
+    first, *others = before
+    codes = [cell.strip() for cell in first.cells[1:]]
+    if len(first.cells) != width or first.cells[0].strip() or len({*codes}) != width - 1:
+        return None
+    coded = all(re.fullmatch(r"[A-Za-z][\w.]*", code) and "." in code for code in codes)
+    labels = [record.cells[0].strip() for record in others]
+    plain = sum(bool(label) and not TIME_WORD.search(label.lower()) for label in labels)
+    return first if coded and plain else None
 
 
 def _choose_header(candidates: Sequence[Record], width: int, kinds: Sequence[str]) -> Record | None:

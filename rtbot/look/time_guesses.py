@@ -11,6 +11,7 @@ from rtbot.core.number_text import format_count
 from rtbot.look import time_texts
 from rtbot.look.cell_forms import CLOCK, TIME, describe_cell, is_absent
 from rtbot.look.column_facts import CODE
+from rtbot.look.dotted_clocks import is_dotted_clock
 from rtbot.look.series_facts import SeriesFacts, describe_duration, measure_series
 from rtbot.look.table_layout import TIME_WORD
 from rtbot.tables.forms import TIME_NAMES
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LIKELY = 1.0
 """Columns with a lower rating are integers that ascend, and may be anything."""
+
+PERIOD = re.compile(r"\s*(?:19|20)[0-9]{2}[- ]?(?:Q[1-4]|[SH][12]|W[0-9]{2})\s*")
+"""Quarters, half-years and weeks."""
 
 GOOD = 0.9
 """A column is of times if at least this share of its cells is read."""
@@ -85,6 +89,9 @@ def guess_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeF
     ]
     if any(_rate_name(fact.name, 0) > LIKELY for fact in facts):
         found = [time for time in found if time.rating >= LIKELY]
+    if len(found) > 1:
+        constant = {fact.name for fact in facts if fact.distinct == 1 and fact.cells > 2}
+        found = [time for time in found if not {*time.columns} <= constant] or found
     return sorted(found, key=lambda time: -time.rating)
 
 
@@ -204,6 +211,8 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
         reason = "integers that are dates: without an option they are read as the numbers they are"
         return TimeFacts(name, compact, naive=True, rating=rating + 1.5, reason=reason)
     unit = time_texts.find_epoch_unit(texts)
+    if unit is not None and rating <= 1 and not _goes_one_way(texts):
+        return None
     if unit is not None and (rating > 1 or fact.distinct > fact.cells // 3):
         digits = len(texts[0].partition(".")[0])
         reason = f"{digits} digits: counts since 1970 in {unit}"
@@ -227,6 +236,13 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
     return None
 
 
+def _goes_one_way(texts: Sequence[str]) -> bool:
+    """Return whether most numbers are greater than the one before, or most are less."""
+    steps = [float(after) - float(before) for before, after in pairwise(texts)]
+    up, down = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+    return 4 * max(up, down) >= 3 * (up + down)
+
+
 def _ascends(texts: Sequence[str]) -> bool:
     """Return whether every number is greater than the one before."""
     return len(texts) > 1 and all(float(a) < float(b) for a, b in pairwise(texts))
@@ -237,11 +253,15 @@ def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> Time
     texts = [text for segment in join_columns(table, names) for text in segment]
     filled = [text for text in texts if text.strip() and not is_absent(text)]
     timely = [text for text in filled if describe_cell(text).kind == TIME or _is_date_clock(text)]
+    if filled and all(map(PERIOD.fullmatch, filled)):
+        obstacle = f"periods such as {filled[0].strip()!r} are not read: write their first day"
+        rating = 2.0 + _rate_name(names[0], place)
+        return TimeFacts(names, obstacle=obstacle, rating=rating, texts=tuple(filled[:1]))
     if not filled or len(timely) < GOOD * len(filled):
         return None
     rating = 3.0 + _rate_name(names[0], place)
     rating += 0.5 if any(":" in text for text in timely[:20]) else 0.0
-    forms = time_texts.list_formats(timely)
+    forms = _list_dotted_formats(timely) or time_texts.list_formats(timely)
     if not forms:
         obstacle = _explain_unread(timely)
         return TimeFacts(names, obstacle=obstacle, rating=rating - 2.0, texts=tuple(timely[:1]))
@@ -255,11 +275,27 @@ def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> Time
     return replace(time, naive=naive, texts=tuple(timely[:1]))
 
 
+def _list_dotted_formats(texts: Sequence[str]) -> list[str | None]:
+    """Return the formats of dates with times of the day with points behind a blank, else none."""
+    pairs = [text.strip().split(" ") for text in texts]
+    if not all(len(pair) == 2 and is_dotted_clock(pair[1]) for pair in pairs):
+        return []
+    points = {clock.count(".") for _, clock in pairs}
+    if len(points) != 1:
+        return []
+    clock = "%H.%M.%S" if points == {2} else "%H.%M"
+    dates = time_texts.list_formats([date for date, _ in pairs])
+    forms: list[str | None] = [f"{date or '%Y-%m-%d'} {clock}" for date in dates]
+    return [form for form in forms if None not in time_texts.parse_texts(texts[:100], form)]
+
+
 def _is_date_clock(text: str) -> bool:
     day, _, clock = text.partition(" ")
     if not re.fullmatch(r"(?:19|20)[0-9]{6}", day) and describe_cell(day).kind != TIME:
         return False
-    return describe_cell(clock).kind == CLOCK or re.fullmatch(r"[0-9]{6}", clock) is not None
+    if describe_cell(clock).kind == CLOCK or is_dotted_clock(clock):
+        return True
+    return re.fullmatch(r"[0-9]{6}", clock) is not None
 
 
 def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | None]) -> TimeFacts:

@@ -113,7 +113,7 @@ def read_chunks(
         syntax = PLAIN_SYNTAX if head is None else head.syntax
         whole, rest = _cut_chunk(Chunk(data, line, syntax=syntax), file, last=last)
         if whole.data:
-            yield _finish_chunk(whole, tracker, file)
+            yield _finish_chunk(whole, tracker, file, head=line == 1)
         line += count_byte(whole.data, LINE_FEED)
         if len(rest) > QUOTED_BYTES and syntax.quote and syntax.quote in rest:
             hidden = syntax.hide_comments(rest)
@@ -133,8 +133,11 @@ def _cut_chunk(chunk: Chunk, file: str, *, last: bool) -> tuple[Chunk, bytes]:
     return replace(chunk, data=plain[:cut], raw=raw), data[cut:]
 
 
-def _finish_chunk(chunk: Chunk, tracker: OffsetTracker | None, file: str) -> Chunk:
-    """Check a chunk, rewrite it as what pyarrow can read, and add where it begins."""
+def _finish_chunk(chunk: Chunk, tracker: OffsetTracker | None, file: str, *, head: bool) -> Chunk:
+    """Check a chunk, rewrite it as what pyarrow can read, and add where it begins.
+
+    `head` is whether its first record may be the header, which is left as it is.
+    """
     raw = chunk.data if chunk.raw is None else chunk.raw
     check_chunk(chunk, file)
     data = chunk.data if chunk.raw is None else chunk.data.translate(None, FILLER)
@@ -142,6 +145,7 @@ def _finish_chunk(chunk: Chunk, tracker: OffsetTracker | None, file: str) -> Chu
         data = chunk.syntax.rewrite(data)
     except UnicodeDecodeError as error:
         raise _make_encoding_error(replace(chunk, data=raw), error, file) from None
+    data = chunk.syntax.clear_blank_records(data, head=head)
     mark = None if tracker is None else tracker.read(raw, chunk.line)
     return replace(chunk, data=data, mark=mark, raw=None if data is raw else raw)
 

@@ -6,6 +6,7 @@ empty, runs of blanks one tab, other encodings UTF-8.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,29 @@ class CsvSyntax:
         if self.encoding != UTF_8 and not data.isascii():
             data = data.decode(self.encoding).encode()
         return squeeze_blanks(data, self.quote) if self.runs else data
+
+    def clear_blank_records(self, data: bytes, *, head: bool) -> bytes:
+        """Make lines empty that are delimiters alone, which is how sheets end.
+
+        The data are whole records after `rewrite`; `head` is whether the first line is left as it
+        is.
+        """
+        sign = self.delimiter.encode()
+        if b"\n" + sign not in data and (head or not data.startswith(sign)):
+            return data
+        quoted = bool(self.quote) and self.quote in data
+        parts, start, quotes, counted = [], 0, 0, 0
+        blank = re.compile(b"\n(?:" + re.escape(sign) + rb")+(?=\r?(?:\n|\Z))")
+        if not head and (found := re.match(blank.pattern[1:], data)):
+            start = counted = found.end()
+        for found in blank.finditer(data, max(start - 1, 0)):
+            if quoted:
+                quotes += data.count(self.quote, counted, found.start())
+                counted = found.start()
+            if quotes % 2 == 0:
+                parts.append(data[start : found.start() + 1])
+                start = found.end()
+        return b"".join([*parts, data[start:]]) if start else data
 
     def hide_comments(self, data: bytes) -> bytes:
         """Replace every byte of comments by `FILLER`; the data begins with a record."""
