@@ -53,7 +53,7 @@ FUNCTIONS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
 }
 """Functions: the operation, and the arguments of the node in their order."""
 
-HARMLESS = {
+HARMLESS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.DPipe: ("safe",),
     exp.Div: ("typed", "safe"),
     exp.Least: ("ignore_nulls",),

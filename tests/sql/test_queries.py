@@ -124,8 +124,10 @@ def test_the_cases_that_wait_are_those_with_joins_subqueries_and_windows():
                     "select of orders: {'fields': ('r', 'value_1'), "
                     "'fields.r': 'upper(region)', 'fields.value_1': '+(n, 1)'}"
                 ),
-                "groupby of select: {'by': ('r',), 'compute': (('s', 'sum', False),), "
-                "'compute.s': 'value_1'}",
+                (
+                    "groupby of select: {'by': ('r',), 'compute': (('s', 'sum', False),), "
+                    "'compute.s': 'value_1'}"
+                ),
             ],
         ),
         (
@@ -135,8 +137,10 @@ def test_the_cases_that_wait_are_those_with_joins_subqueries_and_windows():
                     "select of orders: {'fields': ('id', 'n'), "
                     "'fields.id': 'id', 'fields.n': 'widen(n)'}"
                 ),
-                "select_2 of more: {'fields': ('id', 'n'), "
-                "'fields.id': 'id', 'fields.n': 'amount'}",
+                (
+                    "select_2 of more: {'fields': ('id', 'n'), "
+                    "'fields.id': 'id', 'fields.n': 'amount'}"
+                ),
                 "union of select, select_2: {'all': True}",
             ],
         ),
