@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         RtbotError,
         StateError,
     )
+    from rtbot.relations.cache import Cache
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
 
@@ -33,6 +34,7 @@ _HOMES = {
     "Graph": "api",
     "load": "api",
     "Builder": "builder",
+    "Cache": "relations.cache",
     "read": "api",
     "Session": "runtime.session",
     "Result": "runtime.result",
@@ -47,6 +49,7 @@ _HOMES = {
 
 __all__ = [
     "Builder",
+    "Cache",
     "CheckpointError",
     "DataError",
     "Graph",

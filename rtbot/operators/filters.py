@@ -14,7 +14,7 @@ EPSILON = 1e-10
 class GreaterThan(Operator):
     """Passes values that are greater than a constant."""
 
-    search_terms = "filter, where, query, threshold"
+    search_terms = "filter, query, threshold"
     value = Number(doc="the bound, not passed itself")
     i1 = In("N", doc="values")
     o1 = Out("N", doc="those above the bound")

@@ -26,7 +26,7 @@ class GroupBy(Relation):
     A group is there as long as it has rows. Without `by` there is one row, always.
     """
 
-    search_terms = "aggregate, group_by, summarize, reduce, pivot"
+    search_terms = "aggregate, summarize, reduce, pivot"
     by = Columns(shortest=0, doc="the fields that make a group; none: all rows are one group")
     compute = Computations(
         required=False, doc="{name: aggregate}: count(), count(x), sum, avg, min, max, stddev"

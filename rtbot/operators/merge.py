@@ -108,7 +108,7 @@ class Merge(Synchronised):
     A message comes once no port can still have one of its time.
     """
 
-    search_terms = "union, concat, append"
+    search_terms = "concat, append"
     ties = Choice(
         options=("first", "last", "min", "max", "sum", "mean"),
         required=False,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Where(Relation):
     """Rows for which a condition is true; not those for which it is false or null."""
 
-    search_terms = "filter, having"
+    search_terms = "having"
     condition = RowExpression(
         kind="boolean", doc="what is true of the rows that come out, such as `amount > 10`"
     )

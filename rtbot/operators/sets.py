@@ -49,7 +49,7 @@ class SetOperation(Relation, abstract=True):
 class Union(SetOperation):
     """Rows that any input has, once; with `all`, as often as all inputs have them together."""
 
-    search_terms = "union_all all: true, concat all: true, union distinct"
+    search_terms = "union_all all: true"
     example = Example(
         schemas={"i1": PRODUCT, "i2": PRODUCT},
         inputs={
@@ -77,7 +77,7 @@ class Intersect(SetOperation):
 class Except(SetOperation):
     """Rows of the first input that no other has, once; with `all`, the others' copies taken off."""
 
-    search_terms = "minus, difference, subtract"
+    search_terms = "set_difference"
     keeps_first = True
     example = Example(
         schemas={"i1": PRODUCT, "i2": PRODUCT},

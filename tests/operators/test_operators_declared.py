@@ -22,6 +22,7 @@ from rtbot.operator import (
     Scalar,
     Scratch,
 )
+from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
 from rtbot.operators.joins import Join
 from rtbot.operators.merge import Merge
@@ -30,12 +31,17 @@ from rtbot.operators.windows import WindowMinMax
 
 NAN, INFINITY = math.nan, math.inf
 LEAST, MOST = -(2**63), 2**63 - 1
-OPERATORS = sorted(set(REGISTRY.values()), key=lambda cls: cls.__name__)
+ALL_OPERATORS = sorted(set(REGISTRY.values()), key=lambda cls: cls.__name__)
+OPERATORS = [cls for cls in ALL_OPERATORS if not issubclass(cls, Relation)]
 STEPS = [cls for cls in OPERATORS if cls.step is not None]
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
     cls for cls in NUMERIC_OPERATORS if all(out.kind != "number" for out in cls.outputs.values())
 ]
+
+
+OPTIONAL = ("num_ports", "tolerance", "compute")
+"""Parameters that may be absent without a default."""
 
 
 def name_of(cls):
@@ -142,7 +148,7 @@ def text(messages):
 # ---- declarations
 
 
-@pytest.mark.parametrize("cls", OPERATORS, ids=name_of)
+@pytest.mark.parametrize("cls", ALL_OPERATORS, ids=name_of)
 def test_says_what_it_is(cls):
     assert cls.__doc__
     assert cls.__doc__.split("\n")[0].endswith((".", ",", "..."))
@@ -153,7 +159,7 @@ def test_says_what_it_is(cls):
             assert item.doc, f"{cls.__name__}.{name} has no doc"
             assert item.name == name
     for name, item in cls.parameters.items():
-        assert item.required or item.default is not None or name in ("num_ports", "tolerance")
+        assert item.required or item.default is not None or name in OPTIONAL
 
 
 @pytest.mark.parametrize("cls", OPERATORS, ids=name_of)
@@ -392,7 +398,7 @@ def test_integers_stay_integers(cls):
 
 
 def test_every_operator_is_an_operator():
-    assert all(issubclass(cls, Operator) for cls in OPERATORS)
+    assert all(issubclass(cls, Operator) for cls in ALL_OPERATORS)
 
 
 def collect_used(function, found):

@@ -82,7 +82,7 @@ def free_entry(entry, pool, counters, entries, stride):
 
 
 @noinline
-def take_block(pool, counters, blocks, stride):
+def take_digits(pool, counters, blocks, stride):
     """Take a block of zeros."""
     block = take_entry(pool, counters, blocks, stride)
     blocks[block * stride] = 0
@@ -204,7 +204,7 @@ def add_weighted_number(x, weight, at, pool, records, floats, counters, blocks, 
 def add_number_digits(x, weight, at, pool, records, floats, counters, blocks, stride):
     """Add weight * x to a sum of numbers in its block, which is taken if it has none."""
     if records[at + 2] == 0:
-        records[at + 2] = take_block(pool, counters, blocks, stride)
+        records[at + 2] = take_digits(pool, counters, blocks, stride)
         first = records[at + 2] * stride + BLOCK_COUNTS
         add_value(floats[at], blocks, first)
         add_value(floats[at + 1], blocks, first)
@@ -364,7 +364,7 @@ def add_moments(x, weight, at, pool, records, floats, counters, blocks, stride):
 def add_moment_digits(x, weight, at, pool, records, counters, blocks, stride):
     """As `add_moments`, in the block, which is taken if there is none."""
     if records[at + 6] == 0:
-        records[at + 6] = take_block(pool, counters, blocks, stride)
+        records[at + 6] = take_digits(pool, counters, blocks, stride)
     first = records[at + 6] * stride
     if abs(x) < math.inf:
         magnitude, exponent = float_parts(x)
@@ -399,7 +399,7 @@ def add_integer_moments(x, weight, at, pool, records, floats, counters, blocks, 
 def add_wide_moments(x, weight, at, pool, records, counters, blocks, stride):
     """As `add_integer_moments` for one that no float is: x = 2**32 * high + low, in the block."""
     if records[at + 6] == 0:
-        records[at + 6] = take_block(pool, counters, blocks, stride)
+        records[at + 6] = take_digits(pool, counters, blocks, stride)
     first = records[at + 6] * stride + BLOCK_COUNTS
     low, high = x & 0xFFFFFFFF, x >> 32
     size, sign = abs(high), -1 if high < 0 else 1
