@@ -23,7 +23,7 @@ class Type:
 
     kind: str
     nullable: bool = False
-    schema: Schema | None = None
+    schema: Schema | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         if self.schema is not None:

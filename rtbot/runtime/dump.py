@@ -82,7 +82,7 @@ def restore_io(saved: Mapping[str, Any], io: Io) -> Io:
 def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     """Return a session that goes on exactly where the dumped one was; `begin` makes a new one."""
     header, arrays = decode_blob(bytes(blob))
-    if "staged" in header:
+    if isinstance(header, dict) and "staged" in header:
         message = "the dump is of another graph, one with change streams"
         raise CheckpointError(message, code="RT313", hint=RESUME_HINT)
     try:

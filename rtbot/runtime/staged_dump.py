@@ -100,7 +100,7 @@ def resume_stages(plan: StagedPlan, blob: bytes, compiled: bool | str) -> Staged
 
 def _check_staged_graph(plan: StagedPlan, header: Mapping[str, Any]) -> None:
     """Refuse the dump of another graph."""
-    if "staged" not in header:
+    if not isinstance(header, dict) or "staged" not in header:
         message = "the dump is of another graph, one without change streams"
         raise CheckpointError(message, code="RT313", hint=RESUME_HINT)
     difference = describe_differences(header["staged"], json.loads(json.dumps(plan.description)))
