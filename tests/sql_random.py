@@ -12,7 +12,8 @@ from rtbot.core.errors import GraphError
 from rtbot.operator import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.sql import lower_query
-from tests.oracles.queries import FaultError, clean, evaluate
+from tests.oracles.queries import clean, evaluate
+from tests.oracles.row_expressions import NoValueError
 
 NAN, INF = float("nan"), float("inf")
 KINDS = {"integer": "BIGINT", "number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN"}
@@ -316,7 +317,7 @@ def ask_ours(text, bags):
     try:
         names = {name: list(COLUMNS) for name in TABLES}
         return query, evaluate(query, bags, names), ""
-    except FaultError as error:
+    except NoValueError as error:
         return query, None, f"fault: {error}"
 
 

@@ -38,6 +38,13 @@ GRAPHS_ARGUMENT = click.argument(
     metavar="GRAPH...",
     shell_complete=shell_completion.complete_graph_files,
 )
+ACCOUNT_OPTION = click.option(
+    "--account",
+    "account_file",
+    metavar="FILE.json",
+    type=click.Path(),
+    help="Also write the account here.",
+)
 DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
 
 

@@ -23,7 +23,7 @@ from rtbot.compiler.step_signature import find_step, name_step
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
 from rtbot.core.errors import graph_error
-from rtbot.graph.model import OperatorStub, Ref
+from rtbot.graph.model import OperatorStub, Ref, collect_outputs
 from rtbot.operator.step_source import collect_sources
 
 if TYPE_CHECKING:
@@ -52,12 +52,7 @@ class Plan:
 
     def __init__(self, checked: CheckedGraph, taps: Iterable[str] = ()) -> None:
         self.checked = checked
-        self.outputs: dict[str, Ref] = dict(checked.outputs)
-        for name in taps:
-            node = checked.nodes[name]
-            for port in node.outputs:
-                label = name if len(node.outputs) == 1 else f"{name}.{port}"
-                self.outputs.setdefault(label, Ref(name, port))
+        self.outputs = collect_outputs(checked, taps)
         self._timelines = Timelines(checked, self.outputs.values())
         self.timelines = self._timelines.all
         self.timeline_of = self._timelines.of

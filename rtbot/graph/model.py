@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rtbot.expression import Expression
     from rtbot.operator import Operator, Type
@@ -189,3 +189,14 @@ def find_file_setting(checked: CheckedGraph) -> str:
             if getattr(io, setting) != getattr(checked.io, setting):
                 return f"{where}{setting}"
     return ""
+
+
+def collect_outputs(checked: CheckedGraph, taps: Iterable[str] = ()) -> dict[str, Ref]:
+    """Return what the outputs show, and the ports of the operators in `taps`, by name."""
+    outputs = dict(checked.outputs)
+    for name in taps:
+        node = checked.nodes[name]
+        for port in node.outputs:
+            label = name if len(node.outputs) == 1 else f"{name}.{port}"
+            outputs.setdefault(label, Ref(name, port))
+    return outputs

@@ -66,6 +66,11 @@ def dump(session: Session) -> bytes:
     return encode_blob(header, arrays)
 
 
+def is_staged(header: Any) -> bool:
+    """Return whether a dump is of a graph with change streams."""
+    return isinstance(header, dict) and "staged" in header
+
+
 def describe_io(io: Io) -> dict[str, Any]:
     """Return the keys of `io` that rows depend on, as JSON can hold them."""
     return {name: getattr(io, name) for name in IO_KEYS}
@@ -82,7 +87,7 @@ def restore_io(saved: Mapping[str, Any], io: Io) -> Io:
 def resume(plan: Plan, blob: bytes, begin: Begin) -> Session:
     """Return a session that goes on exactly where the dumped one was; `begin` makes a new one."""
     header, arrays = decode_blob(bytes(blob))
-    if isinstance(header, dict) and "staged" in header:
+    if is_staged(header):
         message = "the dump is of another graph, one with change streams"
         raise CheckpointError(message, code="RT313", hint=RESUME_HINT)
     try:

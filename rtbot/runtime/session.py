@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from rtbot.runtime.queue_limits import check_queues
 from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port
 from rtbot.runtime.result import Result
+from rtbot.runtime.session_base import SessionBase
 from rtbot.runtime.session_code import SessionCode
 from rtbot.runtime.waiting_path import load_kept
 from rtbot.tables import Columns, TableSpec, order_by_time, split_by_input, to_columns
@@ -40,7 +41,6 @@ from rtbot.tables.time_column import describe_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Self
 
     from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Batch
@@ -51,10 +51,9 @@ if TYPE_CHECKING:
     from rtbot.tables.time_column import TimeColumn
 
 DEFAULT_QUEUE_LIMIT = 1_000_000
-BROKEN = "resume from an earlier dump, or start again"
 
 
-class Session:
+class Session(SessionBase):
     """A run in progress.
 
     `key` names the key columns; none means an unkeyed run. `inputs` is what is given for single
@@ -115,21 +114,11 @@ class Session:
         if self.keys is not None:
             keys = f" by {', '.join(self.key)} ({len(self.keys.list_open_slots()):,} keys)"
         rows = sum(port.counts["arrived"] for port in self.input_ports.values())
-        states = {"broken": self.broken, "finished": self.finished, "closed": self.closed}
-        state = next((name for name, is_so in states.items() if is_so), "open")
-        return f"<Session of {self.plan.checked.name}{keys}: {rows:,} rows in, {state}>"
-
-    def __enter__(self) -> Self:
-        self.check_open()
-        return self
+        return f"<Session of {self.plan.checked.name}{keys}: {rows:,} rows in, {self.condition}>"
 
     def __exit__(self, *_: object) -> None:
-        self.closed = True
+        super().__exit__()
         self.push_paths = {}
-
-    def __reduce__(self) -> NoReturn:
-        hint = "take the bytes of session.dump(), and graph.resume(bytes) continues from them"
-        raise TypeError(f"a session cannot be pickled or copied: {hint}")
 
     # ---- input
 
@@ -250,17 +239,6 @@ class Session:
         result = self._make_result(slots, self.runner.run(slots, batches))
         self.broken = False
         return result
-
-    def check_open(self) -> None:
-        """Raise StateError unless the session takes input."""
-        if self.broken:
-            raise StateError("a call was broken off in its middle", code="RT302", hint=BROKEN)
-        if self.finished:
-            raise StateError("the session is finished: it takes no more input", code="RT301")
-        if self.closed:
-            message = "the session is closed, as its `with` block has ended: it takes no more input"
-            hint = "call finish() in the block; dump() still works, and resume() continues"
-            raise StateError(message, code="RT301", hint=hint)
 
     def check_queues(self, coming: set[str]) -> None:
         """Refuse rows for an input that is ahead of another where the queue behind it is full."""
@@ -445,9 +423,7 @@ class Session:
     @exclusive
     def dump(self) -> bytes:
         """Return everything the session knows, as bytes for `Graph.resume`; never pickle."""
-        if self.broken:
-            message = "a call was broken off in its middle: there is nothing whole to save"
-            raise StateError(message, code="RT302", hint=BROKEN)
+        self.check_whole()
         from rtbot.runtime.dump import dump
 
         return dump(self)

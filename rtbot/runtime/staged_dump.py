@@ -18,6 +18,7 @@ from rtbot.runtime.dump import (
     RESUME_HINT,
     describe_io,
     dump,
+    is_staged,
     read_column_names,
     restore_io,
     resume,
@@ -100,7 +101,7 @@ def resume_stages(plan: StagedPlan, blob: bytes, compiled: bool | str) -> Staged
 
 def _check_staged_graph(plan: StagedPlan, header: Mapping[str, Any]) -> None:
     """Refuse the dump of another graph."""
-    if not isinstance(header, dict) or "staged" not in header:
+    if not is_staged(header):
         message = "the dump is of another graph, one without change streams"
         raise CheckpointError(message, code="RT313", hint=RESUME_HINT)
     difference = describe_differences(header["staged"], json.loads(json.dumps(plan.description)))

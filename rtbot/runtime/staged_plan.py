@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from rtbot.compiler.plan import Plan
-from rtbot.graph.model import CheckedGraph, Node, OperatorStub, Ref
+from rtbot.graph.model import CheckedGraph, Node, OperatorStub, Ref, collect_outputs
 from rtbot.graph.stages import RegionStage, SeriesStage, split_stages
 from rtbot.relations.region_writer import write_region
 
@@ -28,12 +28,7 @@ class StagedPlan:
 
     def __init__(self, checked: CheckedGraph, taps: Iterable[str] = ()) -> None:
         self.checked = checked
-        self.outputs: dict[str, Ref] = dict(checked.outputs)
-        for name in taps:
-            node = checked.nodes[name]
-            for port in node.outputs:
-                label = name if len(node.outputs) == 1 else f"{name}.{port}"
-                self.outputs.setdefault(label, Ref(name, port))
+        self.outputs = collect_outputs(checked, taps)
         self.types = _list_types(checked)
         self.description = self._describe()
         self.stages: tuple[Stage, ...] = split_stages(checked, self.outputs)

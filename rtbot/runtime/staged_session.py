@@ -20,7 +20,8 @@ from rtbot.runtime.bridges import check_keys
 from rtbot.runtime.exclusive import exclusive
 from rtbot.runtime.input_options import InputOptions
 from rtbot.runtime.result import Result
-from rtbot.runtime.session import BROKEN, DEFAULT_QUEUE_LIMIT, Session
+from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
+from rtbot.runtime.session_base import SessionBase
 from rtbot.runtime.stage_runners import (
     Flow,
     RegionStageRunner,
@@ -51,7 +52,6 @@ from rtbot.tables.time_column import describe_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
 
     from rtbot.graph.model import Io, Ref
     from rtbot.relations.change_feed import ChangeFeed, TimedRows
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     Take = Callable[[Any], object]
 
 
-class StagedSession:
+class StagedSession(SessionBase):
     """A run of a graph with change streams in progress; its methods are those of `Session`.
 
     Run keys are for series: `key` is that of the graph's `io`. A push is refused as a whole where
@@ -142,33 +142,9 @@ class StagedSession:
 
     def __repr__(self) -> str:
         rows = sum(line["in"] for line in self._count_inputs().values())
-        states = {"broken": self.broken, "finished": self.finished, "closed": self.closed}
-        state = next((name for name, is_so in states.items() if is_so), "open")
-        return f"<Session of {self.plan.checked.name}: {rows:,} rows in, {state}>"
-
-    def __enter__(self) -> Self:
-        self.check_open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closed = True
-
-    def __reduce__(self) -> NoReturn:
-        hint = "take the bytes of session.dump(), and graph.resume(bytes) continues from them"
-        raise TypeError(f"a session cannot be pickled or copied: {hint}")
+        return f"<Session of {self.plan.checked.name}: {rows:,} rows in, {self.condition}>"
 
     # ---- input
-
-    def check_open(self) -> None:
-        """Raise StateError unless the session takes calls."""
-        if self.broken:
-            raise StateError("a call was broken off in its middle", code="RT302", hint=BROKEN)
-        if self.finished:
-            raise StateError("the session is finished: it takes no more input", code="RT301")
-        if self.closed:
-            message = "the session is closed, as its `with` block has ended: it takes no more input"
-            hint = "call finish() in the block; dump() still works, and resume() continues"
-            raise StateError(message, code="RT301", hint=hint)
 
     def _make_no_input_error(self, name: str) -> DataError:
         hint = suggest_name(name, self.specs) or f"the inputs are {', '.join(self.specs)}"
@@ -469,9 +445,7 @@ class StagedSession:
     @exclusive
     def dump(self) -> bytes:
         """Return everything the session knows, as bytes for `Graph.resume`; never pickle."""
-        if self.broken:
-            message = "a call was broken off in its middle: there is nothing whole to save"
-            raise StateError(message, code="RT302", hint=BROKEN)
+        self.check_whole()
         from rtbot.runtime.staged_dump import dump_stages
 
         return dump_stages(self)

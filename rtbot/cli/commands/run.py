@@ -12,6 +12,7 @@ from rtbot.cli import shell_completion
 from rtbot.cli.exit_codes import FAILED
 from rtbot.cli.messages import echo
 from rtbot.cli.options import (
+    ACCOUNT_OPTION,
     INPUT_FORMATS,
     add_data_options,
     add_graph_options,
@@ -95,13 +96,7 @@ class _Run(click.Command):
 @click.option(
     "--plot", metavar="FILE.svg", type=click.Path(), help="Also draw the outputs over time."
 )
-@click.option(
-    "--account",
-    "account_file",
-    metavar="FILE.json",
-    type=click.Path(),
-    help="Also write the account here.",
-)
+@ACCOUNT_OPTION
 @click.option(
     "--memory",
     type=_Bytes(),

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli.messages import bold, echo
-from rtbot.cli.options import DEBUG_OPTION, INPUT_FORMATS, add_reading_options, choose_width
+from rtbot.cli.options import (
+    ACCOUNT_OPTION,
+    DEBUG_OPTION,
+    INPUT_FORMATS,
+    add_reading_options,
+    choose_width,
+)
 from rtbot.core.modes import MODES
 
 if TYPE_CHECKING:
@@ -48,13 +54,7 @@ if TYPE_CHECKING:
     type=click.Choice([*INPUT_FORMATS, "table"]),
     help="Of the result, by suffix if not said.",
 )
-@click.option(
-    "--account",
-    "account_file",
-    metavar="FILE.json",
-    type=click.Path(),
-    help="Also write the account here.",
-)
+@ACCOUNT_OPTION
 @click.option(
     "--compile",
     "mode",
