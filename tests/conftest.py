@@ -48,3 +48,8 @@ def call(capfdbinary, own_folder):
         return code, out.decode(), err.decode()
 
     return called
+
+
+def pytest_make_parametrize_id(val):
+    """Name a case by the beginning of a long text: ids travel between processes."""
+    return f"{val[:60]}..." if isinstance(val, str) and len(val) > 100 else None
