@@ -32,14 +32,19 @@ def order_changes(
     most = int(sizes.max(initial=0))
     if most < 2:
         return deltas, None
-    keys = _make_keys(deltas, sizes, schema, texts)
     rows, transactions = len(deltas), len(sizes)
+    marks = np.empty(transactions, np.int64)
+    if not kernels.mark_unordered(
+        deltas.starts, deltas.words.reshape(-1), deltas.words.shape[1], deltas.weights, marks
+    ):
+        return deltas, None
+    keys = _make_keys(deltas, sizes, marks != 0, schema, texts)
     starts = np.zeros(transactions + 1, np.int64)
     places, nets = np.empty(rows, np.int64), np.empty(rows, np.int64)
     scratch = [np.empty(most, np.int64) for _ in range(2)]
     done, code, count = kernels.order_transactions(
-        0, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets, places,
-        starts,
+        marks, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets,
+        places, starts,
     )  # fmt: skip
     words = deltas.words[places[:count]]
     made = Deltas(starts[: done + 1], words, trim_array(nets, int(count)))
@@ -50,12 +55,12 @@ def order_changes(
 
 
 def _make_keys(
-    deltas: Deltas, sizes: np.ndarray, schema: Schema, texts: StringDictionary
+    deltas: Deltas, sizes: np.ndarray, marked: np.ndarray, schema: Schema, texts: StringDictionary
 ) -> np.ndarray:
-    """Return words by which rows are compared; those of rows that are alone may be anything."""
-    if (sizes > 1).mean() > 0.1:
+    """Return words by which rows are compared; those of other transactions may be anything."""
+    if marked.mean() > 0.1:
         return make_order_keys(schema, deltas.words, texts)
-    chosen = np.repeat(sizes > 1, sizes)
+    chosen = np.repeat(marked, sizes)
     some = make_order_keys(schema, deltas.words[chosen], texts)
     keys = np.zeros((len(deltas), some.shape[1]), np.int64)
     keys[chosen] = some
