@@ -52,7 +52,7 @@ from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.time_column import describe_times
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rtbot.graph.model import Io, Ref
     from rtbot.relations.change_feed import ChangeFeed, TimedRows
@@ -169,6 +169,8 @@ class StagedSession(SessionBase):
     def _push(self, tables: Mapping[str, Any], *, sort: bool = False) -> Result:
         """Check all tables, then take them: nothing has changed if an error is raised before."""
         given = {name: table for name, table in tables.items() if name not in self.feeds}
+        if self.texts.is_crowded():
+            self.texts.keep(self.list_text_codes())
         before = self.texts.mark()
         column = self.time_column
         try:
@@ -447,6 +449,12 @@ class StagedSession(SessionBase):
         return make_change_table(codec.decode(rows.words), rows.time, rows.weights, schema)
 
     # ---- accounts, saving
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield the codes of texts in the state of regions and in rows that wait for them."""
+        for stage in self.stages:
+            if isinstance(stage, RegionStageRunner):
+                yield from stage.runner.list_text_codes()
 
     def _count_inputs(self) -> dict[str, Any]:
         from rtbot.runtime.staged_account import count_inputs
