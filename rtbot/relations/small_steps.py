@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.relations import group_code
-from rtbot.relations.change_sources import SourceBag, SourceTable
+from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.kernels import hash_tables, weighing
 from rtbot.relations.row_buffer import ROOM, RowBuffer
@@ -116,6 +116,22 @@ class WeighStep(SmallStep):
         if isinstance(self.operator, SourceBag):
             self.operator.emitted = self.output.copy()
         super().take_back()
+
+
+class PassStep(SmallStep):
+    """A source that remembers nothing."""
+
+    def take(self) -> bool:
+        """See SmallStep."""
+        given, out = self.inputs[0], self.output
+        count = given.ends[1]
+        out.bytes[: count * out.size] = given.bytes[: count * out.size]
+        out.weights[:count] = given.weights[:count]
+        out.ends[1] = count
+        return True
+
+    def take_back(self) -> None:
+        """Nothing is remembered."""
 
 
 class UpsertStep(SmallStep):
@@ -246,6 +262,7 @@ class GroupStep(SmallStep):
 
 MAKERS: dict[type, Any] = {
     SourceBag: WeighStep,
+    PassingSource: PassStep,
     SetOperation: WeighStep,
     SourceTable: UpsertStep,
     RowwiseOperator: RowwiseStep,

@@ -13,10 +13,9 @@ outputs: {d: d}
 """
 
 
-@pytest.mark.parametrize("number", range(9))
+@pytest.mark.parametrize("number", range(8))
 def test_one_by_one_is_as_in_one_push(number):
-    taken, _ = check_trial(number)
-    assert taken > 5
+    assert check_trial(number) > 0
 
 
 def begin(text=GRAPH):
