@@ -9,16 +9,21 @@ import numpy as np
 
 from rtbot.core.errors import DataError
 from rtbot.relations.deltas import Deltas
+from rtbot.relations.row_buffer import ROOM
 from rtbot.relations.row_codec import list_text_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rtbot.relations.row_buffer import WaitingRow
     from rtbot.relations.row_codec import RowCodec
     from rtbot.tables.change_rows import ChangeRows
 
 FIRST, LAST = -(2**63), 2**63 - 1
 """No time has come yet; no more will come."""
+
+SINGLE_MOST = 4096
+"""So many rows at most wait one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,54 @@ class ChangeFeed:
         self.newest = self.floor = FIRST
         self.arrived = 0
         self.lost: dict[str, int] = {}
+        self.single: list[WaitingRow] = []
+        """Rows that wait behind `_parts`, one by one, in the order of their times."""
         self._parts: list[TimedRows] = []
 
     @property
     def held(self) -> int:
         """How many rows wait."""
-        return sum(map(len, self._parts))
+        return sum(map(len, self._parts)) + len(self.single)
+
+    # ---- single rows
+
+    def find_first(self) -> int:
+        """Return the time of the first row that waits; LAST if none does."""
+        if self._parts:
+            return int(self._parts[0].time[0])
+        return self.single[0][0] if self.single else LAST
+
+    def add_single(self, row: WaitingRow) -> None:
+        """Take a row whose time is the clock, and not before that of any other row."""
+        self.newest = row[0]
+        self.arrived += 1
+        self.single.append(row)
+        if len(self.single) > SINGLE_MOST:
+            self._list_parts()
+
+    def hold_singly(self) -> bool:
+        """Let all rows that wait be in `single`, where they are few and in their order."""
+        if not self._parts:
+            return True
+        if self.held > ROOM:
+            return False
+        whole = join_rows(self._list_parts())
+        if (whole.time[1:] < whole.time[:-1]).any():
+            return False
+        times, weights = whole.time.tolist(), whole.weights.tolist()
+        words = [row.tobytes() for row in whole.words]
+        self.single, self._parts = list(zip(times, weights, words, strict=True)), []
+        return True
+
+    def _list_parts(self) -> list[TimedRows]:
+        """Return all rows that wait, in arrays, and keep them so."""
+        if self.single:
+            times, weights, words = zip(*self.single, strict=True)
+            cells = np.frombuffer(b"".join(words), np.int64).reshape(len(words), -1).copy()
+            rows = TimedRows(np.array(times, np.int64), cells, np.array(weights, np.int64))
+            self._parts.append(rows)
+            self.single = []
+        return self._parts
 
     @property
     def frontier(self) -> int:
@@ -111,7 +158,7 @@ class ChangeFeed:
         """Take rows of a source that is advanced, and has no clock of its own."""
         if len(rows):
             self.arrived += len(rows)
-            self._parts.append(rows)
+            self._list_parts().append(rows)
 
     def advance(self, until: int) -> None:
         """Note that nothing up to a time comes any more."""
@@ -121,11 +168,11 @@ class ChangeFeed:
 
     def find_earliest(self) -> int | None:
         """Return the least time of the rows that wait, if any do."""
-        return min((int(part.time.min()) for part in self._parts), default=None)
+        return min((int(part.time.min()) for part in self._list_parts()), default=None)
 
     def take(self, until: int) -> TimedRows:
         """Return the rows up to a time, in the order of their times, and keep the others."""
-        if not self._parts:
+        if not self._list_parts():
             return make_empty_rows(self.codec.schema.width)
         whole = join_rows(self._parts)
         if len(whole) > 1 and (whole.time[1:] < whole.time[:-1]).any():
@@ -139,7 +186,7 @@ class ChangeFeed:
     def put_back(self, rows: TimedRows) -> None:
         """Take back rows that were taken last, before all others."""
         if len(rows):
-            self._parts.insert(0, rows)
+            self._list_parts().insert(0, rows)
 
     def lose(self, reason: str, count: int) -> None:
         """Count rows that are lost."""
@@ -150,14 +197,15 @@ class ChangeFeed:
 
     def list_text_codes(self) -> Iterator[np.ndarray]:
         """Yield the codes of texts in the rows that wait."""
-        for part in self._parts:
+        for part in self._list_parts():
             yield from list_text_words(self.codec.schema, part.words)
 
     def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the clock and the counters, and the rows that wait."""
         values = {name: getattr(self, name) for name in ("newest", "floor", "arrived")}
         width = self.codec.schema.width
-        whole = join_rows(self._parts) if self._parts else make_empty_rows(width)
+        parts = self._list_parts()
+        whole = join_rows(parts) if parts else make_empty_rows(width)
         arrays = {"time": whole.time, "words": whole.words.ravel(), "weights": whole.weights}
         return values | {"lost": dict(self.lost)}, arrays
 
@@ -169,7 +217,7 @@ class ChangeFeed:
             raise ValueError(f"the rows of {self.name} that wait are not equally long")
         self.newest, self.floor = int(values["newest"]), int(values["floor"])
         self.arrived, self.lost = int(values["arrived"]), dict(values["lost"])
-        self._parts = [rows] if len(rows) else []
+        self._parts, self.single = [rows] if len(rows) else [], []
 
 
 def make_empty_rows(width: int) -> TimedRows:

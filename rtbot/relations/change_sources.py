@@ -9,13 +9,14 @@ import numpy as np
 from rtbot.core.arrays import trim_array
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import hash_tables, upserting, weighing
+from rtbot.relations.output_order import net_changes
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
 from rtbot.relations.weighed import Weigher
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import ModuleType
 
     from rtbot.relations.region_plan import RegionNode, RegionPlan
@@ -67,6 +68,50 @@ class SourceBag(StoreOwner):
         if self.forgives:
             self.emitted, last = split_emitted(self.emitted, inputs)
         self.weigher.take_back([last])
+
+
+class PassingSource:
+    """A source that remembers nothing: no delete can be one too many, or all its readers find it.
+
+    Equal rows of a transaction stay apart, unless `max_delta_rows` asks how many there are.
+    """
+
+    def __init__(
+        self,
+        _node: RegionNode,
+        plan: RegionPlan,
+        kernels: ModuleType,
+        _module: ModuleType,
+        _texts: StringDictionary,
+    ) -> None:
+        self.kernels, self.most = kernels, plan.max_delta_rows
+        self.ignored = self.absent = np.zeros(0, np.int64)
+
+    def run(self, inputs: Sequence[Deltas]) -> tuple[Deltas, Fault | None]:
+        """Pass all rows on."""
+        given = inputs[0]
+        if len(given) > self.most:
+            given = net_changes(given, self.kernels)
+        self.ignored = self.absent = np.zeros(len(given.starts) - 1, np.int64)
+        return given, None
+
+    def take_back(self, inputs: Sequence[Deltas]) -> None:
+        """Nothing is remembered."""
+
+    def count_bytes(self) -> int:
+        """Return 0."""
+        return 0
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield nothing."""
+        return iter(())
+
+    def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return nothing."""
+        return {}, {}
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore nothing: what an older version has saved is in the state of the readers."""
 
 
 class SourceTable(StoreOwner):

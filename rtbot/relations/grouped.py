@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rtbot.operator.schema import Schema
     from rtbot.relations.region_plan import RegionNode
+    from rtbot.relations.row_buffer import RowBuffer
     from rtbot.tables.string_dictionary import StringDictionary
 
 FULL = (code.FULL_GROUPS, code.FULL_BLOCKS, code.FULL_NODES, code.FULL_TEXT_NODES)
@@ -100,6 +101,21 @@ class GroupedOperator:
             self.store.records.rows[1, FLAGS] &= ~EMITTED
         return made, fault
 
+    def take_few(self, rows: RowBuffer, arguments: Sequence[Any]) -> tuple[int, int]:
+        """Take one transaction of few rows; return the code of the loop, and the row it came to.
+
+        `arguments` are those of a call. If the code is not DONE, `undo_few` has to follow.
+        """
+        self._counters[: code.ROWS_OUT + 1] = 0
+        if self._text_places:
+            self._prepare(rows.copy())
+        result = self._call_loop(arguments)
+        return result, int(self._counters[code.ROW])
+
+    def undo_few(self, deltas: Deltas, row: int) -> None:
+        """Take back the rows before `row` of a transaction that is bad."""
+        self._undo(deltas, 0, row)
+
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take transactions out of the state: all of their rows at once, with opposite weights."""
         [deltas] = inputs
@@ -143,6 +159,9 @@ class GroupedOperator:
             out.flat, out.floats, out.weights, starts,
         )  # fmt: skip
         self._prepare(deltas)
+        return self._call_loop(arguments)
+
+    def _call_loop(self, arguments: Sequence[Any]) -> int:
         while True:
             result: int = getattr(self._functions, self._name)(*arguments, *self._arguments)
             if result not in FULL:

@@ -29,33 +29,52 @@ def order_changes(
     fault: the changes returned are then of the transactions before it.
     """
     sizes = np.diff(deltas.starts)
-    most = int(sizes.max(initial=0))
-    if most < 2:
+    if int(sizes.max(initial=0)) < 2:
         return deltas, None
-    keys = _make_keys(deltas, sizes, schema, texts)
+    marks = np.empty(len(sizes), np.int64)
+    if not kernels.mark_unordered(
+        deltas.starts, deltas.words.reshape(-1), deltas.words.shape[1], deltas.weights, marks
+    ):
+        return deltas, None
+    keys = _make_keys(deltas, sizes, marks != 0, schema, texts)
+    made, done, row = _order_by_keys(deltas, sizes, marks, keys, kernels)
+    if row < 0:
+        return made, None
+    words = deltas.words[row].copy()
+    return made, Fault(done, *MESSAGES[weighing.OVERFLOW], port=OUTPUT, words=words)
+
+
+def net_changes(deltas: Deltas, kernels: ModuleType) -> Deltas:
+    """Net the rows of every transaction, in any order; all as they are if a sum has no int64."""
+    sizes = np.diff(deltas.starts)
+    made, _, row = _order_by_keys(deltas, sizes, np.ones_like(sizes), deltas.words, kernels)
+    return deltas if row >= 0 else made
+
+
+def _order_by_keys(
+    deltas: Deltas, sizes: np.ndarray, marks: np.ndarray, keys: np.ndarray, kernels: ModuleType
+) -> tuple[Deltas, int, int]:
+    """Order marked transactions; how many are done, and a row whose weight has no int64, or -1."""
     rows, transactions = len(deltas), len(sizes)
     starts = np.zeros(transactions + 1, np.int64)
     places, nets = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    scratch = [np.empty(most, np.int64) for _ in range(2)]
+    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(2)]
     done, code, count = kernels.order_transactions(
-        0, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets, places,
-        starts,
+        marks, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets,
+        places, starts,
     )  # fmt: skip
     words = deltas.words[places[:count]]
     made = Deltas(starts[: done + 1], words, trim_array(nets, int(count)))
-    if code == hash_tables.DONE:
-        return made, None
-    row = deltas.words[scratch[1][0]].copy()
-    return made, Fault(int(done), *MESSAGES[weighing.OVERFLOW], port=OUTPUT, words=row)
+    return made, int(done), -1 if code == hash_tables.DONE else int(scratch[1][0])
 
 
 def _make_keys(
-    deltas: Deltas, sizes: np.ndarray, schema: Schema, texts: StringDictionary
+    deltas: Deltas, sizes: np.ndarray, marked: np.ndarray, schema: Schema, texts: StringDictionary
 ) -> np.ndarray:
-    """Return words by which rows are compared; those of rows that are alone may be anything."""
-    if (sizes > 1).mean() > 0.1:
+    """Return words by which rows are compared; those of other transactions may be anything."""
+    if marked.mean() > 0.1:
         return make_order_keys(schema, deltas.words, texts)
-    chosen = np.repeat(sizes > 1, sizes)
+    chosen = np.repeat(marked, sizes)
     some = make_order_keys(schema, deltas.words[chosen], texts)
     keys = np.zeros((len(deltas), some.shape[1]), np.int64)
     keys[chosen] = some

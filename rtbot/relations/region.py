@@ -17,6 +17,7 @@ from rtbot.relations.region_operator import OUTPUT, Fault
 from rtbot.relations.region_plan import RegionNode
 from rtbot.relations.row_codec import RowCodec
 from rtbot.relations.skeletons import SKELETONS
+from rtbot.relations.weighed import COUNT_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -156,7 +157,7 @@ class Region:
             step.taken = len(made.starts) - 1
             fault = self._find_excess_rows(made) or fault
             if fault is not None:
-                limit, found, where = fault.transaction, fault, step
+                limit, found, where = fault.transaction, fault, self._blame(fault, step)
             step.made = streams[step.node.output] = made
         outputs = {}
         for name, stream in self.plan.outputs.items():
@@ -198,6 +199,13 @@ class Region:
             "divide it into smaller ones, or raise io.max_delta_rows",
         )
 
+    def _blame(self, fault: Fault, step: _Step) -> _Step:
+        """Return the source of the rows that an operator finds bad in its place."""
+        if fault.code not in COUNT_CODES or fault.port < 0 or not step.node.inputs:
+            return step
+        source = self._find_step(step.node.inputs[fault.port])
+        return source if source.node.skeleton == "passing" else step
+
     def _find_step(self, stream: int) -> _Step:
         return next(step for step in self.steps if step.node.output == stream)
 
@@ -216,12 +224,15 @@ class Region:
     def _describe(self, fault: Fault, step: _Step, time: int) -> BadTransaction:
         row = None
         if fault.words is not None:
-            row = RowCodec(self._find_schema(fault, step), self.texts).decode_row(fault.words)
+            schema = self._find_schema(fault, step)
+            row = RowCodec(schema, self.texts).decode_row(fault.words[: schema.width])
         return BadTransaction(fault, step.node.id, step.is_source, time, row)
 
     def _find_schema(self, fault: Fault, step: _Step) -> Schema:
         """Return the schema of the row to blame; set operations may have added masks of nulls."""
         inputs, output = step.node.inputs, step.node.output
+        if step.is_source:
+            return self.plan.streams[output]
         streams = [output, *inputs] if fault.port == OUTPUT or not inputs else [*inputs, output]
         if fault.port > 0:
             streams.insert(0, inputs[fault.port])
@@ -281,6 +292,7 @@ def make_source_node(source: ChangeSource) -> RegionNode:
         "conflicts": source.conflicts,
     }
     skeleton = "upsert" if source.unique or source.single else "bag"
+    skeleton = "passing" if source.passes else skeleton
     return RegionNode(source.name, "source", skeleton, (), source.stream, setting)
 
 

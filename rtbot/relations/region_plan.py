@@ -34,7 +34,8 @@ class ChangeSource:
     """What feeds a region from outside: an input of the graph, or an operator of a series.
 
     `unique` is the key of upserts, () where rows have weights alone. With `single` there is one row
-    at most, which a put replaces. `excess` is error or ignore, `conflicts` error or last.
+    at most, which a put replaces. `excess` is error or ignore, `conflicts` error or last. With
+    `passes` it remembers nothing: only inserts come, or every reader finds a delete too many.
     """
 
     name: str
@@ -43,6 +44,7 @@ class ChangeSource:
     excess: str = "error"
     conflicts: str = "error"
     single: bool = False
+    passes: bool = False
 
 
 @dataclass(frozen=True)

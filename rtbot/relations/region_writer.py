@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
@@ -46,7 +47,7 @@ class _RegionWriter:
         self.guard_series()
         return RegionPlan(
             name=self.stage.name,
-            sources=sources,
+            sources=tuple(map(self.let_pass, self.stage.sources, sources)),
             nodes=tuple(self.nodes),
             streams=tuple(self.streams),
             outputs=outputs,
@@ -75,6 +76,19 @@ class _RegionWriter:
         io = self.checked.inputs[source.name].io or self.checked.io
         unique = schema.unique[0] if schema is not None and schema.unique else ()
         return ChangeSource(source.name, stream, unique, io.excess, io.conflicts)
+
+    def let_pass(self, given: StageSource, source: ChangeSource) -> ChangeSource:
+        """Let a source remember nothing where it need not.
+
+        An `append` brings inserts alone. Operators that count rows find a delete too many
+        themselves; but if a transaction of a stream of another region is bad here, only a bag
+        knows which of its rows are missing.
+        """
+        readers = [node for node in self.nodes if source.stream in node.inputs]
+        counted = bool(readers) and all(map(counts_rows, readers))
+        is_bag = not source.unique and not source.single and source.excess == "error"
+        appends = given.bridge is not None and given.bridge.values["mode"] != LATEST
+        return replace(source, passes=is_bag and (appends or counted))
 
     def add_node(
         self,
@@ -205,6 +219,13 @@ class _RegionWriter:
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
         functions = "\n\n".join([*self.steps.texts.values(), *self.texts])
         return "\n".join([*head, *self.steps.lines(), "", "", functions])
+
+
+def counts_rows(node: RegionNode) -> bool:
+    """Return whether an operator knows how often each row of an input is there."""
+    return node.skeleton == "weighed" and not (
+        node.setting["weigh"] == "union" and node.setting["all"]
+    )
 
 
 def _list_arguments(node: Node) -> dict[str, Expression]:

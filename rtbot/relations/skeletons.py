@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.relations.change_sources import SourceBag, SourceTable
+from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
@@ -36,6 +36,7 @@ def _make_grouped(
 
 SKELETONS: dict[str, MakeOperator] = {
     "bag": SourceBag,
+    "passing": PassingSource,
     "upsert": SourceTable,
     "weighed": make_set_operation,
     "grouped": _make_grouped,

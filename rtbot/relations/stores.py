@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 ROOM_AT_FIRST = 16
-DOUBLED, MORE = 4096, 1.3
+DOUBLED, MORE = 4096, 1.2
 """So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
 
 AHEAD = 64
 """So many rows are looked up in advance, to wait for memory once."""
 
 LOAD = 0.75
-"""How full the table of a store may be."""
+"""How full the table of a store may be; it becomes half as large again."""
 
 
 class Store:
@@ -73,9 +73,10 @@ class Store:
         self.words = grow_array(self.words, capacity * self.width, 0)
         for name, width in self.widths.items():
             self.columns[name] = grow_array(self.columns[name], capacity * width, 0)
-        table = _make_table(capacity)
-        self.kernels.move_entries(self.table, table)
-        self.table = table
+        if capacity > LOAD * (len(self.table) - 2):
+            table = _make_table(max(capacity, int(1.5 * LOAD * len(self.table))))
+            self.kernels.move_entries(self.table, table)
+            self.table = table
 
     def list_arrays(self) -> dict[str, np.ndarray]:
         """Return all arrays of the store by name."""

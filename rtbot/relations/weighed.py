@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.arrays import trim_array
-from rtbot.relations.deltas import Deltas
+from rtbot.relations.deltas import Deltas, make_empty_deltas
 from rtbot.relations.kernels import hash_tables, weighing
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import find_least
@@ -30,6 +30,9 @@ MEANINGS = {
     ("except", True): weighing.REST,
 }
 """How rows are weighed, by operation and whether it is with `all`."""
+
+COUNT_CODES = ("RT401", "RT404")
+"""Codes of faults of the counts at one port."""
 
 MESSAGES = {
     weighing.OVERFLOW: (
@@ -93,10 +96,12 @@ class Weigher:
         _, code = self.take(whole, weighing.NOTHING, -1)
         assert code == hash_tables.DONE, "what was taken can be taken back"
 
-    def make_fault(self, transaction: int, code: int, texts: StringDictionary) -> Fault:
+    def make_fault(
+        self, transaction: int, code: int, texts: StringDictionary, port: int = 0
+    ) -> Fault:
         """Return why a transaction is bad, with the least of the rows to blame."""
         row = find_least(self.bag.schema, self.blamed, texts)
-        return Fault(transaction, *MESSAGES[code], words=row)
+        return Fault(transaction, *MESSAGES[code], port=port, words=row)
 
     def _make_room(self, starts: np.ndarray, transactions: int, ports: int) -> None:
         """Make arrays for the rows of the largest transaction."""
@@ -152,7 +157,19 @@ class SetOperation(StoreOwner):
         made = fit_width(made, self.width)
         if code == hash_tables.DONE:
             return made, None
-        return made, self.weigher.make_fault(len(made.starts) - 1, code, self.texts)
+        return made, self._find_fault(widened, len(made.starts) - 1)
+
+    def _find_fault(self, inputs: Sequence[Deltas], bad: int) -> Fault:
+        """Return the fault of the first port whose rows make a transaction bad."""
+        nothing = make_empty_deltas(1, self.schema.width)
+        for port, deltas in enumerate(inputs):
+            alone = [nothing] * len(inputs)
+            alone[port] = deltas.cut(bad, bad + 1)
+            _, code = self.weigher.take(alone, self.weigher.how, 1)
+            if code != hash_tables.DONE:
+                return self.weigher.make_fault(bad, code, self.texts, port)
+            self.weigher.take_back(alone)
+        raise AssertionError("no port is bad")
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take transactions out of the counts."""

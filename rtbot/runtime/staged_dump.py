@@ -25,20 +25,20 @@ from rtbot.runtime.dump import (
 )
 from rtbot.runtime.input_options import InputOptions
 from rtbot.runtime.session import Session
-from rtbot.runtime.stage_runners import RegionStageRunner, SeriesStageRunner
+from rtbot.runtime.stage_runners import SeriesStageRunner
 from rtbot.runtime.staged_session import StagedSession
 from rtbot.storage.container import decode_blob, encode_blob
 from rtbot.storage.differences import describe_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from rtbot.runtime.staged_plan import StagedPlan
 
 
 def dump_stages(session: StagedSession) -> bytes:
     """Return the bytes of a session; change nothing."""
-    texts, codes = session.texts.save(_list_text_codes(session))
+    texts, codes = session.texts.save(session.list_text_codes())
     arrays = {"texts": codes}
     stages: list[Any] = []
     for number, stage in enumerate(session.stages):
@@ -64,12 +64,6 @@ def dump_stages(session: StagedSession) -> bytes:
         "stages": stages,
     }
     return encode_blob(header, arrays)
-
-
-def _list_text_codes(session: StagedSession) -> Iterator[np.ndarray]:
-    for stage in session.stages:
-        if isinstance(stage, RegionStageRunner):
-            yield from stage.runner.list_text_codes()
 
 
 def resume_stages(plan: StagedPlan, blob: bytes, compiled: bool | str) -> StagedSession:

@@ -17,8 +17,9 @@ from rtbot.relations.change_feed import FIRST, LAST
 from rtbot.relations.region_runner import RegionRunner
 from rtbot.relations.row_codec import RowCodec
 from rtbot.runtime.bridges import check_keys
-from rtbot.runtime.exclusive import exclusive
+from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.input_options import InputOptions
+from rtbot.runtime.push_change import choose_change_paths
 from rtbot.runtime.result import Result
 from rtbot.runtime.session import DEFAULT_QUEUE_LIMIT, Session
 from rtbot.runtime.session_base import SessionBase
@@ -51,10 +52,11 @@ from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.time_column import describe_times
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rtbot.graph.model import Io, Ref
     from rtbot.relations.change_feed import ChangeFeed, TimedRows
+    from rtbot.runtime.push_change import ChangePath
     from rtbot.runtime.staged_plan import StagedPlan
     from rtbot.tables import TableSpec
     from rtbot.tables.time_column import TimeColumn
@@ -71,6 +73,10 @@ class StagedSession(SessionBase):
     that closes it: `error.output` is what was released before it, the rows of the call are taken,
     and `push({})` goes on behind it. With `io.on_bad_transaction: discard` it is counted only.
     """
+
+    stopped = False
+    """Whether the last call has left transactions behind a bad one."""
+    _paths: dict[str, ChangePath] | None = None
 
     def __init__(
         self,
@@ -109,7 +115,7 @@ class StagedSession(SessionBase):
         self.series: Session | None = None
         if isinstance(first, SeriesStageRunner) and first.is_first:
             self.series = first.session
-        self._callbacks: dict[str, list[Take]] = {}
+        self.callbacks: dict[str, list[Take]] = {}
         self._key_fields = find_key_fields(plan, self.key)
         self._reached: dict[Ref, int] = {}
 
@@ -163,6 +169,8 @@ class StagedSession(SessionBase):
     def _push(self, tables: Mapping[str, Any], *, sort: bool = False) -> Result:
         """Check all tables, then take them: nothing has changed if an error is raised before."""
         given = {name: table for name, table in tables.items() if name not in self.feeds}
+        if self.texts.is_crowded():
+            self.texts.keep(self.list_text_codes())
         before = self.texts.mark()
         column = self.time_column
         try:
@@ -236,7 +244,7 @@ class StagedSession(SessionBase):
 
     # ---- one message
 
-    @exclusive
+    @by_itself
     def push_one(
         self, name: str, time: Any, value: Any, weight: int = 1, *, key: Any = ...
     ) -> dict[str, Any]:
@@ -245,6 +253,25 @@ class StagedSession(SessionBase):
         `value` is that of a series, or a mapping of the fields of a row, which `weight` inserts or
         deletes. A row of a change output is (t, weight, {field: value}). Null is None.
         """
+        busy, self.busy = self.busy, True
+        if busy:
+            wait(self)
+        try:
+            if self._paths is None:
+                self._paths = choose_change_paths(self)
+            path = self._paths.get(name)
+            if path is not None and key is ...:
+                released = path.push(time, value, weight)
+                if released is not None:
+                    return released
+            return self._push_general(name, time, value, weight, key)
+        finally:
+            self.busy = False
+
+    def _push_general(
+        self, name: str, time: Any, value: Any, weight: int, key: Any
+    ) -> dict[str, Any]:
+        """Push one message or change as a table of one row."""
         self.check_open()
         if name not in self.specs:
             raise self._make_no_input_error(name)
@@ -367,7 +394,7 @@ class StagedSession(SessionBase):
             hint = suggest_name(name, self.plan.outputs)
             hint = hint or f"the outputs are {', '.join(self.plan.outputs)}"
             raise DataError(f"there is no output {name!r}", code="RT206", hint=hint)
-        self._callbacks.setdefault(name, []).append(take)
+        self.callbacks.setdefault(name, []).append(take)
 
     def _run(self, results: list[Result]) -> Result:
         """Run all stages; raise DataError if a transaction was bad."""
@@ -382,8 +409,8 @@ class StagedSession(SessionBase):
         self._reached = flow.reached
         if self.ending and min(flow.reached.values()) == LAST and self._is_drained():
             self.finished = True
-        self.broken = False
-        for name, callbacks in self._callbacks.items():
+        self.broken, self.stopped = False, flow.bad is not None
+        for name, callbacks in self.callbacks.items():
             if len(next(iter(result[name].values()))):
                 for take in callbacks:
                     take(result[name])
@@ -422,6 +449,12 @@ class StagedSession(SessionBase):
         return make_change_table(codec.decode(rows.words), rows.time, rows.weights, schema)
 
     # ---- accounts, saving
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield the codes of texts in the state of regions and in rows that wait for them."""
+        for stage in self.stages:
+            if isinstance(stage, RegionStageRunner):
+                yield from stage.runner.list_text_codes()
 
     def _count_inputs(self) -> dict[str, Any]:
         from rtbot.runtime.staged_account import count_inputs

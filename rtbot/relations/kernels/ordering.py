@@ -11,23 +11,44 @@ SHORT = 12
 """So few rows are sorted by insertion."""
 
 
-def order_transactions(first, starts, keys, width, weights, order, other, nets, places, out_starts):
+def mark_unordered(starts, words, width, weights, marks):
+    """Mark the transactions whose rows may have to be netted or sorted: how many.
+
+    Those of one row are in order, and so are a delete and an insert of another row.
+    """
+    found = 0
+    for at in range(len(starts) - 1):
+        first = starts[at]
+        count = starts[at + 1] - first
+        marks[at] = 0
+        if count > 1:
+            pair = count == 2 and weights[first] < 0 and weights[first + 1] > 0
+            if not pair or compare_rows(words, width, first, first + 1) == 0:
+                marks[at] = 1
+                found += 1
+    return found
+
+
+def order_transactions(
+    marks, starts, keys, width, weights, order, other, nets, places, out_starts
+):  # fmt: skip
     """Net and order the rows of transactions: (transactions done, code, rows out).
 
     `places` and `nets` get the row and the weight of every change that is left: by transaction,
-    deletes before inserts, then by keys. The first transaction begins at `first` of these. With
-    OVERFLOW, `other` has the row at 0 whose weights have a sum beyond int64.
+    deletes before inserts, then by keys. Those that are not marked stay as they are. With OVERFLOW,
+    `other` has the row at 0 whose weights have a sum beyond int64.
     """
-    out = first
+    out = 0
     transactions = len(starts) - 1
     for at in range(transactions):
         begin = starts[at]
         count = starts[at + 1] - begin
-        if count == 1:
-            places[out] = begin
-            nets[out] = weights[begin]
-            out += 1
-        elif count > 1:
+        if marks[at] == 0:
+            for row in range(begin, begin + count):
+                places[out] = row
+                nets[out] = weights[row]
+                out += 1
+        else:
             sort_rows(begin, count, keys, width, order, other)
             groups = net_rows(count, keys, width, weights, order, other)
             if groups < 0:

@@ -23,7 +23,7 @@ from rtbot.relations.kernels.hash_tables import (
     remove_entry,
     take_id,
 )
-from rtbot.relations.kernels.weighing import AT, COUNT, OUT, READ, ROW
+from rtbot.relations.kernels.weighing import AT, COUNT, CURSOR, OUT, READ, ROW
 
 CONFLICT = 4
 
@@ -58,6 +58,36 @@ def upsert_transactions(
         cursor[COUNT] = 0
         out_starts[cursor[AT]] = cursor[OUT]
     return DONE
+
+def upsert_few(
+    last_wins, starts, words, weights, tags, width, places, bits, table, known, counts, meta,
+    entries, before, puts, cursor, out_words, out_weights, out_starts, absent,
+):  # fmt: skip
+    """Take one transaction: DONE, ROOM (call again) or CONFLICT; the cursor is all 0.
+
+    As `upsert_transactions`, without what pays for many rows only. `tags` are found here.
+    """
+    for row in range(starts[1]):
+        tags[row] = hash_key(words, row * width, places, bits)
+    code = gather_puts(
+        last_wins, 0, starts, words, weights, tags, width, places, bits, table, known, counts, meta,
+        entries, before, puts, cursor,
+    )  # fmt: skip
+    if code == ROOM:
+        return ROOM
+    absent[0] = 0
+    if code == DONE:
+        write_puts(
+            words, width, table, known, counts, meta, entries, before, puts, cursor,
+            out_words, out_weights, absent,
+        )  # fmt: skip
+        out_starts[1] = cursor[OUT]
+    else:
+        for index in range(cursor[COUNT]):
+            finish_put(index, before[index], width, table, known, counts, meta, entries)
+    for word in range(CURSOR):
+        cursor[word] = 0
+    return code
 
 
 def gather_puts(

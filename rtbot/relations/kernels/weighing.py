@@ -24,6 +24,7 @@ from rtbot.relations.kernels.hash_tables import (
     find_id,
     free_id,
     has_room,
+    hash_key,
     remove_entry,
     take_id,
 )
@@ -69,6 +70,35 @@ def weigh_transactions(
         cursor[COUNT] = 0
         out_starts[cursor[AT]] = cursor[OUT]
     return DONE
+
+def weigh_few(
+    how, starts, words, weights, tags, ports, width, places, bits, table, known, counts, meta,
+    entries, rows, before, high, low, cursor, out_words, out_weights, out_starts, lost,
+):  # fmt: skip
+    """Take one transaction: DONE, ROOM (call again), OVERFLOW or EXCESS; the cursor is all 0.
+
+    As `weigh_transactions`, without what pays for many rows only. `tags` are found here.
+    """
+    for row in range(starts[2 * ports - 1]):
+        tags[row] = hash_key(words, row * width, places, bits)
+    if not gather_rows(
+        1, 0, starts, words, weights, tags, ports, width, places, bits, table, known, counts, meta,
+        entries, rows, before, high, low, cursor, 1,
+    ):  # fmt: skip
+        return ROOM
+    lost[0] = 0
+    code = sum_counts(how, ports, rows, before, high, low, cursor, lost)
+    if code == DONE:
+        write_counts(
+            how, 0, ports, width, table, known, counts, meta, entries, before, high, cursor,
+            out_words, out_weights,
+        )  # fmt: skip
+        out_starts[1] = cursor[OUT]
+    else:
+        restore_counts(ports, width, table, known, counts, meta, entries, before, cursor)
+    for word in range(CURSOR):
+        cursor[word] = 0
+    return code
 
 
 def gather_rows(
