@@ -21,6 +21,9 @@ WORDS = re.compile(r'"(?:[^"]|"")*"|[^ \t]+')
 TRIED_LINES = 240
 """Lines of the beginning by which the delimiter is chosen."""
 
+RATED_CELLS = 10_000
+"""About so many cells tell how well a delimiter fits."""
+
 RECORD_LINES = 200
 """A record of more lines than this has a quote that is not closed."""
 
@@ -125,9 +128,11 @@ def rate_records(records: Sequence[Record], delimiter: str) -> float:
     fitting = [record for record in tail if len(record.cells) == width]
     if width < 2 or not fitting:
         return 0.0
+    share = len(fitting) / len(tail)
     others = [sign for sign in DELIMITERS if sign not in (delimiter, BLANK)]
+    fitting = fitting[:: len(fitting) * width // RATED_CELLS + 1]
     rates = [_rate_cell(cell, others) for record in fitting for cell in record.cells]
-    return len(fitting) / len(tail) * sum(rates) / len(rates)
+    return share * sum(rates) / len(rates)
 
 
 def _rate_cell(cell: str, others: Sequence[str]) -> float:

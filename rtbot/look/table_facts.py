@@ -17,9 +17,9 @@ from rtbot.look.series_facts import (
     DAY,
     NAMED,
     UNIT_LENGTHS,
+    collect_rows,
     find_keys,
     measure_series,
-    split_series,
 )
 from rtbot.look.time_guesses import LIKELY, guess_times, join_columns, parse_guess, show_columns
 from rtbot.tables.forms import TIME_NAMES
@@ -80,21 +80,14 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: DetectedSigns) 
 
 def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> None:
     """Measure the times of every series, and choose the options for them."""
-    segments = parse_guess(table, time)
-    flat = [value for segment in segments for value in segment]
+    rows = collect_rows(parse_guess(table, time))
     rest = [column for column in facts.columns if column.name not in time.columns]
-    cells = {
-        name: table.column(place)
-        for place, name in enumerate(table.names)
-        if name not in time.columns
-    }
-    facts.key, reason = find_keys(flat, cells, rest)
-    keys = [tuple(cells[name][row] for name in facts.key) for row in range(len(flat))]
-    places = iter(keys)
-    joined = [[(value, next(places)) for value in segment] for segment in segments]
-    series = measure_series(joined)
-    facts.time = time = replace(time, series=series)
-    facts.key_count = len(split_series([pair for segment in joined for pair in segment]))
+    cells = dict(zip(table.names, table.columns, strict=True))
+    facts.key, numbers, reason = find_keys(rows, cells, rest)
+    rows = replace(rows, series=numbers)
+    series = measure_series(rows)
+    facts.time = time = replace(time, series=series, bad=facts.rows - len(rows.times))
+    facts.key_count = rows.series_count
     if reason == NAMED:
         facts.doubts.append(f"{facts.key[0]} is taken for a key by its name: without it, all rows")
         facts.doubts[-1] += " are one series"

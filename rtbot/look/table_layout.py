@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 HEADER_REACH = 8
 """The header is among so many records before the first row."""
 
+EXAMINED = 1000
+"""So many records, from all parts of the text, tell what cells look like."""
+
 SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 
 TIME_WORD = re.compile(
@@ -88,7 +91,7 @@ def find_layout(text: TextSample) -> TableLayout:
     records = split_records(plain, delimiter, quote)
     remarks = [line for line in lines if _is_comment(line, comment)]
     _place_table(layout, records, remarks)
-    layout.fit = rate_records(layout.rows, delimiter)
+    layout.fit = rate_records(layout.rows[:: len(layout.rows) // EXAMINED + 1], delimiter)
     width = len(layout.names)
     for part in text.parts:
         found = [TextLine(0, line) for line in part if not (comment and line.startswith(comment))]
@@ -128,9 +131,10 @@ def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[T
 
 def find_kinds(records: Sequence[Record], width: int) -> list[str]:
     """Return the kind that most cells of each column have, "text" if none has three of five."""
+    chosen = records[:: len(records) // EXAMINED + 1]
     found = []
     for place in range(width):
-        cells = [r.cells[place] for r in records if len(r.cells) == width]
+        cells = [r.cells[place] for r in chosen if len(r.cells) == width]
         counts = Counter(describe_cell(cell).kind for cell in cells if not is_absent(cell))
         counts.pop(EMPTY, None)
         kind, count = counts.most_common(1)[0] if counts else (EMPTY, 0)
@@ -159,11 +163,11 @@ def _find_first_row(records: Sequence[Record], width: int, kinds: Sequence[str])
     if not any(kind in (NUMBER, TIME, CLOCK) for kind in kinds):
         wide = (place for place, r in enumerate(records) if len(r.cells) == width)
         return next(wide, -1) + 1
-    good = [is_row(record, width, kinds) for record in records]
-    for place, here in enumerate(good):
-        after = good[place + 1 : place + 4]
-        if here and 2 * (1 + sum(after)) > len(after):
-            return place
+    for place, record in enumerate(records):
+        if is_row(record, width, kinds):
+            after = records[place + 1 : place + 4]
+            if 2 * (1 + sum(is_row(one, width, kinds) for one in after)) > len(after):
+                return place
     return len(records)
 
 
