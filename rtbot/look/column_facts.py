@@ -14,7 +14,7 @@ from rtbot.look.cell_forms import COMMA, EMPTY, NUMBER, POINT
 from rtbot.look.sparkline import draw_text_sparkline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 NUMERIC = ("number", "integer")
 CODE = "code"
@@ -130,21 +130,25 @@ def describe_column(name: str, column: CellColumn, signs: DetectedSigns) -> Colu
         return ColumnFacts(name, EMPTY, cells, empty)
     numbers = column.read_numbers(signs.decimal, signs.thousands)
     kinds: Counter[str] = Counter()
-    for text, form in column.forms.items():
-        kinds["text" if form.kind == NUMBER and text not in numbers else form.kind] += counts[text]
+    for form, count in column.count_forms().items():
+        kinds[form.kind] += count
+    read = column.count_cells(numbers)
+    kinds["text"] += kinds[NUMBER] - read
+    kinds[NUMBER] = read
     known = sum(column.absent.values())
-    others = {text: count for text, count in counts.items() if text not in numbers}
+    strange = len(numbers) < len(counts)
+    others = {t: n for t, n in counts.items() if t not in numbers} if strange else {}
     if kinds[NUMBER] > MOST * (kinds.total() - known) or (
         kinds[NUMBER] and len(others) == 1 and known
     ):
         found = _describe_numbers(name, column, numbers, others)
-        strange = len(found.tokens) - len(found.known)
-        if len(others) <= TOKENS_MAX and not (found.kind == CODE and strange):
+        unknown = len(found.tokens) > len(found.known)
+        if len(others) <= TOKENS_MAX and not (found.kind == CODE and unknown):
             return found
     kind, count = max(kinds.items(), key=lambda item: item[1])
     kind = kind if count >= 0.9 * (kinds.total() - known) and kind != NUMBER else "text"
     note = _describe_measures(column.sample) if kind == cell_forms.MEASURE else ""
-    if NUMBER in kinds and kind == "text" and kinds[NUMBER] > MOST * kinds.total():
+    if numbers and kind == "text" and kinds[NUMBER] > MOST * kinds.total():
         note = f"numbers, and {len(others):,} other texts"
     distinct, example = len(counts), column.example
     return ColumnFacts(name, kind, cells, empty, distinct=distinct, note=note, example=example)
@@ -208,18 +212,17 @@ def _describe_numbers(
     name: str, column: CellColumn, numbers: Mapping[str, float], others: Mapping[str, int]
 ) -> ColumnFacts:
     """Describe a column of numbers, in which other texts are tokens."""
-    finite = {text: value for text, value in numbers.items() if math.isfinite(value)}
-    sentinels = _find_sentinels(set(finite.values()))
-    chosen = {text: column.counts[text] for text, value in finite.items() if value in sentinels}
+    sentinels = _find_sentinels(numbers.values())
+    chosen = [text for text, value in numbers.items() if value in sentinels] if sentinels else ()
     return measure_numbers(
         ColumnFacts(
             name,
-            _name_number_kind(numbers),
+            _name_number_kind(column, numbers),
             len(column),
             column.empty,
             dict(others),
             tuple(text for text in others if text in column.absent),
-            chosen,
+            {text: column.counts[text] for text in chosen},
             len(column.counts),
             example=column.example,
         ),
@@ -232,7 +235,9 @@ def measure_numbers(
     facts: ColumnFacts, column: CellColumn, numbers: Mapping[str, float]
 ) -> ColumnFacts:
     """Fill in the range of the numbers and their picture, without the sentinels."""
-    left = {text: value for text, value in numbers.items() if text not in facts.sentinels}
+    left = dict(numbers)
+    for text in facts.sentinels:
+        del left[text]
     finite = [value for value in left.values() if math.isfinite(value)]
     return replace(
         facts,
@@ -242,25 +247,37 @@ def measure_numbers(
     )
 
 
-def _name_number_kind(texts: Iterable[str]) -> str:
-    if not all(cell_forms.INTEGER.fullmatch(text) for text in texts):
+def _name_number_kind(column: CellColumn, numbers: Iterable[str]) -> str:
+    if any(form.kind == NUMBER and (form.decimal or form.unsure) for form in column.forms):
         return "number"
-    return CODE if any(len(text) > 1 and text.startswith("0") for text in texts) else "integer"
+    if not all(map(cell_forms.INTEGER.fullmatch, numbers)):
+        return "number"
+    return CODE if any(text[0] == "0" and len(text) > 1 for text in numbers) else "integer"
 
 
-def _find_sentinels(values: Iterable[float]) -> set[float]:
-    """Return values that sources write for absent ones, where they are far from all others."""
-    found = set()
-    distinct = sorted(values)
-    while len(distinct) > 2:
-        low, high = distinct[0], distinct[-1]
-        if low in SENTINELS and distinct[1] - low > high - distinct[1]:
-            found.add(distinct.pop(0))
-        elif high in SENTINELS and high - distinct[-2] > distinct[-2] - low:
-            found.add(distinct.pop())
-        else:
+def _find_sentinels(numbers: Collection[float]) -> set[float]:
+    """Return numbers that sources write for absent ones, where they are far from all others."""
+    values = {value for value in numbers if math.isfinite(value)}
+    found: set[float] = set()
+    while len(values) > 2 and not SENTINELS.isdisjoint((min(values), max(values))):
+        chosen = next(filter(None, (_take_end(values, low=low) for low in (True, False))), None)
+        if chosen is None:
             break
+        found.add(chosen)
     return found
+
+
+def _take_end(values: set[float], *, low: bool) -> float | None:
+    """Remove the least or the greatest value if it is far from all others; return it, or None."""
+    end = min(values) if low else max(values)
+    if end not in SENTINELS:
+        return None
+    rest = values - {end}
+    least, greatest = min(rest), max(rest)
+    if (least - end if low else end - greatest) <= greatest - least:
+        return None
+    values.remove(end)
+    return end
 
 
 def _describe_measures(counts: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ def find_dotted_clocks(names: Sequence[str], columns: Sequence[CellColumn]) -> f
     dates and the name is one of times, or if times of a date that is there several times ascend.
     """
     found = {place for place, column in enumerate(columns) if _are_long_clocks(column)}
-    kinds = [{form.kind for form in column.forms.values()} for column in columns]
+    kinds = [{form.kind for form in column.forms} for column in columns]
     dates = [
         column
         for place, column in enumerate(columns)

@@ -107,7 +107,9 @@ def _format_columns(facts: FileFacts) -> list[str]:
 
 
 def _describe_column(column: ColumnFacts) -> tuple[str, ...]:
-    tokens = " ".join(f"{token} {count:,}" for token, count in column.tokens.items())
+    tokens = " ".join(
+        f"{token} {count:,}" for token, count in {**column.tokens, **column.sentinels}.items()
+    )
     numeric = column.kind in NUMERIC
     return (
         _shorten(column.name or "(no name)"),

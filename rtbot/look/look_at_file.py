@@ -147,8 +147,20 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
         facts.doubts.append(signs.doubt)
     _note_layout(facts, layout, text)
     describe_table(facts, table, signs)
+    if layout.across:
+        _refuse_times_across(facts, layout.across)
     if not layout.header and facts.time is not None and len(facts.time.columns) == 1:
         _rename_time(facts, facts.time)
+
+
+def _refuse_times_across(facts: FileFacts, times: list[str]) -> None:
+    """Say that columns are times, whatever else looks like one."""
+    found = facts.time
+    doubts = [f"{found.columns[0]}: {doubt}" for doubt in found.doubts] if found else []
+    facts.doubts = [text for text in facts.doubts if text not in doubts]
+    span = f"{times[0]!r} to {times[-1]!r}"
+    what = f"columns are times, {span}: a row for every time is read, so turn the table"
+    facts.time, facts.obstacles = None, [what]
 
 
 def _rename_time(facts: FileFacts, time: TimeFacts) -> None:

@@ -79,9 +79,12 @@ def show_delimiter(delimiter: str) -> str:
 
 def find_comment_sign(lines: Sequence[TextLine]) -> str:
     """Return what begins lines of comments, or "" if there are none."""
+    begins = Counter(line.text[:1] for line in lines)
     for sign in COMMENTS:
-        count = sum(line.text.startswith(sign) for line in lines)
-        if 0 < count < sum(bool(line.text.strip()) for line in lines):
+        count = begins[sign[0]]
+        if count and len(sign) > 1:
+            count = sum(line.text.startswith(sign) for line in lines)
+        if 0 < count < len(lines) - begins[""]:
             return sign
     return ""
 

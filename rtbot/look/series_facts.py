@@ -175,7 +175,7 @@ def find_keys(
     rated = _list_candidates(facts)
     repeats = _count_repeats(rows.times, rows.series)
     if not repeats:
-        named = [f.name for f in rated if _has_key_word(f.name) and f.kind != "integer"][:1]
+        named = [f.name for f in rated if has_key_word(f.name) and f.kind != "integer"][:1]
         series = _number_series(rows, [columns[name] for name in named])
         return tuple(named), series, NAMED if named else ""
     for size in (1, 2):
@@ -196,6 +196,11 @@ def _number_series(rows: TimedRows, columns: Sequence[CellColumn]) -> np.ndarray
         codes = np.array([*map(numbers.__getitem__, column.cells)], np.int64)[rows.known]
         _, found = np.unique(found * len(numbers) + codes, return_inverse=True)
     return found
+
+
+def has_key_word(name: str) -> bool:
+    """Return whether a column is likely to hold keys by its name."""
+    return KEY_WORD.fullmatch(name.strip()) is not None
 
 
 def describe_duration(length: int) -> str:
@@ -228,20 +233,16 @@ def _list_candidates(facts: Sequence[ColumnFacts]) -> list[ColumnFacts]:
     """Return columns whose values repeat and may be names, the likeliest first."""
 
     def rate(fact: ColumnFacts) -> tuple[bool, bool, int]:
-        return not _has_key_word(fact.name), fact.kind == "integer", fact.distinct
+        return not has_key_word(fact.name), fact.kind == "integer", fact.distinct
 
     fit = [
         fact
         for fact in facts
         if fact.kind in ("text", "code", "integer")
         and 1 < fact.distinct <= fact.cells // 2
-        and (fact.kind != "integer" or _has_key_word(fact.name))
+        and (fact.kind != "integer" or has_key_word(fact.name))
     ]
     return sorted(fit, key=rate)[:KEY_CANDIDATES]
-
-
-def _has_key_word(name: str) -> bool:
-    return KEY_WORD.fullmatch(name.strip()) is not None
 
 
 def _count_repeats(times: np.ndarray, series: np.ndarray) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rtbot.look.column_facts import ColumnFacts, SampledTable
 
-ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")
 LIKELY = 1.0
 """Columns with a lower rating are integers that ascend, and may be anything."""
 
@@ -126,7 +126,7 @@ def parse_segment(texts: Sequence[str], time: TimeFacts) -> list[int | None]:
 
 
 def _to_integer(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
+    return int(text) if WHOLE_NUMBER.fullmatch(text) else None
 
 
 def _rate_name(name: str, place: int) -> float:

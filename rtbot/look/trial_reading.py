@@ -1,4 +1,4 @@
-"""Reading what was looked at of a file with the options that were found: are they right?"""
+"""Reading what was looked at with the options that were found, to see if they are right."""
 
 from __future__ import annotations
 
