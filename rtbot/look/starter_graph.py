@@ -22,7 +22,9 @@ INPUTS_MAX = 3
 """So many columns become inputs of the graph."""
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,55}")
-ROW_WORD = re.compile(r"(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|", re.IGNORECASE)
+ROW_WORD = re.compile(
+    r"(?i:(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|)|.*[a-z](?:ID|Id|Nr|No)"
+)
 TAKEN = re.compile(
     r"t|time|input|value_|and|or|not|if|min|max|abs|sqrt|exp|log|floor|ceil|sign|round|isnan"
     r"|coalesce|.*_mean",
