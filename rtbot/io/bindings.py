@@ -40,7 +40,7 @@ class ColumnBinding:
     """An input and the column that feeds it.
 
     `selector` is what a row has in the column `input`, or None if all rows are for this input.
-    `sparse` is whether an empty cell is no message (the wide form), rather than null.
+    `sparse` is whether an empty cell is no message, rather than null: in all columns but `value`.
     """
 
     input: Input
@@ -232,7 +232,7 @@ def _bind_single(
         hint = f"say --in {item.name}={source.file}:COLUMN; there are {list_columns(rest)}"
         message, place = f"which column is {item.name}?", find_header_line(source)
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
-    return _make_binding(source, time, request, (ColumnBinding(item, column),))
+    return _make_binding(source, time, request, (_bind_column(item, column),))
 
 
 def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) -> FileBinding:
@@ -253,17 +253,22 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
     if not missing or later or not source.names:
-        bindings = [ColumnBinding(item, columns[item.name], sparse=True) for item in inputs]
+        bindings = [_bind_column(item, columns[item.name]) for item in inputs]
     elif is_long and not is_named:
         bindings = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
     elif len(inputs) == 1 and VALUE in source.names and not is_named:
-        bindings = [ColumnBinding(inputs[0], VALUE)]
+        bindings = [_bind_column(inputs[0], VALUE)]
     else:
         near = suggest_name(missing[0], source.names)
         hint = near or suggest_header(source.names) or f"there are {list_columns(source.names)},"
         hint += f" or say --in {missing[0]}={source.file}:COLUMN"
         raise make_absent_error(source, missing[0], hint)
     return _make_binding(source, time, request, tuple(bindings))
+
+
+def _bind_column(item: Input, column: str) -> ColumnBinding:
+    """Bind a column of which all rows are for one input, however it was named to be."""
+    return ColumnBinding(item, column, sparse=column != VALUE or item.name == VALUE)
 
 
 def _bind_series(source: Source, inputs: Sequence[Input], request: InputSpec) -> FileBinding:

@@ -155,8 +155,8 @@ class CheckpointedRun:
         io = self._graph.checked.io
         readings = bind_columns(self._files, self._graph.checked.inputs, self._job.request)
         reader = self.reader = FileReader(readings, io.unit, self._policy)
-        for file in reader.list_naive_files():
-            tell(f"{file}: times without an offset are taken as UTC")
+        for text in reader.list_notices():
+            tell(text)
         self._clock, self._keys = TimeFormat(reader.unit, reader.style), reader.integer_keys
         return reader
 

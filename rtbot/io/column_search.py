@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from rtbot.io.blocks import Source
 
+SIGNS = (",", ";", "\t", "|")
+"""What may separate the names of a header that was read as one name."""
+
 EMPTY = "''"
 """Is shown for a column without a name, such as the index that pandas writes."""
 
@@ -42,16 +45,16 @@ def make_absent_error(source: Source, name: str, hint: str, what: str = "column"
 
 
 def suggest_header(names: Sequence[str]) -> str:
-    """Return a hint if the first line of a file is not a header, or not separated by commas."""
+    """Return a hint if the first line of a file is no header, or has another separator."""
     if all(re.fullmatch(r"[+-]?[0-9][0-9T:.Z+-]*", name) for name in names):
         return "the first line is to name the columns, and has numbers: set io.csv.names"
     if names[0].startswith("#"):
         return "the first line is to name the columns: set io.csv.comment, or remove the comments"
-    alone = names[0] if len(names) == 1 else ""
-    found = next((sign for sign in (";", "\t", "|") if sign in alone), "")
+    found = max(SIGNS, key=names[0].count) if len(names) == 1 else ""
     shown = TAB if found == "\t" else f'"{found}"'
-    hint = f"a comma separates the cells, not {found!r}: set io.csv.delimiter: {shown}"
-    return hint if found else ""
+    what = "tabs" if found == "\t" else f"{found!r}"
+    hint = f"the header looks separated by {what}: set io.csv.delimiter: {shown}"
+    return hint if found and found in names[0] else ""
 
 
 def list_columns(names: Sequence[str]) -> str:

@@ -85,8 +85,8 @@ def run_files(
         probe(job, files)
         policy = BadRowPolicy(_open_rejects(stack, files, job.rejects))
         reader = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, policy)
-        for file in reader.list_naive_files():
-            tell(f"{file}: times without an offset are taken as UTC")
+        for text in reader.list_notices():
+            tell(text)
         session = graph.start(job.request.key, tap=job.taps, queue_limit=job.queue)
         outputs = stack.enter_context(OutputFiles(files, job.targets, session.key, job.memory))
         outputs.open(TimeFormat(reader.unit, reader.style), reader.integer_keys)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from rtbot.core import times
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import DataError, PlacedError
+from rtbot.core.number_text import format_count
 from rtbot.core.time_reading.repeated_hour import RepeatedHour
 from rtbot.core.times import BARE, TimeStyle
 from rtbot.io.change_batch import ChangeConverter
@@ -136,12 +137,17 @@ class FileReader:
             else format_error_times(error, self.unit or times.DEFAULT_UNIT, self.style)
         )
 
-    def list_naive_files(self) -> Iterator[str]:
-        """Yield the files whose times are text without an offset, other than dates alone."""
-        for converter in self.converters:
-            style = converter.times.style
-            if style is not None and style.separator and style.is_naive:
-                yield converter.reading.source.file
+    def list_notices(self) -> Iterator[str]:
+        """Yield a notice if times are text without an offset, other than dates alone."""
+        naive = [
+            converter.reading.source.file
+            for converter in self.converters
+            if (style := converter.times.style) and style.separator and style.is_naive
+        ]
+        files = list(dict.fromkeys(naive))
+        if files:
+            more = f" and {format_count(len(files) - 1, 'more file')}" if files[1:] else ""
+            yield f"{files[0]}{more}: times without an offset are taken as UTC"
 
     def read_in_turn(self) -> Iterator[tuple[list[InputBatch], list[str]]]:
         """Yield the batches of a block of the file that lags; also the inputs that end with it.

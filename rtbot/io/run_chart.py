@@ -30,6 +30,12 @@ class Plotter:
         self._checked, self._session = checked, session
         self._collected = Collector(session.key)
         self._outputs: list[str] = []
+        shown = {source.id for source in checked.outputs.values()}
+        self._behind = [
+            name
+            for name, one in checked.inputs.items()
+            if one.type.kind in NUMERIC and name not in shown
+        ]
 
     def add(self, result: Mapping[str, Any]) -> None:
         """Take what a push released."""
@@ -37,12 +43,11 @@ class Plotter:
         self._collected.add(result)
 
     def add_inputs(self, columns: Mapping[str, Columns]) -> None:
-        """Take what was pushed."""
-        kinds = {name: one.type.kind for name, one in self._checked.inputs.items()}
+        """Take what was pushed, other than inputs that are outputs as they are."""
         tables = {
-            f"{name} (input)": self._make_table(whole)
-            for name, whole in columns.items()
-            if kinds[name] in NUMERIC
+            f"{name} (input)": self._make_table(columns[name])
+            for name in self._behind
+            if name in columns
         }
         self._collected.add(sort_outputs(tables, self._session.key))
 

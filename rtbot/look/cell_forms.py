@@ -21,6 +21,7 @@ POINT, COMMA = ".", ","
 BLANKS = " \u00a0\u202f\u2009"
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
+SIMPLE = re.compile(r"[+-]?[0-9]+(?:([.,])(?:[0-9]{0,2}|[0-9]{4,}))?")
 WORD = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+([.,])[0-9]*|([.,])[0-9]+)(?:[eE][+-]?[0-9]+)?")
 EXPONENT = re.compile(r"[+-]?[0-9]+[eE][+-]?[0-9]+")
@@ -70,6 +71,9 @@ BEYOND = re.compile(
 )
 """Tokens of sources that mean that something could not be measured, or was out of range."""
 
+LENGTH_MAX = 100
+"""Longer cells are texts."""
+
 TRUTH = re.compile(r"true|false|yes|no|on|off", re.IGNORECASE)
 
 
@@ -86,6 +90,9 @@ class CellForm(NamedTuple):
     unsure: str = ""
 
 
+SIMPLE_FORMS = {sign: CellForm(NUMBER, decimal=sign) for sign in ("", POINT, COMMA)}
+
+
 @lru_cache(maxsize=1 << 16)
 def describe_cell(text: str) -> CellForm:
     """Return what a cell looks like.
@@ -94,9 +101,14 @@ def describe_cell(text: str) -> CellForm:
     CellForm(kind='number', decimal=',', thousands='.', unsure='')
     """
     text = text.strip()
+    found = SIMPLE.fullmatch(text)
+    if found is not None:
+        return SIMPLE_FORMS[found[1] or ""]
     if not text:
         return CellForm(EMPTY)
-    if INTEGER.fullmatch(text) or WORD.fullmatch(text) or EXPONENT.fullmatch(text):
+    if len(text) > LENGTH_MAX:
+        return CellForm(TEXT)
+    if WORD.fullmatch(text) or EXPONENT.fullmatch(text):
         return CellForm(NUMBER)
     found = DECIMAL.fullmatch(text)
     if found is not None:
@@ -144,12 +156,18 @@ def _describe_other(text: str) -> CellForm:
 
 def to_number(text: str, decimal: str = POINT, thousands: str = "") -> float | None:
     """Read a number written with these signs; None if it is none."""
-    form = describe_cell(text)
+    return read_number(text.strip(), describe_cell(text), decimal, thousands)
+
+
+def read_number(text: str, form: CellForm, decimal: str, thousands: str) -> float | None:
+    """Read a number written with these signs, whose form is known; None if it is none."""
     if form.kind != NUMBER or (form.decimal and form.decimal != decimal):
         return None
-    text = text.strip()
     if thousands:
         text = text.replace(thousands, "")
     elif form.thousands or (form.unsure and form.unsure != decimal):
         return None
-    return float(text.replace(decimal, POINT))
+    try:
+        return float(text.replace(decimal, POINT))
+    except ValueError:  # other signs of thousands than the others have
+        return None

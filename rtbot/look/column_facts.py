@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbot.look import cell_forms
-from rtbot.look.cell_forms import COMMA, EMPTY, NUMBER, POINT, describe_cell
+from rtbot.look.cell_column import CellColumn
+from rtbot.look.cell_forms import COMMA, EMPTY, NUMBER, POINT
 from rtbot.look.sparkline import draw_text_sparkline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 NUMERIC = ("number", "integer")
 CODE = "code"
@@ -29,14 +31,14 @@ SENTINELS = frozenset(
     for digits in (99, 999, 9999, 99999, 999999)
     for value in (digits, digits + 0.9, digits + 0.99, digits / 10)
     for sign in (1, -1)
-)
+) | {-200.0}
 """Numbers that some sources write for an absent value."""
 
 
 THREE_DIGITS = "all decimals have three digits: is the point perhaps one of thousands?"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SampledTable:
     """Cells of a table as text: rows of the beginning, and rows of later parts.
 
@@ -50,9 +52,15 @@ class SampledTable:
     types: Mapping[str, str] = field(default_factory=dict)
     clocks: frozenset[int] = frozenset()
 
-    def column(self, place: int) -> list[str]:
-        """Return the cells of a column in all rows."""
-        return [row[place] for rows in self.segments() for row in rows]
+    @cached_property
+    def columns(self) -> list[CellColumn]:
+        """The cells of every column in all rows."""
+        cells = zip(*(row for rows in self.segments() for row in rows), strict=True)
+        return [*map(CellColumn, cells)] or [CellColumn(()) for _ in self.names]
+
+    def column(self, name: str) -> CellColumn:
+        """Return the cells of the column of this name."""
+        return self.columns[self.names.index(name)]
 
     def segments(self) -> list[Sequence[Sequence[str]]]:
         """Return the rows of the beginning and of every part."""
@@ -96,49 +104,54 @@ class ColumnFacts:
 def describe_columns(table: SampledTable, signs: DetectedSigns) -> list[ColumnFacts]:
     """Describe every column."""
     return [
-        _describe_clocks(name, table.column(place))
+        _describe_clocks(name, column)
         if place in table.clocks
-        else describe_column(name, table.column(place), signs)
-        for place, name in enumerate(table.names)
+        else describe_column(name, column, signs)
+        for place, (name, column) in enumerate(zip(table.names, table.columns, strict=True))
     ]
 
 
-def _describe_clocks(name: str, cells: Sequence[str]) -> ColumnFacts:
+def _describe_clocks(name: str, column: CellColumn) -> ColumnFacts:
     """Describe a column of times of the day with points."""
-    counts = Counter(cell.strip() for cell in cells)
-    empty = counts.pop("", 0)
-    example = next((cell for cell in cells if cell.strip()), "")
     return ColumnFacts(
-        name, cell_forms.CLOCK, len(cells), empty, distinct=len(counts), example=example
+        name,
+        cell_forms.CLOCK,
+        len(column),
+        column.empty,
+        distinct=len(column.counts),
+        example=column.example,
     )
 
 
-def describe_column(name: str, cells: Sequence[str], signs: DetectedSigns) -> ColumnFacts:
+def describe_column(name: str, column: CellColumn, signs: DetectedSigns) -> ColumnFacts:
     """Describe the cells of a column."""
-    counts = Counter(cell.strip() for cell in cells)
-    empty = counts.pop("", 0)
+    counts, cells, empty = column.counts, len(column), column.empty
+    if not counts:
+        return ColumnFacts(name, EMPTY, cells, empty)
+    numbers = column.read_numbers(signs.decimal, signs.thousands)
     kinds: Counter[str] = Counter()
-    for text, count in counts.items():
-        kinds[_read_kind(text, signs)] += count
-    example = next((cell for cell in cells if cell.strip()), "")
-    if not kinds:
-        return ColumnFacts(name, EMPTY, len(cells), empty)
-    others = {t: n for t, n in counts.items() if _read_kind(t, signs) != NUMBER}
-    if kinds[NUMBER] > MOST * (kinds.total() - _count_absent(counts)) or (
-        kinds[NUMBER] and len(others) == 1 and cell_forms.is_absent(next(iter(others)))
+    for form, count in column.count_forms().items():
+        kinds[form.kind] += count
+    read = column.count_cells(numbers)
+    kinds["text"] += kinds[NUMBER] - read
+    kinds[NUMBER] = read
+    known = sum(column.absent.values())
+    strange = len(numbers) < len(counts)
+    others = {t: n for t, n in counts.items() if t not in numbers} if strange else {}
+    if kinds[NUMBER] > MOST * (kinds.total() - known) or (
+        kinds[NUMBER] and len(others) == 1 and known
     ):
-        found = _describe_numbers(name, cells, signs, counts, others)
-        strange = len(found.tokens) - len(found.known)
-        if len(others) <= TOKENS_MAX and not (found.kind == CODE and strange):
+        found = _describe_numbers(name, column, numbers, others)
+        unknown = len(found.tokens) > len(found.known)
+        if len(others) <= TOKENS_MAX and not (found.kind == CODE and unknown):
             return found
-    distinct = len(counts)
-    known = _count_absent(counts)
     kind, count = max(kinds.items(), key=lambda item: item[1])
     kind = kind if count >= 0.9 * (kinds.total() - known) and kind != NUMBER else "text"
-    note = _describe_measures(counts) if kind == cell_forms.MEASURE else ""
-    if NUMBER in kinds and kind == "text" and kinds[NUMBER] > MOST * kinds.total():
-        note = f"numbers, and {len(others)} other texts"
-    return ColumnFacts(name, kind, len(cells), empty, distinct=distinct, note=note, example=example)
+    note = _describe_measures(column.sample) if kind == cell_forms.MEASURE else ""
+    if numbers and kind == "text" and kinds[NUMBER] > MOST * kinds.total():
+        note = f"numbers, and {len(others):,} other texts"
+    distinct, example = len(counts), column.example
+    return ColumnFacts(name, kind, cells, empty, distinct=distinct, note=note, example=example)
 
 
 def find_number_signs(table: SampledTable, delimiter: str) -> DetectedSigns:
@@ -148,12 +161,14 @@ def find_number_signs(table: SampledTable, delimiter: str) -> DetectedSigns:
     another delimiter than a comma may be from where points are between thousands.
     """
     found: Counter[tuple[str, str, str]] = Counter()
-    for place in {*range(len(table.names))} - table.clocks:
-        known = [cell for cell in table.column(place) if not cell_forms.is_absent(cell)]
-        cells = [describe_cell(cell) for cell in known]
-        numbers = [form for form in cells if form.kind == NUMBER]
-        if len(numbers) > MOST * sum(form.kind != EMPTY for form in cells):
-            found.update((form.decimal, form.thousands, form.unsure) for form in numbers)
+    for place, column in enumerate(table.columns):
+        if place in table.clocks:
+            continue
+        forms = column.count_forms()
+        numbers = {form: count for form, count in forms.items() if form.kind == NUMBER}
+        if sum(numbers.values()) > MOST * (forms.total() - sum(column.absent.values())):
+            for form, count in numbers.items():
+                found[form.decimal, form.thousands, form.unsure] += count
     decimals = _count_signs(found, 0)
     thousands = _count_signs(found, 1)
     unsure = _count_signs(found, 2)
@@ -193,71 +208,76 @@ def _decide_signs(
     return DetectedSigns(POINT, group)
 
 
-def _read_kind(text: str, signs: DetectedSigns) -> str:
-    """Return the kind of a cell; a number with other signs than those of the file is text."""
-    form = describe_cell(text)
-    if form.kind == NUMBER and cell_forms.to_number(text, signs.decimal, signs.thousands) is None:
-        return "text"
-    return form.kind
-
-
-def _count_absent(counts: Mapping[str, int]) -> int:
-    return sum(count for text, count in counts.items() if cell_forms.is_absent(text))
-
-
 def _describe_numbers(
-    name: str,
-    cells: Sequence[str],
-    signs: DetectedSigns,
-    counts: Mapping[str, int],
-    others: Mapping[str, int],
+    name: str, column: CellColumn, numbers: Mapping[str, float], others: Mapping[str, int]
 ) -> ColumnFacts:
     """Describe a column of numbers, in which other texts are tokens."""
-    values = [
-        None if cell.strip() in others else cell_forms.to_number(cell, *_pair(signs))
-        for cell in cells
-    ]
-    finite = [value for value in values if value is not None and math.isfinite(value)]
-    sentinels = _find_sentinels(finite)
-    shown = [None if value in sentinels else value for value in values]
-    left = [value for value in finite if value not in sentinels]
-    return ColumnFacts(
-        name,
-        _name_number_kind([text for text in counts if text not in others]),
-        len(cells),
-        sum(not cell.strip() for cell in cells),
-        dict(others),
-        tuple(text for text in others if cell_forms.is_absent(text)),
-        {f"{value:g}": finite.count(value) for value in sorted(sentinels)},
-        len(counts),
-        min(left, default=None),
-        max(left, default=None),
-        draw_text_sparkline(shown),
-        example=next((cell for cell in cells if cell.strip()), ""),
+    sentinels = _find_sentinels(numbers.values())
+    chosen = [text for text, value in numbers.items() if value in sentinels] if sentinels else ()
+    return measure_numbers(
+        ColumnFacts(
+            name,
+            _name_number_kind(column, numbers),
+            len(column),
+            column.empty,
+            dict(others),
+            tuple(text for text in others if text in column.absent),
+            {text: column.counts[text] for text in chosen},
+            len(column.counts),
+            example=column.example,
+        ),
+        column,
+        numbers,
     )
 
 
-def _name_number_kind(texts: Sequence[str]) -> str:
-    if not all(cell_forms.INTEGER.fullmatch(text) for text in texts):
+def measure_numbers(
+    facts: ColumnFacts, column: CellColumn, numbers: Mapping[str, float]
+) -> ColumnFacts:
+    """Fill in the range of the numbers and their picture, without the sentinels."""
+    left = dict(numbers)
+    for text in facts.sentinels:
+        del left[text]
+    finite = [value for value in left.values() if math.isfinite(value)]
+    return replace(
+        facts,
+        least=min(finite, default=None),
+        greatest=max(finite, default=None),
+        picture=draw_text_sparkline([*map(left.get, column.cells)]),
+    )
+
+
+def _name_number_kind(column: CellColumn, numbers: Iterable[str]) -> str:
+    if any(form.kind == NUMBER and (form.decimal or form.unsure) for form in column.forms):
         return "number"
-    return CODE if any(len(text) > 1 and text.startswith("0") for text in texts) else "integer"
+    if not all(map(cell_forms.INTEGER.fullmatch, numbers)):
+        return "number"
+    return CODE if any(text[0] == "0" and len(text) > 1 for text in numbers) else "integer"
 
 
-def _pair(signs: DetectedSigns) -> tuple[str, str]:
-    return signs.decimal, signs.thousands
-
-
-def _find_sentinels(values: Sequence[float]) -> set[float]:
-    """Return values that sources write for absent ones, where they are far from all others."""
-    found = set()
-    distinct = sorted(set(values))
-    for value, rest in (
-        ((distinct[0], distinct[1:]), (distinct[-1], distinct[:-1])) if len(distinct) > 2 else ()
-    ):
-        span = rest[-1] - rest[0]
-        if value in SENTINELS and min(abs(value - rest[0]), abs(value - rest[-1])) > span:
-            found.add(value)
+def _find_sentinels(numbers: Collection[float]) -> set[float]:
+    """Return numbers that sources write for absent ones, where they are far from all others."""
+    values = {value for value in numbers if math.isfinite(value)}
+    found: set[float] = set()
+    while len(values) > 2 and not SENTINELS.isdisjoint((min(values), max(values))):
+        chosen = next(filter(None, (_take_end(values, low=low) for low in (True, False))), None)
+        if chosen is None:
+            break
+        found.add(chosen)
     return found
+
+
+def _take_end(values: set[float], *, low: bool) -> float | None:
+    """Remove the least or the greatest value if it is far from all others; return it, or None."""
+    end = min(values) if low else max(values)
+    if end not in SENTINELS:
+        return None
+    rest = values - {end}
+    least, greatest = min(rest), max(rest)
+    if (least - end if low else end - greatest) <= greatest - least:
+        return None
+    values.remove(end)
+    return end
 
 
 def _describe_measures(counts: Iterable[str]) -> str:

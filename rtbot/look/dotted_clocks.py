@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from rtbot.look.cell_forms import CLOCK, TIME, describe_cell
+from rtbot.look.cell_forms import CLOCK, TIME
 from rtbot.look.table_layout import TIME_WORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rtbot.look.cell_column import CellColumn
 
 SHORT = re.compile(r"(?:[01]?[0-9]|2[0-4])\.[0-5][0-9]")
 LONG = re.compile(r"([01]?[0-9]|2[0-4])\.([0-5][0-9])\.([0-5][0-9])")
@@ -22,37 +23,38 @@ def is_dotted_clock(text: str) -> bool:
     return SHORT.fullmatch(text) is not None or LONG.fullmatch(text) is not None
 
 
-def find_dotted_clocks(names: Sequence[str], rows: Sequence[Sequence[str]]) -> frozenset[int]:
+def find_dotted_clocks(names: Sequence[str], columns: Sequence[CellColumn]) -> frozenset[int]:
     """Return the places of columns that are times of the day with points.
 
     With two points it is one if some cells cannot be dates. With one point, if there is a column of
     dates and the name is one of times, or if times of a date that is there several times ascend.
     """
-    columns = [[row[place].strip() for row in rows] for place in range(len(names))]
-    filled = [[cell for cell in column if cell] for column in columns]
-    kinds = [Counter(describe_cell(cell).kind for cell in cells) for cells in filled]
+    found = {place for place, column in enumerate(columns) if _are_long_clocks(column)}
+    kinds = [{form.kind for form in column.forms} for column in columns]
     dates = [
-        place
-        for place, cells in enumerate(filled)
-        if cells
-        and kinds[place][TIME] == len(cells)
-        and not any(":" in cell for cell in cells)
-        and not _are_long_clocks(cells)
+        column
+        for place, column in enumerate(columns)
+        if kinds[place] == {TIME} and place not in found and not any(map(_has_colon, column.counts))
     ]
-    found = {place for place, cells in enumerate(filled) if cells and _are_long_clocks(cells)}
-    if found or not dates or any(kind[CLOCK] for kind in kinds):
+    if found or not dates or any(CLOCK in kind for kind in kinds):
         return frozenset(found)
-    for place, cells in enumerate(filled):
-        if cells and all(map(SHORT.fullmatch, cells)):
+    for place, column in enumerate(columns):
+        if column.counts and all(map(SHORT.fullmatch, column.counts)):
             named = TIME_WORD.search(names[place].lower()) is not None
-            if named or _ascends_by_date(columns[dates[0]], columns[place]):
+            if named or _ascends_by_date(dates[0].cells, column.cells):
                 return frozenset([place])
     return frozenset()
 
 
-def _are_long_clocks(cells: Sequence[str]) -> bool:
+def _has_colon(text: str) -> bool:
+    return ":" in text
+
+
+def _are_long_clocks(column: CellColumn) -> bool:
     """Return whether all cells are h.mm.ss, and some of them no date in any order."""
-    matches = [LONG.fullmatch(cell) for cell in cells]
+    if not LONG.fullmatch(column.example):
+        return False
+    matches = [LONG.fullmatch(text) for text in column.counts]
     if not all(matches):
         return False
     return any(not _may_be_date(*map(int, found.groups())) for found in matches if found)

@@ -33,6 +33,9 @@ ORDER_CODES = frozenset({"RT202", "RT203"})
 TIME_CODES = frozenset({"RT204", "RT205", "RT211", "RT218"})
 GRAPH_SUFFIXES = (".yaml", ".yml")
 DOUBTS_SHOWN = 6
+LOOKED = 1 << 22
+"""Files up to so many bytes are looked at whole for an error."""
+
 INDENT = "\n     "
 
 
@@ -47,7 +50,7 @@ def explain_error(error: DataError, used: Sequence[Io]) -> None:
     if not files.is_regular(path):
         return
     try:
-        facts = look_at_file(path, files)
+        facts = look_at_file(path, files, limit=LOOKED)
     except Exception:  # noqa: BLE001 (the error of the file is what counts, whatever looking meets)
         return
     if all(_differs(facts, io, error) for io in used):

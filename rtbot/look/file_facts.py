@@ -36,8 +36,9 @@ class TrialReading:
 class FileFacts:
     """What a file is. All of it is a guess from the bytes that were looked at.
 
-    `form` is csv, jsonl, parquet, arrow, or what else it is. `size` and `looked` are bytes; `whole`
-    is whether all of them were looked at. `rows` were looked at, of about `rows_total`. `notes`
+    `form` is csv, jsonl, parquet, arrow, or what else it is. `size` and `looked` are bytes of
+    the file, `unpacked` those of the content of a compressed one that were looked at; `whole` is
+    whether all were. `rows` were looked at, of about `rows_total`. `notes`
     are facts with their reasons, `doubts` what may be otherwise, `obstacles` what no option reads.
     `header` is a line, 0 without one. `first_rows` are rows as they are read. `clocks_changed` is
     whether an hour is there twice, as where daylight saving time ends.
@@ -49,6 +50,7 @@ class FileFacts:
     looked: int = 0
     whole: bool = True
     packed: bool = False
+    unpacked: int | None = None
     line_end: str = ""
     bom: bool = False
     header: int = 0
@@ -94,6 +96,7 @@ class FileFacts:
             "bytes_looked_at": self.looked,
             "whole": self.whole,
             "compressed": self.packed,
+            "bytes_unpacked": self.unpacked,
             "encoding": {"name": self.dialect.encoding, "bom": self.bom},
             "line_end": self.line_end,
             "csv": asdict(self.dialect) if self.form == "csv" else None,
@@ -138,6 +141,7 @@ def _time_to_json(time: TimeFacts) -> dict[str, Any]:
         "last": show_time(time, series.last),
         "step": show_step(time, series),
         "step_share": round(series.share, 4),
+        "median_step": None if series.median is None else show_length(time, series.median),
         "gaps": series.gaps,
         "longest_gap": show_length(time, series.gap) if series.gaps else None,
         "order": series.order,

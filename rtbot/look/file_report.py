@@ -55,6 +55,8 @@ def _title(facts: FileFacts) -> str:
     about = "" if facts.rows == facts.rows_total else "about "
     rows = f", {about}{format_count(facts.rows_total, 'row')}" if facts.columns else ""
     looked = "" if facts.whole else f", of which {facts.looked:,} were looked at"
+    if facts.unpacked is not None:
+        looked += f", {format_count(facts.unpacked, 'byte')} when unpacked"
     packed = ", compressed with gzip" if facts.packed else ""
     form = FORMS.get(facts.form, facts.form)
     text = ""
@@ -76,6 +78,8 @@ def _describe_time(facts: FileFacts, time: TimeFacts) -> Iterator[str]:
     step = show_step(time, series)
     if step is not None:
         share = "" if series.share > 0.995 or series.calendar else f" ({series.share:.0%} of all)"
+        if series.usual != series.step and not series.calendar:
+            share = share.replace(")", f", the median is {show_length(time, series.median or 0)})")
         gaps = "no gaps"
         if series.gaps:
             longest = show_length(time, series.gap)
@@ -103,7 +107,9 @@ def _format_columns(facts: FileFacts) -> list[str]:
 
 
 def _describe_column(column: ColumnFacts) -> tuple[str, ...]:
-    tokens = " ".join(f"{token} {count}" for token, count in column.tokens.items())
+    tokens = " ".join(
+        f"{token} {count:,}" for token, count in {**column.tokens, **column.sentinels}.items()
+    )
     numeric = column.kind in NUMERIC
     return (
         _shorten(column.name or "(no name)"),

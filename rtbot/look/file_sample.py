@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zlib
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ if TYPE_CHECKING:
 
     from rtbot.storage.files import Files
 
-WHOLE_BYTES = 1 << 20
-"""Files up to this size are looked at whole."""
+WHOLE_BYTES = 1 << 24
+"""Files up to this size are looked at whole; of compressed files it is that of the content."""
 
-HEAD_BYTES, PART_BYTES, PARTS = 1 << 18, 1 << 15, 9
+HEAD_BYTES, PART_BYTES, PARTS = 1 << 20, 1 << 17, 9
 """Of a larger one: the beginning, and so many later parts; the last is its end."""
 
 GZIP = b"\x1f\x8b"
+CHUNK = 1 << 18
 
 MAGIC = {
     b"PAR1": "parquet",
@@ -48,8 +50,8 @@ class FileSample:
     """What was read of a file.
 
     `head` is its beginning, `parts` are later parts in the order of the file, each cut somewhere in
-    a line; `size` is the bytes of the file, `whole` whether `head` is all of them. Of a compressed
-    file `head` is the beginning of its content.
+    a line; `size` is the bytes of the file, of which `looked` were read, `whole` whether `head` is
+    all of them. Of a compressed file `head` is the beginning of its content.
     """
 
     head: bytes
@@ -57,11 +59,7 @@ class FileSample:
     size: int = 0
     whole: bool = True
     packed: bool = False
-
-    @property
-    def read_bytes(self) -> int:
-        """How many bytes were looked at."""
-        return len(self.head) + sum(map(len, self.parts))
+    looked: int = 0
 
     @property
     def form(self) -> str:
@@ -72,53 +70,70 @@ class FileSample:
         return next((name for sign, name in MAGIC.items() if start.startswith(sign)), "text")
 
 
-def read_sample(files: Files, path: str) -> FileSample:
-    """Read what is looked at of a file. Raises OSError; a pipe gives its beginning alone."""
+def read_sample(files: Files, path: str, limit: int = WHOLE_BYTES) -> FileSample:
+    """Read what is looked at of a file: all up to `limit` bytes.
+
+    Raises OSError; a pipe gives its beginning alone.
+    """
     with files.open(path) as stream:
         if not stream.seekable():
-            return _read_stream(stream)
+            return _read_stream(stream, limit)
         size = stream.seek(0, io.SEEK_END)
         stream.seek(0)
-        if stream.read(2) == GZIP:
-            stream.seek(0)
-            return _unpack(stream.read(WHOLE_BYTES), size)
+        packed = stream.read(2) == GZIP
         stream.seek(0)
-        if size <= WHOLE_BYTES:
-            return FileSample(stream.read(WHOLE_BYTES + 1), (), size)
-        head = stream.read(HEAD_BYTES)
-        return FileSample(head, tuple(_read_parts(stream, size)), size, whole=False)
+        if packed:
+            return _unpack(stream, size, limit)
+        if size <= limit:
+            data = stream.read(limit + 1)
+            return FileSample(data, (), size, looked=len(data))
+        head = stream.read(min(HEAD_BYTES, limit))
+        parts = tuple(_read_parts(stream, size, len(head)))
+        looked = len(head) + sum(map(len, parts))
+        return FileSample(head, parts, size, whole=False, looked=looked)
 
 
 def sample_bytes(data: bytes, *, whole: bool = True) -> FileSample:
     """Make a sample of bytes that are in memory."""
-    return FileSample(data, (), len(data), whole)
+    return FileSample(data, (), len(data), whole, looked=len(data))
 
 
-def _read_stream(stream: BinaryIO) -> FileSample:
-    data = stream.read(WHOLE_BYTES + 1)
+def _read_stream(stream: BinaryIO, limit: int) -> FileSample:
+    data = stream.read(limit + 1)
     if data.startswith(GZIP):
-        return _unpack(data, len(data))
-    return FileSample(data[:WHOLE_BYTES], (), len(data), len(data) <= WHOLE_BYTES)
+        return _unpack(io.BytesIO(data), len(data), limit)
+    head = data[:limit]
+    return FileSample(head, (), len(data), len(data) <= limit, looked=len(head))
 
 
-def _read_parts(stream: BinaryIO, size: int) -> list[bytes]:
+def _read_parts(stream: BinaryIO, size: int, start: int) -> list[bytes]:
     """Read parts at even distances behind the head; they begin at multiples of 4 bytes."""
-    step = (size - HEAD_BYTES - PART_BYTES) / (PARTS - 1)
+    step = (size - start - PART_BYTES) / (PARTS - 1)
     found = []
     for number in range(PARTS):
-        start = HEAD_BYTES + int(number * step)
-        start += -start % 4
-        stream.seek(min(start, size))
+        place = start + int(number * step)
+        place += -place % 4
+        stream.seek(min(place, size))
         found.append(stream.read(PART_BYTES + 4))
     return [part for part in found if part]
 
 
-def _unpack(data: bytes, size: int) -> FileSample:
-    """Decompress the beginning; what is damaged ends it."""
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        head = unpacker.decompress(data, WHOLE_BYTES)
-    except zlib.error:
-        return FileSample(data[:WHOLE_BYTES], (), size, whole=False)
-    whole = unpacker.eof and not unpacker.unused_data and len(data) == size
-    return FileSample(head, (), size, whole, packed=True)
+def _unpack(stream: BinaryIO, size: int, limit: int) -> FileSample:
+    """Decompress the content up to a limit; what is damaged ends it."""
+    chunks: list[bytes] = []
+    length, ended = 0, False
+    with gzip.GzipFile(fileobj=stream) as content:
+        try:
+            while length <= limit and not ended:
+                chunks.append(content.read1(CHUNK))
+                length += len(chunks[-1])
+                ended = not chunks[-1]
+        except (OSError, EOFError, zlib.error):
+            pass
+        looked = stream.tell()
+    head = b"".join(chunks)
+    if not head and not ended:  # nothing of it can be decompressed
+        stream.seek(0)
+        return FileSample(stream.read(CHUNK), (), size, whole=False, looked=min(size, CHUNK))
+    whole = ended and length <= limit
+    return FileSample(head[:limit], (), size, whole, packed=True, looked=size if whole else looked)

@@ -16,7 +16,7 @@ from rtbot.look.column_facts import (
 )
 from rtbot.look.dotted_clocks import find_dotted_clocks
 from rtbot.look.file_facts import STORED, FileFacts
-from rtbot.look.file_sample import FileSample, read_sample
+from rtbot.look.file_sample import WHOLE_BYTES, FileSample, read_sample
 from rtbot.look.json_table import is_json_lines, read_json_table
 from rtbot.look.records import show_delimiter
 from rtbot.look.table_facts import describe_table
@@ -51,13 +51,16 @@ BRACKETED_NAMES = re.compile(r"<[A-Z]\w*>(?:[,;\t |]<[A-Z]\w*>)+[ \t]*(?:\r|\n|$
 """A header as MetaTrader writes it."""
 
 
-def look_at_file(path: str, files: Files | None = None, *, tried: bool = False) -> FileFacts:
-    """Return what a file is; `tried` asks to read its beginning with the options that are found.
+def look_at_file(
+    path: str, files: Files | None = None, *, tried: bool = False, limit: int = WHOLE_BYTES
+) -> FileFacts:
+    """Return what a file is, which is looked at whole up to `limit` bytes.
 
-    Raises OSError; what is in the file raises nothing.
+    `tried` asks to read what was looked at with the options that are found. Raises OSError; what
+    is in the file raises nothing.
     """
     files = files or Files()
-    sample = read_sample(files, path)
+    sample = read_sample(files, path, limit)
     facts = look_at_sample(path, sample)
     if facts.form in STORED:
         from rtbot.look.stored_table import describe_stored
@@ -72,9 +75,8 @@ def look_at_file(path: str, files: Files | None = None, *, tried: bool = False) 
 
 def look_at_sample(path: str, sample: FileSample) -> FileFacts:
     """Return what bytes are, which `path` names."""
-    facts = FileFacts(
-        path, sample.form, sample.size, sample.read_bytes, sample.whole, sample.packed
-    )
+    facts = FileFacts(path, sample.form, sample.size, sample.looked, sample.whole, sample.packed)
+    facts.unpacked = len(sample.head) if sample.packed else None
     if not sample.head.strip():
         facts.form = "empty"
         facts.obstacles.append("the file is empty")
@@ -124,9 +126,9 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
     layout = find_layout(text)
     rows = [record.cells for record in layout.rows]
     parts = [[record.cells for record in part] for part in layout.parts]
-    every = [row for part in (rows, *parts) for row in part]
-    clocks = find_dotted_clocks(layout.names, every)
-    table = SampledTable(layout.names, rows, parts, clocks=clocks)
+    table = SampledTable(layout.names, rows, parts)
+    clocks = find_dotted_clocks(layout.names, table.columns)
+    table = replace(table, clocks=clocks) if clocks else table
     signs = find_number_signs(table, layout.delimiter)
     dialect = CsvDialect(
         layout.delimiter,
@@ -145,8 +147,20 @@ def _describe_csv(facts: FileFacts, text: TextSample) -> None:
         facts.doubts.append(signs.doubt)
     _note_layout(facts, layout, text)
     describe_table(facts, table, signs)
+    if layout.across:
+        _refuse_times_across(facts, layout.across)
     if not layout.header and facts.time is not None and len(facts.time.columns) == 1:
         _rename_time(facts, facts.time)
+
+
+def _refuse_times_across(facts: FileFacts, times: list[str]) -> None:
+    """Say that columns are times, whatever else looks like one."""
+    found = facts.time
+    doubts = [f"{found.columns[0]}: {doubt}" for doubt in found.doubts] if found else []
+    facts.doubts = [text for text in facts.doubts if text not in doubts]
+    span = f"{times[0]!r} to {times[-1]!r}"
+    what = f"columns are times, {span}: a row for every time is read, so turn the table"
+    facts.time, facts.obstacles = None, [what]
 
 
 def _rename_time(facts: FileFacts, time: TimeFacts) -> None:
@@ -202,8 +216,7 @@ def _estimate_rows(facts: FileFacts, text: TextSample, sample: FileSample) -> No
     facts.rows_total = facts.rows
     if sample.whole or not text.lines:
         return
-    if not sample.packed:
-        facts.rows_total = round(sample.size * facts.rows / max(sample.read_bytes, 1))
+    facts.rows_total = round(sample.size * facts.rows / max(sample.looked, 1))
     later = f" and {len(sample.parts)} later parts" if sample.parts else ""
     facts.notes.append(f"looked at its beginning{later}: the rest may be otherwise")
 

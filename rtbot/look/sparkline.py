@@ -13,6 +13,8 @@ PLAIN = "_.-~=+*#"
 """Levels from the least value to the greatest, and those for terminals without such blocks."""
 
 WIDTH = 24
+PART_MAX = 5000
+"""Of a longer part so many values, or more, at equal distances make the mean."""
 
 
 def draw_text_sparkline(values: Sequence[float | None], width: int = WIDTH) -> str:
@@ -25,6 +27,7 @@ def draw_text_sparkline(values: Sequence[float | None], width: int = WIDTH) -> s
     means = []
     for number in range(count):
         part = values[number * len(values) // count : (number + 1) * len(values) // count]
+        part = part[:: max(len(part) // PART_MAX, 1)]
         known = [value for value in part if value is not None and math.isfinite(value)]
         means.append(math.fsum(value / len(known) for value in known) if known else None)
     found = [mean for mean in means if mean is not None]

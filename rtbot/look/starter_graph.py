@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
 from rtbot.look.io_lines import quote_scalar, render_io
-from rtbot.look.series_facts import DAY
+from rtbot.look.series_facts import DAY, has_key_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbot.look.column_facts import ColumnFacts
     from rtbot.look.file_facts import FileFacts
 
 INPUTS_MAX = 3
 """So many columns become inputs of the graph."""
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,55}")
+ROW_WORD = re.compile(
+    r"(?i:(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|)|.*[a-z](?:ID|Id|Nr|No)"
+)
 TAKEN = re.compile(
     r"t|time|input|value_|and|or|not|if|min|max|abs|sqrt|exp|log|floor|ceil|sign|round|isnan"
     r"|coalesce|.*_mean",
     re.IGNORECASE,
 )
 """Names that the graph, or an expression that is added later, has already."""
+
+LETTERS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe"}
+    | {"ł": "l", "đ": "d", "ð": "d", "þ": "th"}
+)
+"""Small letters that are more than one of ASCII with a mark, and how they are written with it."""
+
+LONG = 10**7
+"""Integers from this on that are as long as each other, and all different, name things."""
 
 HOUR, MINUTE = DAY // 24, DAY // 1440
 SPANS = ((MINUTE, "a minute"), (HOUR, "an hour"), (DAY, "a day"), (7 * DAY, "a week"))
@@ -101,7 +115,7 @@ def choose_inputs(facts: FileFacts) -> list[StarterInput]:
     if facts.io.reading.columns_as is not None:
         return [StarterInput("value", "")]
     columns = [column for column in facts.numeric if column.kind != "code"]
-    columns = [c for c in columns if c.least != c.greatest and not _counts(c.name)] or columns
+    columns = [c for c in columns if c.least != c.greatest and not _names_things(c)] or columns
     if not columns:
         message, hint = "there is no column of numbers", f"rtbot look {shlex.quote(facts.file)}"
         raise DataError(message, code="RT204", hint=hint, file=facts.file)
@@ -111,19 +125,24 @@ def choose_inputs(facts: FileFacts) -> list[StarterInput]:
     return [StarterInput(n, c.name) for n, c in zip(names, columns, strict=False)]
 
 
-def _counts(name: str) -> bool:
+def _names_things(column: ColumnFacts) -> bool:
     """Return whether a column is likely to count rows or name things."""
-    return (
-        re.fullmatch(r"(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|", name.lower())
-        is not None
-    )
+    if ROW_WORD.fullmatch(column.name.strip()):
+        return True
+    if column.kind != "integer" or column.least is None or column.greatest is None:
+        return False
+    if has_key_word(column.name):
+        return True
+    counted = column.greatest - column.least + 1 == column.distinct
+    alike = column.least >= LONG and len(f"{column.least:.0f}") == len(f"{column.greatest:.0f}")
+    return column.distinct == column.cells - column.empty > 2 and (counted or alike)
 
 
 def _make_id(name: str, taken: Sequence[str]) -> str:
     """Return the name as an id, changed if it is none or if it is taken."""
     bare = name
     if not ID.fullmatch(name) or TAKEN.fullmatch(name):
-        bare = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:50].lower() or "value"
+        bare = re.sub(r"[^a-z0-9]+", "_", _write_ascii(name)).strip("_")[:50] or "value"
         bare = bare if bare[0].isalpha() else f"column_{bare}"
         bare = f"{bare}_in" if TAKEN.fullmatch(bare) else bare
     count, found = 1, bare
@@ -131,6 +150,14 @@ def _make_id(name: str, taken: Sequence[str]) -> str:
         count += 1
         found = f"{bare}_{count}"
     return found
+
+
+def _write_ascii(name: str) -> str:
+    """Return a name in small letters, those of other alphabets than ASCII left out or replaced."""
+    text = unicodedata.normalize(
+        "NFKD", unicodedata.normalize("NFC", name).lower().translate(LETTERS)
+    )
+    return "".join(c for c in text if not unicodedata.combining(c))
 
 
 def _name_column(one: StarterInput) -> str:

@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rtbot.core.number_text import format_count
-from rtbot.look.cell_forms import is_beyond, to_number
+from rtbot.look.absent_tokens import choose_tokens
+from rtbot.look.cell_forms import to_number
 from rtbot.look.column_facts import NUMERIC, describe_columns
 from rtbot.look.file_facts import counts_instants, show_length, show_time
 from rtbot.look.series_facts import (
     DAY,
     NAMED,
     UNIT_LENGTHS,
+    collect_rows,
     find_keys,
     measure_series,
-    split_series,
 )
 from rtbot.look.time_guesses import LIKELY, guess_times, join_columns, parse_guess, show_columns
 from rtbot.tables.forms import TIME_NAMES
@@ -37,7 +38,6 @@ WIDE_COLUMNS = 12
 """So many columns of numbers, with names that are alike, are series of one kind."""
 
 COLUMNS_KEY = "series"
-TOKEN_LENGTH = 16
 NO_TIMES = "no column looks like times"
 NUMBERED = re.compile(r"(.*?)[0-9]+(.*)")
 LONG_GAP = 365 * DAY
@@ -72,7 +72,7 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: DetectedSigns) 
     )
     if facts.time is not None:
         _describe_time(facts, table, facts.time)
-    _choose_tokens(facts)
+    choose_tokens(facts, table, signs)
     _choose_series(facts)
     facts.first_rows = [_show_row(facts, table, row) for row in table.rows[:FIRST_ROWS]]
     facts.doubts += [f"{c.name}: {c.note}" for c in facts.columns if c.note]
@@ -80,21 +80,14 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: DetectedSigns) 
 
 def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> None:
     """Measure the times of every series, and choose the options for them."""
-    segments = parse_guess(table, time)
-    flat = [value for segment in segments for value in segment]
+    rows = collect_rows(parse_guess(table, time))
     rest = [column for column in facts.columns if column.name not in time.columns]
-    cells = {
-        name: table.column(place)
-        for place, name in enumerate(table.names)
-        if name not in time.columns
-    }
-    facts.key, reason = find_keys(flat, cells, rest)
-    keys = [tuple(cells[name][row] for name in facts.key) for row in range(len(flat))]
-    places = iter(keys)
-    joined = [[(value, next(places)) for value in segment] for segment in segments]
-    series = measure_series(joined)
-    facts.time = time = replace(time, series=series)
-    facts.key_count = len(split_series([pair for segment in joined for pair in segment]))
+    cells = dict(zip(table.names, table.columns, strict=True))
+    facts.key, numbers, reason = find_keys(rows, cells, rest)
+    rows = replace(rows, series=numbers)
+    series = measure_series(rows)
+    facts.time = time = replace(time, series=series, bad=facts.rows - len(rows.times))
+    facts.key_count = rows.series_count
     if reason == NAMED:
         facts.doubts.append(f"{facts.key[0]} is taken for a key by its name: without it, all rows")
         facts.doubts[-1] += " are one series"
@@ -135,7 +128,9 @@ def _note_time(facts: FileFacts, time: TimeFacts) -> None:
         facts.notes.append(f"{name}: {time.reason}")
     facts.doubts += [f"{name}: {doubt}" for doubt in time.doubts]
     if time.bad:
-        facts.doubts.append(f"{name}: {time.bad} cells are no times")
+        facts.doubts.append(
+            f"{name}: {format_count(time.bad, 'cell')} {'is' if time.bad == 1 else 'are'} no time"
+        )
     if series.late:
         far = show_length(time, series.lateness)
         what = (
@@ -188,40 +183,6 @@ def _find_zone(time: int) -> str | None:
     return ZONES.get((found.month, found.hour)) if week == 0 else None
 
 
-def _choose_tokens(facts: FileFacts) -> None:
-    """Choose the tokens of absent cells; those that are not known as such are doubts."""
-    counts: Counter[str] = Counter()
-    for column in facts.numeric:
-        for token, count in column.tokens.items():
-            if token in column.known:
-                counts[token] += count
-            elif _may_be_token(token, count, column.cells):
-                counts[token] += count
-                taken = "is taken for an absent value"
-                facts.doubts.append(f"{column.name}: {token!r} ({count}) {taken}")
-            else:
-                facts.doubts.append(f"{column.name}: {token!r} ({count}) is no number")
-        for value, count in column.sentinels.items():
-            facts.doubts.append(
-                f"{column.name}: {value} ({count}) is far from all others: if it means an absent"
-                f' value, add it to `null`: ["{value}"]'
-            )
-    if counts:
-        tokens = tuple(sorted(counts, key=lambda token: (-counts[token], token)))
-        facts.io = replace(facts.io, reading=replace(facts.io.reading, null=tokens))
-    for name in facts.key:
-        column = next(c for c in facts.columns if c.name == name)
-        if column.empty:
-            facts.doubts.append(f"key {name}: {column.empty} cells are empty")
-
-
-def _may_be_token(text: str, count: int, cells: int) -> bool:
-    """Return whether a text among numbers is likely to mean an absent value."""
-    if any(character.isdigit() for character in text) or len(text) > TOKEN_LENGTH:
-        return False
-    return is_beyond(text) or count > 1 or count * 20 >= cells
-
-
 def _choose_series(facts: FileFacts) -> None:
     """Choose `columns_as` for a file with many columns of one kind."""
     numeric = facts.numeric
@@ -245,17 +206,18 @@ def _show_row(facts: FileFacts, table: SampledTable, row: Sequence[str]) -> list
     time = facts.time
     if time is not None:
         one = replace_rows(table, row)
-        value = parse_guess(one, time)[0][0]
+        instant = parse_guess(one, time)[0][0]
         text = join_columns(one, time.columns)[0][0]
-        shown.append(f"{text}?" if value is None else show_time(time, value))
+        shown.append(f"{text}?" if instant is None else show_time(time, instant))
     for column, cell in zip(facts.columns, row, strict=True):
         if time is not None and column.name in time.columns:
             continue
         if column.kind not in NUMERIC:
             shown.append(cell)
             continue
-        value_read = to_number(cell, facts.dialect.decimal, facts.dialect.thousands)
-        shown.append("" if value_read is None else _show_number(value_read, column.kind))
+        value = to_number(cell, facts.dialect.decimal, facts.dialect.thousands)
+        absent = value is None or cell.strip() in facts.reading.null
+        shown.append("" if absent else _show_number(value or 0.0, column.kind))
     return shown
 
 

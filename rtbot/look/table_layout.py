@@ -7,7 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rtbot.look.cell_forms import CLOCK, EMPTY, MEASURE, NUMBER, TIME, describe_cell, is_absent
+from rtbot.look.cell_forms import (
+    CLOCK,
+    EMPTY,
+    MEASURE,
+    NUMBER,
+    TEXT,
+    TIME,
+    describe_cell,
+    is_absent,
+)
 from rtbot.look.records import (
     Record,
     TextLine,
@@ -25,6 +34,13 @@ if TYPE_CHECKING:
 
 HEADER_REACH = 8
 """The header is among so many records before the first row."""
+
+EXAMINED = 1000
+"""So many records, from all parts of the text, tell what cells look like."""
+
+ACROSS = re.compile(r"(?:1[6-9]|20)[0-9]{2}(?:[- ]?[MQWSH]?[0-9]{1,2})?")
+ACROSS_MIN = 3
+"""Years and months as names of columns, and how many of them there are at least."""
 
 SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 
@@ -54,8 +70,8 @@ class TableLayout:
     `names` are the columns as they are named by the header, or would have to be named; `named` is
     whether they must be given, as there is no header that does. `header` is the line of the header,
     0 if there is none; `skip` and `skip_after` are lines before and after it. `parts` are rows of
-    later parts. `short` are the lines of records that have another number of cells, `footer` those
-    at the end that are no rows.
+    later parts. `across` are times that are names of columns. `short` are the lines of records that
+    have another number of cells, `footer` those at the end that are no rows.
     """
 
     delimiter: str
@@ -70,6 +86,7 @@ class TableLayout:
     names: tuple[str, ...] = ()
     rows: list[Record] = field(default_factory=list)
     parts: list[list[Record]] = field(default_factory=list)
+    across: list[str] = field(default_factory=list)
     short: list[int] = field(default_factory=list)
     footer: list[int] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
@@ -80,15 +97,17 @@ def find_layout(text: TextSample) -> TableLayout:
     lines = [TextLine(number, line) for number, line in enumerate(text.lines, 1)]
     stated = SEPARATOR_LINE.fullmatch(lines[0].text.strip()) if lines else None
     comment = find_comment_sign(lines[bool(stated) :])
-    plain = [line for line in lines[bool(stated) :] if not _is_comment(line, comment)]
+    plain = lines[bool(stated) :]
+    if comment:
+        plain = [line for line in plain if not _is_comment(line, comment)]
     delimiter, quote, fit = choose_delimiter(plain)
     if stated is not None:
         delimiter = stated[1]
     layout = TableLayout(delimiter, quote, fit, comment, stated is not None)
     records = split_records(plain, delimiter, quote)
-    remarks = [line for line in lines if _is_comment(line, comment)]
+    remarks = [line for line in lines if _is_comment(line, comment)] if comment else []
     _place_table(layout, records, remarks)
-    layout.fit = rate_records(layout.rows, delimiter)
+    layout.fit = rate_records(layout.rows[:: len(layout.rows) // EXAMINED + 1], delimiter)
     width = len(layout.names)
     for part in text.parts:
         found = [TextLine(0, line) for line in part if not (comment and line.startswith(comment))]
@@ -98,20 +117,24 @@ def find_layout(text: TextSample) -> TableLayout:
 
 
 def _is_comment(line: TextLine, sign: str) -> bool:
-    return bool(sign) and line.text.startswith(sign)
+    return line.text.startswith(sign)
 
 
 def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[TextLine]) -> None:
     """Find the header and the rows among the records."""
     width = find_width(records)
     kinds = find_kinds(records[len(records) // 2 :], width)
-    first = _find_first_row(records, width, kinds)
+    across = _find_times_across(records[:HEADER_REACH], width)
+    first = _find_first_row(records, width, kinds) if across is None else across + 1
     before = records[:first]
     body = records[first:]
     begin = body[0].line if body else (records[-1].last + 1 if records else 1)
     leading = [line for line in remarks if line.number < begin]
     candidates = [r for r in before[-HEADER_REACH:] if abs(len(r.cells) - width) <= 1]
     header = _find_series_header(before, width) or _choose_header(candidates, width, kinds)
+    if across is not None:
+        header = records[across]
+        layout.across = _list_times(header)
     if header is None and leading and not before:
         _take_commented_header(layout, leading, remarks, width, begin)
     elif header is not None:
@@ -128,9 +151,10 @@ def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[T
 
 def find_kinds(records: Sequence[Record], width: int) -> list[str]:
     """Return the kind that most cells of each column have, "text" if none has three of five."""
+    chosen = records[:: len(records) // EXAMINED + 1]
     found = []
     for place in range(width):
-        cells = [r.cells[place] for r in records if len(r.cells) == width]
+        cells = [r.cells[place] for r in chosen if len(r.cells) == width]
         counts = Counter(describe_cell(cell).kind for cell in cells if not is_absent(cell))
         counts.pop(EMPTY, None)
         kind, count = counts.most_common(1)[0] if counts else (EMPTY, 0)
@@ -159,11 +183,11 @@ def _find_first_row(records: Sequence[Record], width: int, kinds: Sequence[str])
     if not any(kind in (NUMBER, TIME, CLOCK) for kind in kinds):
         wide = (place for place, r in enumerate(records) if len(r.cells) == width)
         return next(wide, -1) + 1
-    good = [is_row(record, width, kinds) for record in records]
-    for place, here in enumerate(good):
-        after = good[place + 1 : place + 4]
-        if here and 2 * (1 + sum(after)) > len(after):
-            return place
+    for place, record in enumerate(records):
+        if is_row(record, width, kinds):
+            after = records[place + 1 : place + 4]
+            if 2 * (1 + sum(is_row(one, width, kinds) for one in after)) > len(after):
+                return place
     return len(records)
 
 
@@ -183,6 +207,42 @@ def _find_series_header(before: Sequence[Record], width: int) -> Record | None:
     labels = [record.cells[0].strip() for record in others]
     plain = sum(bool(label) and not TIME_WORD.search(label.lower()) for label in labels)
     return first if coded and plain else None
+
+
+def _find_times_across(records: Sequence[Record], width: int) -> int | None:
+    """Return which record has times as names of columns, behind names of what rows are; or None."""
+    for place, record in enumerate(records):
+        times = _list_times(record)
+        if len(record.cells) != width or len(times) < ACROSS_MIN:
+            continue
+        later = [len(_list_times(other)) for other in records[place + 1 :]]
+        rising = sorted(times, key=_order_time) in (times, times[::-1])
+        if rising and later and max(later) < ACROSS_MIN:
+            return place
+    return None
+
+
+def _list_times(record: Record) -> list[str]:
+    """Return the cells at the end of a record if they are times, and those before are names."""
+    cells = [cell.strip() for cell in record.cells]
+    while cells and not cells[-1]:
+        cells.pop()
+    start = next((place for place, cell in enumerate(cells) if _is_time(cell)), 0)
+    names, times = cells[:start], cells[start:]
+    plain = all(name and describe_cell(name).kind == TEXT for name in names)
+    return times if names and plain and all(map(_is_time, times)) else []
+
+
+def _is_time(cell: str) -> bool:
+    return ACROSS.fullmatch(cell) is not None or describe_cell(cell).kind == TIME
+
+
+def _order_time(text: str) -> list[int]:
+    """Return what orders times that are written alike: their parts, a year of four digits first."""
+    parts = [int(part) for part in re.findall("[0-9]+", text)]
+    if "/" in text and len(parts) == 3:
+        return [parts[2], parts[0], parts[1]]
+    return parts[::-1] if "." in text else parts
 
 
 def _choose_header(candidates: Sequence[Record], width: int, kinds: Sequence[str]) -> Record | None:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING
 
 from rtbot.core.number_text import format_count
 from rtbot.look import time_texts
+from rtbot.look.cell_column import CellColumn
 from rtbot.look.cell_forms import CLOCK, TIME, describe_cell, is_absent
 from rtbot.look.column_facts import CODE
 from rtbot.look.dotted_clocks import is_dotted_clock
-from rtbot.look.series_facts import SeriesFacts, describe_duration, measure_series
+from rtbot.look.series_facts import SeriesFacts, collect_rows, describe_duration, measure_series
 from rtbot.look.table_layout import TIME_WORD
 from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rtbot.look.column_facts import ColumnFacts, SampledTable
 
-ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")
 LIKELY = 1.0
 """Columns with a lower rating are integers that ascend, and may be anything."""
 
@@ -40,6 +42,12 @@ PARTS = (
     ("%S", r"(?:second|sec|ss|sekunde|segundo)", range(61)),
 )
 """Names of columns that hold one part of a time, in the order of the parts, and their values."""
+
+MEASURED = 20_000
+"""So many rows of each part of a file decide between formats that read all times."""
+
+TRIED = 4
+"""So many formats are tried, the likeliest ones."""
 
 DAY_OF_YEAR = ("%j", r"(?:doy|yday|day_of_year|dayofyear|julian_day|jday)", range(1, 367))
 SERIAL = range(20_000, 80_000)
@@ -97,26 +105,28 @@ def guess_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeF
 
 def join_columns(table: SampledTable, names: Sequence[str]) -> list[list[str]]:
     """Return the texts of the columns of all rows, joined by a blank, by segment."""
-    places = [table.names.index(name) for name in names]
-    return [
-        [" ".join(row[place].strip() for place in places) for row in rows]
-        for rows in table.segments()
-    ]
+    columns = [table.column(name).cells for name in names]
+    joined = iter(columns[0] if len(columns) == 1 else map(" ".join, zip(*columns, strict=True)))
+    return [[*islice(joined, len(rows))] for rows in table.segments()]
 
 
 def parse_guess(table: SampledTable, time: TimeFacts) -> list[list[int | None]]:
     """Return the times of all rows in microseconds, or as the integers that they are."""
-    segments = join_columns(table, time.columns)
+    return [parse_segment(texts, time) for texts in join_columns(table, time.columns)]
+
+
+def parse_segment(texts: Sequence[str], time: TimeFacts) -> list[int | None]:
+    """Return the times of texts in microseconds, or as the integers that they are."""
     if time.integer and time.unit is None and time.form is None:
-        return [[_to_integer(text) for text in segment] for segment in segments]
+        return [*map(_to_integer, texts)]
     form = time.form
     if time.integer and time.unit is not None and form is None:
         form = "unix" if time.unit == "s" else f"unix_{time.unit}"
-    return [time_texts.parse_texts(segment, form) for segment in segments]
+    return time_texts.parse_texts(texts, form)
 
 
 def _to_integer(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[+-]?[0-9]{1,19}", text) else None
+    return int(text) if WHOLE_NUMBER.fullmatch(text) else None
 
 
 def _rate_name(name: str, place: int) -> float:
@@ -159,7 +169,7 @@ def _find_pairs(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeF
     """Find a column of dates beside one of times of the day."""
     clocks = [place for place, fact in enumerate(facts) if _is_clock(fact)]
     for place, fact in enumerate(facts):
-        if fact.kind != TIME and not (fact.kind == "integer" and _is_compact(table, place)):
+        if fact.kind != TIME and not (fact.kind == "integer" and _is_compact(table, fact.name)):
             continue
         if fact.kind == TIME and ":" in fact.example:
             continue
@@ -180,9 +190,8 @@ def _is_clock(fact: ColumnFacts) -> bool:
     return timed and len(fact.example.strip()) == 6 and (fact.greatest or 0) < 240_000
 
 
-def _is_compact(table: SampledTable, place: int) -> bool:
-    cells = [cell.strip() for cell in table.column(place) if cell.strip()]
-    return time_texts.find_compact_format(cells) == "%Y%m%d"
+def _is_compact(table: SampledTable, name: str) -> bool:
+    return time_texts.find_compact_format([*table.column(name).counts]) == "%Y%m%d"
 
 
 def _read_column(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFacts | None:
@@ -202,8 +211,8 @@ def _read_column(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFact
 
 def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFacts | None:
     """Return how numbers are times: counts since 1970, dates as integers, or bare integers."""
-    texts = [cell.strip() for cell in table.column(place)]
-    texts = [text for text in texts if text and text not in fact.tokens]
+    column = table.column(fact.name)
+    texts = [text for text in column.sample if text not in fact.tokens]
     rating = _rate_name(fact.name, place)
     name = (fact.name,)
     compact = time_texts.find_compact_format(texts) if fact.kind == "integer" else None
@@ -211,7 +220,7 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
         reason = "integers that are dates: without an option they are read as the numbers they are"
         return TimeFacts(name, compact, naive=True, rating=rating + 1.5, reason=reason)
     unit = time_texts.find_epoch_unit(texts)
-    if unit is not None and rating <= 1 and not _goes_one_way(texts):
+    if not texts or (unit is not None and rating <= 1 and not _goes_one_way(column, fact)):
         return None
     if unit is not None and (rating > 1 or fact.distinct > fact.cells // 3):
         digits = len(texts[0].partition(".")[0])
@@ -225,33 +234,38 @@ def _read_numbers(table: SampledTable, place: int, fact: ColumnFacts) -> TimeFac
         obstacle = f"numbers such as {texts[0]} look like days of a sheet: save them as dates"
         return TimeFacts(name, integer=True, obstacle=obstacle, rating=rating)
     plain = all(time_texts.EPOCH.fullmatch(text) for text in texts)
-    if rating > 1 and fact.kind == "number" and plain and _ascends(texts):
+    if rating > 1 and fact.kind == "number" and plain and _ascends(column, fact):
         doubts = (f"seconds since a start, {texts[0]} and so on, are taken as seconds since 1970",)
         return TimeFacts(name, "unix", "ns", rating=rating, doubts=doubts)
     if rating > 1 and fact.kind == "integer":
         return TimeFacts(name, integer=True, rating=rating, reason="integers, whatever they count")
-    if fact.kind == "integer" and _ascends(texts):
+    if fact.kind == "integer" and _ascends(column, fact):
         doubts = ("integers that ascend: are they the times?",)
         return TimeFacts(name, integer=True, rating=rating, doubts=doubts)
     return None
 
 
-def _goes_one_way(texts: Sequence[str]) -> bool:
+def _list_moves(column: CellColumn, fact: ColumnFacts) -> Iterator[float]:
+    """Yield the distances of numbers from the one before."""
+    numbers = (float(text) for text in column.cells if text and text not in fact.tokens)
+    return (after - before for before, after in pairwise(numbers))
+
+
+def _goes_one_way(column: CellColumn, fact: ColumnFacts) -> bool:
     """Return whether most numbers are greater than the one before, or most are less."""
-    steps = [float(after) - float(before) for before, after in pairwise(texts)]
-    up, down = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
-    return 4 * max(up, down) >= 3 * (up + down)
+    signs = Counter(move > 0 for move in _list_moves(column, fact) if move)
+    return 4 * max(signs.values(), default=0) >= 3 * signs.total()
 
 
-def _ascends(texts: Sequence[str]) -> bool:
+def _ascends(column: CellColumn, fact: ColumnFacts) -> bool:
     """Return whether every number is greater than the one before."""
-    return len(texts) > 1 and all(float(a) < float(b) for a, b in pairwise(texts))
+    return len(column.counts) > 1 and all(move > 0 for move in _list_moves(column, fact))
 
 
 def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> TimeFacts | None:
     """Return how texts are times, or None; what most of them are decides."""
-    texts = [text for segment in join_columns(table, names) for text in segment]
-    filled = [text for text in texts if text.strip() and not is_absent(text)]
+    column = CellColumn(chain.from_iterable(join_columns(table, names)))
+    filled = [text for text in column.sample if not is_absent(text)]
     timely = [text for text in filled if describe_cell(text).kind == TIME or _is_date_clock(text)]
     if filled and all(map(PERIOD.fullmatch, filled)):
         obstacle = f"periods such as {filled[0].strip()!r} are not read: write their first day"
@@ -265,14 +279,24 @@ def _read_texts(table: SampledTable, names: tuple[str, ...], place: int) -> Time
     if not forms:
         obstacle = _explain_unread(timely)
         return TimeFacts(names, obstacle=obstacle, rating=rating - 2.0, texts=tuple(timely[:1]))
-    time = TimeFacts(names, rating=rating, bad=len(texts) - len(timely))
-    unit = "ns" if time_texts.choose_unit(timely) == "ns" else None
-    time = _choose_form(table, replace(time, unit=unit), forms)
+    time = TimeFacts(names, rating=rating)
+    unit = "ns" if time_texts.choose_unit(column.counts) == "ns" else None
+    time = _choose_form(table, replace(time, unit=unit), _keep_best(column, forms))
     naive = time.form is None or not re.search(r"%z|Z$| UTC$", time.form)
     if time.form is None:
         naive = not re.search(r"(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$", timely[0][11:], re.IGNORECASE)
         naive = naive and len(timely[0]) > len("2024-01-31")
     return replace(time, naive=naive, texts=tuple(timely[:1]))
+
+
+def _keep_best(column: CellColumn, forms: Sequence[str | None]) -> list[str | None]:
+    """Return the formats that read most of all texts, of several that read a sample of them."""
+    tried = list(forms[:TRIED])
+    if len(column.counts) <= len(column.sample) or len(tried) < 2:
+        return tried
+    texts = list(column.counts)
+    unread = [time_texts.parse_texts(texts, form).count(None) for form in tried]
+    return [form for form, count in zip(tried, unread, strict=True) if count == min(unread)]
 
 
 def _list_dotted_formats(texts: Sequence[str]) -> list[str | None]:
@@ -302,12 +326,15 @@ def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | Non
     """Choose the format by which times are most regular; the others are doubts."""
 
     def measure(form: str | None) -> SeriesFacts:
-        segments = parse_guess(table, replace(time, form=form))
-        return measure_series([[(t, ()) for t in segment] for segment in segments])
+        segments = join_columns(table, time.columns)
+        chosen = [segment[:MEASURED] for segment in segments]
+        return measure_series(
+            collect_rows([parse_segment(one, replace(time, form=form)) for one in chosen])
+        )
 
     if len(forms) == 1:
         return replace(time, form=forms[0])
-    measured = [(form, measure(form)) for form in forms[:4]]
+    measured = [(form, measure(form)) for form in forms]
     rated = sorted(measured, key=lambda pair: _rate_disorder(pair[1]))
     best, facts = rated[0]
     others, doubts = [], []
@@ -327,14 +354,14 @@ def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
         return f"{other.late} rows would be late"
     if other.step is None or chosen.step is None:
         return "nothing in the file decides"
-    if (other.gaps, other.step) != (chosen.gaps, chosen.step):
+    if (other.gaps, other.usual) != (chosen.gaps, chosen.usual):
         steps = [_name_step(facts) for facts in (chosen, other)]
         return f"the step would be {steps[1]}, and not {steps[0]}"
     return "nothing in the file decides"
 
 
 def _name_step(facts: SeriesFacts) -> str:
-    text = facts.calendar or describe_duration(facts.step or 0)
+    text = facts.calendar or describe_duration(facts.usual or 0)
     gaps = f" with {format_count(facts.gaps, 'gap')} up to {describe_duration(facts.gap)}"
     return text + gaps if facts.gaps else text
 

@@ -11,7 +11,7 @@ from rtbot.core.time_formats import detect_time_format, make_time_parser
 from rtbot.graph.model import ReadOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rtbot.core.time_formats import TimeParser
 
@@ -63,9 +63,9 @@ def find_compact_format(texts: Sequence[str]) -> str | None:
     return form if all(time is not None for time in parse_texts(texts[:SAMPLES], form)) else None
 
 
-def choose_unit(texts: Sequence[str]) -> str:
+def choose_unit(texts: Iterable[str]) -> str:
     """Return "ns" if any text has more than six digits of a second, else "us"."""
-    return "ns" if any(NANOSECONDS.search(text) for text in texts) else times.DEFAULT_UNIT
+    return "ns" if NANOSECONDS.search("\n".join(texts)) else times.DEFAULT_UNIT
 
 
 def parse_texts(texts: Sequence[str], form: str | None) -> list[int | None]:
@@ -75,7 +75,9 @@ def parse_texts(texts: Sequence[str], form: str | None) -> list[int | None]:
     """
     if form is not None and form.startswith("unix"):
         return [_parse_epoch(text, form) for text in texts]
-    cut = [re.sub(r"([.,][0-9]{6})[0-9]+", r"\1", text.strip()) for text in texts]
+    cut = [text.strip() for text in texts]
+    if choose_unit(cut) == "ns":
+        cut = [re.sub(r"([.,][0-9]{6})[0-9]+", r"\1", text) for text in cut]
     distinct = list(dict.fromkeys(cut))
     read = dict(zip(distinct, _parse_distinct(distinct, form), strict=True))
     return [read[text] for text in cut]

@@ -1,4 +1,4 @@
-"""Reading the beginning of a file with the options that were found, to see if they are right."""
+"""Reading what was looked at with the options that were found, to see if they are right."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rtbot.look.file_sample import FileSample
 
 ROWS_MAX, COLUMNS_MAX = 100_000, 50
+"""So many rows of a file of columns are read, and so many columns of any."""
+
 ALONE_MAX = 5
 """Members of objects are given by name, for which each is read alone."""
 
@@ -47,12 +49,10 @@ class SampleFiles(Files):
 
 
 def try_options(facts: FileFacts, files: Files, sample: FileSample) -> None:
-    """Read the beginning of a file with its options, and note what is refused."""
+    """Read what was looked at of a file with its options, and note what is refused."""
     trial = facts.trial = TrialReading()
     if facts.time is None or facts.obstacles:
         trial.skipped = "nothing reads it"
-    elif facts.packed and not facts.whole:
-        trial.skipped = "only the beginning was unpacked"
     elif not facts.numeric:
         trial.skipped = "there is no column of numbers"
     else:
@@ -95,8 +95,9 @@ def _read_rows(facts: FileFacts, files: Files, trial: TrialReading) -> None:
     problems: Counter[str] = Counter()
     policy = BadRowPolicy(_make_counter(problems))
     reader = FileReader(bind_columns(files, wanted, request), found.unit, policy)
+    enough = ROWS_MAX if facts.form in STORED else facts.rows * max(len(alone), 1)
     for _ in reader.read_in_turn():
-        if reader.rows >= ROWS_MAX:
+        if not facts.whole and reader.rows > enough:
             break
     trial.rows = reader.rows // max(len(alone), 1)
     trial.bad = sum(policy.counts.values()) // max(len(alone), 1)

@@ -72,6 +72,18 @@ def shorten(text: str, room: float, size: float, *, bold: bool = False, mono: bo
     return text[:count].rstrip() + ELLIPSIS
 
 
+def shorten_middle(text: str, room: float, size: float) -> str:
+    """Return the text; if it is wider than the room, with an ellipsis in place of its middle."""
+    text = clean_line(text)
+    if measure_width(text, size) <= room:
+        return text
+    half = (room / size - _WIDTHS[ELLIPSIS]) / 2
+    ems = _measure_ems(text, mono=False)
+    before = sum(reached <= half for reached in accumulate(ems))
+    after = sum(reached <= half for reached in accumulate(reversed(ems)))
+    return f"{text[:before].rstrip()}{ELLIPSIS}{text[len(text) - after :].lstrip()}"
+
+
 def wrap_text(text: str, room: float, size: float, lines: int, *, mono: bool = False) -> list[str]:
     """Return the text as at most so many lines, broken at spaces; the last may be cut."""
     found: list[str] = []

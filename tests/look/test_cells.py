@@ -2,6 +2,7 @@
 
 import pytest
 
+from rtbot.look.cell_column import CellColumn
 from rtbot.look.cell_forms import describe_cell, is_absent, to_number
 from rtbot.look.column_facts import DetectedSigns, SampledTable, describe_column, find_number_signs
 from rtbot.look.sparkline import draw_text_sparkline, use_plain_signs
@@ -95,7 +96,7 @@ def test_signs_are_those_of_all_cells(cells, decimal, thousands, doubt):
 
 
 def column(*cells):
-    return describe_column("x", cells, DetectedSigns())
+    return describe_column("x", CellColumn(cells), DetectedSigns())
 
 
 def test_a_column_of_numbers_with_tokens():

@@ -32,7 +32,7 @@ from rtbot.viz.charts.downsample import (
     Collector,
     split_by_key,
 )
-from rtbot.viz.charts.lines import MIXED, draw_dots, draw_line, find_states
+from rtbot.viz.charts.lines import MIXED, RING, draw_dots, draw_line, find_states
 from rtbot.viz.charts.panels import find_sparse, group_panels
 from rtbot.viz.charts.summary import Summary
 from tests.data import NUMBERS
@@ -147,9 +147,9 @@ SCALES = TimeScale(0, 100, 0.0, 100.0), ValueScale(0.0, 10.0, 0.0, 10.0)
     [
         ([(0, 0), (50, 10), (100, 5)], "M0 10h0L50 0L100 5"),
         ([(0, 0), (10, 1), (20, math.nan), (30, 3), (40, 4)], "M0 10h0L10 9M30 7h0L40 6"),
-        ([(0, math.nan), (10, 1), (20, math.inf)], "M10 9h0"),
+        ([(0, math.nan), (10, 1), (20, math.inf)], f"M10 9{RING}"),
         ([(0, math.nan)], ""),
-        ([(50, 2), (50, 2)], "M50 8h0"),
+        ([(50, 2), (50, 2)], f"M50 8{RING}"),
     ],
 )
 def test_lines_break_where_there_is_nothing_to_draw(rows, path):
@@ -373,6 +373,8 @@ def row(**spans):
         ([row(a=(310, 370), b=(312, 365), c=(-4, 5))], [["a", "b"], ["c"]]),
         ([row(a=(0, 5), b=(0, 1000))], [["a"], ["b"]]),
         ([row(a=(0, 100), b=(50, 50))], [["a", "b"]]),
+        ([row(a=(0, 100), b=(48, 51))], [["a", "b"]]),
+        ([row(a=(0, 100), b=(99, 102))], [["a"], ["b"]]),
         ([row(a=(12, 12.1), b=(8, 8.1))], [["a"], ["b"]]),
         ([row(a=(11, 12), b=(10, 11), c=(9, 10))], [["a", "b", "c"]]),
         ([row(a=(10, 20), b=(12, 18)), row(a=(10, 20), b=(0, 1e6))], [["a"], ["b"]]),
@@ -647,3 +649,26 @@ def test_no_chart_of_a_run_that_fails(folder):
     (folder / "d.csv").write_text("date,k,x\n2024-05-01,a,1\n2024-05-02,a,oops\n", encoding="utf-8")
     assert run(["run", "g.yaml", "d.csv", "--key", "k", "-o", "o.csv", "--plot", "x.svg"]) == 4
     assert not (folder / "x.svg").exists()
+
+
+def test_an_input_that_is_an_output_is_drawn_once(folder):
+    both = "inputs: {x: number, z: number}\noperators: {y: x + z}\noutputs: [x, y]\n"
+    (folder / "g.yaml").write_text(both, encoding="utf-8")
+    (folder / "d.csv").write_text("t,x,z\n1,1,2\n2,2,3\n3,3,4\n", encoding="utf-8")
+    assert run(["run", "g.yaml", "d.csv", "-o", "o.csv", "--plot", "x.svg"]) == 0
+    picture = (folder / "x.svg").read_text(encoding="utf-8")
+    assert texts(picture, "ink") == ["x", "y", "z (input)"]
+
+
+def test_long_names_are_cut_in_the_middle():
+    name = "biomasse_mwh_originalaufloesungen_" + "_x" * 20
+    rows = {"t": np.array([1, 2]), "value": np.array([1.0, 2.0])}
+    picture = chart({name: rows, f"{name}_mean": rows})
+    shown = texts(picture, "ink")
+    assert all(text.startswith("biomasse_mwh") and len(text) < len(name) for text in shown)
+    assert shown[1].endswith("_x_mean")
+
+
+def test_one_instant_has_one_mark_of_time():
+    (instant,) = TimeAxis("us").ticks(noon := 1_700_049_600_000_000, noon, 8)
+    assert instant == (noon, "12:00")

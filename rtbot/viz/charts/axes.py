@@ -102,6 +102,9 @@ class TimeAxis:
             step = max(int(round_step(last - first, count)), 1)
             start = -(-first // step) * step
             return [(time, f"{time:,}") for time in range(start, last + 1, step)]
+        if first == last:
+            whole = first * NANOSECONDS[self.unit] % (60 * SECOND) == 0
+            return [(first, _format_date(self._local(first), 60 * SECOND if whole else SECOND))]
         wanted = (last - first) * NANOSECONDS[self.unit] / count
         if wanted > STEPS[-1]:
             return list(self._calendar_ticks(first, last, wanted))

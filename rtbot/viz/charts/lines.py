@@ -19,6 +19,10 @@ MIXED = -1
 """The state of a bucket in which there were several."""
 
 
+RING = "m-1.2 0a1.2 1.2 0 1 0 2.4 0a1.2 1.2 0 1 0-2.4 0"
+"""A small circle around a point."""
+
+
 def draw_line(buckets: ChartBuckets, time: TimeScale, value: ValueScale) -> str:
     """Return the path of a line through the messages, one column of the picture after another."""
     shown = merge_columns(buckets, time.at)
@@ -35,21 +39,27 @@ def draw_line(buckets: ChartBuckets, time: TimeScale, value: ValueScale) -> str:
         ],
         1,
     )
-    parts: list[str] = []
-    before, run = "", None
+    runs: list[list[str]] = []
+    run = None
     for points, first_run, last_run in zip(
         corners.tolist(), shown.first_run.tolist(), shown.last_run.tolist(), strict=True
     ):
-        breaks = first_run != run
+        if first_run != run:
+            runs.append([])
         run = last_run
         for x, y in points:
             at = f"{format_coordinate(x)} {format_coordinate(y)}"
-            if breaks:
-                parts.append(f"M{at}h0")
-            elif at != before:
-                parts.append(f"L{at}")
-            breaks, before = False, at
-    return "".join(parts)
+            if not runs[-1] or at != runs[-1][-1]:
+                runs[-1].append(at)
+    return "".join(map(_draw_run, runs))
+
+
+def _draw_run(points: list[str]) -> str:
+    """Draw a line through points; a point alone is a ring that can be seen."""
+    start = f"M{points[0]}"
+    if len(points) == 1:
+        return f"{start}{RING}"
+    return f"{start}h0" + "".join(f"L{point}" for point in points[1:])
 
 
 def draw_dots(buckets: ChartBuckets, time: TimeScale, value: ValueScale) -> str:

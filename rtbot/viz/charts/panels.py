@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from rtbot.viz.charts.axes import ValueScale
 from rtbot.viz.charts.lines import MIXED, draw_dots, draw_line, find_states
-from rtbot.viz.svg_text import escape, format_coordinate, format_element, measure_width, shorten
+from rtbot.viz.svg_text import (
+    escape,
+    format_coordinate,
+    format_element,
+    measure_width,
+    shorten,
+    shorten_middle,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +26,14 @@ SIZE, SMALL = 11.0, 10.5
 DATE_ROOM = 42.0
 """What is left free around a date."""
 
+NAME_ROOM = 280.0
+"""How wide a name in the legend is at most."""
+
 STRIP, STRIP_GAP, LABEL_ROOM = 16.0, 5.0, 30.0
+WITHIN, BESIDE = 50, 10
+"""A series is seen on a scale that is so many times its own span, where it is the scale of a series
+around it, or one of a series beside it."""
+
 SPARSE = 20
 """A series with so many times fewer messages than another one is drawn as dots."""
 
@@ -77,7 +91,9 @@ def _is_comparable(one: tuple[float, float], other: tuple[float, float]) -> bool
     sizes = [span[1] / 2 - span[0] / 2 for span in (one, other)]
     whole = high / 2 - low / 2
     apart = max(one[0], other[0]) / 2 - min(one[1], other[1]) / 2
-    if apart <= 0 and all(size >= whole / 10 or size == 0 for size in sizes):
+    inside = max(sizes) == whole
+    least = whole / (WITHIN if inside else BESIDE)
+    if apart <= 0 and all(size >= least or size == 0 for size in sizes):
         return True
     ends = sorted(map(abs, (low, high)))
     return low * high > 0 and ends[1] <= 2 * ends[0] and apart <= max(sizes) + whole / 4
@@ -134,7 +150,7 @@ def draw_strip(
     name: str, series: ChartSeries | None, time: TimeScale, top: float, look: str, texts: list[str]
 ) -> list[str]:
     """Draw states as a strip: where a boolean is true, or which text holds."""
-    label = shorten(name, time.left - 16, SMALL)
+    label = shorten_middle(name, time.left - 16, SMALL)
     parts = [
         format_element("rect", class_="bed", x=time.left, y=top, width=time.width, height=STRIP),
         draw_text("quiet", label, time.left - 8, top + 12, "end"),
@@ -197,7 +213,7 @@ def draw_legend(
     parts: list[str] = []
     x, y = left, top
     for name, look in names.items():
-        shown = shorten(name, 200.0, SIZE)
+        shown = shorten_middle(name, NAME_ROOM, SIZE)
         wide = 22 + measure_width(shown, SIZE) + 18
         if x + wide > left + room and x > left:
             x, y = left, y + 18
