@@ -44,9 +44,11 @@ def make_specs(
             key,
             own.unit,
             columns.time or own.time,
-            columns.inputs.get(name),
+            columns.name_value(name),
             clock=make_clock(own.reading, own.unit),
             given=bool(columns.time),
+            fields=declared.type.fields,
+            columns=columns.name_fields(declared),
         )
     return specs
 

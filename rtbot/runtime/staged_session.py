@@ -255,7 +255,7 @@ class StagedSession(SessionBase):
                     raise DataError("changes have no run key", code="RT303", input=name)
                 table: Any = make_change_row(spec, time, value, weight)
             else:
-                column = self.columns.inputs.get(name, "value")
+                column = self.columns.name_value(name) or "value"
                 table = make_message(self.key, column, time, value, key)
             result = self._push({name: table})
         except PlacedError as error:

@@ -26,7 +26,7 @@ from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
 from rtbot.graph.document import Document, MappingNode, ScalarNode
-from rtbot.graph.model import CheckedGraph, Input, Node, Ref
+from rtbot.graph.model import CheckedGraph, Input, Node, Ref, list_input_types
 
 if TYPE_CHECKING:
     from collections import abc
@@ -136,7 +136,7 @@ class _Check:
         self, inputs: dict[str, Input | None], drafts: dict[str, Draft]
     ) -> dict[Ref, Type]:
         """Make the nodes in dependency order; return the types of all outputs that have one."""
-        types = {Ref(name): one.type for name, one in inputs.items() if one is not None}
+        types = list_input_types(one for one in inputs.values() if one is not None)
         for draft in sort_drafts(drafts, self.context):
             node = make_node(draft, types, self.context)
             if node is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems, graph_error
 from rtbot.graph.check.context import Context, join_names, read_entries
+from rtbot.graph.check.record_type import read_columns
 from rtbot.graph.check.reading_options import (
     CSV_KEYS,
     READING,
@@ -81,6 +82,9 @@ WHOLE_KEYS = ("unit", "key", "columns_as", "ttl", "on_bad_transaction", "max_del
 OWN_KEYS = tuple(key for key in IO_KEYS if key not in WHOLE_KEYS)
 """Keys that an input may have of its own; the others are of the whole graph."""
 
+COLUMNS = "columns"
+"""The key of the columns of a record, which is of an input alone."""
+
 CHANGE_KEYS = ("excess", "conflicts", "on_bad_transaction", "max_delta_rows")
 """Keys that are for change inputs alone."""
 
@@ -154,7 +158,12 @@ def read_input_io(
             continue
         what, hints = f"the io of the input {name}", hint_places(node, OWN_KEYS)
         node = _leave_out(node, overrides)
-        fields = read_entries(node, what, OWN_KEYS, context.problems, hints)
+        is_record = one is not None and bool(one.type.fields)
+        keys = (*OWN_KEYS, COLUMNS) if is_record else OWN_KEYS
+        fields = read_entries(node, what, keys, context.problems, hints)
+        columns = fields.pop(COLUMNS, None)
+        if one is not None and columns is not None:
+            one = found[name] = replace(one, columns=read_columns(columns, one, context))  # noqa: PLW2901
         if not fields or one is None:
             continue
         own = _read_values(fields, io, context)
@@ -170,6 +179,7 @@ def hint_places(node: DocumentNode | None, allowed: abc.Collection[str]) -> dict
     for key in IO_KEYS:
         if key not in allowed:
             hints[key] = "it is of the whole graph: it belongs under the `io` at the top"
+    hints[COLUMNS] = "it is for a record, in the `io` of that input"
     there = node.items if isinstance(node, MappingNode) else {}
     return {key: hint for key, hint in hints.items() if key in there}
 
