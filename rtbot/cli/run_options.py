@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rtbot.api import Graph
+    from rtbot.io.bindings import Given
     from rtbot.operator import Type
 
 POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
@@ -136,14 +137,32 @@ def _check_columns(names: Sequence[str]) -> None:
         raise click.UsageError(f"two columns of the result would be named {twice!r}")
 
 
-def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Split every NAME=FILE[:COLUMN]."""
-    found: dict[str, tuple[str, str | None]] = {}
+def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, Given]]:
+    """Split every NAME=FILE[:COLUMN]; a record has FIELD=COLUMN,... behind the colon."""
+    found: dict[str, tuple[str, Given]] = {}
     for text in given:
         name, path = _split_assignment(text, "--in", graph.checked.inputs)
         if name in found:
             raise click.UsageError(f"--in {name} is given twice")
-        found[name] = split_column(Files(), path)
+        file, column = split_column(Files(), path)
+        fields = [field.name for field in graph.checked.inputs[name].type.fields]
+        found[name] = file, column
+        if fields and column is not None:
+            found[name] = file, _parse_fields(text, column, fields)
+    return found
+
+
+def _parse_fields(text: str, columns: str, fields: Sequence[str]) -> dict[str, str]:
+    """Split FIELD=COLUMN[,FIELD=COLUMN]."""
+    found: dict[str, str] = {}
+    for part in columns.split(","):
+        field, equals, column = part.partition("=")
+        if not equals or not column:
+            raise click.UsageError(f"--in {text}: a record takes FIELD=COLUMN, not {part!r}")
+        if field not in fields:
+            hint = suggest_name(field, fields) or f"there are {', '.join(fields)}"
+            raise click.UsageError(f"--in {text}: there is no field {field!r}; {hint}")
+        found[field] = column
     return found
 
 

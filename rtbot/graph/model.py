@@ -20,7 +20,7 @@ MAX_DELTA_ROWS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An output port of an operator, or an input of the graph: port `o1`, or a field of a record."""
+    """An output port of an operator, or an input of the graph (`o1`, or a field of a record)."""
 
     id: str
     port: str = "o1"
@@ -41,7 +41,7 @@ class Input:
     mark: SourceSpan = SourceSpan()
     doc: str = ""
     io: Io | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def ports(self) -> dict[str, Type]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rtbot.graph.model import Ref, list_input_types
 from rtbot.tables import TextColumn
+from rtbot.tables.record_column import RecordColumn
 from rtbot.tables.wide import sort_outputs
 from rtbot.viz.charts.axes import TimeAxis
 from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.downsample import Collector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
 
@@ -38,17 +41,19 @@ class Plotter:
 
     def add_inputs(self, columns: Mapping[str, Columns]) -> None:
         """Take what was pushed."""
-        kinds = {name: one.type.kind for name, one in self._checked.inputs.items()}
+        parts = [part for item in columns.items() for part in _list_series(*item)]
+        kinds = list_input_types(self._checked.inputs.values())
         tables = {
-            f"{name} (input)": self._make_table(whole)
-            for name, whole in columns.items()
-            if kinds[name] in NUMERIC
+            f"{ref.id if ref.port == 'o1' else ref} (input)": self._make_table(whole)
+            for ref, whole in parts
+            if kinds[ref].kind in NUMERIC
         }
         self._collected.add(sort_outputs(tables, self._session.key))
 
     def _make_table(self, whole: Columns) -> dict[str, np.ndarray]:
         table = dict(zip(self._session.key, map(_to_object_array, whole.keys), strict=True))
         valid = {} if whole.valid is None else {"value_valid": whole.valid}
+        assert not isinstance(whole.value, RecordColumn), "a record is split before"
         return table | {"t": whole.time, "value": _to_object_array(whole.value)} | valid
 
     def svg(self, unit: str | None, style: TimeStyle | None) -> str:
@@ -57,6 +62,16 @@ class Plotter:
         count = 1 if keys is None else len(keys.list_open_slots())
         clock = TimeAxis.of(unit, style)
         return draw_chart(self._collected, self._outputs, clock, self._checked.name, count)
+
+
+def _list_series(name: str, whole: Columns) -> Iterator[tuple[Ref, Columns]]:
+    """Yield what was pushed to an input, each field of a record by itself."""
+    record = whole.value
+    if not isinstance(record, RecordColumn):
+        yield Ref(name), whole
+        return
+    for field, value, valid in zip(record.names, record.values, record.valid, strict=True):
+        yield Ref(name, field), replace(whole, value=value, valid=valid)
 
 
 def _to_object_array(part: np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]) -> np.ndarray:

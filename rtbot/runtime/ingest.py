@@ -146,8 +146,8 @@ class Ingest:
         if not isinstance(value, RecordColumn):
             return [self._make_column(value, table.valid, nullable=spec.nullable)]
         return [
-            self._make_column(*part, nullable=field.type.nullable)
-            for *part, field in zip(value.values, value.valid, spec.fields, strict=True)
+            self._make_column(column, valid, nullable=field.type.nullable)
+            for column, valid, field in zip(value.values, value.valid, spec.fields, strict=True)
         ]
 
     def _make_column(

@@ -12,6 +12,7 @@ from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
 from rtbot.runtime.kernels.rows import LAST
 from rtbot.tables import TableSpec, to_columns
+from rtbot.tables.record_column import RecordColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,7 +102,7 @@ class PushPath:
             raise DataError(message, code="RT211", input=self.name, time=time)
         if checked.valid is not None and not checked.valid[0]:
             return int(checked.time[0]), None
-        if self.plain_types:
+        if isinstance(checked.value, RecordColumn):
             return int(checked.time[0]), checked.value.tolist()[0]
         if self.kind == "text":
             return int(checked.time[0]), value

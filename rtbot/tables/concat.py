@@ -81,7 +81,8 @@ def _concat_keys(parts: Sequence[Key]) -> Key:
         nulls = (
             TextColumn(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts
         )
-        return _concat_values(list(nulls))
+        found: Key = _concat_values(list(nulls))
+        return found
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)  # type: ignore[arg-type]
     pairs = [_split_mask(part) for part in parts]

@@ -260,8 +260,8 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
     if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
         return tuple(require_column(form, name, spec) for name in spec.time)
     present = [name for name in TIME_NAMES if name in form and name not in spec.key]
-    taken = (spec.value, spec.name, *(one.name for one in spec.fields), *spec.columns.values())
-    others = [name for name in present if name not in taken] or present
+    values = (spec.value, spec.name, *(one.name for one in spec.fields), *spec.columns.values())
+    others = [name for name in present if name not in values] or present
     if not others:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         taken = {*spec.key, spec.value or spec.name, "value", "input"}

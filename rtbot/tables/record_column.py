@@ -80,19 +80,20 @@ def assemble_records(
     """Return records of the values of every field and the masks of what is not absent."""
     whole: np.ndarray | None = None
     there: np.ndarray | None = None
-    if sparse and all(valid is not None for _, valid in parts):
-        there = np.logical_or.reduce([valid for _, valid in parts])
+    given = [valid for _, valid in parts if valid is not None]
+    if sparse and len(given) == len(parts):
+        there = np.logical_or.reduce(given)
         whole = None if there.all() else there
     values: list[Values] = []
     masks: list[np.ndarray | None] = []
-    for field, (column, valid) in zip(fields, parts, strict=True):
+    for field, (cells, valid) in zip(fields, parts, strict=True):
         mask = None if valid is None or valid.all() else valid
         if mask is not None and not field.type.nullable:
             whole = mask if whole is None else whole & mask
             mask = None
-        elif mask is not None and isinstance(column, np.ndarray):
-            column = np.where(mask, column, FILLERS[field.type.kind])  # noqa: PLW2901
-        values.append(column)
+        elif mask is not None and isinstance(cells, np.ndarray):
+            cells = np.where(mask, cells, FILLERS[field.type.kind])  # noqa: PLW2901
+        values.append(cells)
         masks.append(mask)
     column = RecordColumn(tuple(one.name for one in fields), tuple(values), tuple(masks))
     if whole is None:
@@ -112,8 +113,8 @@ def split_records(column: Column, fields: Sequence[Field], name: str) -> dict[st
         import pyarrow.compute as pc
 
         if pa.types.is_struct(column.type):
-            given = [column.type.field(place).name for place in range(column.type.num_fields)]
-            _check_names(given, names, {"input": name})
+            there = [column.type.field(place).name for place in range(column.type.num_fields)]
+            _check_names(there, names, {"input": name})
             return {field: pc.struct_field(column, field) for field in names}
         column = column.to_pylist()
     cells: dict[str, list[Any]] = {field: [] for field in names}

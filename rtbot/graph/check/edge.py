@@ -62,8 +62,8 @@ def _read_input_type(
     fields = read_entries(node, f"the input {name}", allowed, context.problems, hints)
     doc = read_text(fields.get("doc"), "doc", context.problems)
     if RECORD in fields:
-        declared = require_fields(name, fields[RECORD], node.keys[RECORD], RECORD_EXAMPLE)
-        return read_record(name, declared, read_type), doc
+        record = require_fields(name, fields[RECORD], node.keys[RECORD], RECORD_EXAMPLE)
+        return read_record(name, record, read_type), doc
     declared = fields.get("type")
     if declared is None:
         if any(suggest_known_name(key, ("type",)) for key in node.items):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems, graph_error
 from rtbot.graph.check.context import Context, join_names, read_entries
-from rtbot.graph.check.record_type import read_columns
 from rtbot.graph.check.reading_options import (
     CSV_KEYS,
     READING,
@@ -15,6 +14,7 @@ from rtbot.graph.check.reading_options import (
     read_reading,
     read_texts,
 )
+from rtbot.graph.check.record_type import read_columns
 from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode, from_mapping
 from rtbot.graph.model import Io
@@ -138,6 +138,7 @@ def read_io(
     found = _read_values(fields, Io(), context)
     found = _complete_key(fields, found, context)
     _check_merging(fields, found, inputs.values(), context)
+    _check_series_columns(fields, inputs.values(), context)
     check_change_io(fields, found, list(inputs.values()), context)
     return found
 
@@ -264,6 +265,18 @@ def _check_merging(
             hint = "error, first and last work for every type"
             context.problems.add("RT160", fields["duplicates"].mark, message, hint)
             break
+
+
+def _check_series_columns(
+    fields: abc.Mapping[str, DocumentNode],
+    inputs: abc.Iterable[Input | None],
+    context: Context,
+) -> None:
+    """Note that a column cannot be a series of records."""
+    for one in inputs:
+        if "columns_as" in fields and one is not None and one.type.fields:
+            message = f"columns_as is for one value in every cell, {one.name} is a record"
+            context.problems.add("RT160", fields["columns_as"].mark, message, "leave it out")
 
 
 def check_change_io(

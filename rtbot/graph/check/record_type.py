@@ -1,4 +1,4 @@
-"""Inputs whose messages have several values: `record{bid: number, ask: number}`, or as a mapping."""
+"""Inputs whose messages have several values: `{record: {bid: number, ask: number}}`."""
 
 from __future__ import annotations
 

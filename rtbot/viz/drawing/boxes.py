@@ -71,14 +71,18 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
     """Make the boxes and wires of a checked graph."""
     made = Diagram(checked.name, checked.description)
     places: dict[str, int] = {}
-    types = {name: {"o1": str(one.type)} for name, one in checked.inputs.items()}
+    types = {
+        name: {port: str(type_) for port, type_ in one.ports.items()}
+        for name, one in checked.inputs.items()
+    }
     types |= {
         name: {port: str(type_) for port, type_ in node.types.items()}
         for name, node in checked.nodes.items()
     }
     for name, one in checked.inputs.items():
         places[name] = len(made.boxes)
-        outs = (BoxPort("o1", "", str(one.type)),)
+        fields = bool(one.type.fields)
+        outs = tuple(BoxPort(port, port * fields, type_) for port, type_ in types[name].items())
         made.boxes.append(Box("input", name, outs=outs, tip=_format_tip(f"input {name}", one)))
     for name, node in checked.nodes.items():
         places[name] = len(made.boxes)
@@ -138,7 +142,8 @@ def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
         return declared.alias if declared.alias and not declared.variadic else port
     ref = node.inputs[port]
     source = checked.nodes.get(ref.id)
-    return str(ref) if source is not None and len(source.outputs) > 1 else ref.id
+    alone = ref.port == "o1" if source is None else len(source.outputs) == 1
+    return ref.id if alone else str(ref)
 
 
 def _find_alias(outputs: Any, port: str) -> str:
