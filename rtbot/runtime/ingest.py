@@ -172,11 +172,11 @@ class Ingest:
         for column in columns:
             out, valid = np.empty_like(column.value), None
             self.kernels.scatter(slots, rows, self.place, ends, time, column.value, out_time, out)
-            ends[:] = starts[:-1]
             if column.valid is not None:
                 valid = np.empty(rows, bool)
-                self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
                 ends[:] = starts[:-1]
+                self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
+            np.copyto(ends, starts[:-1])
             found.append(Column(out, valid))
         return Batch(starts, out_time, found)
 
