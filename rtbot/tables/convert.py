@@ -165,13 +165,11 @@ def _read_records(form: LazyTable, spec: TableSpec) -> RecordRows:
 
 
 def find_records(form: LazyTable, spec: TableSpec) -> str | None:
-    """Return the name of a column of whole records: `value`, or that of the input."""
-    names = {one.name for one in spec.fields}
-    if spec.columns or any(f"{spec.name}.{name}" in form for name in names):
+    """Return the name of a column of whole records, `value` or that of the input, or None."""
+    if any(name_field(form, one.name, spec) in form for one in spec.fields):
         return None
-    if names & {*form}:
-        return None
-    return next((name for name in ("value", spec.name) if name in form), None)
+    found = next((name for name in ("value", spec.name) if name in form), None)
+    return None if found is None or isinstance(form[found](), np.ndarray) else found
 
 
 def name_field(form: LazyTable, name: str, spec: TableSpec) -> str:
