@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, overload
 
 from rtbot.builder.call_sites import CallSite, add_source_lines, find_call_site
-from rtbot.builder.stream import Operand, ParameterRef, Stream, Streams
+from rtbot.builder.stream import Fields, Operand, ParameterRef, Stream
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Builder:
     @overload
     def input(
         self, name: str, type: Record, *, doc: str = ..., io: InputSettings | None = ...
-    ) -> Streams: ...
+    ) -> Fields: ...
 
     def input(
         self,
@@ -162,7 +162,7 @@ class Builder:
         *,
         doc: str = "",
         io: InputSettings | None = None,
-    ) -> Stream | Streams:
+    ) -> Stream | Fields:
         """Add an input: number, integer, boolean or text; with `?` it may be null.
 
         That of a `record` is a stream for each of its fields. `io` are keys of `io` that are other
@@ -177,7 +177,7 @@ class Builder:
                 field: Stream(self, "stream", (), BuiltPort(made, field), place)
                 for field in type.fields
             }
-            return Streams(name, {field: field for field in fields}, fields)
+            return Fields(name, {field: field for field in fields}, fields)
         self.inputs.append(Entry(name, {"type": type, **more} if more else type, place))
         return Stream(self, "stream", (), BuiltPort(made), place)
 
@@ -204,16 +204,25 @@ class Builder:
         self.parameters.append(Entry(name, declared["default"] if short else declared, place))
         return ParameterRef(self, "parameter", (), name, place)
 
-    def output(self, **streams: Stream) -> None:
-        """Make streams public under these names.
+    def output(self, **streams: Stream | Fields | Mapping[str, Stream]) -> None:
+        """Make streams public under these names; a mapping, or a record, has one for each field.
 
         An operator without an `id` gets the name of its output as its id.
         """
         place = find_call_site()
-        for name, stream in streams.items():
-            self.outputs.append(
-                Entry(name, require_stream(stream, self, f"the output {name}"), place)
-            )
+        for name, given in streams.items():
+            what = f"the output {name}"
+            value: Stream | dict[str, Stream]
+            if isinstance(given, Mapping):
+                value = {
+                    field: require_stream(stream, self, f"{what}.{field}")
+                    for field, stream in given.items()
+                }
+            elif isinstance(given, Fields):
+                value = {one.value.port: require_stream(one, self, what) for one in given}
+            else:
+                value = require_stream(given, self, what)
+            self.outputs.append(Entry(name, value, place))
 
     def io(self, **settings: Unpack[Settings]) -> None:
         """Set keys of `io`: units, columns, what happens at the edge, how files are written."""

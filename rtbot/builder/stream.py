@@ -214,6 +214,10 @@ class Streams:
         return f"<Streams of {self._type}: {', '.join(self._ports)}>"
 
 
+class Fields(Streams):
+    """The fields of an input that is a record."""
+
+
 def find_builder(given: Any) -> Builder | None:
     """Return the builder that something belongs to."""
     if isinstance(given, Streams):

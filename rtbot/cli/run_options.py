@@ -43,7 +43,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     _refuse_for_tables(graph, options)
     found = Job(
         request,
-        tuple(_build_targets(outputs, options)),
+        tuple(_build_targets(outputs, graph.checked.records, options)),
         None
         if rejects is None
         else Target(rejects, detect_target_format("--rejects", rejects), (), "long"),
@@ -176,21 +176,31 @@ def _split_assignment(text: str, option: str, known: Collection[str]) -> tuple[s
     return name, path
 
 
-def _build_targets(outputs: Mapping[str, Type], options: Mapping[str, Any]) -> Iterator[Target]:
-    """Decide which outputs go where: --out, the rest to -o; without either all go to stdout."""
+def _build_targets(
+    outputs: Mapping[str, Type],
+    records: Mapping[str, Sequence[str]],
+    options: Mapping[str, Any],
+) -> Iterator[Target]:
+    """Decide which outputs go where: --out, the rest to -o; without either all go to stdout.
+
+    The fields of a record go to one file.
+    """
     places: dict[str, str] = {}
     for text in options["outputs"]:
-        name, path = _split_assignment(text, "--out", outputs)
-        if name in places:
-            raise click.UsageError(f"--out {name} is given twice")
-        places[name] = path
+        given, path = _split_assignment(text, "--out", {*outputs, *records})
+        for name in [f"{given}.{field}" for field in records.get(given, ())] or [given]:
+            if name in places:
+                raise click.UsageError(f"--out {name} is given twice")
+            places[name] = path
     rest, target, form = options["target"], options["target"], options["form"]
     if rest is None and not places:
         rest = STANDARD
     if target is not None and Files().is_folder(target):
         Files().make_folder(target)
         suffix = "txt" if form == "table" else form or "csv"
-        places = {name: str(Path(target) / f"{name}.{suffix}") for name in outputs} | places
+        heads = {f"{name}.{field}": name for name, fields in records.items() for field in fields}
+        files = {name: f"{heads.get(name, name)}.{suffix}" for name in outputs}
+        places = {name: str(Path(target) / file) for name, file in files.items()} | places
         rest = None
     paths = {name: places.get(name, rest) for name in outputs}
     grouped: dict[object, list[str]] = {}

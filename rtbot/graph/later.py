@@ -23,8 +23,11 @@ def refuse_changes(checked: CheckedGraph, where: str) -> None:
 
 def refuse_records(checked: CheckedGraph, where: str) -> None:
     """Raise GraphError for a graph whose messages have several values, if `where` has none yet."""
+    hint = "give the graph an input, or an output, for every field"
     for one in checked.inputs.values():
         if one.type.fields:
             message = f"{where} has no records yet, as the input {one.name} is"
-            hint = "give the graph an input for every field: " + ", ".join(one.ports)
             raise graph_error("RT141", one.mark, message, hint)
+    for name in checked.records:
+        mark = next(iter(checked.inputs.values())).mark
+        raise graph_error("RT141", mark, f"{where} has no records yet, as {name} is", hint)

@@ -183,10 +183,25 @@ class CheckedGraph:
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Any, ...] = ()
 
+    @property
+    def records(self) -> dict[str, tuple[str, ...]]:
+        """The outputs that are records, with their fields: those of `outputs` that have a dot."""
+        found: dict[str, tuple[str, ...]] = {}
+        for output in self.outputs:
+            name, dot, field_ = output.partition(".")
+            if dot:
+                found[name] = (*found.get(name, ()), field_)
+        return found
+
 
 def list_input_types(inputs: Iterable[Input]) -> dict[Ref, Type]:
     """Return the types of all that operators read of inputs."""
     return {Ref(one.name, port): type_ for one in inputs for port, type_ in one.ports.items()}
+
+
+def list_node_types(nodes: Iterable[Node]) -> dict[Ref, Type]:
+    """Return the types of all output ports of nodes."""
+    return {Ref(node.id, port): node.types[port] for node in nodes for port in node.outputs}
 
 
 def find_file_setting(checked: CheckedGraph) -> str:

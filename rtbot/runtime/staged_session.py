@@ -411,7 +411,8 @@ class StagedSession(SessionBase):
                 tables[name] = self._decode(flow.changes.get(ref), schema)
                 self.rows[name] += len(next(iter(tables[name].values())))
         schemas = self.plan.change_outputs
-        return Result(tables, self.key, self.io.unit, self.time_column, schemas)
+        records = self.plan.checked.records
+        return Result(tables, self.key, self.io.unit, self.time_column, schemas, records)
 
     def _decode(self, rows: TimedRows | None, schema: Any) -> OutputTable:
         codec = RowCodec(schema, self.texts)

@@ -20,13 +20,21 @@ from rtbot.graph.check.io_section import (
     read_unit,
 )
 from rtbot.graph.check.parameters import read_parameters
+from rtbot.graph.check.record_outputs import RecordOutputs
 from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_drafts
 from rtbot.graph.check.resolve_nodes import make_node
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
 from rtbot.graph.document import Document, MappingNode, ScalarNode
-from rtbot.graph.model import CheckedGraph, Input, Node, Ref, list_input_types
+from rtbot.graph.model import (
+    CheckedGraph,
+    Input,
+    Node,
+    Ref,
+    list_input_types,
+    list_node_types,
+)
 
 if TYPE_CHECKING:
     from collections import abc
@@ -93,7 +101,10 @@ class _Check:
         context.key_fields = make_key_fields(io)
         types = self.type_nodes(inputs, drafts)
         check_bridges(self.nodes.values(), io, io_section, context)
-        outputs = read_outputs(sections.get("outputs"), names, context)
+        records = RecordOutputs(names, types, context)
+        outputs = read_outputs(sections.get("outputs"), names, records, context)
+        self.nodes |= records.nodes
+        types |= list_node_types(records.nodes.values())
         self.check_complete(sections, inputs, drafts, outputs)
         inputs = read_input_io(sections.get("inputs"), inputs, io, overrides, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
@@ -141,7 +152,7 @@ class _Check:
             node = make_node(draft, types, self.context)
             if node is not None:
                 self.nodes[draft.id] = node
-                types |= {Ref(draft.id, port): node.types[port] for port in node.outputs}
+                types |= list_node_types([node])
         return types
 
     def check_complete(
@@ -184,6 +195,7 @@ class _Check:
     ) -> None:
         """Note what nothing reads: no error, but seldom meant."""
         read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+        read |= {ref.id for node in self.nodes.values() for ref in node.inputs.values()}
         read |= {ref.id for ref in outputs.values() if ref is not None}
         read |= {ref.id for test in tests for ref in test.refs}
         for name, one in inputs.items():

@@ -15,6 +15,7 @@ from rtbot.operator import KINDS, Type
 
 if TYPE_CHECKING:
     from rtbot.core.source_span import SourceSpan
+    from rtbot.graph.check.record_outputs import RecordOutputs
     from rtbot.graph.check.references import SymbolTable
 
 _TYPE = re.compile(r"([a-z]+)(\??)")
@@ -113,20 +114,23 @@ def read_type(scalar: ScalarNode) -> Type:
 def read_outputs(
     node: DocumentNode | None,
     names: SymbolTable,
+    records: RecordOutputs,
     context: Context,
 ) -> dict[str, Ref | None]:
     """Return the public outputs: a mapping, or a list of references that name themselves.
 
-    None means one whose problem is noted.
+    One that is a record is an output for each of its fields, `NAME.FIELD`. None means one whose
+    problem is noted.
     """
     result: dict[str, Ref | None] = {}
     for name, mark, item in _list_outputs(node, context):
         try:
-            public, ref = _read_output(name, mark, item, names)
-            if public in result:
+            found = _read_output(name, mark, item, names, records)
+            if result.keys() & found.keys():
+                public = next(one for one in found if one in result)
                 message = f"the output {public!r} is given twice"
                 raise graph_error("RT106", mark, message, "name outputs: `outputs: {name: id}`")
-            result[public] = ref
+            result |= found
         except GraphError as error:
             context.problems.found += error.problems
             if name:
@@ -135,17 +139,26 @@ def read_outputs(
 
 
 def _read_output(
-    name: str, mark: SourceSpan, item: DocumentNode, names: SymbolTable
-) -> tuple[str, Ref]:
-    """Return an output's public name and what it shows."""
+    name: str,
+    mark: SourceSpan,
+    item: DocumentNode,
+    names: SymbolTable,
+    records: RecordOutputs,
+) -> dict[str, Ref | None]:
+    """Return what an output shows, by public name."""
+    if isinstance(item, MappingNode) and name:
+        return records.read(name, mark, item)
     if not isinstance(item, ScalarNode):
         message = f"an output is a reference, this is {item.form}"
         raise graph_error("RT105", item.mark, message, "write {name: id}, or [id, id]")
     if item.missing:
         where = item.mark if name else mark
         raise graph_error("RT105", where, "a reference is missing", "write the id of a stream")
+    given = names.inputs.get(item.text)
+    if given is not None and given.type.fields:
+        return {f"{name or item.text}.{field}": Ref(item.text, field) for field in given.ports}
     ref = names.resolve(item.text, item.mark)
-    return name or item.text.replace(".", "_"), ref
+    return {name or item.text.replace(".", "_"): ref}
 
 
 def _list_outputs(

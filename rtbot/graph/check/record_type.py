@@ -66,7 +66,7 @@ def read_record(
 
     `read_type` returns the type that a text names.
     """
-    fields = read_fields(declared, _check_name, read_type)
+    fields = read_fields(declared, check_field, read_type)
     names = {field.name for field in fields}
     masks = [f"{one.name}_valid" for one in fields if one.type.nullable]
     for mask in masks:
@@ -97,7 +97,7 @@ def read_columns(node: DocumentNode, one: Input, context: Context) -> dict[str, 
     return found
 
 
-def _check_name(field: str, mark: SourceSpan) -> None:
+def check_field(field: str, mark: SourceSpan) -> None:
     """Refuse a name that a field cannot have."""
     if field == "t":
         message = "a field is named t, as the time of a message is"

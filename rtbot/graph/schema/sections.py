@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema
 
 INPUT_TYPES = [kind + null for kind in KINDS for null in ("", "?")]
+FIELD_PATTERN = rf"(?!t$){FIELD.pattern}"
 RECORD_PATTERN = r"^record\s*\{[^{}]*\}$"
 """The type of an input with several values in every message, as text."""
 
@@ -93,7 +94,7 @@ def _build_record(named: Schema) -> Schema:
         "record": {
             "description": "messages with several values: fields and their types",
             "type": "object",
-            "propertyNames": build_named(rf"(?!t$){FIELD.pattern}", "a field"),
+            "propertyNames": build_named(FIELD_PATTERN, "a field"),
             "additionalProperties": named,
             "minProperties": 1,
             "maxProperties": FIELDS_MAX,
@@ -135,7 +136,17 @@ def _build_outputs(definitions: Definitions) -> Schema:
         "uniqueItems": True,
         "minProperties": 1,
         "propertyNames": build_named(ID_PATTERN, "an output"),
+        "additionalProperties": definitions.refer("output", _build_output(definitions)),
+    }
+
+
+def _build_output(definitions: Definitions) -> Schema:
+    """Build a reference, or those of the fields of a record."""
+    return REFERRED | {
+        "type": ["string", "object"],
+        "propertyNames": build_named(FIELD_PATTERN, "a field"),
         "additionalProperties": definitions.refer("reference", REFERRED),
+        "minProperties": 1,
     }
 
 
