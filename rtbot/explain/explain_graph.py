@@ -120,10 +120,11 @@ def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _describe_own(item: Input, io: Io) -> dict[str, str]:
     """Return what the `io` of an input has that is not that of the graph, as text."""
+    columns = {"columns": format_plain(dict(item.columns))} if item.columns else {}
     if item.io is None:
-        return {}
+        return columns
     own, whole = _list_settings(item.io), _list_settings(io)
-    return {key: format_plain(value) for key, value in own.items() if value != whole[key]}
+    return columns | {key: format_plain(one) for key, one in own.items() if one != whole[key]}
 
 
 def _list_settings(io: Io) -> dict[str, Any]:

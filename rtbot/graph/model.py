@@ -169,7 +169,10 @@ def collect_own(inputs: Mapping[str, Input]) -> dict[str, Io]:
 
 @dataclass(frozen=True)
 class CheckedGraph:
-    """Everything that `check` has found about a graph file; `nodes` is in dependency order."""
+    """Everything that `check` has found about a graph file; `nodes` is in dependency order.
+
+    `records` are the fields of outputs that are records, of which each is one of `outputs`.
+    """
 
     name: str
     inputs: Mapping[str, Input]
@@ -182,16 +185,17 @@ class CheckedGraph:
     file: str = "<graph>"
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Any, ...] = ()
+    records: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
-    def records(self) -> dict[str, tuple[str, ...]]:
-        """The outputs that are records, with their fields: those of `outputs` that have a dot."""
-        found: dict[str, tuple[str, ...]] = {}
-        for output in self.outputs:
-            name, dot, field_ = output.partition(".")
-            if dot:
-                found[name] = (*found.get(name, ()), field_)
-        return found
+
+def group_fields(outputs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the fields of outputs that are records, from the names `NAME.FIELD` of these."""
+    found: dict[str, tuple[str, ...]] = {}
+    for output in outputs:
+        name, dot, field_ = output.partition(".")
+        if dot:
+            found[name] = (*found.get(name, ()), field_)
+    return found
 
 
 def list_input_types(inputs: Iterable[Input]) -> dict[Ref, Type]:

@@ -32,6 +32,7 @@ from rtbot.graph.model import (
     Input,
     Node,
     Ref,
+    group_fields,
     list_input_types,
     list_node_types,
 )
@@ -120,6 +121,7 @@ class _Check:
             description=read_text(sections.get("description"), "description", self.problems),
             file=self.document.file,
             meta=self.meta(sections.get("meta")),
+            records=group_fields(outputs),
             warnings=tuple(map(self.document.with_source, self.problems.list_problems("warning"))),
         )
 

@@ -15,6 +15,7 @@ GRAPH_FIRST = "the graph comes before the data: rtbot run GRAPH FILE"
 _SIGN_FIRST = re.compile(r"(?:^|[:\-,{\[]\s)\s*(?=([*&!%@`]\S|[|>]\s*[^\s\d+\-#]|[|>]\s+\d))")
 _GLUED = re.compile(r"(?:^|[{,])\s*(?:- )?([A-Za-z_][\w-]*):(?![\s:/])([^,}\n]+)")
 _TEMPLATE = re.compile(r"\$?\{\{?\s*([A-Za-z_]\w*)\s*\}")
+_RECORD = re.compile(r"[:\s]record\s*\{")
 PARAMETER_BARE = "a parameter is $name, without braces"
 _SEPARATORS = {",": "CSV", ";": "CSV", "\t": "tab-separated"}
 _MAGIC = {
@@ -88,6 +89,8 @@ def _suggest_fix(shown: str, line: int, column: int, error: Any) -> str:
         return f"{character}: write plain spaces and signs"
     if _TEMPLATE.search(shown):
         return PARAMETER_BARE
+    if _RECORD.search(shown[: column + 1]):
+        return "write {record: {bid: number, ask: number}}, or quote the type"
     if _SIGN_FIRST.search(shown):
         return f"quote the expression: {shown[column]!r} has a meaning of its own in YAML"
     if "mapping values" in told and " ? " in shown[:column]:

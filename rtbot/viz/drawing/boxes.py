@@ -45,6 +45,11 @@ class Box:
     outs: tuple[BoxPort, ...] = ()
     tip: str = ""
 
+    @property
+    def is_terminal(self) -> bool:
+        """Whether it is one stream: an input or output of the graph that is no record."""
+        return self.form != "operator" and not self.subtitle
+
 
 @dataclass(frozen=True, slots=True)
 class Wire:
@@ -81,9 +86,11 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
     }
     for name, one in checked.inputs.items():
         places[name] = len(made.boxes)
-        fields = bool(one.type.fields)
-        outs = tuple(BoxPort(port, port * fields, type_) for port, type_ in types[name].items())
-        made.boxes.append(Box("input", name, outs=outs, tip=_format_tip(f"input {name}", one)))
+        kind = "record" if one.type.fields else ""
+        ports = types[name].items()
+        outs = tuple(BoxPort(port, port if kind else "", type_) for port, type_ in ports)
+        tip = _format_tip(f"input {name}", one)
+        made.boxes.append(Box("input", name, kind, outs=outs, tip=tip))
     for name, node in checked.nodes.items():
         places[name] = len(made.boxes)
         made.boxes.append(_build_box(node, checked))
