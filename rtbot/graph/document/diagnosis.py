@@ -18,7 +18,10 @@ _TEMPLATE = re.compile(r"\$?\{\{?\s*([A-Za-z_]\w*)\s*\}")
 PARAMETER_BARE = "a parameter is $name, without braces"
 _FORMS = (
     (_TEMPLATE, PARAMETER_BARE),
-    (re.compile(r":\s+record\s*\{"), "write {record: {bid: number, ask: number}}, or quote the type"),
+    (
+        re.compile(r":\s+record\s*\{"),
+        "write {record: {bid: number, ask: number}}, or quote the type",
+    ),
 )
 """What is not YAML, and what to write in its place."""
 
@@ -92,9 +95,8 @@ def _suggest_fix(shown: str, line: int, column: int, error: Any) -> str:
         return "a comment begins with #, and JSON has none"
     if character := describe_non_ascii("".join(c for c in shown if not c.isalnum())):
         return f"{character}: write plain spaces and signs"
-    for form, hint in _FORMS:
-        if form.search(shown):
-            return hint
+    if shape := next((what for form, what in _FORMS if form.search(shown)), ""):
+        return shape
     if _SIGN_FIRST.search(shown):
         return f"quote the expression: {shown[column]!r} has a meaning of its own in YAML"
     if "mapping values" in told and " ? " in shown[:column]:
