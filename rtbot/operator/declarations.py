@@ -25,7 +25,7 @@ class Type:
     kind: str
     nullable: bool = False
     schema: Schema | None = field(default=None, repr=False)
-    fields: tuple[Field, ...] = ()
+    fields: tuple[Field, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         if self.schema is not None:

@@ -1,173 +1,301 @@
-"""Records as inputs: what they give is what inputs of their fields give that get the same times."""
+"""Inputs and outputs whose messages have several values."""
 
-from functools import cache
-from random import Random
+import json
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 import rtbot
 from rtbot import DataError
+from rtbot.cli.main import run
+from rtbot.core.errors import GraphError
+from tests.record_trials import run_twins
 
-RECORD = """
+QUOTES = """
 inputs:
-  quote:
-    record: {bid: number, ask: "number?", size: integer, venue: text, open: boolean}
+  quote: {record: {bid: number, ask: number?, size: integer, venue: text}}
   price: number
 operators:
   spread: quote.ask - quote.bid
-  mean: {type: MovingAverage, in: quote.bid, window: 3}
-  both: {type: Join, in: [quote.ask, price]}
-  last: {type: Join, how: asof, in: [price, quote.bid, quote.size]}
-  busy: if(quote.open, quote.size, 0)
-outputs:
-  spread: spread
-  mean: mean
-  ask: both.o1
-  bid: last.o2
-  size: last.o3
-  venue: quote.venue
-  busy: busy
+  both: {type: Join, in: [quote.bid, price]}
+outputs: {spread: spread, bid: both.o1, venue: quote.venue, size: quote.size}
 """
-FIELDS = {"bid": "number", "ask": "number?", "size": "integer", "venue": "text", "open": "boolean"}
-SEPARATE = "inputs:\n" + "".join(f"  {name}: {kind}\n" for name, kind in FIELDS.items())
-SEPARATE += RECORD[RECORD.index("  price:") :].replace("quote.", "")
-NUMBERS = [0.0, -0.0, 1.5, 0.1, -3.0, float("nan"), float("inf"), 1e300]
-POLICIES = [
-    {},
-    {"late": "drop", "duplicates": "first"},
-    {"late": "drop", "duplicates": "last"},
-    {"lateness": 3, "late": "drop"},
-    {"lateness": 3, "late": "drop", "duplicates": "first"},
-    {"lateness": 3, "duplicates": "last"},
+ROWS = [
+    (1, {"bid": 1.0, "ask": 3.0, "size": 2**53 + 1, "venue": "a"}),
+    (2, {"bid": 0.1, "ask": None, "size": -1, "venue": "b, c"}),
+    (4, {"bid": -0.0, "ask": float("nan"), "size": 0, "venue": "é"}),
 ]
+WIDE = {
+    "t": [t for t, _ in ROWS],
+    **{name: [row[name] for _, row in ROWS] for name in ROWS[0][1]},
+}
+PRICE = {"t": [2, 4], "price": [5.0, 6.0]}
 
 
-def make_row(rng):
-    return {
-        "bid": rng.choice(NUMBERS),
-        "ask": rng.choice([*NUMBERS, None]),
-        "size": rng.choice([0, 7, -(2**63), 2**63 - 1]),
-        "venue": rng.choice(["a", "", "ü", "long name"]),
-        "open": rng.random() < 0.5,
-    }
+@pytest.fixture(scope="module")
+def graph():
+    return rtbot.load(QUOTES)
 
 
-@cache
-def load_twins(place):
-    """Load both graphs with one of the policies."""
-    policy = ", ".join(f"{key}: {value}" for key, value in POLICIES[place].items())
-    return [rtbot.load(f"{text}io: {{{policy}}}\n") for text in (RECORD, SEPARATE)]
+@pytest.fixture(scope="module")
+def digest(graph):
+    return graph.run({"quote": WIDE, "price": PRICE}).digest()
 
 
-class Twins:
-    """A session with a record, and one with an input for each of its fields."""
-
-    def __init__(self, graphs, key):
-        self.graphs = graphs
-        self.sessions = [graph.start(key) for graph in self.graphs]
-        self.key = key
-        self.found = [{name: [] for name in self.graphs[0].checked.outputs} for _ in range(2)]
-
-    def both(self, *acts):
-        """Do the same to both: a result, or an error of the same code at the same time."""
-        told = []
-        for place, act in enumerate(acts):
-            try:
-                released = act(self.sessions[place])
-            except DataError as error:
-                told.append((error.code, error.time, error.key))
-                continue
-            told.append(None)
-            for name, rows in released:
-                self.found[place][name] += rows
-        assert told[0] == told[1]
-
-    def push(self, rows, keys):
-        column = {"k": keys} if self.key else {}
-        times = [time for time, _ in rows]
-        whole = {name: [row[name] for _, row in rows] for name in FIELDS}
-        record = {"t": times, **whole, **column}
-        kept = [n for n, (_, row) in enumerate(rows) if row["bid"] is not None]
-        parts = {
-            name: {
-                "t": [times[n] for n in kept],
-                "value": [cells[n] for n in kept],
-                **({"k": [keys[n] for n in kept]} if self.key else {}),
-            }
-            for name, cells in whole.items()
-        }
-        self.both(
-            lambda session: list_rows(session.push({"quote": record}), self.key),
-            lambda session: list_rows(session.push(parts), self.key),
-        )
-
-    def push_one(self, time, row, key):
-        more = {"key": key} if self.key else {}
-
-        def push_fields(session):
-            return [
-                item
-                for name, value in row.items()
-                for item in session.push_one(name, time, value, **more).items()
-            ]
-
-        self.both(lambda session: session.push_one("quote", time, row, **more).items(), push_fields)
-
-    def do(self, act):
-        both = [lambda session: list_rows(act(session), self.key)] * 2
-        self.both(*both)
-
-    def resume(self):
-        pairs = zip(self.graphs, self.sessions, strict=True)
-        self.sessions = [graph.resume(session.dump()) for graph, session in pairs]
-
-
-def list_rows(result, key):
-    from rtbot.runtime.push_one import to_rows
-
-    return to_rows(result, key).items()
-
-
-def run_twins(seed):
-    rng = Random(seed)
-    place = seed % len(POLICIES)
-    policy, twins = POLICIES[place], Twins(load_twins(place), ("k",) if rng.random() < 0.5 else ())
-    time, shuffled = 0, policy.get("late") == "drop" or rng.random() < 0.2
-    for _ in range(rng.randrange(1, 12)):
-        rows, keys = [], []
-        for _ in range(rng.choice([0, 1, 1, 2, 8])):
-            time += rng.choice([1, 1, 2])
-            late = rng.choice([0, 0, 1, 2, 5]) if shuffled else 0
-            rows.append((time - late, make_row(rng)))
-            keys.append(rng.choice(["a", "b", "c"]))
-        if len(rows) == 1 and rng.random() < 0.5:
-            twins.push_one(*rows[0], keys[0])
-        else:
-            for _, row in rows:
-                row["bid"] = None if rng.random() < 0.1 else row["bid"]
-            twins.push(rows, keys)
-        if rng.random() < 0.6:
-            column = {"k": [rng.choice("abc")]} if twins.key else {}
-            table = {"price": {"t": [time], "value": [rng.choice(NUMBERS)], **column}}
-            twins.do(lambda session, table=table: session.push(table))
-        if rng.random() < 0.5:
-            twins.resume()
-        if rng.random() < 0.2:
-            until = time - 4
-            twins.do(lambda session, until=until: session.advance(until))
-    counts = [session.account()["inputs"] for session in twins.sessions]
-    lost = counts[0]["quote"]["lost"].pop("null", 0)
-    for name in FIELDS:
-        assert counts[1][name] == counts[0]["quote"] | {"in": counts[0]["quote"]["in"] - lost}
-    twins.do(lambda session: session.finish())
-    assert repr(sort_rows(twins.found[0])) == repr(sort_rows(twins.found[1]))
-
-
-def sort_rows(found):
-    """Return rows in one order: one call may release those of several times, or keys."""
-    return {name: sorted(rows, key=lambda row: repr(row[:-1])) for name, rows in found.items()}
-
-
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", range(18))
 def test_a_record_gives_what_inputs_of_its_fields_give(seed):
     run_twins(seed)
+
+
+# ---- tables
+
+
+def test_tables_of_every_kind_are_the_same_records(graph, digest):
+    records = [row for _, row in ROWS]
+    tables = {
+        "arrow": pa.table(WIDE),
+        "rows": [{"t": t, **row} for t, row in ROWS],
+        "pairs": [[t, row] for t, row in ROWS],
+        "records": {"t": WIDE["t"], "quote": records},
+        "structs": pa.table({"t": WIDE["t"], "value": records}),
+        "named": {f"quote.{name}" if name != "t" else name: cells for name, cells in WIDE.items()},
+        "masks": WIDE
+        | {
+            "ask": np.array([3.0, 7.0, np.nan]),
+            "ask_valid": np.array([True, False, True]),
+        },
+    }
+    for name, table in tables.items():
+        assert graph.run({"quote": table, "price": PRICE}).digest() == digest, name
+
+
+def test_one_table_of_all_inputs_has_the_columns_of_all(graph, digest):
+    table = {name: [*cells[:2], None, cells[2]] for name, cells in WIDE.items()}
+    table |= {"t": [1, 2, 3, 4], "price": [None, 5.0, None, 6.0]}
+    session = graph.start()
+    parts = [session.push(table), session.finish()]
+    assert session.account()["inputs"]["quote"] == {"in": 3, "consumed": 3, "held": 0, "lost": {}}
+    assert parts[0].digest() == digest
+    table["size"][1] = None  # a row that has other fields is lost, and counted
+    session = graph.start()
+    assert len(session.push(table)["venue"]["t"]) == 2
+    assert session.account()["inputs"]["quote"]["lost"] == {"null": 1}
+
+
+def test_columns_have_other_names_where_the_graph_or_the_user_names_them():
+    text = QUOTES.replace("venue: text}}", "venue: text}, io: {columns: {bid: Best Bid}}}")
+    graph = rtbot.load(text)
+    table = {"Best Bid" if name == "bid" else name: cells for name, cells in WIDE.items()}
+    found = graph.run({"quote": table, "price": PRICE})
+    table["A"] = table.pop("ask")
+    session = graph.start(inputs={"quote": {"ask": "A"}})
+    resumed = graph.resume(session.dump())
+    assert resumed.push({"quote": table, "price": PRICE}).digest() == found.digest()
+    for wrong, words in (
+        ({"quote": "A"}, "a column for every field"),
+        ({"quote": {"bd": "A"}}, "no field 'bd'"),
+    ):
+        with pytest.raises(DataError, match=words):
+            graph.start(inputs=wrong)
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "words"),
+    [
+        ({"t": [1], "bid": [1.0]}, "RT204", "no column 'ask'"),
+        ({"t": [1], "value": np.array([1.0])}, "RT204", "no column 'bid'"),
+        ([[1, 2.0]], "RT214", "a record is a mapping"),
+        ([[1, {"bid": 1.0, "ask": 2.0, "size": 1}]], "RT204", "without the field 'venue'"),
+        ([[1, ROWS[0][1] | {"bud": 1.0}]], "RT204", "no field 'bud'"),
+        (WIDE | {"size": [1, 2]}, "RT214", "differ in length"),
+        (WIDE | {"size": [1, 2, 3.5]}, "RT201", "not an integer"),
+    ],
+)
+def test_a_wrong_table_is_refused_whole(graph, table, code, words):
+    session = graph.start()
+    before = session.dump()
+    with pytest.raises(DataError, match=words) as caught:
+        session.push({"quote": table})
+    assert (caught.value.code, caught.value.input) == (code, "quote")
+    assert session.dump() == before
+
+
+def test_one_message_is_a_mapping_of_all_fields(graph):
+    session = graph.start()
+    session.push_one("price", 1, 2.0)
+    found = session.push_one("quote", 1, ROWS[0][1])
+    size = 2**53 + 1
+    assert found == {
+        "spread": [(1, 2.0)],
+        "bid": [(1, 1.0)],
+        "venue": [(1, "a")],
+        "size": [(1, size)],
+    }
+    for value, code in (
+        (ROWS[0][1] | {"bid": None}, "RT211"),
+        (ROWS[0][1] | {"size": 2**63}, "RT213"),
+        (ROWS[0][1] | {"venue": "\ud800"}, "RT209"),
+        (ROWS[0][1] | {"bid": "1"}, "RT201"),
+        ({"bid": 1.0}, "RT204"),
+        (1.0, "RT214"),
+    ):
+        with pytest.raises(DataError) as caught:
+            session.push_one("quote", 2, value)
+        assert caught.value.code == code
+    assert session.account()["inputs"]["quote"]["in"] == 1
+
+
+# ---- files
+
+
+def write_files(folder):
+    """Write the rows of the record, and those of all inputs, in every format."""
+    quotes = pa.table(WIDE)
+    csv.write_csv(pa.table(PRICE), folder / "price.csv")
+    parquet.write_table(quotes, folder / "quote.parquet")
+    with pa.ipc.new_file(str(folder / "quote.arrow"), quotes.schema) as writer:
+        writer.write(quotes)
+    lines = [{"t": t, **row} for t, row in ROWS]
+    nested = [{"t": t, "quote": row} for t, row in ROWS]
+    for name, rows in (("flat", lines), ("nested", nested)):
+        text = "".join(json.dumps(row).replace("NaN", '"nan"') + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text)
+    cells = [
+        "1,1,3,9007199254740993,a,",
+        '2,0.1,,-1,"b, c",5',
+        "4,-0.0,nan,0,é,6",
+    ]
+    (folder / "wide.csv").write_text("\n".join(["t,bid,ask,size,venue,price", *cells]) + "\n")
+    (folder / "named.csv").write_text(
+        "\n".join(["t,quote.bid,quote.ask,quote.size,quote.venue,price", *cells]) + "\n"
+    )
+
+
+def test_files_of_every_format_are_the_same_records(graph, digest, tmp_path):
+    write_files(tmp_path)
+    price = tmp_path / "price.csv"
+    for name in ("quote.parquet", "quote.arrow", "flat.jsonl", "nested.jsonl", "wide.csv"):
+        found = graph.run({"quote": tmp_path / name, "price": price})
+        assert found.digest() == digest, name
+    for name in ("wide.csv", "named.csv"):
+        assert graph.run(tmp_path / name).digest() == digest, name
+
+
+def test_a_run_names_columns_and_goes_on_after_its_checkpoint(tmp_path, capsys):
+    (tmp_path / "g.yaml").write_text(QUOTES)
+    lines = [f"{t},{t / 7},{t},{t},v{t % 5}" for t in range(1, 3001)]
+    (tmp_path / "q.csv").write_text("\n".join(["t,B,ask,size,venue", *lines]) + "\n")
+    (tmp_path / "p.csv").write_text("t,price\n5,1\n2999,2\n")
+    given = ["--in", f"quote={tmp_path}/q.csv:bid=B", "--in", f"price={tmp_path}/p.csv", "-q"]
+    command = ["run", str(tmp_path / "g.yaml"), *given]
+    assert run([*command, "-o", str(tmp_path / "whole.csv"), "--stream"]) == 0
+    resumable = ["-o", str(tmp_path / "o.csv"), "--checkpoint", str(tmp_path / "c"), "--every", "1"]
+    assert run([*command, *resumable]) == 0
+    assert run([*command, *resumable, "--resume"]) == 0
+    assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert run(["run", str(tmp_path / "g.yaml"), "--in", f"quote={tmp_path}/q.csv:bd=B"]) == 2
+    assert "there is no field 'bd'" in capsys.readouterr().err
+
+
+def test_a_column_of_times_is_no_field(tmp_path):
+    graph = rtbot.load("inputs: {a: {record: {time: integer, b: number}}}\noutputs: [a.b]\n")
+    (tmp_path / "a.csv").write_text("time,b\n1,2\n")
+    with pytest.raises(DataError, match="a field of a is number, and read as integer too"):
+        graph.run(tmp_path / "a.csv", time="b")
+    (tmp_path / "b.csv").write_text("time,b,ts\n1,2,9\n")
+    assert graph.run(tmp_path / "b.csv")["a_b"]["t"].tolist() == [9]
+
+
+# ---- outputs
+
+
+BEST = """
+inputs: {quote: {record: {bid: number, ask: number?}}, price: number}
+operators: {mean: {type: MovingAverage, in: quote.bid, window: 2}}
+outputs: {best: {mean: mean, price: price}, quote: quote, one: {bid: quote.bid}}
+"""
+
+
+def test_an_output_that_is_a_record_has_rows_of_common_times():
+    graph = rtbot.load(BEST)
+    quote = {"t": [1, 2, 3], "bid": [1.0, 2.0, 4.0], "ask": [None, 2.5, None]}
+    result = graph.run({"quote": quote, "price": {"t": [3, 4], "price": [7.0, 8.0]}})
+    assert {name: c.tolist() for name, c in result["best"].items()} == {
+        "t": [3],
+        "mean": [3.0],
+        "price": [7.0],
+    }
+    assert result["quote"]["ask_valid"].tolist() == [False, True, False]
+    assert result["quote"]["bid"].tolist() == quote["bid"]
+    assert result.to_arrow("quote").column_names == ["t", "bid", "ask"]
+    assert result.to_arrow().column_names[1:3] == ["best.mean", "best.price"]
+    assert (
+        graph.run({"quote": result["quote"], "price": []}).digest()["quote.ask"]
+        == (result.digest()["quote.ask"])
+    )
+    with pytest.raises(KeyError):
+        result["bests"]
+    with pytest.raises(DataError, match="RT215"):
+        graph.start(key="bid")
+
+
+def test_a_file_of_a_record_is_read_as_one(tmp_path):
+    (tmp_path / "g.yaml").write_text(BEST)
+    (tmp_path / "q.csv").write_text("t,bid,ask,price\n1,1,2,\n2,2,,5\n")
+    command = ["run", str(tmp_path / "g.yaml"), str(tmp_path / "q.csv"), "-q"]
+    assert run([*command, "-o", f"{tmp_path}/out/"]) == 0
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["best.csv", "one.csv", "quote.csv"]
+    written = tmp_path / "out" / "quote.csv"
+    assert written.read_text() == "t,quote.bid,quote.ask\n1,1,2\n2,2,\n"
+    assert run([*command, "--out", f"quote={tmp_path}/again.csv"]) == 0
+    assert (tmp_path / "again.csv").read_bytes() == written.read_bytes()
+    graph = rtbot.load(BEST)
+    again = graph.run({"quote": written, "price": []})
+    assert again["quote"]["bid"].tolist() == [1.0, 2.0]
+
+
+# ---- other places
+
+
+def test_every_way_agrees_and_a_difference_can_be_saved(graph):
+    report = graph.compare({"quote": WIDE, "price": PRICE}, runs=2)
+    assert report.same, str(report)
+    from rtbot.compare.save import _decode_value, _encode_value
+
+    row = ROWS[2][1]
+    assert repr(_decode_value(json.loads(json.dumps(_encode_value(row))))) == repr(row)
+
+
+def test_change_streams_and_series_behind_them_read_fields():
+    text = """
+inputs: {quote: {record: {bid: number, size: integer}}}
+operators:
+  double: 2 * quote.bid
+  rows: {type: ToChanges, in: quote.bid, mode: latest}
+  total: {type: GroupBy, in: rows, by: [], compute: {sum: sum(value)}}
+  back: {type: ToSeries, in: total, field: sum}
+  both: {type: Join, how: asof, in: [quote.size, back]}
+outputs: {double: double, size: both.o1, last: both.o2}
+"""
+    graph = rtbot.load(text)
+    session = graph.start()
+    found = session.push({"quote": {"t": [1, 2], "bid": [1.5, 2.0], "size": [3, 4]}})
+    assert found["double"]["value"].tolist() == [3.0, 4.0]
+    session = graph.resume(session.dump())
+    last = session.push_one("quote", 3, {"bid": 5.0, "size": 6})
+    assert last["double"] == [(3, 10.0)]
+    rest = session.finish()
+    together = [*found["size"]["value"].tolist(), *(v for _, v in last.get("size", ()))]
+    assert [*together, *rest["size"]["value"].tolist()] == [3, 4, 6]
+
+
+def test_spark_refuses_records_by_name(graph):
+    pytest.importorskip("pyspark")
+    from spark_adapter.graphs import load_for_spark
+
+    for one in (graph, rtbot.load("inputs: {a: number}\noutputs: {b: {c: a}}\n")):
+        with pytest.raises(GraphError, match="Spark has no records yet"):
+            load_for_spark(one, None)
