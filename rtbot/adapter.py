@@ -9,7 +9,7 @@ from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import suggest_name
 from rtbot.core.modes import choose_mode
 from rtbot.core.times import DEFAULT_UNIT, TimeStyle
-from rtbot.graph.later import refuse_changes
+from rtbot.graph.later import refuse_changes, refuse_records
 from rtbot.graph.model import find_file_setting
 from rtbot.io.sinks.output_buffer import OutputBuffer
 from rtbot.runtime.kernels.rows import FIRST, LAST
@@ -45,6 +45,7 @@ __all__ = [
     "is_all_final",
     "merge_results",
     "refuse_changes",
+    "refuse_records",
     "suggest_name",
     "to_times",
 ]

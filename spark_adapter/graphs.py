@@ -10,7 +10,7 @@ from pyspark.sql import types
 
 import rtbot
 from rtbot import DataError
-from rtbot.adapter import find_file_setting, refuse_changes
+from rtbot.adapter import find_file_setting, refuse_changes, refuse_records
 from spark_adapter.input_rows import is_same_name
 from spark_adapter.partition import JobSpec
 
@@ -52,6 +52,7 @@ def load_for_spark(graph: Any, params: Mapping[str, Any] | None) -> Graph:
         raise TypeError("params go with a path or text, not with a graph that is loaded already")
     loaded = graph if isinstance(graph, rtbot.Graph) else rtbot.load(graph, **(params or {}))
     refuse_changes(loaded.checked, "Spark")
+    refuse_records(loaded.checked, "Spark")
     rule = loaded.checked.io.duplicates
     if rule in ORDERED:
         message = f"io.duplicates: {rule} asks for an order of arrival, which Spark does not have"

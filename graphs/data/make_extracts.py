@@ -28,6 +28,7 @@ STATIONS = {"inlet": "LGA", "outlet": "JFK"}
 def main() -> None:
     """Write every file."""
     write("prices.csv", ["date", "symbol", "price"], prices())
+    write("bars.csv", ["date", "symbol", "high", "low", "close"], prices("High", "Low", "Close"))
     shares = [[date, price] for date, symbol, price in prices() if symbol == "IBM"]
     write("share.csv", ["date", "share"], shares)
     write("oil.csv", ["date", "oil"], oil_prices())
@@ -37,11 +38,11 @@ def main() -> None:
         write(f"{name}.csv", ["time", name], temperatures(station))
 
 
-def prices() -> Iterable[list[str]]:
-    """Closing prices by day, within a day by symbol: the order in which a live feed brings them."""
+def prices(*columns: str) -> Iterable[list[str]]:
+    """Prices by day, within a day by symbol: the order in which a live feed brings them."""
     with gzip.open(packaged("bokeh_sampledata", "_data/stocks.csv.gz"), "rt") as file:
         rows = [
-            [row["Date"], row["Ticker"], row["Close"]]
+            [row["Date"], row["Ticker"], *(row[column] for column in columns or ["Close"])]
             for row in csv.DictReader(file)
             if row["Date"] >= FIRST_DAY
         ]

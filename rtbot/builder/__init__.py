@@ -14,7 +14,7 @@ What is built is the tree of a graph file, and goes through the same checker: a 
 line of the Python file. `graph.to_yaml()` is the file.
 """
 
-from rtbot.builder.builder import Builder
-from rtbot.builder.stream import About, Operand, ParameterRef, Stream, Streams
+from rtbot.builder.builder import Builder, record
+from rtbot.builder.stream import About, Fields, Operand, ParameterRef, Stream, Streams
 
-__all__ = ["About", "Builder", "Operand", "ParameterRef", "Stream", "Streams"]
+__all__ = ["About", "Builder", "Fields", "Operand", "ParameterRef", "Stream", "Streams", "record"]

@@ -66,7 +66,12 @@ class _Assembly:
             self.made.append(self.operators[key])
 
     def outputs(self) -> list[Stream]:
-        return [entry.value for entry in self.builder.outputs]
+        values = (entry.value for entry in self.builder.outputs)
+        return [
+            stream
+            for value in values
+            for stream in (value.values() if isinstance(value, dict) else [value])
+        ]
 
     def of(self, part: Operand) -> tuple[BuiltNode, str] | None:
         """Return the operator and the port that a part names, if it names one."""
@@ -89,6 +94,8 @@ class _Assembly:
         taken = {entry.name for entry in self.builder.inputs} | {m.id for m in self.made if m.id}
         found: dict[int, str] = {}
         for entry in self.builder.outputs:
+            if isinstance(entry.value, dict):
+                continue
             made, port = self.of(entry.value) or (None, "")
             free = made is not None and not made.id and id(made) not in found and not port
             if free and entry.name not in taken:
@@ -128,9 +135,14 @@ class _Assembly:
         """Put `outputs`: a list if every output has the name of what it shows."""
         section = self.section("outputs", ())
         for entry in self.builder.outputs:
-            node = ScalarNode(
-                self.reference(entry.value), entry.place.value(entry.name), quoted=True
-            )
+            mark = entry.place.value(entry.name)
+            node: DocumentNode
+            if isinstance(entry.value, dict):
+                node = MappingNode({}, mark)
+                for field, stream in entry.value.items():
+                    self.put(node, field, ScalarNode(self.reference(stream), mark, quoted=True))
+            else:
+                node = ScalarNode(self.reference(entry.value), mark, quoted=True)
             self.put(section, entry.name, node, entry.place.key(entry.name))
         shown = list(section.items.values())
         if [node.text for node in shown if isinstance(node, ScalarNode)] == list(section.items):

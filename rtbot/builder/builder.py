@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, overload
 
 from rtbot.builder.call_sites import CallSite, add_source_lines, find_call_site
-from rtbot.builder.stream import Operand, ParameterRef, Stream
+from rtbot.builder.stream import Fields, Operand, ParameterRef, Stream
 from rtbot.core.errors import GraphError
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class InputSettings(TypedDict, total=False):
     nonexistent: str
     null: str | Sequence[str]
     csv: Dialect
+    columns: Mapping[str, str]
 
 
 class Settings(InputSettings, total=False):
@@ -60,6 +61,18 @@ class Settings(InputSettings, total=False):
     unit: str
     key: str | Sequence[str] | Mapping[str, str]
     columns_as: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """The fields of an input whose messages have several values, and their types."""
+
+    fields: Mapping[str, str]
+
+
+def record(**fields: str) -> Record:
+    """Return the type of an input with these fields: number, integer, boolean or text, with `?`."""
+    return Record(fields)
 
 
 class Test(TypedDict, total=False):
@@ -132,22 +145,40 @@ class Builder:
         inputs = ", ".join(entry.name for entry in self.inputs)
         return f"<Builder {self.head['name']}: {inputs} -> {len(self.made)} operators>"
 
+    @overload
+    def input(
+        self, name: str, type: str = ..., *, doc: str = ..., io: InputSettings | None = ...
+    ) -> Stream: ...
+
+    @overload
+    def input(
+        self, name: str, type: Record, *, doc: str = ..., io: InputSettings | None = ...
+    ) -> Fields: ...
+
     def input(
         self,
         name: str,
-        type: str = "number",  # noqa: A002 (the word of the file)
+        type: str | Record = "number",  # noqa: A002 (the word of the file)
         *,
         doc: str = "",
         io: InputSettings | None = None,
-    ) -> Stream:
+    ) -> Stream | Fields:
         """Add an input: number, integer, boolean or text; with `?` it may be null.
 
-        `io` are keys of `io` that are other ones for this input.
+        That of a `record` is a stream for each of its fields. `io` are keys of `io` that are other
+        ones for this input.
         """
         place = find_call_site()
         more = {key: to_argument(value) for key, value in (("doc", doc), ("io", io)) if value}
-        self.inputs.append(Entry(name, {"type": type, **more} if more else type, place))
         made = BuiltNode(place, self.next_number(), id=name)
+        if isinstance(type, Record):
+            self.inputs.append(Entry(name, {"record": dict(type.fields), **more}, place))
+            fields = {
+                field: Stream(self, "stream", (), BuiltPort(made, field), place)
+                for field in type.fields
+            }
+            return Fields(name, {field: field for field in fields}, fields)
+        self.inputs.append(Entry(name, {"type": type, **more} if more else type, place))
         return Stream(self, "stream", (), BuiltPort(made), place)
 
     def parameter(
@@ -173,16 +204,25 @@ class Builder:
         self.parameters.append(Entry(name, declared["default"] if short else declared, place))
         return ParameterRef(self, "parameter", (), name, place)
 
-    def output(self, **streams: Stream) -> None:
-        """Make streams public under these names.
+    def output(self, **streams: Stream | Fields | Mapping[str, Stream]) -> None:
+        """Make streams public under these names; a mapping, or a record, has one for each field.
 
         An operator without an `id` gets the name of its output as its id.
         """
         place = find_call_site()
-        for name, stream in streams.items():
-            self.outputs.append(
-                Entry(name, require_stream(stream, self, f"the output {name}"), place)
-            )
+        for name, given in streams.items():
+            what = f"the output {name}"
+            value: Stream | dict[str, Stream]
+            if isinstance(given, Mapping):
+                value = {
+                    field: require_stream(stream, self, f"{what}.{field}")
+                    for field, stream in given.items()
+                }
+            elif isinstance(given, Fields):
+                value = {one.value.port: require_stream(one, self, what) for one in given}
+            else:
+                value = require_stream(given, self, what)
+            self.outputs.append(Entry(name, value, place))
 
     def io(self, **settings: Unpack[Settings]) -> None:
         """Set keys of `io`: units, columns, what happens at the edge, how files are written."""

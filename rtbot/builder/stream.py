@@ -177,19 +177,29 @@ class Stream(Operand):
 
 
 class Streams:
-    """The outputs of an operator that has several: by name, by position, or unpacked."""
+    """The outputs of an operator that has several, or the fields of a record.
+
+    They are found by name, by position, or unpacked.
+    """
 
     def __init__(self, type_: str, names: Mapping[str, str], ports: Mapping[str, Stream]) -> None:
         self._type, self._names, self._ports = type_, names, ports
 
     def __getattr__(self, name: str) -> Stream:
-        if name.startswith("_") or name not in self._names:
-            hint = suggest_name(name, self._names) or f"there are {', '.join(self._names)}"
-            raise AttributeError(f"{self._type} has no output {name!r}; {hint}")
-        return self._ports[self._names[name]]
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._find(name, AttributeError)
 
-    def __getitem__(self, index: int) -> Stream:
+    def __getitem__(self, index: int | str) -> Stream:
+        if isinstance(index, str):
+            return self._find(index, KeyError)
         return list(self._ports.values())[index]
+
+    def _find(self, name: str, kind: type[AttributeError | KeyError]) -> Stream:
+        if name not in self._names:
+            hint = suggest_name(name, self._names) or f"there are {', '.join(self._names)}"
+            raise kind(f"{self._type} has no output {name!r}; {hint}")
+        return self._ports[self._names[name]]
 
     def __iter__(self) -> Iterator[Stream]:
         return iter(self._ports.values())
@@ -202,6 +212,10 @@ class Streams:
 
     def __repr__(self) -> str:
         return f"<Streams of {self._type}: {', '.join(self._ports)}>"
+
+
+class Fields(Streams):
+    """The fields of an input that is a record."""
 
 
 def find_builder(given: Any) -> Builder | None:

@@ -91,7 +91,7 @@ def add_data_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "inputs",
             multiple=True,
             metavar="NAME=FILE[:COLUMN]",
-            help="A file for one input.",
+            help="A file for one input; of a record, NAME=FILE[:FIELD=COLUMN,...].",
             shell_complete=shell_completion.complete_inputs,
         ),
     ):

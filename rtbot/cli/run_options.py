@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rtbot.api import Graph
+    from rtbot.io.bindings import Given
     from rtbot.operator import Type
 
 POWERS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
@@ -42,7 +43,7 @@ def build_job(graph: Graph, options: Mapping[str, Any]) -> Job:
     _refuse_for_tables(graph, options)
     found = Job(
         request,
-        tuple(_build_targets(outputs, options)),
+        tuple(_build_targets(outputs, graph.checked.records, options)),
         None
         if rejects is None
         else Target(rejects, detect_target_format("--rejects", rejects), (), "long"),
@@ -136,14 +137,32 @@ def _check_columns(names: Sequence[str]) -> None:
         raise click.UsageError(f"two columns of the result would be named {twice!r}")
 
 
-def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Split every NAME=FILE[:COLUMN]."""
-    found: dict[str, tuple[str, str | None]] = {}
+def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, Given]]:
+    """Split every NAME=FILE[:COLUMN]; a record has FIELD=COLUMN,... behind the colon."""
+    found: dict[str, tuple[str, Given]] = {}
     for text in given:
         name, path = _split_assignment(text, "--in", graph.checked.inputs)
         if name in found:
             raise click.UsageError(f"--in {name} is given twice")
-        found[name] = split_column(Files(), path)
+        file, column = split_column(Files(), path)
+        fields = [field.name for field in graph.checked.inputs[name].type.fields]
+        found[name] = file, column
+        if fields and column is not None:
+            found[name] = file, _parse_fields(text, column, fields)
+    return found
+
+
+def _parse_fields(text: str, columns: str, fields: Sequence[str]) -> dict[str, str]:
+    """Split FIELD=COLUMN[,FIELD=COLUMN]."""
+    found: dict[str, str] = {}
+    for part in columns.split(","):
+        field, equals, column = part.partition("=")
+        if not equals or not column:
+            raise click.UsageError(f"--in {text}: a record takes FIELD=COLUMN, not {part!r}")
+        if field not in fields:
+            hint = suggest_name(field, fields) or f"there are {', '.join(fields)}"
+            raise click.UsageError(f"--in {text}: there is no field {field!r}; {hint}")
+        found[field] = column
     return found
 
 
@@ -157,21 +176,31 @@ def _split_assignment(text: str, option: str, known: Collection[str]) -> tuple[s
     return name, path
 
 
-def _build_targets(outputs: Mapping[str, Type], options: Mapping[str, Any]) -> Iterator[Target]:
-    """Decide which outputs go where: --out, the rest to -o; without either all go to stdout."""
+def _build_targets(
+    outputs: Mapping[str, Type],
+    records: Mapping[str, Sequence[str]],
+    options: Mapping[str, Any],
+) -> Iterator[Target]:
+    """Decide which outputs go where: --out, the rest to -o; without either all go to stdout.
+
+    The fields of a record go to one file.
+    """
     places: dict[str, str] = {}
     for text in options["outputs"]:
-        name, path = _split_assignment(text, "--out", outputs)
-        if name in places:
-            raise click.UsageError(f"--out {name} is given twice")
-        places[name] = path
+        given, path = _split_assignment(text, "--out", {*outputs, *records})
+        for name in [f"{given}.{field}" for field in records.get(given, ())] or [given]:
+            if name in places:
+                raise click.UsageError(f"--out {name} is given twice")
+            places[name] = path
     rest, target, form = options["target"], options["target"], options["form"]
     if rest is None and not places:
         rest = STANDARD
     if target is not None and Files().is_folder(target):
         Files().make_folder(target)
         suffix = "txt" if form == "table" else form or "csv"
-        places = {name: str(Path(target) / f"{name}.{suffix}") for name in outputs} | places
+        heads = {f"{name}.{field}": name for name, fields in records.items() for field in fields}
+        files = {name: f"{heads.get(name, name)}.{suffix}" for name in outputs}
+        places = {name: str(Path(target) / file) for name, file in files.items()} | places
         rest = None
     paths = {name: places.get(name, rest) for name in outputs}
     grouped: dict[object, list[str]] = {}

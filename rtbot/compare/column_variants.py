@@ -8,6 +8,7 @@ import numpy as np
 
 from rtbot.core.times import INT64_MIN
 from rtbot.tables import TextColumn
+from rtbot.tables.record_column import RecordColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,10 +51,12 @@ def _convert_columns(table: Columns, unit: str, key: tuple[str, ...], make: Make
     times = narrow_column(table.time)
     if unit and not (table.time == INT64_MIN).any():
         times = table.time.view(f"datetime64[{unit}]")
-    return found | {
-        "t": make(times, None),
-        "value": make(*_unwrap_column(table.value, table.valid)),
-    }
+    found["t"] = make(times, None)
+    value = table.value
+    if not isinstance(value, RecordColumn):
+        return found | {"value": make(*_unwrap_column(value, table.valid))}
+    fields = zip(value.names, value.values, value.valid, strict=True)
+    return found | {name: make(*_unwrap_column(part, valid)) for name, part, valid in fields}
 
 
 def _unwrap_column(

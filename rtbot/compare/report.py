@@ -204,5 +204,7 @@ def _difference_to_json(found: MinimalDifference) -> dict[str, Any]:
 
 def _cell_to_json(value: Any) -> Any:
     """Return a value as JSON has it: `nan`, `inf` and `-inf` are text."""
+    if isinstance(value, dict):
+        return {name: _cell_to_json(cell) for name, cell in value.items()}
     finite = not isinstance(value, float) or value - value == 0
     return value if finite else repr(value)

@@ -125,12 +125,16 @@ def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data
 
 def _encode_value(value: Any) -> Any:
     """Return a value as JSON has it; NaN with its bits, and infinities, as text."""
+    if isinstance(value, dict):
+        return {"fields": {name: _encode_value(cell) for name, cell in value.items()}}
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return {"bits": struct.pack(">d", value).hex()}
 
 
 def _decode_value(value: Any) -> Any:
+    if isinstance(value, dict) and "fields" in value:
+        return {name: _decode_value(cell) for name, cell in value["fields"].items()}
     if isinstance(value, dict):
         return struct.unpack(">d", bytes.fromhex(value["bits"]))[0]
     return value

@@ -77,8 +77,10 @@ class Timelines:
         self.ports: dict[tuple[str, str], PortCounters] = {}
         self._pairs: dict[Any, Timeline] = {}
         for name, declared in checked.inputs.items():
-            stream = self.add_stream([declared.type], (self._add_frontier("input", name), 0))
-            self._add(Timeline(name, stream, {Ref(name): 0}, input=name))
+            types = declared.ports
+            stream = self.add_stream([*types.values()], (self._add_frontier("input", name), 0))
+            columns = {Ref(name, port): place for place, port in enumerate(types)}
+            self._add(Timeline(name, stream, columns, input=name))
         for node in checked.nodes.values():
             self._assign(node)
         for ref in outputs:
@@ -87,7 +89,7 @@ class Timelines:
     def lookup_type(self, ref: Ref) -> Type:
         """Return the type that the ref carries."""
         if ref.id in self.checked.inputs:
-            return self.checked.inputs[ref.id].type
+            return self.checked.inputs[ref.id].ports[ref.port]
         return self.checked.nodes[ref.id].types[ref.port]
 
     def locate(self, ref: Ref) -> tuple[int, int]:

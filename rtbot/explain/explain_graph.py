@@ -17,12 +17,12 @@ from rtbot.explain.explain_changes import (
 from rtbot.explain.frontier_rules import FrontierRules
 from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
-from rtbot.graph.model import Ref
+from rtbot.graph.model import Ref, list_input_types
 from rtbot.operator import Duration
 from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rtbot.api import Graph
     from rtbot.graph.model import CheckedGraph, Input, Io, Node
@@ -50,7 +50,7 @@ def explain(graph: Graph) -> dict[str, Any]:
                 "type": describe_rows(item.type),
                 "state": describe_input_state(item, (item.io or checked.io).excess),
                 "doc": item.doc,
-                "read_by": readers[Ref(name)],
+                "read_by": _join_readers(readers[Ref(name, port)] for port in item.ports),
                 "io": _describe_own(item, checked.io),
             }
             for name, item in checked.inputs.items()
@@ -120,10 +120,11 @@ def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _describe_own(item: Input, io: Io) -> dict[str, str]:
     """Return what the `io` of an input has that is not that of the graph, as text."""
+    columns = {"columns": format_plain(dict(item.columns))} if item.columns else {}
     if item.io is None:
-        return {}
+        return columns
     own, whole = _list_settings(item.io), _list_settings(io)
-    return {key: format_plain(value) for key, value in own.items() if value != whole[key]}
+    return columns | {key: format_plain(one) for key, one in own.items() if one != whole[key]}
 
 
 def _list_settings(io: Io) -> dict[str, Any]:
@@ -135,7 +136,7 @@ def _list_settings(io: Io) -> dict[str, Any]:
 
 def _find_readers(checked: CheckedGraph) -> dict[Ref, list[str]]:
     """Return who reads every ref: operators, and outputs of the graph."""
-    readers: dict[Ref, list[str]] = {Ref(name): [] for name in checked.inputs}
+    readers: dict[Ref, list[str]] = {ref: [] for ref in list_input_types(checked.inputs.values())}
     for node in checked.nodes.values():
         readers |= {Ref(node.id, port): [] for port in node.outputs}
     for node in checked.nodes.values():
@@ -144,6 +145,11 @@ def _find_readers(checked: CheckedGraph) -> dict[Ref, list[str]]:
     for name, ref in checked.outputs.items():
         readers[ref].append(f"output {name}")
     return readers
+
+
+def _join_readers(found: Iterable[list[str]]) -> list[str]:
+    """Return who reads any field of an input, each once."""
+    return list(dict.fromkeys(name for names in found for name in names))
 
 
 def _explain_node(

@@ -42,7 +42,8 @@ def format_span(time: int, unit: str | None) -> str:
 def format_ref(checked: CheckedGraph, ref: Ref) -> str:
     """Return the ref as short as a graph file may have it."""
     node = checked.nodes.get(ref.id)
-    return ref.id if node is None or len(node.outputs) == 1 else str(ref)
+    alone = ref.port == "o1" if node is None else len(node.outputs) == 1
+    return ref.id if alone else str(ref)
 
 
 def format_hanging(label: str, text: str, width: int, margin: int) -> list[str]:

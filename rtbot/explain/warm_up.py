@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbot.core.number_text import format_count
 from rtbot.explain.phrases import format_ref, join_words
-from rtbot.graph.model import Ref
+from rtbot.graph.model import Ref, list_input_types
 
 if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph, Node
@@ -41,7 +41,8 @@ class WarmUpTable:
 
     def __init__(self, checked: CheckedGraph) -> None:
         self.checked = checked
-        self._firsts = {Ref(name): FirstMessage("stream", (name,), 1) for name in checked.inputs}
+        refs = list_input_types(checked.inputs.values())
+        self._firsts = {ref: FirstMessage("stream", (ref.id,), 1) for ref in refs}
         self.of = {node.id: self._add(node) for node in checked.nodes.values()}
 
     def _add(self, node: Node) -> dict[str, Any]:

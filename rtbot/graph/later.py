@@ -1,4 +1,4 @@
-"""What this version does not do with tables that change yet, refused in one place."""
+"""What this version does not do yet with tables that change and with records."""
 
 from __future__ import annotations
 
@@ -19,3 +19,15 @@ def refuse_changes(checked: CheckedGraph, where: str) -> None:
     marks = [item.mark for item in carriers] or [n.mark for n in checked.nodes.values()]
     message = f"{where} has no tables that change yet: they come with a later version"
     raise graph_error("RT141", marks[0], message, "`rtbot run` and sessions in Python have them")
+
+
+def refuse_records(checked: CheckedGraph, where: str) -> None:
+    """Raise GraphError for a graph whose messages have several values, if `where` has none yet."""
+    hint = "give the graph an input, or an output, for every field"
+    for one in checked.inputs.values():
+        if one.type.fields:
+            message = f"{where} has no records yet, as the input {one.name} is"
+            raise graph_error("RT141", one.mark, message, hint)
+    for name in checked.records:
+        mark = next(iter(checked.inputs.values())).mark
+        raise graph_error("RT141", mark, f"{where} has no records yet, as {name} is", hint)

@@ -20,7 +20,7 @@ MAX_DELTA_ROWS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An output port of an operator, or an input of the graph (port `o1`)."""
+    """An output port of an operator, or an input of the graph (`o1`, or a field of a record)."""
 
     id: str
     port: str = "o1"
@@ -31,13 +31,24 @@ class Ref:
 
 @dataclass(frozen=True)
 class Input:
-    """An input of the graph; `io` is that of the graph with its own keys, None if it has none."""
+    """An input of the graph; `io` is that of the graph with its own keys, None if it has none.
+
+    `columns` are those of the fields of a record that have other names than these.
+    """
 
     name: str
     type: Type
     mark: SourceSpan = SourceSpan()
     doc: str = ""
     io: Io | None = None
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def ports(self) -> dict[str, Type]:
+        """The types of what operators read: of `o1`, or of every field of a record."""
+        if self.type.fields:
+            return {field.name: field.type for field in self.type.fields}
+        return {"o1": self.type}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +169,10 @@ def collect_own(inputs: Mapping[str, Input]) -> dict[str, Io]:
 
 @dataclass(frozen=True)
 class CheckedGraph:
-    """Everything that `check` has found about a graph file; `nodes` is in dependency order."""
+    """Everything that `check` has found about a graph file; `nodes` is in dependency order.
+
+    `records` are the fields of outputs that are records, of which each is one of `outputs`.
+    """
 
     name: str
     inputs: Mapping[str, Input]
@@ -171,6 +185,27 @@ class CheckedGraph:
     file: str = "<graph>"
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Any, ...] = ()
+    records: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def group_fields(outputs: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the fields of outputs that are records, from the names `NAME.FIELD` of these."""
+    found: dict[str, tuple[str, ...]] = {}
+    for output in outputs:
+        name, dot, field_ = output.partition(".")
+        if dot:
+            found[name] = (*found.get(name, ()), field_)
+    return found
+
+
+def list_input_types(inputs: Iterable[Input]) -> dict[Ref, Type]:
+    """Return the types of all that operators read of inputs."""
+    return {Ref(one.name, port): type_ for one in inputs for port, type_ in one.ports.items()}
+
+
+def list_node_types(nodes: Iterable[Node]) -> dict[Ref, Type]:
+    """Return the types of all output ports of nodes."""
+    return {Ref(node.id, port): node.types[port] for node in nodes for port in node.outputs}
 
 
 def find_file_setting(checked: CheckedGraph) -> str:

@@ -26,5 +26,5 @@ def list_output_types(checked: CheckedGraph, taps: Iterable[str] = ()) -> dict[s
 def find_type(ref: Ref, checked: CheckedGraph) -> Type:
     """Return the type of an output port, or of an input."""
     if ref.id in checked.inputs:
-        return checked.inputs[ref.id].type
+        return checked.inputs[ref.id].ports[ref.port]
     return checked.nodes[ref.id].types[ref.port]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbot.graph.model import CheckedGraph, Input, Io, Node, Ref
+from rtbot.graph.model import CheckedGraph, Input, Io, Node, Ref, list_input_types
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -92,10 +92,11 @@ class _Splitter:
     def __init__(self, checked: CheckedGraph, outputs: Mapping[str, Ref]) -> None:
         self.checked = checked
         self.outputs = outputs
-        self.types: dict[Ref, Type] = {Ref(n): i.type for n, i in checked.inputs.items()}
+        self.types = list_input_types(checked.inputs.values())
+        self.input_refs = list(self.types)
         for node in checked.nodes.values():
             self.types |= {Ref(node.id, port): node.types[port] for port in node.outputs}
-        self.levels = dict.fromkeys(map(Ref, checked.inputs), 0)
+        self.levels = dict.fromkeys(self.input_refs, 0)
         self.level_of: dict[str, int] = {}
         for node in checked.nodes.values():
             level = max(self.levels[ref] for ref in node.inputs.values()) + self.ends_region(node)
@@ -106,7 +107,7 @@ class _Splitter:
     def _place_inputs(self) -> None:
         """Give a change input the least level at which a region reads it."""
         nodes = self.checked.nodes.values()
-        for ref in map(Ref, self.checked.inputs):
+        for ref in self.input_refs:
             if self.is_change(ref):
                 readers = [node for node in nodes if ref in node.inputs.values()]
                 found = [self.level_of[node.id] - self.ends_region(node) for node in readers]
@@ -184,12 +185,12 @@ class _Splitter:
         fed = [*own, *(ref for ref in read if ref.id not in ids and ref not in own)]
         if not fed:
             return None
-        names = {ref: Ref(name_ref(ref)) for ref in fed}
+        names = {ref: Ref(name_ref(ref)) for ref in fed if level or ref not in self.input_refs}
         made = [Ref(node.id, port) for node in nodes for port in node.outputs]
         outputs = self.list_wanted([*own, *made], ids)
         part = replace(
             self.checked,
-            inputs={names[ref].id: self.make_input(ref, level) for ref in fed},
+            inputs={names.get(ref, ref).id: self.make_input(ref, level) for ref in fed},
             nodes={node.id: _rename_inputs(node, names) for node in nodes},
             outputs={name: names.get(ref, ref) for name, ref in outputs.items()},
             io=self.checked.io if level == 0 else make_inner_io(self.checked.io),

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from rtbot.io.blocks import Source
     from rtbot.storage.files import Files
 
+    Given = str | Mapping[str, str] | None
+    """The column of an input that a user names, or those of the fields of a record."""
+
 CHANGES = "changes"
 """The kind of an input whose rows are inserted and deleted."""
 
@@ -41,12 +44,22 @@ class ColumnBinding:
 
     `selector` is what a row has in the column `input`, or None if all rows are for this input.
     `sparse` is whether an empty cell is no message, rather than null: in all columns but `value`.
+    A record is fed by a column for each of its `fields`, and by no other.
     """
 
     input: Input
     column: str
     selector: str | None = None
     sparse: bool = False
+    fields: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The columns, and the kinds of their values."""
+        if not self.fields:
+            return {self.column: self.input.type.kind}
+        types = (field.type.kind for field in self.input.type.fields)
+        return dict(zip(self.fields, types, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,7 @@ class InputSpec:
     """
 
     file: str | None = None
-    inputs: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    inputs: Mapping[str, tuple[str, Given]] = field(default_factory=dict)
     time: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     reading: ReadOptions = field(default_factory=ReadOptions)
@@ -180,7 +193,7 @@ def _list_options(request: InputSpec) -> dict[str, Any]:
 
 
 def _bind_changes(
-    opening: SourceOpener, path: str, item: Input, column: str | None, request: InputSpec
+    opening: SourceOpener, path: str, item: Input, column: Given, request: InputSpec
 ) -> FileBinding:
     """Read a file of changes: a column for every field of the rows, and what a change is."""
     if column is not None:
@@ -208,7 +221,7 @@ def _bind_only_changes(
 
 
 def _bind_single(
-    source: Source, item: Input, column: str | None, request: InputSpec
+    source: Source, item: Input, column: Given, request: InputSpec
 ) -> FileBinding:
     """Read a file of one input: the column given, its name, `value`, or the only one left.
 
@@ -217,6 +230,12 @@ def _bind_single(
     """
     if column is None and request.reading.columns_as is not None:
         return _bind_series(source, [item], request)
+    if item.type.fields:
+        assert not isinstance(column, str), "a record has several columns"
+        record = bind_record(source, item, column or request.columns.name_fields(item))
+        time = _find_time_columns(source, request, record.fields)
+        return _make_binding(source, time, request, (record,))
+    assert column is None or isinstance(column, str), "a record has several columns"
     time = _find_time_columns(source, request, [column or item.name])
     rest = [name for name in source.names if name not in (*time, *request.key)]
     if column is not None:
@@ -235,33 +254,60 @@ def _bind_single(
     return _make_binding(source, time, request, (_bind_column(item, column),))
 
 
+def bind_record(source: Source, item: Input, given: Mapping[str, str]) -> ColumnBinding:
+    """Find the columns of a record: those given, else `INPUT.FIELD`, else `FIELD`.
+
+    An object of JSON may have the fields in a member with the name of the input.
+    """
+    found = []
+    for one in item.type.fields:
+        full = f"{item.name}.{one.name}"
+        nested = source.sparse and item.name in source.names
+        name = full if nested or full in source.names else one.name
+        if one.name in given:
+            name = given[one.name]
+        if not source.sparse and name not in source.names:
+            name = require_column(source, name, f"column of {item.name}")
+        found.append(name)
+    return ColumnBinding(item, "", fields=tuple(found))
+
+
 def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) -> FileBinding:
     """Read a file of several inputs: wide if it has their columns, else long.
 
-    A sparse file is wide if it has the column of any input, as the others may come later.
+    A sparse file is wide if it has the column of any input, as the others may come later. A record
+    has columns in the wide form only.
     """
-    given = {item.name: request.columns.inputs.get(item.name) for item in inputs}
+    records = [
+        replace(bind_record(source, item, request.columns.name_fields(item)), sparse=True)
+        for item in inputs
+        if item.type.fields
+    ]
+    plain = [item for item in inputs if not item.type.fields]
+    given = {item.name: request.columns.name_value(item.name) for item in plain}
     is_named = any(column is not None for column in given.values())
     if request.reading.columns_as is not None and not is_named:
         return _bind_series(source, inputs, request)
     columns = {name: column or name for name, column in given.items()}
     if not source.sparse:
         columns |= {n: require_column(source, c) for n, c in given.items() if c is not None}
-    names = list(columns.values())
+    names = [*columns.values(), *(name for one in records for name in one.fields)]
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names
     later = source.sparse and not is_long and len(missing) < len(names)
     if not missing or later or not source.names:
-        bindings = [_bind_column(item, columns[item.name]) for item in inputs]
-    elif is_long and not is_named:
+        bindings = [_bind_column(item, columns[item.name]) for item in plain]
+        bindings += records
+    elif is_long and not is_named and not records:
         bindings = [ColumnBinding(item, VALUE, selector=item.name) for item in inputs]
-    elif len(inputs) == 1 and VALUE in source.names and not is_named:
+    elif len(inputs) == 1 and VALUE in source.names and not is_named and not records:
         bindings = [_bind_column(inputs[0], VALUE)]
     else:
         near = suggest_name(missing[0], source.names)
         hint = near or suggest_header(source.names) or f"there are {list_columns(source.names)},"
-        hint += f" or say --in {missing[0]}={source.file}:COLUMN"
+        if missing[0] in given:
+            hint += f" or say --in {missing[0]}={source.file}:COLUMN"
         raise make_absent_error(source, missing[0], hint)
     return _make_binding(source, time, request, tuple(bindings))
 

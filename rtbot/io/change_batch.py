@@ -15,7 +15,8 @@ from rtbot.io.blocks import CellError
 from rtbot.io.input_batch import InputBatch, convert_located
 from rtbot.io.time_conversion import TimeConverter
 from rtbot.tables.change_rows import SIGNS, ChangeRows
-from rtbot.tables.convert import FILLERS, convert_values
+from rtbot.tables.convert import convert_values
+from rtbot.tables.record_column import FILLERS
 from rtbot.tables.text_columns import TextColumn
 
 if TYPE_CHECKING:

@@ -254,8 +254,9 @@ def _find_unfed_inputs(reader: FileReader, account: Mapping[str, Any]) -> Iterat
     for converter in reader.converters:
         source = converter.reading.source
         for binding in converter.reading.feeds:
-            absent = source.names and binding.column not in source.names
-            absent = absent and not converter.reading.series
-            if absent and not account["inputs"][binding.input.name]["in"]:
-                name = binding.input.name
-                yield f"{source.file}: no row has {binding.column!r}, which feeds {name}"
+            name = binding.input.name
+            if not source.names or converter.reading.series or account["inputs"][name]["in"]:
+                continue
+            for column in binding.kinds:
+                if column not in source.names:
+                    yield f"{source.file}: no row has {column!r}, which feeds {name}"

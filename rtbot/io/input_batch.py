@@ -22,7 +22,8 @@ from rtbot.io.sources import cells
 from rtbot.io.sources.key_integers import convert_integer_keys
 from rtbot.io.time_conversion import TimeConverter
 from rtbot.tables import Columns, TextColumn
-from rtbot.tables.convert import FILLERS, convert_key, convert_values
+from rtbot.tables.convert import convert_key, convert_values
+from rtbot.tables.record_column import FILLERS, RecordColumn, assemble_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from rtbot.tables.change_rows import ChangeRows
     from rtbot.tables.convert import Key
 
-    Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn, np.ndarray | None]
+    Mask = np.ndarray | None
+    Value = tuple[Sequence[int] | np.ndarray, np.ndarray | TextColumn | RecordColumn, Mask, Mask]
 
 E = TypeVar("E", bound=PlacedError)
 
@@ -122,12 +124,25 @@ class Converter:
         if reading.series:
             found |= dict.fromkeys(reading.series, *kinds)
         for binding in () if reading.series else reading.feeds:
+            if binding.fields:
+                self._choose_field_kinds(binding, found)
+                continue
             long = binding.selector is not None
             found[binding.column] = "any" if long and len(kinds) > 1 else binding.input.type.kind
             if long:
                 found[INPUT] = "text"
         places = [*reading.source.names, *found]
         return {name: found[name] for name in places if name in found}
+
+    def _choose_field_kinds(self, binding: ColumnBinding, found: dict[str, str]) -> None:
+        """Choose the kinds of the fields of a record; raise DataError for a column read as two."""
+        for name, kind in binding.kinds.items():
+            if found.setdefault(name, kind) != kind:
+                other = binding.input.name
+                message = f"a field of {other} is {kind}, and read as {found[name]} too"
+                hint = "name another column: --time for that of times, io.columns for a field"
+                file = self.reading.source.file
+                raise DataError(message, code="RT220", hint=hint, file=file, column=name)
 
     def convert_block(self, block: Block, passes: RepeatedHour) -> InputBatch:
         """Convert a block; the policy decides on bad cells when all of them are known.
@@ -191,7 +206,14 @@ class Converter:
     def _convert_value(
         self, block: Block, binding: ColumnBinding, faults: list[CellError]
     ) -> Value:
-        """Convert the rows for one input: their places, values and the mask of what is not null."""
+        """Convert the rows for one input: places, values, masks of messages and of losses."""
+        if binding.fields:
+            parts = [
+                convert_located(block, name, partial(convert_values, block.columns[name], kind))
+                for name, kind in binding.kinds.items()
+            ]
+            fields = binding.input.type.fields
+            return range(block.count), *assemble_records(fields, parts, sparse=binding.sparse)
         column, kind = block.columns[binding.column], binding.input.type.kind
         rows: Sequence[int] | np.ndarray = range(block.count)
         if binding.selector is not None:
@@ -204,14 +226,14 @@ class Converter:
                 column, bad = (block.convert or cells.convert_cells)(column, kind, binding.column)
                 faults += [replace(f, row=int(rows[f.row])) for f in bad]
         value, valid = convert_located(block, binding.column, lambda: convert_values(column, kind))
-        return rows, value, valid
+        return rows, value, valid, None
 
 
 def _assemble_columns(
     binding: ColumnBinding, frame: Columns, found: Value, keep: np.ndarray | None
 ) -> tuple[Columns, Sequence[int] | np.ndarray]:
     """Assemble time, keys and values, without rows that were dropped or bring no message."""
-    rows, value, valid = found
+    rows, value, valid, lost = found
     whole = isinstance(rows, range)
     if valid is not None and valid.all():
         valid = None
@@ -221,7 +243,8 @@ def _assemble_columns(
     good = np.ones(len(rows), np.bool_) if keep is None else keep[rows]
     nulls = 0
     if valid is not None and (binding.sparse or not binding.input.type.nullable):
-        nulls = 0 if binding.sparse else int((good & ~valid).sum())
+        lost = ~valid if lost is None and not binding.sparse else lost
+        nulls = 0 if lost is None else int((good & lost).sum())
         good, valid = good & valid, None
     elif valid is not None and isinstance(value, np.ndarray):
         value = np.where(valid, value, FILLERS[binding.input.type.kind])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rtbot.graph.model import Ref, list_input_types
 from rtbot.tables import TextColumn
+from rtbot.tables.record_column import RecordColumn
 from rtbot.tables.wide import sort_outputs
 from rtbot.viz.charts.axes import TimeAxis
 from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.downsample import Collector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
 
@@ -30,12 +33,9 @@ class Plotter:
         self._checked, self._session = checked, session
         self._collected = Collector(session.key)
         self._outputs: list[str] = []
-        shown = {source.id for source in checked.outputs.values()}
-        self._behind = [
-            name
-            for name, one in checked.inputs.items()
-            if one.type.kind in NUMERIC and name not in shown
-        ]
+        kinds = list_input_types(checked.inputs.values())
+        shown = set(checked.outputs.values())
+        self._behind = {ref for ref, one in kinds.items() if one.kind in NUMERIC} - shown
 
     def add(self, result: Mapping[str, Any]) -> None:
         """Take what a push released."""
@@ -44,16 +44,18 @@ class Plotter:
 
     def add_inputs(self, columns: Mapping[str, Columns]) -> None:
         """Take what was pushed, other than inputs that are outputs as they are."""
+        parts = [part for item in columns.items() for part in _list_series(*item)]
         tables = {
-            f"{name} (input)": self._make_table(columns[name])
-            for name in self._behind
-            if name in columns
+            f"{ref.id if ref.port == 'o1' else ref} (input)": self._make_table(whole)
+            for ref, whole in parts
+            if ref in self._behind
         }
         self._collected.add(sort_outputs(tables, self._session.key))
 
     def _make_table(self, whole: Columns) -> dict[str, np.ndarray]:
         table = dict(zip(self._session.key, map(_to_object_array, whole.keys), strict=True))
         valid = {} if whole.valid is None else {"value_valid": whole.valid}
+        assert not isinstance(whole.value, RecordColumn), "a record is split before"
         return table | {"t": whole.time, "value": _to_object_array(whole.value)} | valid
 
     def svg(self, unit: str | None, style: TimeStyle | None) -> str:
@@ -62,6 +64,16 @@ class Plotter:
         count = 1 if keys is None else len(keys.list_open_slots())
         clock = TimeAxis.of(unit, style)
         return draw_chart(self._collected, self._outputs, clock, self._checked.name, count)
+
+
+def _list_series(name: str, whole: Columns) -> Iterator[tuple[Ref, Columns]]:
+    """Yield what was pushed to an input, each field of a record by itself."""
+    record = whole.value
+    if not isinstance(record, RecordColumn):
+        yield Ref(name), whole
+        return
+    for field, value, valid in zip(record.names, record.values, record.valid, strict=True):
+        yield Ref(name, field), replace(whole, value=value, valid=valid)
 
 
 def _to_object_array(part: np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]) -> np.ndarray:

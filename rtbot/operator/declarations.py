@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rtbot.operator.schema import Schema
+    from rtbot.operator.schema import Field, Schema
 
 KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
@@ -18,16 +18,20 @@ ROLES = ("must", "may", "last")
 class Type:
     """What a port carries: a kind of `KINDS`, and whether a message may be null.
 
-    The kind of a change stream is `changes`; `schema` is what its rows have.
+    The kind of a change stream is `changes`; `schema` is what its rows have. That of an input whose
+    messages have several values is `record`; `fields` are these.
     """
 
     kind: str
     nullable: bool = False
     schema: Schema | None = field(default=None, repr=False)
+    fields: tuple[Field, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         if self.schema is not None:
             return f"{self.kind} {self.schema}"
+        if self.fields:
+            return f"{self.kind}{{{', '.join(map(str, self.fields))}}}"
         return self.kind + ("?" if self.nullable else "")
 
     def or_null(self) -> Type:

@@ -38,6 +38,7 @@ class BufferedPath(PushPath):
 
     def __init__(self, session: Session, name: str) -> None:
         super().__init__(session, name)
+        self.fields = self.feed.type.fields
         self.version = -1
         self.room = ROOM
         self.held: list[tuple[Any, int]] = []
@@ -178,10 +179,14 @@ class BufferedPath(PushPath):
         port = self.feed
         port.view[slot] = time
         port.counts["arrived"] += 1
-        source, column = self.source, self.source.columns[0]
+        source = self.source
         self.slot[0] = slot
         source.starts[1] = 1
         source.time[0] = time
+        if self.fields:
+            self._fill_fields(value)
+            return
+        column = source.columns[0]
         if column.valid is not None:
             column.valid[0] = value is not None
         if self.kind == "text":
@@ -190,6 +195,19 @@ class BufferedPath(PushPath):
         elif value is None:
             value = np.nan if self.kind == "number" else 0
         column.value[0] = value
+
+    def _fill_fields(self, record: Mapping[str, Any]) -> None:
+        if any(field.type.kind == "text" for field in self.fields):
+            self.session.ingest.tidy()
+        for field, column in zip(self.fields, self.source.columns, strict=True):
+            cell, kind = record[field.name], field.type.kind
+            if column.valid is not None:
+                column.valid[0] = cell is not None
+            if kind == "text":
+                cell = self.session.texts.code(cell)
+            elif cell is None:
+                cell = np.nan if kind == "number" else 0
+            column.value[0] = cell
 
     def _collect_released(self, key: Any) -> dict[str, Any]:
         session = self.session

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import PairCall, SegmentCall
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rtbot.compiler.plan import Plan
+    from rtbot.operator.schema import Field
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
@@ -20,6 +22,14 @@ def find_function(session: Session, call: SegmentCall) -> Any:
     return getattr(session.module, f"{call.function.name}_one")
 
 
+def take_record(function: Any, fields: Sequence[Field]) -> Any:
+    """Return the function as one that takes the fields of a record as a mapping."""
+    choose = itemgetter(*(field.name for field in fields))
+    if len(fields) == 1:
+        return lambda slot, time, value, *state: function(slot, time, choose(value), *state)
+    return lambda slot, time, value, *state: function(slot, time, *choose(value), *state)
+
+
 class DirectPath(PushPath):
     """`push_one` where only one segment is behind an input: one call of its one-row twin."""
 
@@ -27,7 +37,10 @@ class DirectPath(PushPath):
         assert call.input is not None
         super().__init__(session, call.input)
         self.call = call
-        self.function = find_function(session, call)
+        self.generated = find_function(session, call)
+        self.function = self.generated
+        if self.feed.type.fields:
+            self.function = take_record(self.generated, self.spec.fields)
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]
@@ -39,7 +52,8 @@ class DirectPath(PushPath):
         if call.input is None or call.carried or call.carries:
             return False
         port = ports[call.input]
-        if port.holds or port.type.nullable or port.type.kind == "text":
+        types = plan.streams[call.source].types
+        if port.holds or any(type_.nullable or type_.kind == "text" for type_ in types):
             return False
         made = {call.source, *(index for index, _ in call.groups)}
         used = {c.source for c in plan.calls if c is not call and not isinstance(c, PairCall)}
@@ -50,7 +64,7 @@ class DirectPath(PushPath):
 
     def list_functions(self) -> list[Any]:
         """Return the function that the path calls."""
-        return [self.function]
+        return [self.generated]
 
     def _locate_outputs(self) -> list[tuple[str, int, int, int | None]]:
         """Return, per output, where its flag, its value and its valid flag are returned."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.batch import Batch, Column
+from rtbot.tables.record_column import RecordColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rtbot.runtime.keys import KeyTable, Mark
     from rtbot.tables import Columns, TableSpec
     from rtbot.tables.string_dictionary import StringDictionary
+    from rtbot.tables.text_columns import TextColumn
 
 UNKEYED = np.zeros(1, np.int64)
 """The slots of a run without keys."""
@@ -122,8 +124,8 @@ class Ingest:
         if self.keys is None:
             for name, table in tables.items():
                 starts = np.array([0, len(table)])
-                column = self._make_column(name, table)
-                runs.batches[name] = Batch(starts, make_writable(table.time), [column])
+                columns = self._make_columns(name, table)
+                runs.batches[name] = Batch(starts, make_writable(table.time), columns)
             return runs
         runs.found = found
         distinct = np.empty(min(sum(map(len, found.values())), self.keys.count), np.int64)
@@ -139,13 +141,22 @@ class Ingest:
             self.kernels.forget(distinct, count, self.place)
         return runs
 
-    def _make_column(self, name: str, table: Columns) -> Column:
-        value = table.value
+    def _make_columns(self, name: str, table: Columns) -> list[Column]:
+        value, spec = table.value, self.specs[name]
+        if not isinstance(value, RecordColumn):
+            return [self._make_column(value, table.valid, nullable=spec.nullable)]
+        return [
+            self._make_column(column, valid, nullable=field.type.nullable)
+            for column, valid, field in zip(value.values, value.valid, spec.fields, strict=True)
+        ]
+
+    def _make_column(
+        self, value: np.ndarray | TextColumn, valid: np.ndarray | None, *, nullable: bool
+    ) -> Column:
         if not isinstance(value, np.ndarray):
             value = self.texts.encode(value)
-        valid = table.valid
-        if valid is None and self.specs[name].nullable:
-            valid = np.ones(len(table), bool)
+        if valid is None and nullable:
+            valid = np.ones(len(value), bool)
         return Column(make_writable(value), None if valid is None else make_writable(valid))
 
     def _sort_table(
@@ -153,18 +164,21 @@ class Ingest:
     ) -> Batch:
         runs, rows = len(order), len(table)
         starts, ends = np.zeros(runs + 1, np.int64), np.empty(runs, np.int64)
-        column = self._make_column(name, table)
+        columns = self._make_columns(name, table)
         time = make_writable(table.time)
         if slots is None or self.kernels.tally(slots, rows, self.place, runs, starts, ends):
-            return Batch(starts, time, [column])
-        out_time, out = np.empty(rows, np.int64), np.empty_like(column.value)
-        self.kernels.scatter(slots, rows, self.place, ends, time, column.value, out_time, out)
-        valid = None
-        if column.valid is not None:
-            valid = np.empty(rows, bool)
-            ends[:] = starts[:-1]
-            self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
-        return Batch(starts, out_time, [Column(out, valid)])
+            return Batch(starts, time, columns)
+        out_time, found = np.empty(rows, np.int64), []
+        for column in columns:
+            out, valid = np.empty_like(column.value), None
+            self.kernels.scatter(slots, rows, self.place, ends, time, column.value, out_time, out)
+            if column.valid is not None:
+                valid = np.empty(rows, bool)
+                ends[:] = starts[:-1]
+                self.kernels.scatter_valid(slots, rows, self.place, ends, column.valid, valid)
+            np.copyto(ends, starts[:-1])
+            found.append(Column(out, valid))
+        return Batch(starts, out_time, found)
 
 
 def make_writable(array: np.ndarray) -> np.ndarray:

@@ -44,17 +44,25 @@ def make_specs(
             key,
             own.unit,
             columns.time or own.time,
-            columns.inputs.get(name),
+            columns.name_value(name),
             clock=make_clock(own.reading, own.unit),
             given=bool(columns.time),
+            fields=declared.type.fields,
+            columns=columns.name_fields(declared),
         )
     return specs
 
 
-def check_key(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the key columns; raise DataError if a table of results would have one name twice."""
+def check_key(
+    names: Sequence[str], records: Mapping[str, Sequence[str]] | None = None
+) -> tuple[str, ...]:
+    """Return the key columns; raise DataError if a table of results would have one name twice.
+
+    `records` are the fields of outputs that are records.
+    """
+    fields = {field for one in (records or {}).values() for field in one}
     for name in names:
-        if name in OWN_COLUMNS:
+        if name in OWN_COLUMNS or name in fields:
             message = f"a key column is named {name!r}, as a column of results is"
             raise DataError(message, code="RT215", hint="rename it in the data")
     return tuple(names)

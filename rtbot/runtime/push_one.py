@@ -12,12 +12,17 @@ from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
 from rtbot.runtime.kernels.rows import LAST
 from rtbot.tables import TableSpec, to_columns
+from rtbot.tables.record_column import RecordColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
+
+
+PLAIN_TYPES = {"number": float, "boolean": bool}
+"""The types of Python of which every value is one of the kind."""
 
 
 class PushPath:
@@ -31,7 +36,10 @@ class PushPath:
         self.keyed = session.keys is not None
         self.known = session.known_slots.get
         spec = session.specs[name]
-        self.spec = TableSpec(spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock)
+        self.spec = TableSpec(
+            spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock, fields=spec.fields
+        )
+        self.plain_types = {one.name: PLAIN_TYPES.get(str(one.type)) for one in spec.fields}
         self.row_specs = {name: replace(self.spec, key=session.key)}
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
@@ -80,12 +88,22 @@ class PushPath:
         raise found from error
 
     def _convert_message(self, time: Any, value: Any) -> tuple[int, Any]:
+        if self.plain_types and type(time) is int and type(value) is dict:
+            types = {name: type(cell) for name, cell in value.items()}
+            if types == self.plain_types:
+                return time, value
         checked = to_columns({"t": [time], "value": [value]}, self.spec)
+        if not len(checked) and self.plain_types and value is not None:
+            name = next(f.name for f in self.spec.fields if value[f.name] is None)
+            message = f"null in the field {name}, which takes none"
+            raise DataError(message, code="RT211", input=self.name, time=time)
         if not len(checked):
             message = "a null for an input that takes none"
             raise DataError(message, code="RT211", input=self.name, time=time)
         if checked.valid is not None and not checked.valid[0]:
             return int(checked.time[0]), None
+        if isinstance(checked.value, RecordColumn):
+            return int(checked.time[0]), checked.value.tolist()[0]
         if self.kind == "text":
             return int(checked.time[0]), value
         return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]

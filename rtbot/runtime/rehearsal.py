@@ -41,8 +41,11 @@ def rehearse(session: Session) -> None:
     keys = dict.fromkeys(session.key, KEYS)
     with suppress(Exception):  # a step that fails for these values is noted all the same
         for name, declared in twin.plan.checked.inputs.items():
-            values = [VALUES[declared.type.kind]] * len(TIMES)
-            twin.push({name: {**keys, "t": TIMES, "value": values}})
+            values = {
+                port if declared.type.fields else "value": [VALUES[type_.kind]] * len(TIMES)
+                for port, type_ in declared.ports.items()
+            }
+            twin.push({name: {**keys, "t": TIMES, **values}})
         for name in twin.plan.checked.inputs:
             twin.advance(TIMES[-1], name)
         twin.finish()
@@ -68,8 +71,9 @@ def note_rows(session: Session) -> None:
     runner = session.runner
     for path in choose_paths(session).values():
         if isinstance(path, DirectPath):
-            value = VALUES[path.kind]
-            signature = describe_arguments((0, 0, value, runner.F, runner.I))
+            types = session.plan.streams[path.call.source].types
+            values = (VALUES[type_.kind] for type_ in types)
+            signature = describe_arguments((0, 0, *values, runner.F, runner.I))
             session.code.tiers[0].note(f"{path.call.function.name}_one", signature)
 
 

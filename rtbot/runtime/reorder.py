@@ -35,6 +35,9 @@ def make_input_port(declared: Input, io: Io, kernels: ModuleType) -> InputPort:
     return (ReorderBuffer if waits else InputPort)(declared, io, kernels, 1)
 
 
+WHOLE_RULES = ("first", "last")
+"""Rules that choose a row as it is."""
+
 LINKS = ("child", "sibling")
 """Fields of the pool that are numbers of nodes."""
 
@@ -69,13 +72,18 @@ class ReorderBuffer(InputPort):
 
     def __init__(self, declared: Input, io: Io, kernels: ModuleType, capacity: int) -> None:
         super().__init__(declared, io, kernels, capacity)
+        self.types = [*declared.ports.values()]
+        self.labels = [f".{name}" for name in declared.ports] if self.type.fields else [""]
         self.lateness = io.lateness or 0
         self.frontier = np.full(capacity, FIRST)
         self.roots = np.full(capacity, -1)
         self.wakes = Wakes(kernels, capacity)
         self.places = Places(kernels) if io.duplicates == "error" else None
         self.pool = {n: np.zeros(0, np.int64) for n in ("time", "order", "child", "sibling")}
-        self.pool_value = Column(np.zeros(0, DTYPES[self.type.kind]), np.zeros(0, bool))
+        self.pool_values = {
+            label: Column(np.zeros(0, DTYPES[type_.kind]), np.zeros(0, bool))
+            for label, type_ in zip(self.labels, self.types, strict=True)
+        }
         self.free = np.zeros(0, np.int64)
         self.unused = 0
         self.order = 0
@@ -104,8 +112,9 @@ class ReorderBuffer(InputPort):
 
     def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:  # noqa: ARG002
         """Yield the codes of texts that wait here, whatever their slots."""
-        if self.type.kind == "text":
-            yield self.pool_value.value[self._find_nodes()]
+        for column, type_ in zip(self.pool_values.values(), self.types, strict=True):
+            if type_.kind == "text":
+                yield column.value[self._find_nodes()]
 
     def _find_nodes(self) -> np.ndarray:
         """Return the nodes in which a row waits, ascending."""
@@ -114,12 +123,17 @@ class ReorderBuffer(InputPort):
     def save(self, slots: np.ndarray) -> Saved:
         """Return also the rows that wait, as heaps whose nodes have no gaps."""
         values, arrays = super().save(slots)
-        kept = self.pool_value
-        assert kept.valid is not None
-        pool = self.pool | {"value": kept.value, "valid": kept.valid}
         arrays |= {"frontier": self.frontier[slots]}
-        arrays |= number_nodes(self.roots[slots], pool, self._find_nodes())
+        arrays |= number_nodes(self.roots[slots], self._name_pool(), self._find_nodes())
         return values | {"order": self.order}, arrays
+
+    def _name_pool(self) -> dict[str, np.ndarray]:
+        """Return the arrays of the pool by their names in dumps."""
+        found = dict(self.pool)
+        for label, column in self.pool_values.items():
+            assert column.valid is not None
+            found |= {f"value{label}": column.value, f"valid{label}": column.valid}
+        return found
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what was saved; what follows from it is computed again."""
@@ -127,16 +141,16 @@ class ReorderBuffer(InputPort):
         self.order = values["order"]
         restore_rows("frontier", self.frontier, arrays["frontier"])
         restore_rows("roots", self.roots, arrays["roots"])
-        kept = self.pool_value
-        assert kept.valid is not None
-        own = self.pool | {"value": kept.value, "valid": kept.valid}
+        own = self._name_pool()
         given = {field: arrays[f"pool.{field}"] for field in own}
         size = len(given["time"])
         for field, array in own.items():
             if check_words(field, given[field], array.dtype) != size:
                 raise ValueError(f"{field}: {len(given[field])} of {size} nodes")
         self.pool = {field: given[field] for field in self.pool}
-        self.pool_value = Column(given["value"], given["valid"])
+        self.pool_values = {
+            label: Column(given[f"value{label}"], given[f"valid{label}"]) for label in self.labels
+        }
         self.free, self.unused = np.full(size, -1), 0
         for links in (self.roots, *(self.pool[field] for field in LINKS)):
             check_places(links, size)
@@ -182,10 +196,10 @@ class ReorderBuffer(InputPort):
         taken = self.free[self.unused - len(wanted) : self.unused].copy()
         nodes[wanted] = taken
         self.unused -= len(wanted)
-        column, kept = batch.columns[0], self.pool_value
-        assert kept.valid is not None
-        kept.value[taken] = column.value[wanted]
-        kept.valid[taken] = True if column.valid is None else column.valid[wanted]
+        for column, kept in zip(batch.columns, self.pool_values.values(), strict=True):
+            assert kept.valid is not None
+            kept.value[taken] = column.value[wanted]
+            kept.valid[taken] = True if column.valid is None else column.valid[wanted]
         pool = self.pool
         self.kernels.hold(
             slots, len(slots), batch.starts, batch.time, nodes, self.roots,
@@ -212,9 +226,10 @@ class ReorderBuffer(InputPort):
         old = min(len(self.free), new)
         for name, array in self.pool.items():
             self.pool[name] = grow_array(array, new, -1)
-        value, valid = self.pool_value.value, self.pool_value.valid
-        assert valid is not None
-        self.pool_value = Column(grow_array(value, new, 0), grow_array(valid, new, 0))
+        for label, column in self.pool_values.items():
+            assert column.valid is not None
+            grown = Column(grow_array(column.value, new, 0), grow_array(column.valid, new, 0))
+            self.pool_values[label] = grown
         if self.places is not None:
             self.places.grow(new)
         self.free = grow_array(self.free, new, -1)
@@ -235,16 +250,17 @@ class ReorderBuffer(InputPort):
         nodes, starts = self._release(slots, until)
         count = len(nodes)
         time = self.pool["time"][nodes]
-        valid = self.pool_value.valid
-        assert valid is not None
-        column = Column(self.pool_value.value[nodes], valid[nodes] if self.type.nullable else None)
+        columns = [
+            Column(kept.value[nodes], kept.valid[nodes] if type_.nullable else None)  # type: ignore[index]
+            for kept, type_ in zip(self.pool_values.values(), self.types, strict=True)
+        ]
         self.free[self.unused : self.unused + count] = nodes
         self.unused += count
         self.counts["held"] -= count
         if self.places is not None:
             self.places.drop(nodes, since, self.pool["time"], self.pool["order"])
-            return Batch(starts, time, [column])
-        return self._settle_ties(Batch(starts, time, [column]))
+            return Batch(starts, time, columns)
+        return self._settle_ties(Batch(starts, time, columns))
 
     def _release(self, slots: np.ndarray, until: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Take the rows up to each run's `until` off the heaps: nodes, and starts of the runs."""
@@ -271,7 +287,9 @@ class ReorderBuffer(InputPort):
         ends = np.append(firsts[1:], len(time))
         lost = len(time) - len(firsts)
         self.lost["duplicate"] = self.lost.get("duplicate", 0) + lost
-        column = batch.columns[0]
+        if self.io.duplicates in WHOLE_RULES:
+            return _choose_rows(batch, new, firsts if self.io.duplicates == "first" else ends - 1)
+        (column,) = batch.columns
         value, valid = column.value[firsts], None if column.valid is None else column.valid[firsts]
         for place in np.flatnonzero(ends - firsts > 1):
             rows = slice(int(firsts[place]), int(ends[place]))
@@ -296,11 +314,17 @@ class ReorderBuffer(InputPort):
         return due.tolist()  # type: ignore[no-any-return]
 
 
+def _choose_rows(batch: Batch, new: np.ndarray, chosen: np.ndarray) -> Batch:
+    """Keep the chosen row of every time; `new` is where a time is another one than before."""
+    starts = np.concatenate([[0], np.cumsum(new)])[batch.starts]
+    columns = [
+        Column(c.value[chosen], None if c.valid is None else c.valid[chosen]) for c in batch.columns
+    ]
+    return Batch(starts, batch.time[chosen], columns)
+
+
 def settle_tie(rule: str, values: np.ndarray, valid: np.ndarray | None) -> tuple[Any, bool]:
-    """Return one value for several of a time, in order of arrival: (value, whether it is valid)."""
-    if rule in ("first", "last"):
-        place = 0 if rule == "first" else -1
-        return values[place], valid is None or bool(valid[place])
+    """Return one value for several of a time by min, max or sum: (value, whether it is valid)."""
     if valid is not None:
         values = values[valid]
         if not len(values):

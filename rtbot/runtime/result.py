@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rtbot.tables.time_column import TimeColumn
 
 
+VALUES = ("value", "value_valid")
+
+
 class Result(dict[str, "Mapping[str, np.ndarray]"]):
     """A dict from output to its table: a dict of equally long numpy arrays.
 
@@ -26,6 +29,10 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
     instead, with `<field>_valid` for those that may be null; where a field has the name `t` or
     `weight`, the time or the weight is `_t` or `_weight`. Its rows are in the order of t, deletes
     first.
+
+    An output that is a record, one of `records`, is in the dict as an output for each of its
+    fields, `NAME.FIELD`, which have the same rows. `result[NAME]` has a column for each field
+    instead of `value`, with `<field>_valid` for those that may be null.
     """
 
     def __init__(
@@ -35,10 +42,22 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         unit: str | None = None,
         time_column: TimeColumn | None = None,
         schemas: Mapping[str, Schema] | None = None,
+        records: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__(outputs)
+        self.records = dict(records or {})
         self.key, self.unit, self.time_column = tuple(key), unit, time_column
         self.schemas = dict(schemas or {})
+
+    def __missing__(self, name: str) -> Mapping[str, np.ndarray]:
+        fields = self.records.get(name, ())
+        if not fields:
+            raise KeyError(name)
+        table: dict[str, np.ndarray] = {}
+        for field in fields:
+            for column, values in self[f"{name}.{field}"].items():
+                table[column.replace("value", field) if column in VALUES else column] = values
+        return table
 
     def __repr__(self) -> str:
         from rtbot.viz.charts.summary import Summary
@@ -113,7 +132,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         """Return the change output that is to be a table of its own; None for series."""
         from rtbot.core.errors import DataError, suggest_name
 
-        if output is not None and output not in self:
+        if output is not None and output not in self and output not in self.records:
             hint = suggest_name(output, self) or f"the outputs are {', '.join(self)}"
             raise DataError(f"there is no output {output!r}", code="RT206", hint=hint)
         if output is None and len(self) == 1:
@@ -124,10 +143,17 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
             raise DataError(message, code="RT214", hint=f"name the output: {name!r}")
         return output if output in self.schemas else None
 
+    def _choose_columns(self, output: str | None) -> Mapping[str, Mapping[str, np.ndarray]]:
+        """Return the series that are the columns of a frame, by the names of these."""
+        if output in self.records:
+            return {field: self[f"{output}.{field}"] for field in self.records[output]}
+        return self if output is None else {output: self[output]}
+
     def to_arrow(self, output: str | None = None) -> Any:
         """Return one pyarrow Table: the times, the key columns, then a column per output.
 
-        With `output` only that one; of a change output, the times, the weights and the fields.
+        With `output` only that one; of a change output, the times, the weights and the fields, of a
+        record a column for each field.
 
         The times have the name and the type of the column that came in; they are timestamps in
         `io.unit` where that type cannot hold them all (half a second in seconds), and int64 where
@@ -145,7 +171,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
 
             table = build_change_table(self[changes], self.schemas[changes])
         else:
-            table = build_wide(self if output is None else {output: self[output]}, self.key)
+            table = build_wide(self._choose_columns(output), self.key)
         if like is None:
             return table
         own = table.column_names[0] if changes is not None else OWN_NAME
@@ -186,4 +212,4 @@ def merge_results(parts: Sequence[Result]) -> Result:
     whole = concat_results(parts)
     tables: dict[str, Mapping[str, np.ndarray]] = dict(whole)
     tables |= sort_outputs({n: t for n, t in whole.items() if n not in last.schemas}, key)
-    return Result(tables, key, last.unit, last.time_column, last.schemas)
+    return Result(tables, key, last.unit, last.time_column, last.schemas, last.records)

@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from rtbot.compiler.plan import Plan
-from rtbot.graph.model import CheckedGraph, Node, OperatorStub, Ref, collect_outputs
+from rtbot.graph.model import (
+    CheckedGraph,
+    Node,
+    OperatorStub,
+    Ref,
+    collect_outputs,
+    list_input_types,
+)
 from rtbot.graph.stages import RegionStage, SeriesStage, split_stages
 from rtbot.relations.region_writer import write_region
 
@@ -97,7 +104,7 @@ class StagedPlan:
 
 
 def _list_types(checked: CheckedGraph) -> dict[Ref, Type]:
-    types = {Ref(name): one.type for name, one in checked.inputs.items()}
+    types = list_input_types(checked.inputs.values())
     for node in checked.nodes.values():
         types |= {Ref(node.id, port): node.types[port] for port in node.outputs}
     return types

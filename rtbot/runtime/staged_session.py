@@ -282,7 +282,7 @@ class StagedSession(SessionBase):
                     raise DataError("changes have no run key", code="RT303", input=name)
                 table: Any = make_change_row(spec, time, value, weight)
             else:
-                column = self.columns.inputs.get(name, "value")
+                column = self.columns.name_value(name) or "value"
                 table = make_message(self.key, column, time, value, key)
             result = self._push({name: table})
         except PlacedError as error:
@@ -438,7 +438,8 @@ class StagedSession(SessionBase):
                 tables[name] = self._decode(flow.changes.get(ref), schema)
                 self.rows[name] += len(next(iter(tables[name].values())))
         schemas = self.plan.change_outputs
-        return Result(tables, self.key, self.io.unit, self.time_column, schemas)
+        records = self.plan.checked.records
+        return Result(tables, self.key, self.io.unit, self.time_column, schemas, records)
 
     def _decode(self, rows: TimedRows | None, schema: Any) -> OutputTable:
         codec = RowCodec(schema, self.texts)

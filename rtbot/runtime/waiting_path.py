@@ -89,5 +89,6 @@ def _list_direct_calls(session: Session) -> Iterator[SegmentCall]:
 def _make_sample(session: Session, call: SegmentCall) -> tuple[Any, ...]:
     """Return arguments of the types that a message gives the function."""
     assert call.input is not None
-    runner, kind = session.runner, session.input_ports[call.input].type.kind
-    return 0, 0, SAMPLES[kind], runner.F, runner.I
+    runner = session.runner
+    values = [SAMPLES[type_.kind] for type_ in session.plan.streams[call.source].types]
+    return 0, 0, *values, runner.F, runner.I

@@ -16,8 +16,9 @@ import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import number_columns, text_columns
-from rtbot.tables.convert import FILLERS, convert_values, join_times, require_column
+from rtbot.tables.convert import convert_values, join_times, require_column
 from rtbot.tables.forms import TIME_NAMES, open_table
+from rtbot.tables.record_column import FILLERS
 from rtbot.tables.text_columns import TextColumn
 from rtbot.tables.time_column import OWN_NAME
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rtbot.tables.change_rows import ChangeRows
 from rtbot.tables.convert import Columns
+from rtbot.tables.record_column import RecordColumn
 from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.text_columns import TextColumn
 
@@ -55,7 +56,18 @@ def concat_columns(parts: Sequence[Columns]) -> Columns:
     return Columns(time, _concat_values([part.value for part in filled]), valid, keys, nulls)
 
 
-def _concat_values(parts: Sequence[Any]) -> np.ndarray | TextColumn:
+def _concat_records(parts: Sequence[RecordColumn]) -> RecordColumn:
+    places = range(len(parts[0].names))
+    return RecordColumn(
+        parts[0].names,
+        tuple(_concat_values([part.values[place] for part in parts]) for place in places),
+        tuple(_concat_masks([(p.valid[place], len(p)) for p in parts]) for place in places),
+    )
+
+
+def _concat_values(parts: Sequence[Any]) -> Any:
+    if isinstance(parts[0], RecordColumn):
+        return _concat_records(parts)
     if not isinstance(parts[0], TextColumn):
         return np.concatenate(parts)
     texts = StringDictionary()
@@ -69,7 +81,8 @@ def _concat_keys(parts: Sequence[Key]) -> Key:
         nulls = (
             TextColumn(np.full(len(p[0]), -1), []) if isinstance(p, tuple) else p for p in parts
         )
-        return _concat_values(list(nulls))
+        found: Key = _concat_values(list(nulls))
+        return found
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)  # type: ignore[arg-type]
     pairs = [_split_mask(part) for part in parts]

@@ -7,14 +7,23 @@ protocol. Nothing is copied that already has the right type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import number_columns, text_columns
-from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table
+from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table, reduce_column
+from rtbot.tables.record_column import (
+    FILLERS,
+    RecordColumn,
+    RecordRows,
+    assemble_records,
+    list_cells,
+    split_records,
+)
 from rtbot.tables.text_columns import TextColumn
 from rtbot.tables.time_column import OWN_NAME, join_texts
 
@@ -22,12 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rtbot.core.time_formats import TimeParser
+    from rtbot.operator.schema import Field
     from rtbot.tables.change_rows import ChangeSpec
 
     Key = np.ndarray | TextColumn | tuple[np.ndarray, np.ndarray]
     AnySpec: TypeAlias = "TableSpec | ChangeSpec"
 
-FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
 CONVERTERS = {
     "number": number_columns.to_floats,
     "integer": number_columns.to_integers,
@@ -43,7 +52,9 @@ class TableSpec:
     times. `time` and `value` name columns; of several `time` columns the texts are joined by a
     blank. Without a column of that name the time is the first of `TIME_NAMES` that is there, but
     not if the name is `given` for this table. By default the value is in `value`, else in a column
-    named like the input. `clock` reads texts that are not ISO 8601, and local times.
+    named like the input. `clock` reads texts that are not ISO 8601, and local times. A record has
+    `fields`, and a column for each, which `columns` names where it has another name; `sparse` is
+    whether a row without any of them is no message.
     """
 
     name: str
@@ -55,13 +66,17 @@ class TableSpec:
     value: str | None = None
     clock: TimeParser | None = None
     given: bool = False
+    fields: tuple[Field, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    sparse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """One input's rows: equally long, C-contiguous arrays.
 
-    `time` is int64; `value` is float64, int64, bool or `TextColumn` by the kind of the input;
+    `time` is int64; `value` is float64, int64, bool, `TextColumn` or `RecordColumn` by the kind of
+    the input;
     `valid` is None where no value is null. A key column is int64, `TextColumn`, or int64 with a
     mask of what is not null. `nulls` counts rows left out because their value was null on a port
     that takes none. `rows` are the places of the rows in the table, None if it has these alone, in
@@ -70,7 +85,7 @@ class Columns:
     """
 
     time: np.ndarray
-    value: np.ndarray | TextColumn
+    value: np.ndarray | TextColumn | RecordColumn
     valid: np.ndarray | None = None
     keys: tuple[Key, ...] = ()
     nulls: int = 0
@@ -82,10 +97,11 @@ class Columns:
 
     def cells(self) -> list[tuple[Any, ...]]:
         """Return rows (key..., time, value) of Python's own types; null is None."""
-        value: Any = self.value.to_objects() if isinstance(self.value, TextColumn) else self.value
-        cells = value.tolist()
-        if self.valid is not None:
-            cells = [c if ok else None for c, ok in zip(cells, self.valid.tolist(), strict=True)]
+        cells: list[Any]
+        if isinstance(self.value, RecordColumn):
+            cells = self.value.tolist()
+        else:
+            cells = list_cells(self.value, self.valid)
         return list(zip(*map(_key_cells, self.keys), self.time.tolist(), cells, strict=True))
 
 
@@ -97,22 +113,69 @@ def to_columns(table: Any, spec: TableSpec) -> Columns:
 def convert_table(form: LazyTable, spec: TableSpec) -> Columns:
     """Turn columns of any kind into arrays, as `to_columns` does."""
     time_name, times = read_times(form, spec)
-    value_name = find_value(form, spec)
     time = _locate_error(
         spec, time_name, lambda: number_columns.to_times(times, spec.unit, spec.clock)
     )
-    value, valid = _convert_column(
-        spec, value_name, form, lambda column: convert_values(column, spec.kind)
-    )
-    if f"{value_name}_valid" in form:
-        given, _ = _convert_column(spec, f"{value_name}_valid", form, number_columns.to_booleans)
-        valid = given if valid is None else valid & given
+    lost: np.ndarray | None = None
+    value: np.ndarray | TextColumn | RecordColumn
+    if spec.fields:
+        value_name, (value, valid, lost) = spec.name, _read_records(form, spec)
+    else:
+        value_name = find_value(form, spec)
+        value, valid = _read_values(form, value_name, spec.kind, spec)
     keys = tuple(_convert_column(spec, name, form, convert_key) for name in spec.key)
     lengths = [len(time), len(value), *map(_length, keys)]
     if lengths.count(len(time)) < len(lengths) or (valid is not None and len(valid) != len(time)):
         names = [time_name, value_name, *spec.key]
         raise _make_length_error(dict(zip(names, lengths, strict=True)), spec)
-    return normalise_nulls(Columns(time, value, valid, keys, times=(time_name, times)), spec)
+    whole = normalise_nulls(Columns(time, value, valid, keys, times=(time_name, times)), spec)
+    return whole if lost is None else replace(whole, nulls=int(lost.sum()))
+
+
+def _read_values(
+    form: LazyTable, name: str, kind: str, spec: TableSpec
+) -> tuple[np.ndarray | TextColumn, np.ndarray | None]:
+    """Convert a column of values, and the mask of what is not null, which may be beside it."""
+    value, valid = _convert_column(spec, name, form, lambda column: convert_values(column, kind))
+    if f"{name}_valid" in form:
+        given, _ = _convert_column(spec, f"{name}_valid", form, number_columns.to_booleans)
+        valid = given if valid is None else valid & given
+    return value, valid
+
+
+def _read_records(form: LazyTable, spec: TableSpec) -> RecordRows:
+    """Convert the columns of the fields of a record, or one column of records."""
+    whole = find_records(form, spec)
+    if whole is not None:
+        columns = _locate_error(
+            spec, whole, lambda: split_records(form[whole](), spec.fields, spec.name)
+        )
+        form = {name: partial(reduce_column, column) for name, column in columns.items()}
+        names = {name: name for name in columns}
+    else:
+        names = {
+            one.name: require_column(form, name_field(form, one.name, spec), spec)
+            for one in spec.fields
+        }
+    parts = [_read_values(form, names[one.name], one.type.kind, spec) for one in spec.fields]
+    lengths = {name: len(value) for name, (value, _) in zip(names.values(), parts, strict=True)}
+    if len({*lengths.values()}) > 1:
+        raise _make_length_error(lengths, spec)
+    return assemble_records(spec.fields, parts, sparse=spec.sparse)
+
+
+def find_records(form: LazyTable, spec: TableSpec) -> str | None:
+    """Return the name of a column of whole records, `value` or that of the input, or None."""
+    if any(name_field(form, one.name, spec) in form for one in spec.fields):
+        return None
+    found = next((name for name in ("value", spec.name) if name in form), None)
+    return None if found is None or isinstance(form[found](), np.ndarray) else found
+
+
+def name_field(form: LazyTable, name: str, spec: TableSpec) -> str:
+    """Return the column of a field of a record: that which is given, `INPUT.FIELD`, or `FIELD`."""
+    full = f"{spec.name}.{name}"
+    return spec.columns.get(name) or (full if full in form else name)
 
 
 def normalise_nulls(whole: Columns, spec: TableSpec) -> Columns:
@@ -195,7 +258,8 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
     if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
         return tuple(require_column(form, name, spec) for name in spec.time)
     present = [name for name in TIME_NAMES if name in form and name not in spec.key]
-    others = [name for name in present if name not in (spec.value, spec.name)] or present
+    values = (spec.value, spec.name, *(one.name for one in spec.fields), *spec.columns.values())
+    others = [name for name in present if name not in values] or present
     if not others:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         taken = {*spec.key, spec.value or spec.name, "value", "input"}

@@ -14,7 +14,7 @@ import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import text_columns
-from rtbot.tables.convert import Columns, TableSpec, convert_table
+from rtbot.tables.convert import Columns, TableSpec, convert_table, name_field
 from rtbot.tables.forms import TIME_NAMES, Column, open_table
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def _split_table(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]
     inputs = list(specs)
     first = specs[inputs[0]]
     form = open_table(data, first)
-    missing = [spec for spec in specs.values() if _name_column(spec) not in form]
+    missing = [spec for spec in specs.values() if not {*_name_columns(spec, form)} <= {*form}]
     if not missing:
         return {name: _split_wide(form, spec) for name, spec in specs.items()}
-    named = [spec for spec in missing if spec.value is not None]
+    named = [spec for spec in missing if spec.value is not None or spec.fields]
     if not named and "input" in form and "value" in form:
         return _split_long(form, specs)
     raise _make_missing_error((named or missing)[0], form, inputs)
@@ -63,15 +63,17 @@ def is_column(table: Any) -> bool:
     return hasattr(table, "dtype") and not hasattr(table, "columns")
 
 
-def _name_column(spec: TableSpec) -> str:
-    """Return the column of an input in a wide table."""
-    return spec.value or spec.name
+def _name_columns(spec: TableSpec, form: LazyTable) -> list[str]:
+    """Return the columns of an input in a wide table."""
+    if not spec.fields:
+        return [spec.value or spec.name]
+    return [name_field(form, one.name, spec) for one in spec.fields]
 
 
 def _make_missing_error(spec: TableSpec, form: LazyTable, inputs: list[str]) -> DataError:
-    column = _name_column(spec)
+    column = next(name for name in _name_columns(spec, form) if name not in form)
     hint = suggest_name(column, form)
-    if spec.value is not None:
+    if spec.value is not None or spec.fields:
         message = f"the table has no column {column!r} for the input {spec.name}"
         return DataError(message, code="RT204", hint=hint or f"there are {', '.join(form)}")
     message = f"the table has no column {column!r}, nor the columns 'input' and 'value'"
@@ -92,7 +94,9 @@ def _is_one_table(data: Mapping[str, Any], specs: Mapping[str, AnySpec]) -> bool
 
 def _split_wide(form: LazyTable, spec: TableSpec) -> Columns:
     """Return the messages of an input in a wide table."""
-    strict = replace(spec, value=_name_column(spec), nullable=False)
+    if spec.fields:
+        return convert_table(form, replace(spec, sparse=True))
+    strict = replace(spec, value=spec.value or spec.name, nullable=False)
     return replace(convert_table(form, strict), nulls=0)
 
 

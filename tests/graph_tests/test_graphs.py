@@ -41,6 +41,29 @@ def test_bollinger_bands_of_every_symbol():
         assert list(zip(found["symbol"], found["value"].tolist(), strict=True)) == wanted
 
 
+def test_the_channel_of_every_symbol():
+    graph = rtbot.load(GRAPHS / "channel.yaml")
+    result = graph.run(GRAPHS / "data" / "bars.csv")
+    days: dict[str, list[dict[str, str]]] = {}
+    for row in rows("bars.csv"):
+        days.setdefault(row["symbol"], []).append(row)
+    channel, breakout = [], []
+    for symbol in sorted(days):
+        tops = []
+        for end in range(20, len(days[symbol]) + 1):
+            window = days[symbol][end - 20 : end]
+            tops.append(max(float(row["high"]) for row in window))
+            channel.append((symbol, tops[-1], min(float(row["low"]) for row in window)))
+            if len(tops) > 1:
+                breakout.append((symbol, float(window[-1]["close"]) > tops[-2]))
+    found = result["channel"]
+    columns = (found["symbol"], found["top"].tolist(), found["bottom"].tolist())
+    assert list(zip(*columns, strict=True)) == channel
+    flags = result["breakout"]
+    assert list(zip(flags["symbol"], flags["value"].tolist(), strict=True)) == breakout
+    assert {flag for _, flag in breakout} == {True, False}
+
+
 def test_two_sensors_drift_apart():
     graph = rtbot.load(GRAPHS / "two_sensors.yaml")
     data = GRAPHS / "data"

@@ -655,7 +655,7 @@ SAVED = {
     FrontierTracker: "frontiers held_back known",
     PairingPool: "queue time value valid next watched",
     InputPort: "floor last begun counts lost",
-    ReorderBuffer: "floor last begun counts lost frontier roots pool pool_value order",
+    ReorderBuffer: "floor last begun counts lost frontier roots pool pool_values order",
     KeyTable: "kinds nulls words count free ordered",
     StringDictionary: "values",
 }

@@ -20,13 +20,22 @@ from rtbot.graph.check.io_section import (
     read_unit,
 )
 from rtbot.graph.check.parameters import read_parameters
+from rtbot.graph.check.record_outputs import RecordOutputs
 from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_drafts
 from rtbot.graph.check.resolve_nodes import make_node
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
 from rtbot.graph.document import Document, MappingNode, ScalarNode
-from rtbot.graph.model import CheckedGraph, Input, Node, Ref
+from rtbot.graph.model import (
+    CheckedGraph,
+    Input,
+    Node,
+    Ref,
+    group_fields,
+    list_input_types,
+    list_node_types,
+)
 
 if TYPE_CHECKING:
     from collections import abc
@@ -93,7 +102,10 @@ class _Check:
         context.key_fields = make_key_fields(io)
         types = self.type_nodes(inputs, drafts)
         check_bridges(self.nodes.values(), io, io_section, context)
-        outputs = read_outputs(sections.get("outputs"), names, context)
+        records = RecordOutputs(names, types, context)
+        outputs = read_outputs(sections.get("outputs"), names, records, context)
+        self.nodes |= records.nodes
+        types |= list_node_types(records.nodes.values())
         self.check_complete(sections, inputs, drafts, outputs)
         inputs = read_input_io(sections.get("inputs"), inputs, io, overrides, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
@@ -109,6 +121,7 @@ class _Check:
             description=read_text(sections.get("description"), "description", self.problems),
             file=self.document.file,
             meta=self.meta(sections.get("meta")),
+            records=group_fields(outputs),
             warnings=tuple(map(self.document.with_source, self.problems.list_problems("warning"))),
         )
 
@@ -136,12 +149,12 @@ class _Check:
         self, inputs: dict[str, Input | None], drafts: dict[str, Draft]
     ) -> dict[Ref, Type]:
         """Make the nodes in dependency order; return the types of all outputs that have one."""
-        types = {Ref(name): one.type for name, one in inputs.items() if one is not None}
+        types = list_input_types(one for one in inputs.values() if one is not None)
         for draft in sort_drafts(drafts, self.context):
             node = make_node(draft, types, self.context)
             if node is not None:
                 self.nodes[draft.id] = node
-                types |= {Ref(draft.id, port): node.types[port] for port in node.outputs}
+                types |= list_node_types([node])
         return types
 
     def check_complete(
@@ -184,6 +197,7 @@ class _Check:
     ) -> None:
         """Note what nothing reads: no error, but seldom meant."""
         read = {ref.id for draft in drafts.values() for ref in draft.inputs.values()}
+        read |= {ref.id for node in self.nodes.values() for ref in node.inputs.values()}
         read |= {ref.id for ref in outputs.values() if ref is not None}
         read |= {ref.id for test in tests for ref in test.refs}
         for name, one in inputs.items():

@@ -32,26 +32,13 @@ def read_change_schema(
 
     `read_type` returns the type that a text names.
     """
-    declared = node.items[CHANGES]
-    if not isinstance(declared, MappingNode):
-        missing = isinstance(declared, ScalarNode) and declared.missing
-        mark = node.keys[CHANGES] if missing else declared.mark
-        what = "nothing" if missing else declared.form
-        message = f"the fields of {name} are a mapping of names and types, this is {what}"
-        raise graph_error("RT105", mark, message, EXAMPLE)
-    if not declared.items:
-        raise graph_error("RT110", node.keys[CHANGES], f"{name} has no fields", EXAMPLE)
-    if len(declared.items) > FIELDS_MAX:
-        message = f"{name} has {len(declared.items):,} fields"
-        raise graph_error("RT108", declared.mark, message, f"{FIELDS_MAX:,} at most")
+    declared = require_fields(name, node.items[CHANGES], node.keys[CHANGES], EXAMPLE)
     found = GraphError([])
-    fields = []
-    for field, item in declared.items.items():
-        try:
-            _check_field_name(field, declared.keys[field])
-            fields.append(Field(field, _read_field_type(field, item, declared, read_type)))
-        except GraphError as error:
-            found = GraphError([*found.problems, *error.problems])
+    fields: tuple[Field, ...] = ()
+    try:
+        fields = read_fields(declared, check_field_name, read_type)
+    except GraphError as error:
+        found = error
     key: tuple[str, ...] = ()
     if UNIQUE in node.items:
         try:
@@ -60,10 +47,44 @@ def read_change_schema(
             found = GraphError([*found.problems, *error.problems])
     if found.problems:
         raise found
-    return Schema(tuple(fields), (key,) if key else ())
+    return Schema(fields, (key,) if key else ())
 
 
-def _check_field_name(field: str, mark: SourceSpan) -> None:
+def require_fields(name: str, node: DocumentNode, key: SourceSpan, example: str) -> MappingNode:
+    """Return the mapping of the fields of an input and their types, which is given under a key."""
+    if not isinstance(node, MappingNode):
+        missing = isinstance(node, ScalarNode) and node.missing
+        mark, what = (key, "nothing") if missing else (node.mark, node.form)
+        message = f"the fields of {name} are a mapping of names and types, this is {what}"
+        raise graph_error("RT105", mark, message, example)
+    if not node.items:
+        raise graph_error("RT110", key, f"{name} has no fields", example)
+    if len(node.items) > FIELDS_MAX:
+        message = f"{name} has {len(node.items):,} fields"
+        raise graph_error("RT108", node.mark, message, f"{FIELDS_MAX:,} at most")
+    return node
+
+
+def read_fields(
+    declared: MappingNode,
+    check_name: Callable[[str, SourceSpan], None],
+    read_type: Callable[[ScalarNode], Type],
+) -> tuple[Field, ...]:
+    """Return fields with their types; raise GraphError with every problem if they have any."""
+    found = GraphError([])
+    fields = []
+    for field, item in declared.items.items():
+        try:
+            check_name(field, declared.keys[field])
+            fields.append(Field(field, _read_field_type(field, item, declared, read_type)))
+        except GraphError as error:
+            found = GraphError([*found.problems, *error.problems])
+    if found.problems:
+        raise found
+    return tuple(fields)
+
+
+def check_field_name(field: str, mark: SourceSpan) -> None:
     """Refuse a name that a field cannot have."""
     if field.startswith("_"):
         message = f"the name {field[:80]!r} of a field begins with _"

@@ -6,18 +6,21 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
-from rtbot.graph.check.change_schema import CHANGES, read_change_schema
+from rtbot.graph.check.change_schema import CHANGES, read_change_schema, require_fields
 from rtbot.graph.check.context import Context, check_id, read_entries, read_text
+from rtbot.graph.check.record_type import RECORD, RECORD_EXAMPLE, read_record, split_record
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Input, Ref
 from rtbot.operator import KINDS, Type
 
 if TYPE_CHECKING:
     from rtbot.core.source_span import SourceSpan
+    from rtbot.graph.check.record_outputs import RecordOutputs
     from rtbot.graph.check.references import SymbolTable
 
 _TYPE = re.compile(r"([a-z]+)(\??)")
 INPUT_KEYS = ("type", "doc", "meta", "io")
+RECORD_INPUT_KEYS = ("record", "doc", "meta", "io")
 CHANGE_INPUT_KEYS = ("changes", "unique", "doc", "meta", "io")
 _TIMES = ("datetime", "timestamp", "time", "date")
 
@@ -47,7 +50,7 @@ def _read_input_type(
             raise graph_error(
                 "RT105", mark, f"the input {name} has no type", f"write {name}: number"
             )
-        return read_type(node), ""
+        return _read_series_type(name, node), ""
     if not isinstance(node, MappingNode):
         message = f"the type of an input is text or a mapping, this is {node.form}"
         raise graph_error("RT105", node.mark, message)
@@ -56,8 +59,12 @@ def _read_input_type(
     if CHANGES in node.items:
         return _read_change_input(name, node, context)
     hints = {"unique": "it belongs to a change stream: {changes: {id: integer}, unique: [id]}"}
-    fields = read_entries(node, f"the input {name}", INPUT_KEYS, context.problems, hints)
+    allowed = RECORD_INPUT_KEYS if RECORD in node.items else INPUT_KEYS
+    fields = read_entries(node, f"the input {name}", allowed, context.problems, hints)
     doc = read_text(fields.get("doc"), "doc", context.problems)
+    if RECORD in fields:
+        record = require_fields(name, fields[RECORD], node.keys[RECORD], RECORD_EXAMPLE)
+        return read_record(name, record, read_type), doc
     declared = fields.get("type")
     if declared is None:
         if any(suggest_known_name(key, ("type",)) for key in node.items):
@@ -65,7 +72,13 @@ def _read_input_type(
         raise graph_error("RT110", mark, f"the input {name} has no type", "write {type: number}")
     if not isinstance(declared, ScalarNode):
         raise graph_error("RT105", declared.mark, f"a type is text, this is {declared.form}")
-    return read_type(declared), doc
+    return _read_series_type(name, declared), doc
+
+
+def _read_series_type(name: str, scalar: ScalarNode) -> Type:
+    """Return the type of an input of series: one value in every message, or a record of them."""
+    fields = split_record(scalar)
+    return read_type(scalar) if fields is None else read_record(name, fields, read_type)
 
 
 def _read_change_input(name: str, node: MappingNode, context: Context) -> tuple[Type, str]:
@@ -85,9 +98,12 @@ def read_type(scalar: ScalarNode) -> Type:
     found = _TYPE.fullmatch(text)
     if found and found.group(1) in KINDS:
         return Type(found.group(1), nullable=bool(found.group(2)))
-    if re.match(r"(vector|record)\b", text):
+    if re.match(r"vector\b", text):
         hint = f"there are {', '.join(KINDS)}"
         raise graph_error("RT141", scalar.mark, f"the type {text[:40]!r} comes later", hint)
+    if re.match(r"record\b", text):
+        hint = "a field is " + ", ".join(KINDS)
+        raise graph_error("RT140", scalar.mark, "a record is no type of a field", hint)
     hint = suggest_known_name(text.rstrip("?"), KINDS)
     hint = hint or f"there are {', '.join(KINDS)}; `?` behind it allows null"
     if text.startswith(_TIMES):
@@ -98,20 +114,23 @@ def read_type(scalar: ScalarNode) -> Type:
 def read_outputs(
     node: DocumentNode | None,
     names: SymbolTable,
+    records: RecordOutputs,
     context: Context,
 ) -> dict[str, Ref | None]:
     """Return the public outputs: a mapping, or a list of references that name themselves.
 
-    None means one whose problem is noted.
+    One that is a record is an output for each of its fields, `NAME.FIELD`. None means one whose
+    problem is noted.
     """
     result: dict[str, Ref | None] = {}
     for name, mark, item in _list_outputs(node, context):
         try:
-            public, ref = _read_output(name, mark, item, names)
-            if public in result:
+            found = _read_output(name, mark, item, names, records)
+            if result.keys() & found.keys():
+                public = next(one for one in found if one in result)
                 message = f"the output {public!r} is given twice"
                 raise graph_error("RT106", mark, message, "name outputs: `outputs: {name: id}`")
-            result[public] = ref
+            result |= found
         except GraphError as error:
             context.problems.found += error.problems
             if name:
@@ -120,17 +139,26 @@ def read_outputs(
 
 
 def _read_output(
-    name: str, mark: SourceSpan, item: DocumentNode, names: SymbolTable
-) -> tuple[str, Ref]:
-    """Return an output's public name and what it shows."""
+    name: str,
+    mark: SourceSpan,
+    item: DocumentNode,
+    names: SymbolTable,
+    records: RecordOutputs,
+) -> dict[str, Ref | None]:
+    """Return what an output shows, by public name."""
+    if isinstance(item, MappingNode) and name:
+        return records.read(name, mark, item)
     if not isinstance(item, ScalarNode):
         message = f"an output is a reference, this is {item.form}"
         raise graph_error("RT105", item.mark, message, "write {name: id}, or [id, id]")
     if item.missing:
         where = item.mark if name else mark
         raise graph_error("RT105", where, "a reference is missing", "write the id of a stream")
+    given = names.inputs.get(item.text)
+    if given is not None and given.type.fields:
+        return {f"{name or item.text}.{field}": Ref(item.text, field) for field in given.ports}
     ref = names.resolve(item.text, item.mark)
-    return name or item.text.replace(".", "_"), ref
+    return {name or item.text.replace(".", "_"): ref}
 
 
 def _list_outputs(

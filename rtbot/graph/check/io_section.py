@@ -14,6 +14,7 @@ from rtbot.graph.check.reading_options import (
     read_reading,
     read_texts,
 )
+from rtbot.graph.check.record_type import read_columns
 from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode, from_mapping
 from rtbot.graph.model import Io
@@ -81,6 +82,9 @@ WHOLE_KEYS = ("unit", "key", "columns_as", "ttl", "on_bad_transaction", "max_del
 OWN_KEYS = tuple(key for key in IO_KEYS if key not in WHOLE_KEYS)
 """Keys that an input may have of its own; the others are of the whole graph."""
 
+COLUMNS = "columns"
+"""The key of the columns of a record, which is of an input alone."""
+
 CHANGE_KEYS = ("excess", "conflicts", "on_bad_transaction", "max_delta_rows")
 """Keys that are for change inputs alone."""
 
@@ -134,6 +138,7 @@ def read_io(
     found = _read_values(fields, Io(), context)
     found = _complete_key(fields, found, context)
     _check_merging(fields, found, inputs.values(), context)
+    _check_series_columns(fields, inputs.values(), context)
     check_change_io(fields, found, list(inputs.values()), context)
     return found
 
@@ -154,7 +159,12 @@ def read_input_io(
             continue
         what, hints = f"the io of the input {name}", hint_places(node, OWN_KEYS)
         node = _leave_out(node, overrides)
-        fields = read_entries(node, what, OWN_KEYS, context.problems, hints)
+        is_record = one is not None and bool(one.type.fields)
+        keys = (*OWN_KEYS, COLUMNS) if is_record else OWN_KEYS
+        fields = read_entries(node, what, keys, context.problems, hints)
+        columns = fields.pop(COLUMNS, None)
+        if one is not None and columns is not None:
+            one = found[name] = replace(one, columns=read_columns(columns, one, context))  # noqa: PLW2901
         if not fields or one is None:
             continue
         own = _read_values(fields, io, context)
@@ -170,6 +180,7 @@ def hint_places(node: DocumentNode | None, allowed: abc.Collection[str]) -> dict
     for key in IO_KEYS:
         if key not in allowed:
             hints[key] = "it is of the whole graph: it belongs under the `io` at the top"
+    hints[COLUMNS] = "it is for a record, in the `io` of that input"
     there = node.items if isinstance(node, MappingNode) else {}
     return {key: hint for key, hint in hints.items() if key in there}
 
@@ -254,6 +265,18 @@ def _check_merging(
             hint = "error, first and last work for every type"
             context.problems.add("RT160", fields["duplicates"].mark, message, hint)
             break
+
+
+def _check_series_columns(
+    fields: abc.Mapping[str, DocumentNode],
+    inputs: abc.Iterable[Input | None],
+    context: Context,
+) -> None:
+    """Note that a column cannot be a series of records."""
+    for one in inputs:
+        if "columns_as" in fields and one is not None and one.type.fields:
+            message = f"columns_as is for one value in every cell, {one.name} is a record"
+            context.problems.add("RT160", fields["columns_as"].mark, message, "leave it out")
 
 
 def check_change_io(

@@ -16,11 +16,12 @@ from rtbot.graph.model import Ref
 from rtbot.operator import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from rtbot.core.errors import Problems
     from rtbot.core.source_span import SourceSpan
     from rtbot.graph.check.drafts import Draft
+    from rtbot.graph.model import Input
 
 _WORDS = {
     **{word: f"write {word}" for word in ("true", "false")},
@@ -40,7 +41,7 @@ class SymbolTable:
     own.
     """
 
-    inputs: Collection[str]
+    inputs: Mapping[str, Input | None]
     drafts: Mapping[str, Draft]
     problems: Problems
     blind: bool = False
@@ -62,17 +63,31 @@ class SymbolTable:
             )
         name, port = found.groups()
         names = self.outputs(name, mark)
+        given = self.inputs.get(name)
+        if given is not None and given.type.fields and port not in names:
+            raise self._make_field_error(name, port, names, mark)
         ports = list(dict.fromkeys(names.values()))
         if port is None and len(ports) == 1:
             return Ref(name, ports[0])
         if port is None:
             hint = f"name one of {join_names(f'{name}.{p}' for p in ports)}"
             raise graph_error("RT121", mark, f"{name} has {len(ports)} outputs", hint)
+        if port not in names and name in self.inputs and self.inputs[name] is None:
+            raise GraphError([])
         if port not in names:
             hint = suggest_name(port, names) or hint_known_names([f"{name}.{p}" for p in names])
             hint = f"it has one output: write {name}" if len(ports) == 1 else hint
             raise graph_error("RT121", mark, f"{name} has no output {port!r}", hint)
         return Ref(name, names[port])
+
+    def _make_field_error(
+        self, name: str, port: str | None, fields: Mapping[str, str], mark: SourceSpan
+    ) -> GraphError:
+        hint = f"name one of its fields: {join_names(f'{name}.{field}' for field in fields)}"
+        if port is None:
+            return graph_error("RT121", mark, f"{name} is a record", hint)
+        near = self.problems.suggest_name(port, fields)
+        return graph_error("RT121", mark, f"{name} has no field {port!r}", near or hint)
 
     def outputs(self, name: str, mark: SourceSpan) -> Mapping[str, str]:
         """Return the outputs of an input or operator: the port by each of its names."""
@@ -81,7 +96,8 @@ class SymbolTable:
                 raise GraphError([])
             return self.drafts[name].outputs
         if name in self.inputs:
-            return INPUT_PORTS
+            given = self.inputs[name]
+            return {port: port for port in given.ports} if given is not None else INPUT_PORTS
         if self.blind:
             raise GraphError([])
         ids = [*self.inputs, *self.drafts]

@@ -9,10 +9,10 @@ from rtbot.graph.check.typed_values import INT64_MAX, INT64_MIN, parse_integer
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rtbot.operator import Type
-    from rtbot.operator.schema import Schema
+    from rtbot.operator.schema import Field, Schema
 
     ReadCell = Callable[[ScalarNode, Type], Any]
     ReadTime = Callable[[ScalarNode], int]
@@ -43,7 +43,8 @@ def read_change(
     if not isinstance(fields, MappingNode):
         message = f"the fields of a row are a mapping, this is {fields.form}"
         raise graph_error("RT150", fields.mark, message, f"a row is {shape}")
-    return _read_fields(fields, schema, read_cell), read_time(time), _read_weight(weight)
+    cells = read_fields(fields, schema.fields, read_cell)
+    return FieldCells(cells), read_time(time), _read_weight(weight)
 
 
 def _read_weight(scalar: ScalarNode) -> int:
@@ -54,14 +55,17 @@ def _read_weight(scalar: ScalarNode) -> int:
     return weight
 
 
-def _read_fields(node: MappingNode, schema: Schema, read_cell: ReadCell) -> FieldCells:
+def read_fields(
+    node: MappingNode, fields: Sequence[Field], read_cell: ReadCell
+) -> list[tuple[str, Any]]:
     """Return the cells of a row; a field that is left out is null, if it may be."""
+    names = [field.name for field in fields]
     for name in node.items:
-        if name not in schema.names:
-            hint = suggest_name(name, schema.names) or f"there are {', '.join(schema.names)}"
+        if name not in names:
+            hint = suggest_name(name, names) or f"there are {', '.join(names)}"
             raise graph_error("RT150", node.keys[name], f"there is no field {name[:40]!r}", hint)
     found = []
-    for field in schema:
+    for field in fields:
         item = node.items.get(field.name)
         if item is None and field.type.nullable:
             found.append((field.name, None))
@@ -73,4 +77,4 @@ def _read_fields(node: MappingNode, schema: Schema, read_cell: ReadCell) -> Fiel
             message = f"the field {field.name} has a value, this is {item.form}"
             raise graph_error("RT150", item.mark, message)
         found.append((field.name, read_cell(item, field.type)))
-    return FieldCells(found)
+    return found

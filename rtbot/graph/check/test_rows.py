@@ -11,7 +11,7 @@ from rtbot.core.errors import DataError, GraphError, graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.core.times import TimeStyle, detect_style, parse_time
 from rtbot.graph.check.context import read_entries
-from rtbot.graph.check.test_changes import read_change
+from rtbot.graph.check.test_changes import read_change, read_fields
 from rtbot.graph.check.typed_values import (
     INT64_MAX,
     INT64_MIN,
@@ -89,12 +89,21 @@ def _read_row(node: DocumentNode, type_: Type, keys: int, context: Context) -> R
             hint = "rows are lists in a list, as in [[1, 20.5], [2, 21]]"
         raise graph_error("RT150", node.mark, f"a row is {shape}", hint)
     scalars = []
-    for item in node.items:
+    for item in node.items[:-1] if type_.fields else node.items:
         if not isinstance(item, ScalarNode):
             raise graph_error("RT150", item.mark, f"a row is {shape}, this is {item.form}")
         scalars.append(item)
-    *names, time, cell = scalars
-    return (*map(_read_key, names), _read_time(time, context.unit), _read_cell(cell, type_))
+    if type_.fields:
+        *names, time = scalars
+        fields = node.items[-1]
+        if not isinstance(fields, MappingNode):
+            example = ", ".join(f"{field.name}: ..." for field in type_.fields[:2])
+            message = f"a record is a mapping {{{example}}}, this is {fields.form}"
+            raise graph_error("RT150", fields.mark, message)
+        cell: Any = dict(read_fields(fields, type_.fields, _read_cell))
+        return (*map(_read_key, names), _read_time(time, context.unit), cell)
+    *names, time, value = scalars
+    return (*map(_read_key, names), _read_time(time, context.unit), _read_cell(value, type_))
 
 
 def _read_time(scalar: ScalarNode, unit: str | None) -> int:

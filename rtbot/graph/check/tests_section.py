@@ -203,6 +203,10 @@ class _TestReader:
         """Return the type of a public output, or of any output port of the graph."""
         if name in self.graph.outputs and self.graph.outputs[name] is None:
             return None
+        fields = [other for other in self.graph.outputs if other.startswith(f"{name}.")]
+        if fields and name not in self.graph.outputs:
+            message = f"the output {name} is a record"
+            raise graph_error("RT121", mark, message, f"expect its fields: {', '.join(fields)}")
         ref = self.graph.outputs.get(name)
         ref = ref or self.graph.names.resolve(name, mark)
         self.targets[name] = ref

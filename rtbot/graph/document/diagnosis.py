@@ -16,6 +16,15 @@ _SIGN_FIRST = re.compile(r"(?:^|[:\-,{\[]\s)\s*(?=([*&!%@`]\S|[|>]\s*[^\s\d+\-#]
 _GLUED = re.compile(r"(?:^|[{,])\s*(?:- )?([A-Za-z_][\w-]*):(?![\s:/])([^,}\n]+)")
 _TEMPLATE = re.compile(r"\$?\{\{?\s*([A-Za-z_]\w*)\s*\}")
 PARAMETER_BARE = "a parameter is $name, without braces"
+_FORMS = (
+    (_TEMPLATE, PARAMETER_BARE),
+    (
+        re.compile(r":\s+record\s*\{"),
+        "write {record: {bid: number, ask: number}}, or quote the type",
+    ),
+)
+"""What is not YAML, and what to write in its place."""
+
 _SEPARATORS = {",": "CSV", ";": "CSV", "\t": "tab-separated"}
 _MAGIC = {
     b"PAR1": "a Parquet file",
@@ -86,8 +95,8 @@ def _suggest_fix(shown: str, line: int, column: int, error: Any) -> str:
         return "a comment begins with #, and JSON has none"
     if character := describe_non_ascii("".join(c for c in shown if not c.isalnum())):
         return f"{character}: write plain spaces and signs"
-    if _TEMPLATE.search(shown):
-        return PARAMETER_BARE
+    if shape := next((what for form, what in _FORMS if form.search(shown)), ""):
+        return shape
     if _SIGN_FIRST.search(shown):
         return f"quote the expression: {shown[column]!r} has a meaning of its own in YAML"
     if "mapping values" in told and " ? " in shown[:column]:

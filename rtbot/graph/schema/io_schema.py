@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.graph.check.io_section import (
     CHANGE_KEYS,
+    COLUMNS,
     COLUMNS_MAX,
     IO,
     IO_KEYS,
@@ -32,6 +33,17 @@ def build_own_io(definitions: Definitions) -> Schema:
     """Return the schema of what a series has of its own."""
     keys = [key for key in OWN_KEYS if key not in CHANGE_KEYS]
     return _build_section("what differs from the `io` of the graph", keys, definitions)
+
+
+def build_record_io(definitions: Definitions) -> Schema:
+    """Return the schema of what a record has of its own."""
+    found = build_own_io(definitions)
+    columns = {
+        "description": "the columns of fields that have other names than these",
+        "type": "object",
+        "additionalProperties": build_value(IO["time"]),
+    }
+    return found | {"properties": {**found["properties"], COLUMNS: columns}}
 
 
 def build_change_io(definitions: Definitions) -> Schema:

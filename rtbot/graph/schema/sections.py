@@ -8,8 +8,14 @@ from rtbot.graph.check import KEYS, LATER
 from rtbot.graph.check.change_schema import FIELDS_MAX
 from rtbot.graph.check.parameters import KEYS as PARAMETER_KEYS
 from rtbot.graph.check.parameters import NAME, TYPES
+from rtbot.graph.check.record_type import FIELD
 from rtbot.graph.check.typed_values import TextParameter
-from rtbot.graph.schema.io_schema import build_change_io, build_io, build_own_io
+from rtbot.graph.schema.io_schema import (
+    build_change_io,
+    build_io,
+    build_own_io,
+    build_record_io,
+)
 from rtbot.graph.schema.value_schemas import (
     ANY_TEXT,
     DOC,
@@ -26,6 +32,10 @@ if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema
 
 INPUT_TYPES = [kind + null for kind in KINDS for null in ("", "?")]
+FIELD_PATTERN = rf"(?!t$){FIELD.pattern}"
+RECORD_PATTERN = r"^record\s*\{[^{}]*\}$"
+"""The type of an input with several values in every message, as text."""
+
 VERSION = build_value(Integer(name="version", minimum=1, maximum=1), dollar=False)
 VERSION |= {"errorMessage": "version is 1 for now"}
 DEFAULT = {
@@ -55,34 +65,40 @@ def build_sections(definitions: Definitions) -> Schema:
 
 def _build_inputs(definitions: Definitions) -> Schema:
     named = {"enum": INPUT_TYPES, "errorMessage": f"the types are {', '.join(INPUT_TYPES)}"}
-    described = {
-        "type": "object",
-        "properties": {
-            "type": named,
-            "doc": DOC,
-            "meta": {},
-            "io": build_own_io(definitions),
-        },
-        "required": ["type"],
-        "additionalProperties": False,
-    }
-    changes = {
-        "type": "object",
-        "properties": _build_changes(named)
-        | {
-            "doc": DOC,
-            "meta": {},
-            "io": build_change_io(definitions),
-        },
-        "required": ["changes"],
-        "additionalProperties": False,
-    }
+    written = {"anyOf": [named, {"type": "string", "pattern": RECORD_PATTERN}]}
+    described = _build_input("type", {"type": written}, build_own_io(definitions))
+    records = _build_input("record", _build_record(named), build_record_io(definitions))
+    changes = _build_input("changes", _build_changes(named), build_change_io(definitions))
     return {
         "description": "the streams that come in, with their types",
         "type": "object",
         "minProperties": 1,
         "propertyNames": build_named(ID_PATTERN, "an input"),
-        "additionalProperties": {"anyOf": [named, described, changes]},
+        "additionalProperties": {"anyOf": [written, described, records, changes]},
+    }
+
+
+def _build_input(key: str, declared: Schema, io: Schema) -> Schema:
+    """Return the schema of an input that is a mapping, with a key that says what it carries."""
+    return {
+        "type": "object",
+        "properties": declared | {"doc": DOC, "meta": {}, "io": io},
+        "required": [key],
+        "additionalProperties": False,
+    }
+
+
+def _build_record(named: Schema) -> Schema:
+    """Return the schema of the fields of a record."""
+    return {
+        "record": {
+            "description": "messages with several values: fields and their types",
+            "type": "object",
+            "propertyNames": build_named(FIELD_PATTERN, "a field"),
+            "additionalProperties": named,
+            "minProperties": 1,
+            "maxProperties": FIELDS_MAX,
+        }
     }
 
 
@@ -120,7 +136,17 @@ def _build_outputs(definitions: Definitions) -> Schema:
         "uniqueItems": True,
         "minProperties": 1,
         "propertyNames": build_named(ID_PATTERN, "an output"),
+        "additionalProperties": definitions.refer("output", _build_output(definitions)),
+    }
+
+
+def _build_output(definitions: Definitions) -> Schema:
+    """Build a reference, or those of the fields of a record."""
+    return REFERRED | {
+        "type": ["string", "object"],
+        "propertyNames": build_named(FIELD_PATTERN, "a field"),
         "additionalProperties": definitions.refer("reference", REFERRED),
+        "minProperties": 1,
     }
 
 

@@ -89,15 +89,15 @@ def _build_rows_by_name(what: str, pattern: str, definitions: Definitions) -> Sc
 def _build_rows() -> Schema:
     """Build a list of rows, or the file that holds them."""
     cell = {"type": ["string", "number", "boolean", "null"]}
-    fields = {"type": "object", "additionalProperties": cell, "minProperties": 1}
-    change = {"items": [cell, cell, fields], "minItems": 3, "maxItems": 3}
+    fields = {"type": [*cell["type"], "object"], "additionalProperties": cell, "minProperties": 1}
+    several = {"items": fields, "minItems": 2}
     series = {"items": cell, "minItems": 2}
     return {
         "type": ["array", "object", "null"],
         "items": {
             "type": "array",
             "if": {"contains": {"type": "object"}},
-            "then": change,
+            "then": several,
             "else": series,
         },
         "properties": {"csv": {"type": ["string", "number", "boolean"], "minLength": 1}},
@@ -107,7 +107,11 @@ def _build_rows() -> Schema:
 
 
 def _build_pairs(definitions: Definitions) -> Schema:
-    """Build rows without a key: a time and a value, or a time, a weight and fields."""
-    pair = {"if": {"contains": {"type": "object"}}, "else": {"maxItems": 2}}
+    """Build rows without a key: a time and a value or a record, or a time, a weight and fields."""
+    pair = {
+        "if": {"contains": {"type": "object"}},
+        "then": {"maxItems": 3},
+        "else": {"maxItems": 2},
+    }
     rows = definitions.refer("pairs", {"items": pair})
     return {key: {"additionalProperties": rows} for key in ("given", "expect")}

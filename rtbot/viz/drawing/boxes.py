@@ -45,6 +45,11 @@ class Box:
     outs: tuple[BoxPort, ...] = ()
     tip: str = ""
 
+    @property
+    def is_terminal(self) -> bool:
+        """Whether it is one stream: an input or output of the graph that is no record."""
+        return self.form != "operator" and not self.subtitle
+
 
 @dataclass(frozen=True, slots=True)
 class Wire:
@@ -71,15 +76,21 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
     """Make the boxes and wires of a checked graph."""
     made = Diagram(checked.name, checked.description)
     places: dict[str, int] = {}
-    types = {name: {"o1": str(one.type)} for name, one in checked.inputs.items()}
+    types = {
+        name: {port: str(type_) for port, type_ in one.ports.items()}
+        for name, one in checked.inputs.items()
+    }
     types |= {
         name: {port: str(type_) for port, type_ in node.types.items()}
         for name, node in checked.nodes.items()
     }
     for name, one in checked.inputs.items():
         places[name] = len(made.boxes)
-        outs = (BoxPort("o1", "", str(one.type)),)
-        made.boxes.append(Box("input", name, outs=outs, tip=_format_tip(f"input {name}", one)))
+        kind = "record" if one.type.fields else ""
+        ports = types[name].items()
+        outs = tuple(BoxPort(port, port if kind else "", type_) for port, type_ in ports)
+        tip = _format_tip(f"input {name}", one)
+        made.boxes.append(Box("input", name, kind, outs=outs, tip=tip))
     for name, node in checked.nodes.items():
         places[name] = len(made.boxes)
         made.boxes.append(_build_box(node, checked))
@@ -138,7 +149,8 @@ def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
         return declared.alias if declared.alias and not declared.variadic else port
     ref = node.inputs[port]
     source = checked.nodes.get(ref.id)
-    return str(ref) if source is not None and len(source.outputs) > 1 else ref.id
+    alone = ref.port == "o1" if source is None else len(source.outputs) == 1
+    return ref.id if alone else str(ref)
 
 
 def _find_alias(outputs: Any, port: str) -> str:

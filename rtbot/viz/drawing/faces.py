@@ -40,7 +40,7 @@ class Face:
 
 def measure_face(box: Box, *, across: bool) -> Face:
     """Measure a box; `across` is whether ports are above and below, and not at the sides."""
-    if box.form != "operator":
+    if box.is_terminal:
         return _measure_terminal(box)
     lines, top = [], PADDING - 2
     for text, style, step in _list_texts(box):
@@ -112,7 +112,7 @@ def measure_shape(box: Box, made: Face, *, across: bool) -> BoxShape:
 
 
 def _place_down(box: Box, ports: tuple[BoxPort, ...], made: Face) -> tuple[float, ...]:
-    if box.form != "operator":
+    if box.is_terminal:
         return (made.height / 2,)[: len(ports)]
     return tuple(made.head + (place + 0.5) * PORT_LINE for place in range(len(ports)))
 

@@ -32,7 +32,7 @@ def render_mermaid(diagram: Diagram, direction: str = "right") -> str:
 
 
 def _format_label(box: Box) -> str:
-    if box.form != "operator":
+    if box.is_terminal:
         return f"{_escape_text(box.title)}: {_escape_text((box.ins or box.outs)[0].type)}"
     return "<br/>".join(map(_escape_text, (box.title, box.subtitle, *box.details)))
 

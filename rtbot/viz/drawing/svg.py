@@ -195,7 +195,7 @@ def _format_point(point: Point) -> str:
 
 
 def _draw_box(box: Box, spot: Spot, *, down: bool) -> str:
-    radius = spot.height / 2 if box.form != "operator" else 7.0
+    radius = spot.height / 2 if box.is_terminal else 7.0
     parts = [
         format_element("title", escape(box.tip, lines=True)),
         format_element(
@@ -208,7 +208,7 @@ def _draw_box(box: Box, spot: Spot, *, down: bool) -> str:
             rx=radius,
         ),
     ]
-    if box.form != "operator":
+    if box.is_terminal:
         parts += _draw_terminal(box, spot)
     else:
         parts += [

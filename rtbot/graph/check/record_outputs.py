@@ -1,0 +1,84 @@
+"""Outputs that are records: `{bid: ref, ask: ref}`, or an input that is a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.core.errors import GraphError, graph_error
+from rtbot.graph.check.drafts import Draft
+from rtbot.graph.check.record_type import check_field
+from rtbot.graph.check.resolve_nodes import make_node
+from rtbot.graph.check.wiring import map_output_names
+from rtbot.graph.document import MappingNode, ScalarNode
+from rtbot.graph.model import Ref
+from rtbot.operators.joins import Join
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbot.core.source_span import SourceSpan
+    from rtbot.graph.check.context import Context
+    from rtbot.graph.check.references import SymbolTable
+    from rtbot.graph.model import Node
+    from rtbot.operator import Type
+
+OUTPUT_EXAMPLE = "write {bid: id, ask: id}"
+
+
+class RecordOutputs:
+    """Makes the series of outputs that are records, one for each field, which have equal times.
+
+    What does not come from one record is joined by time: `nodes` are the Joins, by their ids, which
+    are the name of the output and `.join`.
+    """
+
+    def __init__(self, names: SymbolTable, types: Mapping[Ref, Type], context: Context) -> None:
+        self.names, self.types, self.context = names, types, context
+        self.nodes: dict[str, Node] = {}
+
+    def read(self, name: str, mark: SourceSpan, node: MappingNode) -> dict[str, Ref | None]:
+        """Return what the fields of an output show, by `NAME.FIELD`; None for what is wrong."""
+        if not node.items:
+            raise graph_error("RT110", mark, f"{name} has no fields", OUTPUT_EXAMPLE)
+        found: dict[str, Ref] = {}
+        marks: dict[str, SourceSpan] = {}
+        for field, item in node.items.items():
+            try:
+                check_field(field, node.keys[field])
+                if not isinstance(item, ScalarNode) or item.missing:
+                    message = f"a field of an output is a reference, this is {item.form}"
+                    raise graph_error("RT105", item.mark, message, OUTPUT_EXAMPLE)
+                found[field] = self.names.resolve(item.text, item.mark)
+                marks[field] = item.mark
+            except GraphError as error:
+                self.context.problems.add_all(error.problems)
+        joined = self._join(name, mark, found, marks) if len(found) == len(node.items) else {}
+        return {f"{name}.{field}": joined.get(field) for field in node.items}
+
+    def _join(
+        self,
+        name: str,
+        mark: SourceSpan,
+        refs: Mapping[str, Ref],
+        marks: Mapping[str, SourceSpan],
+    ) -> Mapping[str, Ref]:
+        """Return references that appear together, by field; none if they cannot."""
+        sources = {ref.id for ref in refs.values()}
+        if len(refs) == 1 or (len(sources) == 1 and sources <= self.names.inputs.keys()):
+            return refs
+        ports = [f"i{number}" for number in range(1, len(refs) + 1)]
+        draft = Draft(
+            f"{name}.join",
+            mark,
+            Join,
+            {key: parameter.default for key, parameter in Join.parameters.items()},
+            inputs=dict(zip(ports, refs.values(), strict=True)),
+            marks=dict(zip(ports, marks.values(), strict=True)),
+            outputs=map_output_names(Join, len(refs)),
+            arity=len(refs),
+        )
+        node = make_node(draft, self.types, self.context)
+        if node is None:
+            return {}
+        self.nodes[node.id] = node
+        return {field: Ref(node.id, f"o{place}") for place, field in enumerate(refs, start=1)}
