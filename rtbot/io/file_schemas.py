@@ -58,8 +58,7 @@ def infer_schema(files: Files, wanted: SchemaRequest, io: Io) -> tuple[Schema, l
         return _make_schema(wanted, wanted.types), []
 
     def open_source() -> Source:
-        follow = [wanted.path] if wanted.follow else []
-        opener = SourceOpener(files, wanted.form, follow=follow)
+        opener = SourceOpener(files, wanted.form, follow=[wanted.path] if wanted.follow else [])
         return opener.open_pattern(wanted.path, io.reading)
 
     source = open_source()
