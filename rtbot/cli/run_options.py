@@ -191,7 +191,7 @@ def _build_targets(outputs: Mapping[str, Type], options: Mapping[str, Any]) -> I
         _check_tables(path, names, outputs)
         form_here = form or detect_target_format("-o" if path == target else "--out", path)
         stream = (options["stream"] or path == STANDARD) and form_here != "table"
-        stream = stream or options["checkpoint"] is not None or options["follow"] is not None
+        stream = stream or options["checkpoint"] is not None or options.get("follow") is not None
         schema = outputs[names[0]].schema
         yield Target(path, form_here, tuple(names), options["layout"], stream, schema)
 
