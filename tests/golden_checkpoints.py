@@ -47,7 +47,8 @@ operators:
   others:
     type: Select
     in: rest
-    fields: {region: "'rest'", new: true, n: id, total: 0.0, mean: 0.0, low: 0.0, spread: 0.0, kinds: 0}
+    fields:
+      {region: "'rest'", new: true, n: id, total: 0.0, mean: 0.0, low: 0.0, spread: 0.0, kinds: 0}
   both: {type: Union, in: [per, others], all: true}
 outputs: [both]
 io: {lateness: 2, excess: ignore, conflicts: last}
