@@ -435,5 +435,5 @@ def test_an_instant_is_the_same_in_any_zone(spark, frame):
 
 def test_tables_that_change_come_later():
     graph = "inputs: {rows: {changes: {id: integer}}}\noutputs: [rows]\n"
-    with pytest.raises(GraphError, match="Spark has no tables that change yet.*a later version"):
+    with pytest.raises(GraphError, match=r"Spark has no tables that change yet.*a later version"):
         load_for_spark(graph, None)
