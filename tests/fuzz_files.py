@@ -33,6 +33,7 @@ from rtbot.operator import REGISTRY
 from rtbot.storage.files import Files
 from tests import generate
 from tests.dialects import named_files
+from tests.fuzz_changes import GRAPHS, SETTINGS, change_files, check_changes
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 5
@@ -435,12 +436,20 @@ def check_dialect_file(dialect, data, folder):
 
 
 def make_case(name, kind):
-    """The case of a name such as "7/123": suffix (or dialect) and bytes of a spoilt file."""
+    """The case of a name such as "7/123": suffix (or dialect) and bytes of a spoilt file.
+
+    Before the suffix of a file of changes there is the number of its graph and setting.
+    """
     rng = random.Random(f"{kind} {name}")
     if kind == "dialect":
         dialects = named_files()
         dialect = list(dialects)[int(name.split("/")[1]) % len(dialects)]
         return dialect, corrupt_file([dialects[dialect][2]], DAMAGE, rng)
+    if kind == "change":
+        number, suffix, good = rng.choice(change_files())
+        number = rng.choice([number, number, len(GRAPHS)])
+        place = number * len(SETTINGS) + rng.randrange(len(SETTINGS))
+        return f"{place}{suffix}", corrupt_file([good], DAMAGE, rng)
     if kind == "data":
         suffix, good = rng.choice(data_files())
         return suffix, corrupt_file([good], DAMAGE, rng)
@@ -452,6 +461,9 @@ def check_case(name, suffix, data, folder):
     with limit_time():
         if suffix in named_files():
             return check_dialect_file(suffix, data, folder)
+        if suffix[0].isdigit():
+            place, dot, rest = suffix.partition(".")
+            return check_changes(int(place), dot + rest, data, folder, run_program)
         if suffix != ".yaml":
             return check_data(suffix, data, folder)
         sampled = int(name.split("/")[1]) % THROUGH_THE_CLI == 0
@@ -462,7 +474,7 @@ def check_chunk(seed, start, stop, kind):
     """Check some cases; returns the count of outcomes, (seconds, name) and (name, what failed)."""
     outcomes, times, failures = Counter(), [], []
     faulthandler.enable()
-    graph_files(), data_files()
+    graph_files(), data_files(), change_files()
     with tempfile.TemporaryDirectory() as folder:
         for index in range(start, stop):
             name = f"{seed}/{index}"
@@ -496,21 +508,26 @@ def main():
     parser.add_argument("--files", type=int, default=0, help="how many graph files")
     parser.add_argument("--data", type=int, default=0, help="how many data files")
     parser.add_argument("--dialects", type=int, default=0, help="how many files of each dialect")
+    parser.add_argument("--changes", type=int, default=0, help="how many files of changes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument(
-        "--case", help="one case again, such as 7/123; with --data 1 or --dialects 1 one of those"
+        "--case", help="one case again, such as 7/123; with --data 1 and alike one of those"
     )
     options = parser.parse_args()
     if options.case:
-        kind = "dialect" if options.dialects else "data" if options.data else "graph"
+        kinds = {"dialect": options.dialects, "data": options.data, "change": options.changes}
+        kind = next((kind for kind, count in kinds.items() if count), "graph")
         show(options.case, kind)
         return 0
     failed = 0
     dialects = options.dialects * len(named_files())
     for kind, count in (
-        ("graph", options.files), ("data", options.data), ("dialect", dialects)
-    ):  # fmt: skip
+        ("graph", options.files),
+        ("data", options.data),
+        ("dialect", dialects),
+        ("change", options.changes),
+    ):
         failed += survey(kind, count, options) if count else 0
     return 1 if failed else 0
 

@@ -1,6 +1,7 @@
 """The list of `tests.mutation_testing`: functions with one change each, and the commands of which
 one must catch it."""
 
+from tests.change_mutants import CHANGES
 from tests.mutation import TORTURES, Mutant, TextMutant
 
 TORTURE = ["-m", "tests.torture", "--compiled", "0", "--no-shrink", "--no-floors", "--workers", "1"]
@@ -57,6 +58,20 @@ COMMANDS = {
         "keys_are_integers or quote_without_end or account_and_strict",
     ],
     "clock": [*PYTEST, "tests/core/test_times.py"],
+    "regions": [
+        *PYTEST,
+        "tests/relations/test_region.py",
+        "tests/relations/test_operators.py",
+        "-k",
+        "not compiled",
+    ],
+    "groups": [*PYTEST, "tests/relations/test_grouped.py"],
+    "feeds": [*PYTEST, "tests/relations/test_change_feed.py"],
+    "codec": [*PYTEST, "tests/relations/test_row_codec.py"],
+    "cache": [*PYTEST, "tests/relations/test_cache.py"],
+    "staged": [*PYTEST, "tests/runtime/test_staged_session.py"],
+    "change rows": [*PYTEST, "tests/tables/test_change_rows.py"],
+    "change files": [*PYTEST, "tests/io/test_change_files.py"],
     "tables": [*PYTEST, "tests/tables/test_tables.py"],
     "charts": [
         *PYTEST,
@@ -694,5 +709,5 @@ READ_AND_SHOWN = [
 ]
 MUTANTS = [
     *(*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE),
-    *(*KEPT, *COMPUTED, *READ_AND_SHOWN),
+    *(*KEPT, *COMPUTED, *READ_AND_SHOWN, *CHANGES),
 ]

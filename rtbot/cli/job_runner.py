@@ -45,9 +45,9 @@ def _discard_notice(text: str) -> None:
 
 
 def _make_progress_bar(stack: ExitStack, asked: Job) -> ProgressBar | None:
-    """Show how far the run is, if stderr is a terminal to which no results go."""
+    """Show how far the run is, if it has an end and no results go to the terminal of stderr."""
     to_stdout = any(target.path == STANDARD for target in asked.targets)
-    if not sys.stderr.isatty() or (to_stdout and sys.stdout.isatty()):
+    if asked.request.follow or not sys.stderr.isatty() or (to_stdout and sys.stdout.isatty()):
         return None
     from rtbot.cli.progress_bar import ProgressBar, TrackedFiles
     from rtbot.cli.run_options import list_patterns

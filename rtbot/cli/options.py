@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli import shell_completion
-from rtbot.cli.io_options import collect_io, make_usage_error
+from rtbot.cli.io_options import collect_io, make_usage_error, split_names
 from rtbot.cli.messages import echo
+from rtbot.core.errors import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +46,14 @@ ACCOUNT_OPTION = click.option(
     type=click.Path(),
     help="Also write the account here.",
 )
+FOLLOW_OPTION = click.option(
+    "--follow",
+    metavar="[=NAME,...]",
+    help="Go on reading files as they grow, until Ctrl-C; =NAME,... follows only these.",
+)
+ALL = "*"
+"""Stands for all names behind --follow."""
+
 DEBUG_OPTION = click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
 
 
@@ -120,6 +129,25 @@ def add_graph_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def add_plugin_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add --plugin and --debug to a verb that takes no graph."""
     return PLUGIN_OPTION(DEBUG_OPTION(function))
+
+
+def give_bare_values(args: list[str]) -> list[str]:
+    """Give bare --strict and --follow their values, or they would take the next word for one."""
+    values = {"--strict": "--strict=losses", "--follow": f"--follow={ALL}"}
+    end = args.index("--") if "--" in args else len(args)
+    return [values.get(arg, arg) for arg in args[:end]] + args[end:]
+
+
+def choose_followed(text: str | None, paths: Mapping[str, str]) -> frozenset[str]:
+    """Return the files that --follow asks for; `paths` are those of all inputs."""
+    if text is None or text == ALL:
+        return frozenset(paths.values() if text else ())
+    names = split_names([text])
+    for name in names:
+        if name not in paths:
+            hint = suggest_name(name, paths) or f"there are {', '.join(paths)}"
+            raise click.UsageError(f"--follow={text}: there is no input {name!r}; {hint}")
+    return frozenset(paths[name] for name in names)
 
 
 def choose_width() -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli.io_options import split_names
+from rtbot.cli.options import choose_followed
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
 from rtbot.graph.model import collect_own
@@ -88,15 +89,22 @@ def build_request(graph: Graph, options: Mapping[str, Any]) -> InputSpec:
         name = next(iter(graph.checked.inputs))
         raise click.UsageError(f"there is nothing to read: give a FILE, or --in {name}=FILE")
     drops = "drop" in {io.bad, *(own.bad for own in collect_own(graph.checked.inputs).values())}
+    inputs = _parse_inputs(graph, options["inputs"])
+    paths = {name: inputs[name][0] if name in inputs else file for name in graph.checked.inputs}
+    given_paths = {name: path for name, path in paths.items() if path is not None}
+    follow = choose_followed(options.get("follow"), given_paths)
+    if follow and options["checkpoint"] is not None:
+        raise click.UsageError("--follow does not go with --checkpoint yet: it comes later")
     found = InputSpec(
         file,
-        _parse_inputs(graph, options["inputs"]),
+        inputs,
         io.time,
         key,
         io.reading,
         options["input_form"],
-        live=not key and not drops and options["checkpoint"] is None,
+        live=bool(follow) or (not key and not drops and options["checkpoint"] is None),
         marking=options["checkpoint"] is not None,
+        follow=follow,
         bad=io.bad,
     )
     if list_patterns(found).count(STANDARD) > 1:
@@ -212,7 +220,7 @@ def _build_targets(
         _check_tables(path, names, outputs)
         form_here = form or detect_target_format("-o" if path == target else "--out", path)
         stream = (options["stream"] or path == STANDARD) and form_here != "table"
-        stream = stream or options["checkpoint"] is not None
+        stream = stream or options["checkpoint"] is not None or options.get("follow") is not None
         schema = outputs[names[0]].schema
         yield Target(path, form_here, tuple(names), options["layout"], stream, schema)
 

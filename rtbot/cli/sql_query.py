@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbot.cli.io_options import collect_io, split_names
+from rtbot.cli.options import choose_followed
 from rtbot.cli.run_options import check_files, detect_target_format
 from rtbot.core.errors import suggest_known_name, suggest_name
 from rtbot.graph.model import Node, Ref
@@ -38,6 +39,7 @@ class FileQuery:
     files: Mapping[str, str]
     schema: Schema
     notes: Sequence[str]
+    follow: frozenset[str]
 
 
 def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
@@ -50,11 +52,20 @@ def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
     paths = _parse_tables(options["inputs"])
     types, unique = _parse_types(options["types"], paths), _parse_keys(options["unique"], paths)
     io = check_reading(options)
+    follow = choose_followed(options["follow"], paths)
+    if follow and options["snapshot"]:
+        message = "--snapshot prints the rows at the end, and a file that is followed has none"
+        raise click.UsageError(message)
     files = Files()
     schemas, notes = {}, []
     for name, path in paths.items():
         wanted = SchemaRequest(
-            name, path, types.get(name, {}), unique.get(name, ()), options["input_form"]
+            name,
+            path,
+            types.get(name, {}),
+            unique.get(name, ()),
+            options["input_form"],
+            path in follow,
         )
         schemas[name], found = infer_schema(files, wanted, io)
         notes += found
@@ -63,7 +74,7 @@ def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
     notes += [f"the query does not read {name}" for name in schemas if name not in read]
     schemas = {name: schema for name, schema in schemas.items() if name in read}
     graph = _make_graph(query, schemas, options)
-    return FileQuery(graph, {name: paths[name] for name in schemas}, query.schema, notes)
+    return FileQuery(graph, {name: paths[name] for name in schemas}, query.schema, notes, follow)
 
 
 def build_query_job(query: FileQuery, options: Mapping[str, Any]) -> Job:
@@ -71,7 +82,15 @@ def build_query_job(query: FileQuery, options: Mapping[str, Any]) -> Job:
     io = query.graph.checked.io
     inputs: dict[str, tuple[str, str | None]] = {n: (p, None) for n, p in query.files.items()}
     request = InputSpec(
-        None, inputs, io.time, (), io.reading, options["input_form"], live=True, bad=io.bad
+        None,
+        inputs,
+        io.time,
+        (),
+        io.reading,
+        options["input_form"],
+        live=True,
+        follow=query.follow,
+        bad=io.bad,
     )
     path = options["target"] or STANDARD
     if path != STANDARD and Files().is_folder(path):

@@ -77,6 +77,7 @@ CODES = {
     "RT219": "a line that is too long",
     "RT220": "a column of a type that is not that of its input",
     "RT221": "one pipe for two inputs",
+    "RT222": "a file that cannot be followed",
     "RT225": "a local time that its time zone has twice or never, or an unknown time zone",
     "RT301": "input for a session that is finished",
     "RT302": "a session in which a call was broken off",

@@ -99,8 +99,8 @@ class InputSpec:
 
     `reading` is how the files are written and `bad` what happens to bad cells; inputs with an `io`
     of their own have their own `time`, `reading` and `bad`. `form` is the format of all files, None
-    if their suffixes decide; `live` and `marking` as in `SourceOpener`. `columns` are those that
-    the user names for this run, before all others.
+    if their suffixes decide; `live`, `marking` and `follow` as in `SourceOpener`. `columns` are
+    those that the user names for this run, before all others.
     """
 
     file: str | None = None
@@ -111,6 +111,7 @@ class InputSpec:
     form: str | None = None
     live: bool = False
     marking: bool = False
+    follow: frozenset[str] = frozenset()
     bad: str = "error"
     columns: ColumnNames = field(default_factory=ColumnNames)
 
@@ -131,7 +132,9 @@ def bind_columns(
             hint = suggest_name(name, inputs) or f"the inputs are {', '.join(inputs)}"
             raise DataError(f"the graph has no input {name!r}", code="RT206", hint=hint)
     left = [item for name, item in inputs.items() if name not in request.inputs]
-    opening = SourceOpener(files, request.form, live=request.live, marking=request.marking)
+    opening = SourceOpener(
+        files, request.form, live=request.live, marking=request.marking, follow=request.follow
+    )
     readings = []
     for name, (path, column) in request.inputs.items():
         own = choose_options([inputs[name]], request, path)

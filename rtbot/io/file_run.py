@@ -12,7 +12,7 @@ from rtbot.io import pushes
 from rtbot.io.bindings import InputSpec, bind_columns
 from rtbot.io.blocks import REJECTS, BadRowPolicy
 from rtbot.io.reader import FileReader
-from rtbot.io.signals import catch_signals
+from rtbot.io.signals import ERRORS, catch_signals
 from rtbot.io.sinks.outputs import MEMORY, OutputFiles
 from rtbot.io.sinks.target_writer import open_target_writer
 from rtbot.io.sinks.writers import TimeFormat
@@ -76,12 +76,13 @@ def run_files(
 ) -> dict[str, Any]:
     """Run the graph; return the account. `tell` gets notices.
 
-    Raises DataError with the place in the file. Files other than stdout appear at the end.
+    Raises DataError with the place in the file. Files other than stdout appear at the end, which a
+    signal is if files are followed.
     """
     files = Files() if progress is None else progress.files
     io = graph.checked.io
     with ExitStack() as stack:
-        stop = stack.enter_context(catch_signals(at_once=True))
+        stop = stack.enter_context(catch_signals(at_once=not job.request.follow))
         probe(job, files)
         policy = BadRowPolicy(_open_rejects(stack, files, job.rejects))
         reader = FileReader(bind_columns(files, graph.checked.inputs, job.request), io.unit, policy)
@@ -93,9 +94,14 @@ def run_files(
         plotter = _make_plotter(graph, session) if job.plot else None
         stop.check()
         writer = RunWriter(session, outputs, progress, plotter, job.timings)
-        writer.run(
-            reader, end_block=lambda _rows: stop.check(), cut=make_cutter(session, job.targets)
-        )
+        cutter = make_cutter(session, job.targets)
+        try:
+            writer.run(reader, end_block=lambda _rows: stop.check(), cut=cutter)
+        except tuple(ERRORS.values()):
+            if not job.request.follow:
+                raise
+            writer.end_early()
+            stop.settle()
         stop.check()
         account = session.account()
     if plotter and job.plot:
@@ -198,6 +204,12 @@ class RunWriter:
         self._take(result, None)
         self._switch(WRITING)
         self.outputs.finish(None if self.progress is None else self.progress.wrote)
+
+    def end_early(self) -> None:
+        """Write what is final; what waits for more rows is left out."""
+        self._switch(WRITING)
+        self.outputs.discard_waiting()
+        self.outputs.finish()
 
     def _take(self, result: Result, batch: InputBatch | None) -> None:
         self._switch(WRITING)

@@ -30,6 +30,7 @@ class SchemaRequest:
 
     `types` are those that are given, which count before those of the cells; `unique` is the key of
     its rows, () if they have none. `form` is the format of the file, None if its suffix decides.
+    With `follow` it may still grow.
     """
 
     name: str
@@ -37,6 +38,7 @@ class SchemaRequest:
     types: Mapping[str, Type]
     unique: tuple[str, ...] = ()
     form: str | None = None
+    follow: bool = False
 
 
 def infer_schema(files: Files, wanted: SchemaRequest, io: Io) -> tuple[Schema, list[str]]:
@@ -56,9 +58,12 @@ def infer_schema(files: Files, wanted: SchemaRequest, io: Io) -> tuple[Schema, l
         return _make_schema(wanted, wanted.types), []
 
     def open_source() -> Source:
-        return SourceOpener(files, wanted.form).open_pattern(wanted.path, io.reading)
+        opener = SourceOpener(files, wanted.form, follow=[wanted.path] if wanted.follow else [])
+        return opener.open_pattern(wanted.path, io.reading)
 
     source = open_source()
+    if wanted.follow and wanted.types and not source.names:
+        return _make_schema(wanted, wanted.types), []
     for name in wanted.types:
         require_column(source, name, f"column of {wanted.name}")
     names = _list_fields(source, wanted.types, io.time)
@@ -86,8 +91,15 @@ def infer_schema(files: Files, wanted: SchemaRequest, io: Io) -> tuple[Schema, l
 
 
 def _note_empty(wanted: SchemaRequest, found: Mapping[str, ColumnType]) -> Iterator[str]:
+    """Yield a note for every column without a value; raise DataError if one may still come."""
     for name, one in found.items():
-        if one.empty and name not in wanted.types and one.nullable:
+        if not one.empty or name in wanted.types:
+            continue
+        if wanted.follow:
+            message = f"the column {name!r} has no value yet, so that its type cannot be found"
+            hint = f"say --types {wanted.name}='{name}: TYPE'"
+            raise DataError(message, code="RT222", hint=hint, file=wanted.path)
+        if one.nullable:
             hint = f"--types {wanted.name}='{name}: number?'"
             yield f"the column {name!r} has no value and is taken as text, or say {hint}"
 

@@ -53,6 +53,10 @@ class StopRequest:
         if self.error is not None:
             raise self.error
 
+    def settle(self) -> None:
+        """Take the request for done: the run ended as it asked for."""
+        self.error = None
+
     def cause(self, error: BaseException) -> BaseException:
         """Return the signal, if one has come, instead of the error that it became."""
         if self.error is None or isinstance(error, self.error):
@@ -66,6 +70,12 @@ class StopRequest:
 
 
 _current: list[StopRequest] = []
+
+
+def check_signals() -> None:
+    """End a wait if a signal has asked for it."""
+    if _current:
+        _current[-1].check()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
 from rtbot.graph.csv_dialect import MULTIPLE_BYTES, find_encoding
@@ -164,7 +164,9 @@ class SourceOpener:
     """Opens files as sources of rows.
 
     `form` is the format of all of them, None if their suffixes decide. `live` asks for the rows of
-    a pipe as soon as they come, `marking` for blocks with the place where they begin.
+    a pipe as soon as they come, `marking` for blocks with the place where they begin. `follow` are
+    paths of files that grow: live, their rows come as they are appended, else those lines are read
+    that are complete.
     """
 
     def __init__(
@@ -174,8 +176,10 @@ class SourceOpener:
         *,
         live: bool = False,
         marking: bool = False,
+        follow: Collection[str] = (),
     ) -> None:
         self.files, self.form, self.live, self.marking = files, form, live, marking
+        self.follow = follow
         self._pipes: set[tuple[int, int]] = set()
 
     def open_pattern(self, pattern: str, options: ReadOptions = DEFAULTS) -> Source:
@@ -186,6 +190,8 @@ class SourceOpener:
         paths = self.files.list_matching(pattern)
         if paths == [pattern]:
             return self.open_one(pattern, options)
+        if pattern in self.follow:
+            raise _make_follow_error(pattern, f"the pattern matches {len(paths)} files")
         return ConcatSource(self, paths, options)
 
     def open_one(self, path: str, options: ReadOptions = DEFAULTS) -> Source:
@@ -210,6 +216,8 @@ class SourceOpener:
             from rtbot.io.sources.jsonl import JsonlSource
 
             return JsonlSource(*self._open_text(path, name), options)
+        if path in self.follow:
+            raise _make_follow_error(path, f"a file of {form.capitalize()} is written at once")
         from rtbot.io.sources.byte_streams import make_seekable
         from rtbot.io.sources.columnar import ColumnarSource
 
@@ -229,6 +237,15 @@ class SourceOpener:
         if known in MULTIPLE_BYTES:
             kind = f"{DECODED}{known}"
         tracker = self._make_tracker(stream, path, kind)
+        if path in self.follow and self.files.is_regular(path):
+            from rtbot.io.sources.followed_file import CompleteLines, FollowedFile
+
+            if kind != TEXT:
+                raise _make_follow_error(path, "it is compressed, or UTF-16 or alike")
+            if self.live:
+                return FollowedFile(self.files, path, stream), name, tracker
+            complete: Any = CompleteLines(stream)
+            return complete, name, tracker
         if kind != TEXT:
             return open_content(stream, path, kind), name, tracker
         return open_live(stream) if self.live else stream, name, tracker
@@ -255,3 +272,8 @@ class SourceOpener:
         except IsADirectoryError as error:
             text = f"{error.strerror}; for the files in it, say '{path.rstrip('/')}/*.csv'"
             raise IsADirectoryError(error.errno, text, path) from None
+
+
+def _make_follow_error(path: str, reason: str) -> DataError:
+    hint = "a plain file of CSV or JSONL that grows can be followed"
+    return DataError(f"--follow: {reason}", code="RT222", hint=hint, file=path)

@@ -13,6 +13,7 @@ from pyspark.sql import functions
 
 import spark_adapter
 from spark_adapter import register, run_graph, state_of
+from spark_adapter.graphs import load_for_spark
 
 MEAN = """
 inputs: {price: number}
@@ -430,3 +431,9 @@ def test_an_instant_is_the_same_in_any_zone(spark, frame):
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
     assert shown == [[(2,), (2,)]] * 2
+
+
+def test_tables_that_change_come_later():
+    graph = "inputs: {rows: {changes: {id: integer}}}\noutputs: [rows]\n"
+    with pytest.raises(GraphError, match=r"Spark has no tables that change yet.*a later version"):
+        load_for_spark(graph, None)

@@ -13,9 +13,11 @@ from rtbot.cli.exit_codes import FAILED
 from rtbot.cli.messages import echo
 from rtbot.cli.options import (
     ACCOUNT_OPTION,
+    FOLLOW_OPTION,
     INPUT_FORMATS,
     add_data_options,
     add_graph_options,
+    give_bare_values,
     load_graph,
     parse_parameter,
 )
@@ -40,11 +42,11 @@ class _Bytes(click.ParamType[int]):
 
 
 class _Run(click.Command):
-    """Command that accepts a bare --strict without taking the next word for its value."""
+    """Command whose --strict and --follow need no value, and that explains a second FILE."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give a bare --strict its value, and explain how a second FILE is given."""
-        args = ["--strict=losses" if a == "--strict" else a for a in args]
+        """Explain how a second FILE is given."""
+        args = give_bare_values(args)
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
@@ -123,6 +125,7 @@ class _Run(click.Command):
     metavar="ROWS",
     help="How many rows of input go between two checkpoints, at least.  [default: 1000000]",
 )
+@FOLLOW_OPTION
 @click.option("--resume", is_flag=True, help="Go on where the checkpoint is, if there is one.")
 @click.option(
     "--compile",

@@ -11,9 +11,11 @@ from rtbot.cli.messages import bold, echo
 from rtbot.cli.options import (
     ACCOUNT_OPTION,
     DEBUG_OPTION,
+    FOLLOW_OPTION,
     INPUT_FORMATS,
     add_reading_options,
     choose_width,
+    give_bare_values,
 )
 from rtbot.core.modes import MODES
 
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
     import rtbot
 
 
-@click.command("sql")
+class _Sql(click.Command):
+    """Command whose --follow needs no value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give a bare --follow its value."""
+        return super().parse_args(ctx, give_bare_values(args))
+
+
+@click.command("sql", cls=_Sql)
 @click.argument("query", metavar="QUERY")
 @add_reading_options
 @click.option(
@@ -44,6 +54,7 @@ if TYPE_CHECKING:
     help="The key of a table: a row replaces the one with the same key.",
 )
 @click.option("--snapshot", is_flag=True, help="Print the rows that are there at the end.")
+@FOLLOW_OPTION
 @click.option("--explain", is_flag=True, help="Print the operators of the query, and run nothing.")
 @click.option(
     "-o", "target", metavar="FILE", type=click.Path(), help="Where the result goes; - is stdout."

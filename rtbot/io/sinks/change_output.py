@@ -32,6 +32,9 @@ class ChangeOutputFile:
     def end_block(self, frontier: int | None) -> None:
         """Do nothing: all is written already."""
 
+    def discard_waiting(self) -> None:
+        """Do nothing: no row waits for its turn."""
+
     def peek_waiting(self) -> Mapping[str, Table]:
         """Return nothing: no row waits."""
         return {}

@@ -114,6 +114,11 @@ class OutputFile:
         with name_path_in_errors(self._target.path):
             self._writer.close()
 
+    def discard_waiting(self) -> None:
+        """Leave out the rows whose turn has not come: an output may still add to them."""
+        if not self._key and not self._sorter:
+            self._waiting.take_all()
+
     def close(self) -> None:
         """Close what is open; the file of the target is closed by whoever opened it."""
         self._writer.stop()

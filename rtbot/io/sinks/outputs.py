@@ -90,6 +90,11 @@ class OutputFiles:
         for route in self._output_files:
             route.end_block(frontier)
 
+    def discard_waiting(self) -> None:
+        """Leave out the rows whose turn has not come when a run is ended."""
+        for route in self._output_files:
+            route.discard_waiting()
+
     def finish(self, note: Callable[[int], object] | None = None) -> None:
         """Write all that is left; `note` is called with the number of rows from disk."""
         for route in self._output_files:

@@ -43,6 +43,9 @@ class SnapshotFile:
     def end_block(self, frontier: int | None) -> None:
         """Do nothing: all is written at the end."""
 
+    def discard_waiting(self) -> None:
+        """Do nothing: no row waits for its turn."""
+
     def peek_waiting(self) -> Mapping[str, Table]:
         """Return nothing: a run with checkpoints has no snapshot."""
         return {}

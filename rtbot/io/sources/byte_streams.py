@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
+from rtbot.io.signals import check_signals
 from rtbot.storage.files import name_path_in_errors
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 0.05
 """How long a live stream has to be silent until what has come is processed."""
+
+WAIT_SECONDS = 0.2
+"""How long a signal may have to wait for a live stream that is silent."""
 
 AHEAD = 2
 """Items that are processed in another thread while one is used."""
@@ -34,7 +38,12 @@ class LiveStream:
         self._number = stream.fileno()
 
     def read(self, size: int) -> bytes:
-        """Wait for bytes and return those that are there; none at the end."""
+        """Wait for bytes and return those that are there; none at the end.
+
+        A signal that was caught ends the wait.
+        """
+        while not select.select([self._number], [], [], WAIT_SECONDS)[0]:
+            check_signals()
         return os.read(self._number, size)
 
     def is_idle(self) -> bool:
