@@ -12,7 +12,14 @@ from rtbot.core.number_text import DURATION_UNITS
 from rtbot.graph.check.context import Context, join_names
 from rtbot.graph.document import DocumentNode, ScalarNode, SequenceNode
 from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
-from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
+from rtbot.operator.relation import (
+    Columns,
+    Computations,
+    FieldName,
+    FieldPairs,
+    RowExpression,
+    RowFields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -244,6 +251,7 @@ def describe_parameter(parameter: Parameter) -> str:
         TextParameter: "a text",
         Columns: "a list of fields",
         FieldName: "the name of a field",
+        FieldPairs: "a list of fields of both inputs, or {left: right}",
         RowExpression: "an expression over the fields of a row",
         RowFields: "a mapping of names and expressions",
         Computations: "a mapping of names and aggregates",

@@ -21,7 +21,14 @@ from rtbot.graph.check.typed_values import (
 )
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
-from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
+from rtbot.operator.relation import (
+    Columns,
+    Computations,
+    FieldName,
+    FieldPairs,
+    RowExpression,
+    RowFields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -182,6 +189,18 @@ def _build_columns(parameter: Columns, texts: list[str]) -> Schema:
     }
 
 
+def _build_pairs(parameter: FieldPairs, texts: list[str]) -> Schema:
+    one = _build_field_name(FieldName(name=parameter.name), texts)
+    return one | {
+        "type": ["array", "object", *one["type"]],
+        "items": one,
+        "additionalProperties": one,
+        "maxItems": parameter.most,
+        "maxProperties": parameter.most,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+
+
 def _build_expression(parameter: Parameter, _texts: list[str]) -> Schema:
     return {
         "type": ["string", "number", "boolean"],
@@ -210,6 +229,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Numbers: _build_numbers,
     Columns: _build_columns,
     FieldName: _build_field_name,
+    FieldPairs: _build_pairs,
     RowExpression: _build_expression,
     RowFields: _build_fields,
     Computations: _build_fields,
