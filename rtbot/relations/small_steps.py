@@ -198,7 +198,7 @@ class RowwiseStep(SmallStep):
         self, operator: RowwiseOperator, inputs: Sequence[RowBuffer], output: RowBuffer
     ) -> None:
         super().__init__(operator, inputs, output)
-        self.keeps, self.constants = operator.keeps, operator.setting["texts"]
+        self.keeps, self.constants = operator.keeps, operator.functions.setting["texts"]
         empty = np.zeros((ROOM, 1), np.int64)
         codes = np.zeros(len(self.constants) + 1, np.int64)
         self.codes = memoryview(codes)
@@ -215,9 +215,10 @@ class RowwiseStep(SmallStep):
         """See SmallStep."""
         operator, given, out = self.operator, self.inputs[0], self.output
         for place, text in enumerate(self.constants):
-            self.codes[place] = operator.texts.code(text)
+            self.codes[place] = operator.functions.texts.code(text)
         count = given.ends[1]
-        function = getattr(operator.module, operator.functions["rows"])
+        functions = operator.functions
+        function = getattr(functions.module, functions.functions["rows"])
         if function(*self.parts[count], *self.others) >= 0:
             return False
         out.ends[1] = 0
@@ -280,7 +281,7 @@ def make_small_step(
     if make is WeighStep and len(widths) > 1:
         make = SmallStep  # masks of nulls are added or left out
     if isinstance(operator, RowwiseOperator):
-        setting = operator.setting
+        setting = operator.functions.setting
         make = SmallStep if setting["levels"] or setting["compares"] else make
     step: SmallStep = make(operator, inputs, output)
     return step

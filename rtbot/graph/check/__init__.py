@@ -102,10 +102,7 @@ class _Check:
         context.key_fields = make_key_fields(io)
         types = self.type_nodes(inputs, drafts)
         check_bridges(self.nodes.values(), io, io_section, context)
-        records = RecordOutputs(names, types, context)
-        outputs = read_outputs(sections.get("outputs"), names, records, context)
-        self.nodes |= records.nodes
-        types |= list_node_types(records.nodes.values())
+        outputs = self.outputs(sections.get("outputs"), names, types)
         self.check_complete(sections, inputs, drafts, outputs)
         inputs = read_input_io(sections.get("inputs"), inputs, io, overrides, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
@@ -124,6 +121,16 @@ class _Check:
             records=group_fields(outputs),
             warnings=tuple(map(self.document.with_source, self.problems.list_problems("warning"))),
         )
+
+    def outputs(
+        self, value: Any, names: SymbolTable, types: dict[Ref, Type]
+    ) -> dict[str, Ref | None]:
+        """Return the outputs; the joins of those that are records are nodes, typed in `types`."""
+        records = RecordOutputs(names, types, self.context)
+        found = read_outputs(value, names, records, self.context)
+        self.nodes |= records.nodes
+        types |= list_node_types(records.nodes.values())
+        return found
 
     def sections(self, root: MappingNode) -> dict[str, Any]:
         """Return the top-level entries; those of RtBot's own form and of later versions stop."""
