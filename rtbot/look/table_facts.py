@@ -128,9 +128,9 @@ def _note_time(facts: FileFacts, time: TimeFacts) -> None:
         facts.notes.append(f"{name}: {time.reason}")
     facts.doubts += [f"{name}: {doubt}" for doubt in time.doubts]
     if time.bad:
-        facts.doubts.append(
-            f"{name}: {format_count(time.bad, 'cell')} {'is' if time.bad == 1 else 'are'} no time"
-        )
+        facts.io = replace(facts.io, bad="drop")
+        what = f"{format_count(time.bad, 'cell')} {'is' if time.bad == 1 else 'are'} no time"
+        facts.doubts.append(f"{name}: {what}: `bad: drop` leaves such rows out")
     if series.late:
         far = show_length(time, series.lateness)
         what = (
