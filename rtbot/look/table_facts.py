@@ -197,7 +197,9 @@ def _choose_series(facts: FileFacts) -> None:
     reading = replace(facts.io.reading, columns_as=COLUMNS_KEY)
     facts.io = replace(facts.io, key=(COLUMNS_KEY,), reading=reading)
     names = f"{numeric[0].name} to {numeric[-1].name}"
-    facts.notes.append(f"{len(numeric)} columns alike, {names}: each is a series of the key series")
+    facts.notes.append(
+        f"{len(numeric):,} columns alike, {names}: each is a series of the key series"
+    )
 
 
 def _show_row(facts: FileFacts, table: SampledTable, row: Sequence[str]) -> list[str]:

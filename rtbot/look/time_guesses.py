@@ -218,6 +218,8 @@ def _find_pairs(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeF
             continue
         for clock in sorted(clocks, key=lambda other: abs(other - place)):
             names = (fact.name, facts[clock].name)
+            if names[0] == names[1]:  # columns without names
+                continue
             found = _read_texts(table, names, place)
             if found is not None and not found.obstacle:
                 bonus = 1.0 if abs(clock - place) == 1 else 0.0
@@ -386,7 +388,7 @@ def _rate_disorder(facts: SeriesFacts) -> tuple[bool, int, float]:
 def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
     """Say how times would differ in another format, which is why this one was chosen."""
     if other.order == "unsorted" and chosen.order != "unsorted":
-        return f"{other.late} rows would be late"
+        return f"{format_count(other.late, 'row')} would be late"
     if other.step is None or chosen.step is None:
         return "nothing in the file decides"
     if (other.gaps, other.usual) != (chosen.gaps, chosen.usual):

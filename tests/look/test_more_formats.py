@@ -54,3 +54,11 @@ def test_columns_of_text_are_not_mixed():
     )
     facts = look("KEY,FREQ,CURRENCY,DENOM,TYPE,TIME_PERIOD,OBS_VALUE,STATUS,TITLE\n" + rows)
     assert facts.doubts == []
+
+
+def test_what_separates_cells_is_no_decimal_sign():
+    facts = look('date,x\n2024-01-01,"1,234"\n2024-01-02,"2,345"\n')
+    assert (facts.dialect.decimal, facts.dialect.thousands) == (".", ",")
+    facts = look('date,x\n2024-01-01,"1,5"\n2024-01-02,"2,25"\n')
+    assert facts.dialect.decimal == "."
+    assert "2 cells have ',' as decimal sign" in facts.doubts[0]
