@@ -74,18 +74,19 @@ def _name_columns(names: Sequence[str]) -> str:
 
 
 def _spread_sentinels(facts: FileFacts, table: SampledTable, signs: DetectedSigns) -> None:
-    """Take a negative number for absent also in columns of which all others are not negative."""
-    every = {text for column in facts.columns for text in column.sentinels if text[0] == "-"}
+    """Take numbers for absent also in columns of nothing else, or of no other negative ones."""
+    every = {text for column in facts.columns for text in column.sentinels}
     for place, column in enumerate(facts.columns):
-        here = [text for text in every if text in table.columns[place].counts]
+        cells = table.columns[place]
+        here = [text for text in every if text in cells.counts]
         if column.kind not in NUMERIC or not here or {*here} <= {*column.sentinels}:
             continue
-        numbers = table.columns[place].read_numbers(signs.decimal, signs.thousands)
+        numbers = cells.read_numbers(signs.decimal, signs.thousands)
         rest = [value for text, value in numbers.items() if text not in here]
-        if len(rest) > 1 and min(rest) >= 0:
-            counts = table.columns[place].counts
-            changed = replace(column, sentinels={text: counts[text] for text in here})
-            facts.columns[place] = measure_numbers(changed, table.columns[place], numbers)
+        negative = all(text[0] == "-" for text in here)
+        if not rest or (negative and len(rest) > 1 and min(rest) >= 0):
+            changed = replace(column, sentinels={text: cells.counts[text] for text in here})
+            facts.columns[place] = measure_numbers(changed, cells, numbers)
 
 
 def _choose_numbers(facts: FileFacts, table: SampledTable, counts: Counter[str]) -> None:

@@ -173,6 +173,10 @@ def find_number_signs(table: SampledTable, delimiter: str) -> DetectedSigns:
     thousands = _count_signs(found, 1)
     unsure = _count_signs(found, 2)
     found_signs = _decide_signs(decimals, thousands, unsure)
+    if found_signs.decimal == delimiter:
+        count = decimals[delimiter]
+        doubt = f"{count:,} cells have {delimiter!r} as decimal sign, which separates cells"
+        return DetectedSigns(POINT, delimiter, doubt if count else "")
     doubtful = unsure[POINT] > 2 and not decimals and not thousands and delimiter == ";"
     return replace(found_signs, doubt=THREE_DIGITS) if doubtful else found_signs
 
@@ -192,9 +196,8 @@ def _decide_signs(
     if decimals[POINT] and decimals[COMMA]:
         decimal = POINT if decimals[POINT] >= decimals[COMMA] else COMMA
         other = COMMA if decimal == POINT else POINT
-        doubt = (
-            f"{decimals[other]} cells have {other!r} as decimal sign, {decimals[decimal]} others"
-        )
+        counts = f"{decimals[other]:,}", f"{decimals[decimal]:,}"
+        doubt = f"{counts[0]} cells have {other!r} as decimal sign, {counts[1]} others"
         return DetectedSigns(decimal, group if group != decimal else "", doubt)
     if decimals:
         decimal = next(iter(+decimals))

@@ -148,7 +148,7 @@ def _format_options(facts: FileFacts, bold: Callable[[str], str]) -> Iterator[st
     if trial is not None and not trial.skipped:
         yield from ("", bold("tried"))
         yield f"  {format_count(trial.rows, 'row')} read with these options, {trial.bad:,} refused"
-        yield from (f"  {text} ({count})" for text, count in trial.problems.items())
+        yield from (f"  {text} ({count:,})" for text, count in trial.problems.items())
 
 
 def _shorten(text: str) -> str:

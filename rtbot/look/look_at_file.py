@@ -201,7 +201,7 @@ def _note_layout(facts: FileFacts, layout: TableLayout, text: TextSample) -> Non
         facts.doubts.append(f"another number of cells: {_name_lines(layout.short)}")
     if layout.short or layout.footer:
         facts.io = replace(facts.io, bad="drop")
-    if layout.fit < 0.7 and len(layout.names) > 1:
+    if layout.fit < 0.55 and len(layout.names) > 1:
         facts.doubts.append("cells look mixed: perhaps another sign separates them")
     if len(layout.names) < 2:
         facts.obstacles.append("there is one column: a time and a value need two")

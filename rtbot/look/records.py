@@ -21,6 +21,9 @@ WORDS = re.compile(r'"(?:[^"]|"")*"|[^ \t]+')
 TRIED_LINES = 240
 """Lines of the beginning by which the delimiter is chosen."""
 
+MIXED = 0.5
+"""If tabs fit better than this, blanks are within the cells."""
+
 RATED_CELLS = 10_000
 """About so many cells tell how well a delimiter fits."""
 
@@ -102,6 +105,9 @@ def choose_delimiter(lines: Sequence[TextLine]) -> tuple[str, str, float]:
             records = split_records(tried, delimiter, quote)
             scores.append((rate_records(records, delimiter), -rank, delimiter, quote))
     score, _, delimiter, quote = max(scores)
+    tabs = max((one for one in scores if one[2] == "\t"), default=None)
+    if delimiter == BLANK and tabs is not None and tabs[0] > MIXED:
+        score, _, delimiter, quote = tabs
     return (delimiter, quote, score) if score else (",", '"', 0.0)
 
 

@@ -175,9 +175,11 @@ def find_keys(
     rated = _list_candidates(facts)
     repeats = _count_repeats(rows.times, rows.series)
     if not repeats:
-        named = [f.name for f in rated if has_key_word(f.name) and f.kind != "integer"][:1]
-        series = _number_series(rows, [columns[name] for name in named])
-        return tuple(named), series, NAMED if named else ""
+        for name in (f.name for f in rated if has_key_word(f.name) and f.kind != "integer"):
+            series = _number_series(rows, [columns[name]])
+            if series.any():
+                return (name,), series, NAMED
+        return (), rows.series, ""
     for size in (1, 2):
         for chosen in combinations([fact.name for fact in rated], size):
             series = _number_series(rows, [columns[name] for name in chosen])

@@ -128,9 +128,9 @@ def _note_time(facts: FileFacts, time: TimeFacts) -> None:
         facts.notes.append(f"{name}: {time.reason}")
     facts.doubts += [f"{name}: {doubt}" for doubt in time.doubts]
     if time.bad:
-        facts.doubts.append(
-            f"{name}: {format_count(time.bad, 'cell')} {'is' if time.bad == 1 else 'are'} no time"
-        )
+        facts.io = replace(facts.io, bad="drop")
+        what = f"{format_count(time.bad, 'cell')} {'is' if time.bad == 1 else 'are'} no time"
+        facts.doubts.append(f"{name}: {what}: `bad: drop` leaves such rows out")
     if series.late:
         far = show_length(time, series.lateness)
         what = (
@@ -197,7 +197,9 @@ def _choose_series(facts: FileFacts) -> None:
     reading = replace(facts.io.reading, columns_as=COLUMNS_KEY)
     facts.io = replace(facts.io, key=(COLUMNS_KEY,), reading=reading)
     names = f"{numeric[0].name} to {numeric[-1].name}"
-    facts.notes.append(f"{len(numeric)} columns alike, {names}: each is a series of the key series")
+    facts.notes.append(
+        f"{len(numeric):,} columns alike, {names}: each is a series of the key series"
+    )
 
 
 def _show_row(facts: FileFacts, table: SampledTable, row: Sequence[str]) -> list[str]:

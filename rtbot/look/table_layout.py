@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtbot.core.number_text import format_count
 from rtbot.look.cell_forms import (
     CLOCK,
     EMPTY,
@@ -46,7 +47,7 @@ SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 
 TIME_WORD = re.compile(
     r"(?:^|[^a-z])(?:date|time|day|datetime|timestamp|ts|utc|datum|zeit|tag|uhrzeit|zeitstempel"
-    r"|fecha|hora|horodate|heure|jour|data|ora|czas|epoch|period|mtu|tijd|tidspunkt|year|yyyy|yy)"
+    r"|fecha|hora|horodate|heure|jour|data|ora|czas|epoch|period|mtu|x_value|tijd|tidspunkt|year|yyyy|yy)"
     r"(?:[^a-z]|$)|time$|^time|date$|^date|zeit$",
     re.IGNORECASE,
 )
@@ -140,6 +141,7 @@ def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[T
     elif header is not None:
         _take_header(layout, header, before, width)
         layout.skip_after = max(before[-1].last - header.last, 0)
+        _doubt_skipped(layout, [r for r in before if r.line > header.line])
         _decide_skip(layout, records, remarks, header)
     if not layout.names:
         layout.named = True
@@ -147,6 +149,15 @@ def _place_table(layout: TableLayout, records: list[Record], remarks: Sequence[T
         if before:
             layout.skip = before[-1].last
     _split_body(layout, body, width, kinds)
+
+
+def _doubt_skipped(layout: TableLayout, records: Sequence[Record]) -> None:
+    """Doubt that lines behind the header are of units where they have numbers."""
+    for record in records:
+        kinds = [describe_cell(cell).kind for cell in record.cells]
+        if 2 * kinds.count(NUMBER) > len(kinds) - kinds.count(EMPTY):
+            count = format_count(len(kinds), "cell")
+            layout.doubts.append(f"line {record.line} has {count}, and is left out")
 
 
 def find_kinds(records: Sequence[Record], width: int) -> list[str]:

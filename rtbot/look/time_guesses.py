@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from rtbot.core.number_text import format_count
@@ -45,6 +45,10 @@ PARTS = (
 
 MEASURED = 20_000
 """So many rows of each part of a file decide between formats that read all times."""
+
+UNNAMED = re.compile(r"column_[0-9]+")
+RECENT = range(1900, 2101)
+"""Years that columns without a name may hold."""
 
 TRIED = 4
 """So many formats are tried, the likeliest ones."""
@@ -87,7 +91,7 @@ def show_columns(columns: Sequence[str]) -> str:
 def guess_times(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
     """Return what may be the time of rows, the likeliest first."""
     found = [
-        *_find_parts(facts),
+        *(_find_parts(facts) or _find_unnamed_parts(table, facts)),
         *_find_pairs(table, facts),
         *(
             single
@@ -156,6 +160,45 @@ def _find_parts(facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
     return [TimeFacts(names, " ".join(forms), naive=True, doubts=doubts, rating=5.0)]
 
 
+def _find_unnamed_parts(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeFacts]:
+    """Find columns without names that hold the year, the month and so on, by their values.
+
+    Of further parts so many are taken that times are in order, different and evenly spaced.
+    """
+    if not all(UNNAMED.fullmatch(fact.name) for fact in facts):
+        return []
+    start = next((p for p, fact in enumerate(facts) if _has_values(fact, RECENT)), len(facts))
+    pairs = zip(PARTS[1:], facts[start + 1 :], strict=False)
+    fits = takewhile(lambda pair: _has_values(pair[1], pair[0][2]), pairs)
+    names = [fact.name for fact in (*facts[start : start + 1], *(fact for _, fact in fits))]
+    guesses = [
+        TimeFacts(tuple(names[:count]), " ".join(part[0] for part in PARTS[:count]), naive=True)
+        for count in range(3, len(names) + 1)
+    ]
+    measured = [(_measure_guess(table, guess), guess) for guess in guesses]
+    facts_of, best = min(measured, key=lambda pair: _rate_parts(pair[0]), default=(None, None))
+    if facts_of is None or best is None or facts_of.order not in ("ascending", "descending"):
+        return []
+    doubts = ("taken for parts of a time by their values alone",)
+    return [replace(best, doubts=doubts, rating=2.0)]
+
+
+def _has_values(fact: ColumnFacts, values: range) -> bool:
+    if fact.kind not in ("integer", CODE) or fact.least is None or fact.greatest is None:
+        return False
+    return not fact.tokens and int(fact.least) in values and int(fact.greatest) in values
+
+
+def _rate_parts(facts: SeriesFacts) -> tuple[bool, int, float]:
+    return facts.order == "unsorted", facts.late + facts.duplicates, facts.gaps - facts.share
+
+
+def _measure_guess(table: SampledTable, time: TimeFacts) -> SeriesFacts:
+    """Measure the times of the first rows of each part of a file."""
+    chosen = [segment[:MEASURED] for segment in join_columns(table, time.columns)]
+    return measure_series(collect_rows([parse_segment(texts, time) for texts in chosen]))
+
+
 def _is_part(fact: ColumnFacts, part: tuple[str, str, range]) -> bool:
     directive, names, values = part
     if fact.kind not in ("integer", CODE) or not re.fullmatch(names, fact.name.strip().lower()):
@@ -175,6 +218,8 @@ def _find_pairs(table: SampledTable, facts: Sequence[ColumnFacts]) -> list[TimeF
             continue
         for clock in sorted(clocks, key=lambda other: abs(other - place)):
             names = (fact.name, facts[clock].name)
+            if names[0] == names[1]:  # columns without names
+                continue
             found = _read_texts(table, names, place)
             if found is not None and not found.obstacle:
                 bonus = 1.0 if abs(clock - place) == 1 else 0.0
@@ -324,17 +369,9 @@ def _is_date_clock(text: str) -> bool:
 
 def _choose_form(table: SampledTable, time: TimeFacts, forms: Sequence[str | None]) -> TimeFacts:
     """Choose the format by which times are most regular; the others are doubts."""
-
-    def measure(form: str | None) -> SeriesFacts:
-        segments = join_columns(table, time.columns)
-        chosen = [segment[:MEASURED] for segment in segments]
-        return measure_series(
-            collect_rows([parse_segment(one, replace(time, form=form)) for one in chosen])
-        )
-
     if len(forms) == 1:
         return replace(time, form=forms[0])
-    measured = [(form, measure(form)) for form in forms]
+    measured = [(form, _measure_guess(table, replace(time, form=form))) for form in forms]
     rated = sorted(measured, key=lambda pair: _rate_disorder(pair[1]))
     best, facts = rated[0]
     others, doubts = [], []
@@ -351,7 +388,7 @@ def _rate_disorder(facts: SeriesFacts) -> tuple[bool, int, float]:
 def _compare(chosen: SeriesFacts, other: SeriesFacts) -> str:
     """Say how times would differ in another format, which is why this one was chosen."""
     if other.order == "unsorted" and chosen.order != "unsorted":
-        return f"{other.late} rows would be late"
+        return f"{format_count(other.late, 'row')} would be late"
     if other.step is None or chosen.step is None:
         return "nothing in the file decides"
     if (other.gaps, other.usual) != (chosen.gaps, chosen.usual):

@@ -30,7 +30,7 @@ NAME_ROOM = 280.0
 """How wide a name in the legend is at most."""
 
 STRIP, STRIP_GAP, LABEL_ROOM = 16.0, 5.0, 30.0
-WITHIN, BESIDE = 50, 10
+WITHIN, BESIDE = 25, 10
 """A series is seen on a scale that is so many times its own span, where it is the scale of a series
 around it, or one of a series beside it."""
 
