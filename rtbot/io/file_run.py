@@ -257,6 +257,5 @@ def _find_unfed_inputs(reader: FileReader, account: Mapping[str, Any]) -> Iterat
             name = binding.input.name
             if not source.names or converter.reading.series or account["inputs"][name]["in"]:
                 continue
-            for column in binding.kinds:
-                if column not in source.names:
-                    yield f"{source.file}: no row has {column!r}, which feeds {name}"
+            absent = [column for column in binding.kinds if column not in source.names]
+            yield from (f"{source.file}: no row has {one!r}, which feeds {name}" for one in absent)

@@ -26,7 +26,7 @@ from rtbot.graph.check.resolve_nodes import make_node
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
-from rtbot.graph.document import Document, MappingNode, ScalarNode
+from rtbot.graph.document import Document, DocumentNode, MappingNode, ScalarNode
 from rtbot.graph.model import (
     CheckedGraph,
     Input,
@@ -102,10 +102,7 @@ class _Check:
         context.key_fields = make_key_fields(io)
         types = self.type_nodes(inputs, drafts)
         check_bridges(self.nodes.values(), io, io_section, context)
-        records = RecordOutputs(names, types, context)
-        outputs = read_outputs(sections.get("outputs"), names, records, context)
-        self.nodes |= records.nodes
-        types |= list_node_types(records.nodes.values())
+        outputs = self.outputs(sections.get("outputs"), names, types)
         self.check_complete(sections, inputs, drafts, outputs)
         inputs = read_input_io(sections.get("inputs"), inputs, io, overrides, context)
         tests = read_tests(sections.get("tests"), inputs, outputs, names, types, context)
@@ -156,6 +153,16 @@ class _Check:
                 self.nodes[draft.id] = node
                 types |= list_node_types([node])
         return types
+
+    def outputs(
+        self, node: DocumentNode | None, names: SymbolTable, types: dict[Ref, Type]
+    ) -> dict[str, Ref | None]:
+        """Return the outputs; the Joins before those that are records are nodes, with types."""
+        records = RecordOutputs(names, types, self.context)
+        found = read_outputs(node, names, records, self.context)
+        self.nodes |= records.nodes
+        types |= list_node_types(records.nodes.values())
+        return found
 
     def check_complete(
         self,
