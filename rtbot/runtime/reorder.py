@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rtbot.graph.model import Input, Io
+    from rtbot.operator import Type
     from rtbot.runtime.input_port import Tell
     from rtbot.runtime.state_owner import Saved
 
@@ -251,7 +252,7 @@ class ReorderBuffer(InputPort):
         count = len(nodes)
         time = self.pool["time"][nodes]
         columns = [
-            Column(kept.value[nodes], kept.valid[nodes] if type_.nullable else None)  # type: ignore[index]
+            Column(kept.value[nodes], _choose_flags(kept.valid, nodes, type_))
             for kept, type_ in zip(self.pool_values.values(), self.types, strict=True)
         ]
         self.free[self.unused : self.unused + count] = nodes
@@ -312,6 +313,11 @@ class ReorderBuffer(InputPort):
         super().advance(until)
         due = self.wakes.due(self.floor, self.roots, self.pool["time"])
         return due.tolist()  # type: ignore[no-any-return]
+
+
+def _choose_flags(valid: np.ndarray | None, nodes: np.ndarray, kind: Type) -> np.ndarray | None:
+    """Return the flags of rows where their type may be null."""
+    return None if valid is None or not kind.nullable else valid[nodes]
 
 
 def _choose_rows(batch: Batch, new: np.ndarray, chosen: np.ndarray) -> Batch:

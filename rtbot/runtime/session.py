@@ -83,8 +83,7 @@ class Session(SessionBase):
         self.io = io
         chosen = inputs or InputOptions(collect_own(plan.checked.inputs))
         self.own, self.columns = chosen.own, chosen.columns
-        self.records = plan.checked.records
-        self.key = check_key(key, self.records)
+        self.key = check_key(key, plan.checked.records)
         self.queue_limit = queue_limit
         self.code = SessionCode(plan.text, choose_mode(compiled))
         self.module, self.kernels = self.code.module, self.code.kernels
@@ -378,7 +377,8 @@ class Session(SessionBase):
         for name, (stream, _) in self.plan.places.items():
             self.rows[name] += len(batches[stream])
         tables = self.assembler.build_tables(slots, batches)
-        return Result(tables, self.key, self.io.unit, self.time_column, records=self.records)
+        records = self.plan.checked.records
+        return Result(tables, self.key, self.io.unit, self.time_column, records=records)
 
     @exclusive
     def frontier(self) -> int | None:

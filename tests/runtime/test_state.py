@@ -642,7 +642,8 @@ DERIVED = {
     FrontierTracker: "plan kernels input_ports pools",
     PairingPool: "call kernels width held moved heaps header",
     InputPort: "name type io kernels view held_back frontier",
-    ReorderBuffer: "name type io kernels view held_back lateness wakes places free unused",
+    ReorderBuffer: "name type io kernels view held_back types labels lateness wakes places free"
+    " unused",
     KeyTable: "names kernels table _taken texts",
     StringDictionary: "codes _free _given _limit _ranks _objects _decoded",
 }

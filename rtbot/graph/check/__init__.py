@@ -26,7 +26,7 @@ from rtbot.graph.check.resolve_nodes import make_node
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
-from rtbot.graph.document import Document, MappingNode, ScalarNode
+from rtbot.graph.document import Document, DocumentNode, MappingNode, ScalarNode
 from rtbot.graph.model import (
     CheckedGraph,
     Input,
@@ -163,6 +163,16 @@ class _Check:
                 self.nodes[draft.id] = node
                 types |= list_node_types([node])
         return types
+
+    def outputs(
+        self, node: DocumentNode | None, names: SymbolTable, types: dict[Ref, Type]
+    ) -> dict[str, Ref | None]:
+        """Return the outputs; the Joins before those that are records are nodes, with types."""
+        records = RecordOutputs(names, types, self.context)
+        found = read_outputs(node, names, records, self.context)
+        self.nodes |= records.nodes
+        types |= list_node_types(records.nodes.values())
+        return found
 
     def check_complete(
         self,

@@ -163,14 +163,15 @@ def read_input_io(
         keys = (*OWN_KEYS, COLUMNS) if is_record else OWN_KEYS
         fields = read_entries(node, what, keys, context.problems, hints)
         columns = fields.pop(COLUMNS, None)
-        if one is not None and columns is not None:
-            one = found[name] = replace(one, columns=read_columns(columns, one, context))  # noqa: PLW2901
-        if not fields or one is None:
+        if one is None:
             continue
-        own = _read_values(fields, io, context)
-        _check_merging(fields, own, [one], context)
-        check_own_change_io(fields, one, context)
-        found[name] = replace(one, io=own)
+        named = {} if columns is None else read_columns(columns, one, context)
+        own = one.io
+        if fields:
+            own = _read_values(fields, io, context)
+            _check_merging(fields, own, [one], context)
+            check_own_change_io(fields, one, context)
+        found[name] = replace(one, io=own, columns=named)
     return found
 
 

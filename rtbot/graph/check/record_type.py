@@ -59,9 +59,7 @@ def split_record(scalar: ScalarNode) -> MappingNode | None:
     return fields
 
 
-def read_record(
-    name: str, declared: MappingNode, read_type: Callable[[ScalarNode], Type]
-) -> Type:
+def read_record(name: str, declared: MappingNode, read_type: Callable[[ScalarNode], Type]) -> Type:
     """Return the type of a record; raise GraphError with every problem of its fields.
 
     `read_type` returns the type that a text names.
