@@ -22,8 +22,8 @@ from rtbot.viz.charts.axes import (
     format_brief,
     round_step,
 )
-from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.change_lines import ChangeLines
+from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.downsample import (
     BUCKETS,
     KEYS,
