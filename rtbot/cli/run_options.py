@@ -71,10 +71,9 @@ def _refuse_for_tables(graph: Graph, options: Mapping[str, Any]) -> None:
     """Refuse options that a graph with tables that change does not have yet."""
     if not has_changes(graph.checked):
         return
-    for option in ("plot", "timings"):
-        if options.get(option):
-            message = f"--{option} does not go with tables that change yet: it comes later"
-            raise click.UsageError(message)
+    if options.get("timings"):
+        message = "--timings does not go with tables that change yet: it comes later"
+        raise click.UsageError(message)
     if options["key"] and not any(i.type.schema is None for i in graph.checked.inputs.values()):
         raise click.UsageError("--key: a run key is for series, and no input is one")
 

@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.explain.phrases import format_plain
-from rtbot.expression import format_expression
-from rtbot.operator.relation import (
-    Columns,
-    Computations,
-    FieldPairs,
-    RowExpression,
-    RowFields,
-)
+from rtbot.graph.row_parameters import format_tree, list_fields
+from rtbot.operator.relation import Columns, FieldPairs, RowExpression
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
@@ -84,13 +78,11 @@ def list_parameters(node: Node) -> dict[str, str]:
 def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
     for name, declared in node.operator.parameters.items():
         value = node.values.get(name)
+        fields = None if value is None else list_fields(node, name)
         if isinstance(declared, RowExpression):
-            yield name, _format_tree(node, name)
-        elif isinstance(declared, RowFields):
-            fields = [f"{field}: {_format_tree(node, f'{name}.{field}')}" for field in value or ()]
-            yield name, f"{{{', '.join(fields)}}}"
-        elif isinstance(declared, Computations):
-            yield name, _format_computations(node, name)
+            yield name, format_tree(node, name)
+        elif fields is not None:
+            yield name, f"{{{', '.join(f'{field}: {text}' for field, text in fields)}}}"
         elif isinstance(declared, FieldPairs):
             yield name, _format_pairs(value)
         elif (isinstance(declared, Columns) and declared.required) or value != declared.default:
@@ -101,19 +93,6 @@ def _format_pairs(pairs: Sequence[tuple[str, str]] | None) -> str:
     if pairs is None or all(left == right for left, right in pairs):
         return format_plain([left for left, _ in pairs or ()])
     return format_plain(dict(pairs))
-
-
-def _format_tree(node: Node, name: str) -> str:
-    tree = node.formulas.get(name)
-    return "" if tree is None else format_expression(tree)
-
-
-def _format_computations(node: Node, name: str) -> str:
-    found = []
-    for field, function, distinct in node.values.get(name) or ():
-        argument = _format_tree(node, f"{name}.{field}")
-        found.append(f"{field}: {function}({'distinct ' if distinct else ''}{argument})")
-    return f"{{{', '.join(found)}}}"
 
 
 def _describe_join(node: Node) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rtbot.graph.model import Ref, list_input_types
+from rtbot.runtime.staged_session import StagedSession
 from rtbot.tables import TextColumn
 from rtbot.tables.record_column import RecordColumn
 from rtbot.tables.wide import sort_outputs
 from rtbot.viz.charts.axes import TimeAxis
+from rtbot.viz.charts.change_lines import ChangeLines
 from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.downsample import Collector
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from rtbot.core.times import TimeStyle
     from rtbot.graph.model import CheckedGraph
+    from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
     from rtbot.tables import Columns
 
@@ -29,18 +32,23 @@ NUMERIC = ("number", "integer")
 class Plotter:
     """Collects outputs, and the numbers that come in, which are drawn behind them."""
 
-    def __init__(self, checked: CheckedGraph, session: Session) -> None:
+    def __init__(self, checked: CheckedGraph, session: Session | StagedSession) -> None:
         self._checked, self._session = checked, session
         self._collected = Collector(session.key)
-        self._outputs: list[str] = []
         kinds = list_input_types(checked.inputs.values())
         shown = set(checked.outputs.values())
         self._behind = {ref for ref, one in kinds.items() if one.kind in NUMERIC} - shown
+        self._series: list[str] = []
+        self._lines: dict[str, ChangeLines] = {}
 
-    def add(self, result: Mapping[str, Any]) -> None:
+    def add(self, result: Result) -> None:
         """Take what a push released."""
-        self._outputs = list(result)
-        self._collected.add(result)
+        self._series = [name for name in result if name not in result.schemas]
+        self._collected.add({name: result[name] for name in self._series})
+        for name, schema in result.schemas.items():
+            if name not in self._lines:
+                self._lines[name] = ChangeLines(name, schema, self._session.key)
+            self._lines[name].add(result[name], self._collected)
 
     def add_inputs(self, columns: Mapping[str, Columns]) -> None:
         """Take what was pushed, other than inputs that are outputs as they are."""
@@ -60,10 +68,12 @@ class Plotter:
 
     def svg(self, unit: str | None, style: TimeStyle | None) -> str:
         """Return the chart; times are shown as they were read."""
-        keys = self._session.keys
+        series = self._session.series if isinstance(self._session, StagedSession) else self._session
+        keys = None if series is None else series.keys
         count = 1 if keys is None else len(keys.list_open_slots())
+        names = [*self._series, *(name for one in self._lines.values() for name in one.names)]
         clock = TimeAxis.of(unit, style)
-        return draw_chart(self._collected, self._outputs, clock, self._checked.name, count)
+        return draw_chart(self._collected, names, clock, self._checked.name, count)
 
 
 def _list_series(name: str, whole: Columns) -> Iterator[tuple[Ref, Columns]]:

@@ -81,20 +81,27 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         """Return a chart of the outputs over time as SVG, and write it to a file if one is named.
 
         Numbers that share a scale are in one panel, booleans and texts are strips; nulls and NaN
-        end a line; of many keys the first are shown. `unit` is what times count since 1970, if
-        `io.unit` is not set; times near 1970 are shown as integers.
+        end a line; of many keys the first are shown. Of a change output it shows how many rows
+        there are, and the numbers of rows with a unique key if these are few. `unit` is what times
+        count since 1970, if `io.unit` is not set; times near 1970 are shown as integers.
         """
         from rtbot.storage.files import Files
         from rtbot.viz.charts.axes import TimeAxis
+        from rtbot.viz.charts.change_lines import ChangeLines
         from rtbot.viz.charts.chart import draw_chart
         from rtbot.viz.charts.downsample import Collector
         from rtbot.viz.charts.summary import count_keys
 
-        tables = self._chartable()
+        series = {name: table for name, table in self.items() if name not in self.schemas}
         collected = Collector(self.key)
-        collected.add(tables)
-        clock = TimeAxis(unit or self.unit)
-        picture = draw_chart(collected, list(tables), clock, title, count_keys(tables, self.key))
+        collected.add(series)
+        names = list(series)
+        for name, schema in self.schemas.items():
+            lines = ChangeLines(name, schema, self.key)
+            lines.add(self[name], collected)
+            names += lines.names
+        clock, keys = TimeAxis(unit or self.unit), count_keys(series, self.key)
+        picture = draw_chart(collected, names, clock, title, keys)
         if path is not None:
             Files().place(os.fspath(path), picture.encode())
         return picture

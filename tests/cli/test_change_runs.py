@@ -104,9 +104,9 @@ def test_bad_transactions_are_discarded_and_counted(call):
 
 def test_options_that_come_later_are_refused(call):
     arguments = ("run", "g.yaml", *INPUTS)
-    code, _, err = call(*arguments, "--plot", "x.svg", g__yaml=BOTH, a__csv=A, b__csv=B)
+    code, _, err = call(*arguments, "--timings", g__yaml=BOTH, a__csv=A, b__csv=B)
     assert code == 2
-    assert "--plot does not go with tables that change yet" in err
+    assert "--timings does not go with tables that change yet" in err
     code, _, err = call(*arguments, "--key", "product")
     assert code == 2
     assert "a run key is for series" in err

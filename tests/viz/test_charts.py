@@ -22,6 +22,7 @@ from rtbot.viz.charts.axes import (
     format_brief,
     round_step,
 )
+from rtbot.viz.charts.change_lines import ChangeLines
 from rtbot.viz.charts.chart import draw_chart
 from rtbot.viz.charts.downsample import (
     BUCKETS,
@@ -672,3 +673,75 @@ def test_long_names_are_cut_in_the_middle():
 def test_one_instant_has_one_mark_of_time():
     (instant,) = TimeAxis("us").ticks(noon := 1_700_049_600_000_000, noon, 8)
     assert instant == (noon, "12:00")
+
+
+# ---- tables that change
+
+TOTALS = """
+inputs: {rows: {changes: {id: integer, kind: text?, x: number?}, unique: [id]}}
+operators:
+  per: {type: GroupBy, in: rows, by: [kind], compute: {n: count(), total: sum(x)}}
+  all: {type: GroupBy, in: rows, by: [], compute: {low: min(x)}}
+outputs: [rows, per, all]
+"""
+
+
+def list_points(series):
+    """The points of a line that no bucket has merged."""
+    return list(zip(series.buckets.first_time.tolist(), series.buckets.first.tolist(), strict=True))
+
+
+def collect_lines(result, parts):
+    """The lines of a result that came in so many parts, by name, and their names in the legend."""
+    collected, names = Collector(), []
+    for name, schema in result.schemas.items():
+        lines, table = ChangeLines(name, schema), result[name]
+        count = len(table["weight"])
+        for place in range(parts):
+            part = slice(count * place // parts, count * (place + 1) // parts)
+            lines.add({column: cells[part] for column, cells in table.items()}, collected)
+        names += lines.names
+    return {name: list_points(series) for name, series in collected.series[()].items()}, names
+
+
+def put(time, weight, number, kind, x):
+    return [time, weight, {"id": number, "kind": kind, "x": x}]
+
+
+def test_lines_of_changes_hold_their_values():
+    rows = [put(1, 1, 1, "a", 2), put(5, 1, 2, None, None), put(6, 1, 1, "a", 3)]
+    result = rtbot.load(TOTALS).run({"rows": [*rows, put(9, -1, 1, "a", 3)]})
+    lines, names = collect_lines(result, 1)
+    assert lines == {
+        "rows (rows)": [(1, 1), (4, 1), (5, 2), (6, 2), (8, 2), (9, 1)],
+        "rows.x 1": [(1, 2), (5, 2), (6, 3), (8, 3)],
+        "rows.x 2": [],
+        "per (rows)": [(1, 1), (4, 1), (5, 2), (6, 2), (8, 2), (9, 1)],
+        "per.n a": [(1, 1), (5, 1), (6, 1), (8, 1)],
+        "per.total a": [(1, 2), (5, 2), (6, 3), (8, 3)],
+        "per.n null": [(5, 1)],
+        "per.total null": [],
+        "all.low": [(1, 2), (5, 2), (6, 3), (8, 3)],
+    }
+    assert names == list(lines)
+    assert "per.total a" in result.plot()
+
+
+def test_rows_of_many_keys_are_counted():
+    result = rtbot.load(TOTALS).run({"rows": [put(t, 1, t, f"k{t}", t) for t in range(9)]})
+    for parts in (1, 3, 9):
+        lines, names = collect_lines(result, parts)
+        assert names == [*lines] == ["rows (rows)", "per (rows)", "all.low"]
+        assert lines["rows (rows)"] == [(t, t + 1) for t in range(9)]
+
+
+def test_a_notebook_shows_results_of_changes():
+    rows = [put(1, 1, 1, "<a>", 2), put(3, 1, 2, "b", 4)]
+    result = rtbot.load(TOTALS).run({"rows": rows})
+    shown = result._repr_mimebundle_()
+    assert shown["text/plain"] == repr(result)
+    assert re.search(r"per +2 +1 +3 +1 +1\.5 +2", repr(result))
+    assert shown["text/html"].count("<svg") == 3
+    for frame in (result.to_arrow("per").to_pandas(), result.to_pandas("per")):
+        assert list(frame.columns) == ["t", "weight", "kind", "n", "total"]
+        assert frame["kind"].tolist() == ["<a>", "b"]

@@ -578,3 +578,29 @@ def test_mistakes_are_told(capfd, tmp_path, monkeypatch, arguments, code, told):
     assert told in err
     assert out == ""
     assert not list(tmp_path.iterdir())
+
+
+def test_operators_of_changes_show_what_they_compute():
+    graph = rtbot.load("""
+    inputs: {orders: {changes: {id: integer, region: text?, net: number}, unique: [id]}}
+    operators:
+      some: {type: Where, in: orders, condition: net > 10}
+      less: {type: Select, in: some, fields: {region: region, net: net * 0.8}}
+      per:
+        type: GroupBy
+        in: less
+        by: [region]
+        compute: {n: count(), total: sum(net), kinds: count(distinct net)}
+    outputs: [per]
+    """)
+    assert [box.details for box in build_diagram(graph.checked).boxes] == [
+        (),
+        ("condition = net > 10",),
+        ("region", "net: net * 0.8"),
+        ("by = [region]", "n: count()", "total: sum(net)", "kinds: count(distinct net)"),
+        (),
+    ]
+    picture = graph.draw()
+    assert picture.count('class="wire changes"') == 4
+    assert "{id: integer, region: text?, net: number}" in picture
+    assert "orders: changes" in render_mermaid(build_diagram(graph.checked))

@@ -122,16 +122,6 @@ class _Check:
             warnings=tuple(map(self.document.with_source, self.problems.list_problems("warning"))),
         )
 
-    def outputs(
-        self, value: Any, names: SymbolTable, types: dict[Ref, Type]
-    ) -> dict[str, Ref | None]:
-        """Return the outputs; the joins of those that are records are nodes, typed in `types`."""
-        records = RecordOutputs(names, types, self.context)
-        found = read_outputs(value, names, records, self.context)
-        self.nodes |= records.nodes
-        types |= list_node_types(records.nodes.values())
-        return found
-
     def sections(self, root: MappingNode) -> dict[str, Any]:
         """Return the top-level entries; those of RtBot's own form and of later versions stop."""
         for key in _RTBOT:

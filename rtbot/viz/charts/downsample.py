@@ -19,7 +19,7 @@ import pyarrow as pa
 from rtbot.core.arrow import fill_nulls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     Table = Mapping[str, np.ndarray]
 
@@ -147,6 +147,12 @@ class Collector:
                     break
                 series = self.series[key].setdefault(name, ChartSeries(detect_kind(table["value"])))
                 series.add(times[start:stop], values[start:stop])
+
+    def drop(self, names: Collection[str]) -> None:
+        """Forget series."""
+        for row in self.series.values():
+            for name in names:
+                row.pop(name, None)
 
     def _shows(self, key: tuple[Any, ...]) -> bool:
         """Return whether the key is one of the first; a new one displaces the last of them."""

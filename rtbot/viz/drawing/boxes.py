@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
+from rtbot.graph.row_parameters import list_fields
 from rtbot.operator.declarations import Duration
 
 if TYPE_CHECKING:
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.graph.model import CheckedGraph, Node, Ref
+    from rtbot.operator import Type
 
 PARAMETERS_SHOWN = 5
+
+
 @dataclass(frozen=True, slots=True)
 class BoxPort:
     """A port as it is shown: `label` may differ from its name; `looked_up` is may or last."""
@@ -76,30 +80,39 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
     """Make the boxes and wires of a checked graph."""
     made = Diagram(checked.name, checked.description)
     places: dict[str, int] = {}
-    types = {
-        name: {port: str(type_) for port, type_ in one.ports.items()}
-        for name, one in checked.inputs.items()
+    types: dict[str, dict[str, Type]] = {
+        name: dict(one.ports) for name, one in checked.inputs.items()
     }
-    types |= {
-        name: {port: str(type_) for port, type_ in node.types.items()}
-        for name, node in checked.nodes.items()
-    }
+    types |= {name: dict(node.types) for name, node in checked.nodes.items()}
     for name, one in checked.inputs.items():
         places[name] = len(made.boxes)
         kind = "record" if one.type.fields else ""
-        ports = types[name].items()
-        outs = tuple(BoxPort(port, port if kind else "", type_) for port, type_ in ports)
-        tip = _format_tip(f"input {name}", one)
-        made.boxes.append(Box("input", name, kind, outs=outs, tip=tip))
+        outs = tuple(
+            BoxPort(port, port if kind else "", _name_type(type_))
+            for port, type_ in one.ports.items()
+        )
+        head = "\n".join([f"input {name}", *_list_rows(one.type)])
+        made.boxes.append(Box("input", name, kind, outs=outs, tip=_format_tip(head, one)))
     for name, node in checked.nodes.items():
         places[name] = len(made.boxes)
         made.boxes.append(_build_box(node, checked))
         made.wires += _connect_box(made, places, node.inputs.values())
     for name, ref in checked.outputs.items():
-        port = BoxPort("", "", types[ref.id][ref.port])
-        made.boxes.append(Box("output", name, ins=(port,), tip=f"output {name}\n{ref}"))
+        carried = types[ref.id][ref.port]
+        port = BoxPort("", "", _name_type(carried))
+        tip = "\n".join([f"output {name}", str(ref), *_list_rows(carried)])
+        made.boxes.append(Box("output", name, ins=(port,), tip=tip))
         made.wires += _connect_box(made, places, [ref])
     return made
+
+
+def _name_type(carried: Type) -> str:
+    """Return what a wire carries in a word or two; rows have too many fields to be named."""
+    return str(carried) if carried.schema is None else carried.kind
+
+
+def _list_rows(carried: Type) -> list[str]:
+    return [] if carried.schema is None else [str(carried.schema)]
 
 
 def _connect_box(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> Iterable[Wire]:
@@ -116,16 +129,19 @@ def _build_box(node: Node, checked: CheckedGraph) -> Box:
     roles = cls.roles(node.values, ports)
     ins = tuple(
         BoxPort(
-            port, _choose_label(node, port, checked), str(node.types[port]), roles[port] != "must"
+            port,
+            _choose_label(node, port, checked),
+            _name_type(node.types[port]),
+            roles[port] != "must",
         )
         for port in ports
     )
     outs = tuple(
-        BoxPort(port, _find_alias(cls.outputs, port), str(node.types[port]))
+        BoxPort(port, _find_alias(cls.outputs, port), _name_type(node.types[port]))
         for port in node.outputs
     )
     shown = [
-        f"{name} = {_format_parameter(node, name, checked.io.unit)}" for name in _list_given(node)
+        line for name in _list_given(node) for line in _list_lines(node, name, checked.io.unit)
     ]
     more = len(shown) - PARAMETERS_SHOWN
     if more > 1:
@@ -156,6 +172,17 @@ def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
 def _find_alias(outputs: Any, port: str) -> str:
     declared = outputs.get(port)
     return declared.alias if declared is not None and declared.alias else port
+
+
+def _list_lines(node: Node, name: str, unit: str | None) -> list[str]:
+    """Return a parameter as lines: one, or one for every field that it computes."""
+    fields = list_fields(node, name)
+    if fields is None:
+        return [f"{name} = {_format_parameter(node, name, unit)}"]
+    pairs = list(fields)
+    kept = [field for field, text in pairs if field == text]
+    lines = [f"{field}: {text}" for field, text in pairs if field != text]
+    return [", ".join(kept), *lines] if kept else lines
 
 
 def _format_parameter(node: Node, name: str, unit: str | None) -> str:

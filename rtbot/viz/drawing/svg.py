@@ -37,6 +37,7 @@ LIGHT = svg_text.LIGHT | {
     "integer": "#14838c",
     "boolean": "#b96a0c",
     "text": "#8a52b8",
+    "changes": "#b0406a",
 }
 DARK = svg_text.DARK | {
     "operator": "#1e242e",
@@ -49,8 +50,9 @@ DARK = svg_text.DARK | {
     "integer": "#3fb6bf",
     "boolean": "#e0973f",
     "text": "#b98be0",
+    "changes": "#e0809f",
 }
-KINDS = ("number", "integer", "boolean", "text")
+KINDS = ("number", "integer", "boolean", "text", "changes")
 
 _FIXED = f"""
 .rtbot-graph text {{ font-family: {SANS}; }}
