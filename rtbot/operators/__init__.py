@@ -16,6 +16,7 @@ from rtbot.operators import (
     running,
     sets,
     timing,
+    views,
     windows,
 )
 
@@ -35,5 +36,6 @@ __all__ = [
     "running",
     "sets",
     "timing",
+    "views",
     "windows",
 ]

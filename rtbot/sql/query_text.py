@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import Problems, graph_error
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rtbot.expression.tree import Expression
 
     Place = Callable[[int, int], SourceSpan]
+    FindParameter = Callable[[str, SourceSpan], Any]
 
 EXCERPT_MAX = 40
 TERMS_MAX, TREE_MAX = 1_000, 100
@@ -32,6 +33,7 @@ class QueryText:
     def __init__(self, text: str, place: Place, tokens: Sequence[Token]) -> None:
         self.text, self.place, self.tokens = text, place, tokens
         self.problems = Problems()
+        self.find_parameter: FindParameter | None = None
         self.extents: dict[int, tuple[int, int]] = {}
         self.sizes: dict[int, tuple[int, int, Expression]] = {}
 
@@ -52,6 +54,10 @@ class QueryText:
     def _extend(self, node: exp.Expr, extent: tuple[int, int]) -> None:
         first, last = self.extents.get(id(node), extent)
         self.extents[id(node)] = (min(first, extent[0]), max(last, extent[1]))
+
+    def is_parameter(self, token: Token, name: str) -> bool:
+        """Return whether a token is the name behind `$`."""
+        return token.text == name and self.text[token.start - 1 : token.start] == "$"
 
     def find(self, node: exp.Expr, keyword: str = "", *, inside: bool = False) -> tuple[int, int]:
         """Return where a node begins and ends; with `keyword`, the last such word before it.

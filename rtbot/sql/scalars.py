@@ -189,6 +189,22 @@ class ScalarBinder:
             raise graph_error("RT134", mark, "a number beyond the range of float64")
         return self._constant(node, number, "number")
 
+    def _parameter(self, node: exp.Expr) -> Expression | None:
+        """Bind `$name`, a value of the graph."""
+        name = str(node.this or "")
+        if self.query.find_parameter is None or not name.isidentifier():
+            self._refuse(node)
+            return None
+        first = next((t for t in self.query.tokens if self.query.is_parameter(t, name)), None)
+        assert first is not None
+        mark = self.query.mark(first.start - 1, first.end + 1)
+        value = self.query.find_parameter(name, mark)
+        kinds = {bool: "boolean", int: "integer", float: "number", str: "text"}
+        if type(value) not in kinds:
+            message = f"${name} is not one value, which a query takes"
+            raise graph_error("RT133", mark, message)
+        return Expression("constant", Type(kinds[type(value)]), (), value, mark)
+
     def _boolean(self, node: exp.Expr) -> Expression:
         return self._constant(node, bool(node.this), "boolean")
 
@@ -362,6 +378,7 @@ class ScalarBinder:
         exp.Column: _column,
         exp.Literal: _literal,
         exp.Boolean: _boolean,
+        exp.Placeholder: _parameter,
         exp.Null: _null,
         exp.Neg: _minus,
         exp.Not: _inverse,

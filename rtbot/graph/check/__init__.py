@@ -21,7 +21,7 @@ from rtbot.graph.check.io_section import (
 )
 from rtbot.graph.check.parameters import read_parameters
 from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_drafts
-from rtbot.graph.check.resolve_nodes import make_node
+from rtbot.graph.check.resolve_nodes import make_nodes
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
@@ -138,9 +138,8 @@ class _Check:
         """Make the nodes in dependency order; return the types of all outputs that have one."""
         types = {Ref(name): one.type for name, one in inputs.items() if one is not None}
         for draft in sort_drafts(drafts, self.context):
-            node = make_node(draft, types, self.context)
-            if node is not None:
-                self.nodes[draft.id] = node
+            for node in make_nodes(draft, types, self.context):
+                self.nodes[node.id] = node
                 types |= {Ref(draft.id, port): node.types[port] for port in node.outputs}
         return types
 

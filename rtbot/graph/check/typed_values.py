@@ -12,7 +12,14 @@ from rtbot.core.number_text import DURATION_UNITS
 from rtbot.graph.check.context import Context, join_names
 from rtbot.graph.document import DocumentNode, ScalarNode, SequenceNode
 from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
-from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
+from rtbot.operator.relation import (
+    Columns,
+    Computations,
+    FieldName,
+    RowExpression,
+    RowFields,
+    SqlText,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,6 +254,7 @@ def describe_parameter(parameter: Parameter) -> str:
         RowExpression: "an expression over the fields of a row",
         RowFields: "a mapping of names and expressions",
         Computations: "a mapping of names and aggregates",
+        SqlText: "the text of an SQL query",
     }
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)

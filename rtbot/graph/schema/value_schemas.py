@@ -21,7 +21,14 @@ from rtbot.graph.check.typed_values import (
 )
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
-from rtbot.operator.relation import Columns, Computations, FieldName, RowExpression, RowFields
+from rtbot.operator.relation import (
+    Columns,
+    Computations,
+    FieldName,
+    RowExpression,
+    RowFields,
+    SqlText,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -189,6 +196,11 @@ def _build_expression(parameter: Parameter, _texts: list[str]) -> Schema:
     }
 
 
+def _build_query(parameter: Parameter, _texts: list[str]) -> Schema:
+    message = f"{parameter.name} is the text of an SQL query, in quotes or behind |"
+    return {"type": "string", "minLength": 1, "errorMessage": message}
+
+
 def _build_fields(parameter: RowFields | Computations, texts: list[str]) -> Schema:
     one = _build_expression(RowExpression(name="an expression"), texts)
     return {
@@ -213,6 +225,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     RowExpression: _build_expression,
     RowFields: _build_fields,
     Computations: _build_fields,
+    SqlText: _build_query,
 }
 
 
