@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -18,9 +19,10 @@ from rtbot.sql.logical import Deduplicate, Filter, LogicalPlan, Project, Scan
 from rtbot.sql.naming import make_unique, name_column
 from rtbot.sql.refusals import refuse_node, refuse_rest
 from rtbot.sql.scalars import ScalarBinder
-from rtbot.sql.scope import Scope, VisibleColumn
+from rtbot.sql.scope import Scope, VisibleColumn, find_named
 from rtbot.sql.set_operations import bind_set_operation, fit_plan
 from rtbot.sql.sql_functions import AGGREGATES
+from rtbot.sql.stars import SelectItem, list_star
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,15 +39,6 @@ class BoundQuery:
     plan: LogicalPlan
     columns: tuple[VisibleColumn, ...]
     nodes: tuple[exp.Expr, ...]
-
-
-@dataclass(frozen=True)
-class SelectItem:
-    """A column of a SELECT: its name, the node it is at, and what is bound."""
-
-    name: str
-    node: exp.Expr
-    value: exp.Expr | Expression
 
 
 class QueryBinder:
@@ -156,18 +149,23 @@ class QueryBinder:
         if not isinstance(node.this, exp.Identifier):
             refuse_node(self.query, node.this)
             return None
-        table = self.tables.get(node.name)
-        if isinstance(table, BoundQuery):
-            return table
-        if table is None:
-            if node.name not in self.broken:
+        found = find_named(node.name, self.tables, str)
+        if len(found) > 1:
+            message = f"{node.name!r} is {' or '.join(found)}"
+            self.query.report("RT183", node.this, message, "write one of them as it is")
+            return None
+        if not found:
+            if not find_named(node.name, self.broken, str):
                 hint = suggest_name(node.name, self.tables)
                 hint = hint or "there are " + ", ".join(self.tables)
                 message = f"there is no table {node.name!r}"
                 self.query.report("RT182", node.this, message, hint)
             return None
+        table = self.tables[found[0]]
+        if isinstance(table, BoundQuery):
+            return table
         columns = tuple(VisibleColumn(field.name, field) for field in table)
-        plan = Scan(node.name, table, self.query.locate(node))
+        plan = Scan(found[0], table, self.query.locate(node))
         return BoundQuery(plan, columns, (node.this,) * len(columns))
 
 
@@ -191,18 +189,19 @@ class SelectBinder:
         if source is None:
             return None
         bound, table = source
-        items = self._list_items(bound, table, named=named)
+        columns = [replace(column, table=table) for column in bound.columns]
+        items = self._list_items(Scope(columns, (table,)), named=named)
         aliases = {
             item.node.alias: item.value
             for item in reversed(items)
             if isinstance(item.node, exp.Alias) and isinstance(item.value, exp.Expr)
         }
-        scope = Scope(table, bound.columns, aliases)
+        scope = Scope(columns, (table,), aliases)
         plan = self._bind_where(bound.plan, scope)
-        columns = self._bind_groups(plan, scope, items)
-        if columns is None:
+        grouped = self._bind_groups(plan, scope, items)
+        if grouped is None:
             return None
-        plan, trees = columns
+        plan, trees = grouped
         return self._make_result(plan, trees, items)
 
     def _bind_from(self) -> tuple[BoundQuery, str] | None:
@@ -214,25 +213,28 @@ class SelectBinder:
         refuse_rest(self.query, from_, "this")
         return self.binder.bind_source(from_.this)
 
-    def _list_items(self, bound: BoundQuery, table: str, *, named: bool) -> list[SelectItem]:
+    def _list_items(self, scope: Scope, *, named: bool) -> list[SelectItem]:
         """Return the columns of the SELECT, with those that stars mean."""
         items = []
         for node in self.node.expressions:
             star = node.this if isinstance(node, exp.Column) else node
             if isinstance(star, exp.Star):
-                refuse_rest(self.query, star)
-                refuse_rest(self.query, node, "this", "table", "except_", "replace", "rename")
-                if Scope(table, ()).check_table(self.query, node):
-                    items += list_star(self.query, bound, node)
+                items += list_star(self.query, scope, node)
                 continue
             if isinstance(node, exp.Alias):
                 refuse_rest(self.query, node, "this", "alias")
-            name = name_column(self.query, node, len(items) + 1, named=named)
+            find = partial(self._find_name, scope)
+            name = name_column(self.query, node, len(items) + 1, find, named=named)
             value = node.this if isinstance(node, exp.Alias) else node
             items.append(SelectItem(name, node, value))
         if not self.node.expressions:
             self.query.report("RT180", self.node, "SELECT without columns", "", "SELECT")
         return items
+
+    def _find_name(self, scope: Scope, node: exp.Column) -> str:
+        """Return the name of a column as its table has it."""
+        found = find_named(node.name, scope.columns, lambda column: column.name)
+        return found[0].name if found else node.name
 
     def _bind_where(self, plan: LogicalPlan, scope: Scope) -> LogicalPlan:
         where = self.node.args.get("where")
@@ -338,19 +340,6 @@ def settle_columns(bound: BoundQuery) -> BoundQuery:
         for column, field in zip(bound.columns, wanted, strict=True)
     )
     return BoundQuery(fit_plan(bound.plan, wanted), columns, bound.nodes)
-
-
-def list_star(query: QueryText, bound: BoundQuery, node: exp.Expr) -> list[SelectItem]:
-    """Return the columns that a star means."""
-    mark = query.locate(node)
-    return [
-        SelectItem(
-            column.name,
-            node,
-            Expression("field", column.field.type, (), column.field.name, mark),
-        )
-        for column in bound.columns
-    ]
 
 
 def read_place(node: exp.Expr) -> int | None:

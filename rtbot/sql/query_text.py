@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     FindParameter = Callable[[str, SourceSpan], Any]
 
 EXCERPT_MAX = 40
-TERMS_MAX, TREE_MAX = 1_000, 100
+TERMS_MAX, TREE_MAX = 2_000, 200
 
 
 class QueryText:
@@ -38,11 +38,16 @@ class QueryText:
         self.sizes: dict[int, tuple[int, int, Expression]] = {}
 
     def measure(self, tree: exp.Expr) -> int:
-        """Note where all nodes of a tree are; return its depth."""
+        """Note where all nodes of a tree are; return its depth, chains of operations aside."""
+        from rtbot.sql.sql_functions import BINARY  # only with sqlglot
+
         nodes = list(tree.walk())
         depths = {id(tree.parent): 0}
         for node in nodes:
-            depths[id(node)] = depths[id(node.parent)] + 1
+            parent = node.parent
+            chained = parent is not None and parent.args.get("this") is node
+            chained &= type(node) in BINARY and type(parent) in BINARY
+            depths[id(node)] = depths[id(parent)] + (not chained)
         for node in reversed(nodes):
             if "start" in node.meta:
                 own = (node.meta["start"], node.meta["end"] + 1)

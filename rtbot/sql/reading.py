@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DIALECT = "duckdb,normalization_strategy=case_sensitive"
 TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
-BEGINNINGS = {"SELECT", "WITH", "("}
+BEGINNINGS = {"SELECT", "WITH", "FROM", "("}
 STATEMENTS = (
     *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
     *("COPY", "EXPLAIN", "DESCRIBE", "SHOW", "SUMMARIZE", "PRAGMA", "SET"),
@@ -59,10 +59,26 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
     tokens = _check_tokens(_split_tokens(dialect, text, place), text, place)
     query = QueryText(text, place, tokens)
     tree = _parse_tokens(dialect, query)
+    _name_aggregates(tree)
     if query.measure(tree) > DEPTH_MAX:
         hint = "divide it: a query may read the output of another one"
         raise graph_error("RT135", place(0, 1), "a query that is nested too deep", hint)
     return query, tree
+
+
+def _name_aggregates(tree: exp.Expr) -> None:
+    """Replace calls of aggregates by a name that the parser does not know."""
+    from sqlglot import exp
+
+    from rtbot.sql.sql_functions import SYNONYMS_OF_AGGREGATES
+
+    for node in list(tree.find_all(exp.Anonymous)):
+        kind = SYNONYMS_OF_AGGREGATES.get(str(node.this).lower())
+        if kind is not None:
+            first, *others = node.expressions or [None]
+            known = kind(this=first, expressions=others)
+            known.meta.update(node.meta)
+            node.replace(known)
 
 
 def _split_tokens(dialect: Dialect, text: str, place: Place) -> list[Token]:
@@ -114,7 +130,7 @@ def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> 
     after = "" if follower is None else follower.token_type.name
     if sign == "SEMICOLON":
         refuse(token, "several statements", "one query: remove what is behind the semicolon")
-    if sign == "COMMA" and after in ("", "COMMA", "R_PAREN", "FROM"):
+    if sign == "COMMA" and after == "COMMA":
         refuse(token, "nothing follows this comma")
     adjacent = follower is not None and follower.start == token.end + 1
     if sign == "NUMBER" and adjacent and after in ("VAR", "IDENTIFIER", "STRING", "NUMBER"):
