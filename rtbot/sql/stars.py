@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from rtbot.sql.scope import Scope, VisibleColumn
 
 
+CLAUSES = {"EXCLUDE": "except_", "REPLACE": "replace", "RENAME": "rename"}
+"""What changes a star, in the order in which it does, and the argument of the node."""
+
+
 @dataclass(frozen=True)
 class SelectItem:
     """A column of a SELECT: its name, the node it is at, and what is bound."""
@@ -39,15 +43,17 @@ def list_star(query: QueryText, scope: Scope, node: exp.Expr) -> list[SelectItem
     mark = query.locate(node)
     columns = scope.list_columns(table)
     items = {id(c): SelectItem(c.name, node, c.refer(mark)) for c in columns}
-    for clause, part in (("EXCLUDE", "except_"), ("REPLACE", "replace"), ("RENAME", "rename")):
-        for given in star.args.get(part) or ():
-            name = given.this.name if clause == "RENAME" else given.alias_or_name
-            for column in _find_column(query, columns, given, name, clause):
-                item = items.pop(id(column), None)
-                if item is not None and clause == "REPLACE":
-                    items[id(column)] = SelectItem(given.alias, given, given.this)
-                elif item is not None and clause == "RENAME":
-                    items[id(column)] = replace(item, name=given.alias)
+    changes = [
+        (clause, given) for clause, part in CLAUSES.items() for given in star.args.get(part) or ()
+    ]
+    for clause, given in changes:
+        name = given.this.name if clause == "RENAME" else given.alias_or_name
+        for column in _find_column(query, columns, given, name, clause):
+            item = items.pop(id(column), None)
+            if item is not None and clause == "REPLACE":
+                items[id(column)] = SelectItem(given.alias, given, given.this)
+            elif item is not None and clause == "RENAME":
+                items[id(column)] = replace(item, name=given.alias)
     if not items and columns:
         query.report("RT180", node, "EXCLUDE leaves no column")
     return [items[id(column)] for column in columns if id(column) in items]
