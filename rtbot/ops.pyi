@@ -589,6 +589,35 @@ def Join(
         o: the stream, at the times that come out
     """
 
+def JoinRows(
+    left: Stream,
+    right: Stream,
+    *,
+    on: Any | ParameterRef | None = None,
+    how: Literal["inner", "left", "right", "full", "semi", "anti", "cross"] | ParameterRef = ...,
+    null_safe: Any | ParameterRef | None = None,
+    condition: Any | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """Pairs of a left and a right row with equal keys; by `how`, rows without a partner as well.
+
+    left, right and full: a row of that side without a partner comes out once, with nulls for the
+    other side. semi: the left rows that have a partner; anti: those that have none.
+
+    In:
+        left: left rows
+        right: right rows
+
+    Parameters:
+        on: fields that are equal: names, or {left: right}; [] if there are none
+        how: which rows come out
+        null_safe: left fields of `on` in which null equals null
+        condition: what is true of a pair as well; right fields are named as in the output
+
+    Out:
+        o1: the fields of the left row, then those of the right one
+    """
+
 def Lag(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:
     """The value `n` messages earlier, at the time of the newest; silent for the first `n`.
 
@@ -874,6 +903,31 @@ def NotEqualTo(
 
     Out:
         o1: those that differ from the constant
+    """
+
+def NotIn(
+    left: Stream,
+    right: Stream,
+    *,
+    on: Any | ParameterRef,
+    by: Any | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """Left rows whose field is in no right row, by the rule of SQL: nothing is known of a null.
+
+    All left rows if there is no right row. Else none whose field is null, and none at all if the
+    field of a right row is null.
+
+    In:
+        left: left rows
+        right: right rows
+
+    Parameters:
+        on: the field: its name, or {left: right}
+        by: compare with the right rows only whose fields here are equal
+
+    Out:
+        o1: the left rows that are not in
     """
 
 def PeakDetector(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:

@@ -77,7 +77,8 @@ def _render_parameters(shown: inspect.Signature) -> Iterator[str]:
         text = str(parameter.replace(annotation=inspect.Parameter.empty)).split("=")[0]
         text += f": {parameter.annotation}"
         if parameter.default is not inspect.Parameter.empty:
-            text += f" = {_render_default(parameter.default)}"
+            given = f"{text} = {_render_default(parameter.default)}"
+            text = given if len(given) < WIDTH - 4 else f"{text} = ..."
         yield text
 
 

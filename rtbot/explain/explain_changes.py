@@ -6,16 +6,31 @@ from typing import TYPE_CHECKING
 
 from rtbot.explain.phrases import format_plain
 from rtbot.expression import format_expression
-from rtbot.operator.relation import Columns, Computations, RowExpression, RowFields
+from rtbot.operator.relation import (
+    Columns,
+    Computations,
+    FieldPairs,
+    RowExpression,
+    RowFields,
+)
+from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rtbot.graph.model import Input, Node
     from rtbot.operator import Type
 
 COUNTED = ("Union", "Intersect", "Except", "Distinct")
 """Operators that count how often each input has a row."""
+
+VIEWS = {
+    ROW: "one row of every join key, as ({key}) is unique",
+    KEYED: "rows by join key, found by the unique ({key})",
+    MULTISET: "rows by join key, each with its count",
+    COUNT: "how many rows have every join key",
+}
+"""What a side of a join remembers, by its view."""
 
 CLOSING = "a transaction comes out when all inputs have passed its time"
 
@@ -52,6 +67,10 @@ def describe_node_state(node: Node) -> str:
         return f"every row that is there, with {counts}"
     if name == "GroupBy":
         return _describe_groups(node)
+    if name == "JoinRows":
+        return _describe_join(node)
+    if name == "NotIn":
+        return "left rows that are there, by key; how many right rows have each value"
     if name == "ToChanges":
         return "the row of every key" if node.values["mode"] == "latest" else "none"
     return "the one row" if name == "ToSeries" else "none"
@@ -72,8 +91,16 @@ def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
             yield name, f"{{{', '.join(fields)}}}"
         elif isinstance(declared, Computations):
             yield name, _format_computations(node, name)
-        elif isinstance(declared, Columns) or value != declared.default:
+        elif isinstance(declared, FieldPairs):
+            yield name, _format_pairs(value)
+        elif (isinstance(declared, Columns) and declared.required) or value != declared.default:
             yield name, format_plain(value)
+
+
+def _format_pairs(pairs: Sequence[tuple[str, str]] | None) -> str:
+    if pairs is None or all(left == right for left, right in pairs):
+        return format_plain([left for left, _ in pairs or ()])
+    return format_plain(dict(pairs))
 
 
 def _format_tree(node: Node, name: str) -> str:
@@ -87,6 +114,17 @@ def _format_computations(node: Node, name: str) -> str:
         argument = _format_tree(node, f"{name}.{field}")
         found.append(f"{field}: {function}({'distinct ' if distinct else ''}{argument})")
     return f"{{{', '.join(found)}}}"
+
+
+def _describe_join(node: Node) -> str:
+    """Return how the rows of both sides are remembered."""
+    schemas = [type_.schema for port, type_ in node.types.items() if port in node.inputs]
+    on = node.values["on"] or ()
+    sides = [(s, [pair[n] for pair in on]) for n, s in enumerate(schemas) if s is not None]
+    conditional = "condition" in node.formulas
+    views = choose_views(node.values["how"], conditional=conditional, sides=sides)
+    left, right = (VIEWS[view.kind].format(key=", ".join(view.unique)) for view in views)
+    return f"left: {left}; right: {right}"
 
 
 def _describe_groups(node: Node) -> str:

@@ -34,6 +34,18 @@ class Columns(Parameter):
 
 
 @dataclass(kw_only=True)
+class FieldPairs(Parameter):
+    """Fields of the two inputs that are compared: names that both have, or {left: right}.
+
+    A node has a tuple of (left, right). There may be `most` pairs.
+    """
+
+    type_name: ClassVar[str] = "fields of both"
+
+    most: int = 60
+
+
+@dataclass(kw_only=True)
 class FieldName(Parameter):
     """The name of one field, a text."""
 
@@ -87,6 +99,11 @@ class Relation(Operator, abstract=True):
     """
 
     mixed = True
+
+    @classmethod
+    def expression_schema(cls, schemas: Mapping[str, Schema]) -> Schema:
+        """Return the fields that expressions name: those of the first input."""
+        return next(iter(schemas.values()))
 
     @classmethod
     def output_schema(

@@ -13,7 +13,7 @@ from rtbot.core.modes import choose_mode
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.output_order import order_changes
 from rtbot.relations.region_code import RegionCode
-from rtbot.relations.region_operator import OUTPUT, Fault
+from rtbot.relations.region_operator import OUTPUT, Fault, make_size_fault
 from rtbot.relations.region_plan import RegionNode
 from rtbot.relations.row_codec import RowCodec
 from rtbot.relations.skeletons import SKELETONS
@@ -191,12 +191,7 @@ class Region:
         if sizes.max() <= most:
             return None
         first = int(np.argmax(sizes > most))
-        return Fault(
-            first,
-            "RT403",
-            f"one transaction changes {sizes[first]:,} rows, more than {most:,}",
-            "divide it into smaller ones, or raise io.max_delta_rows",
-        )
+        return make_size_fault(first, int(sizes[first]), most)
 
     def _find_step(self, stream: int) -> _Step:
         return next(step for step in self.steps if step.node.output == stream)

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
-from rtbot.relations.kernels import hash_tables, ordering, upserting, weighing
+from rtbot.relations.kernels import (
+    hash_tables,
+    join_index,
+    joining,
+    matching,
+    ordering,
+    upserting,
+    weighing,
+)
 
-CHANGE_LOOPS = FixedModule(hash_tables, weighing, upserting, ordering)
+CHANGE_LOOPS = FixedModule(
+    hash_tables, weighing, upserting, ordering, join_index, joining, matching
+)
 
 
 class RegionCode(GraphCode):

@@ -63,3 +63,13 @@ class RegionOperator(Protocol):
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what `save` returned; raise ValueError if it does not fit."""
+
+
+def make_size_fault(transaction: int, rows: int, most: int) -> Fault:
+    """Return that a transaction changes more rows than it may."""
+    return Fault(
+        transaction,
+        "RT403",
+        f"one transaction changes {rows:,} rows, more than {most:,}",
+        "divide it into smaller ones, or raise io.max_delta_rows",
+    )

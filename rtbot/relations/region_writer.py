@@ -8,12 +8,18 @@ from rtbot import __version__
 from rtbot.compiler.jit import HEADER
 from rtbot.expression import Expression
 from rtbot.graph.model import Ref
+from rtbot.operator.declarations import Type
+from rtbot.operator.relation import Relation
 from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import StepSources
 from rtbot.relations.group_code import list_steps, write_group_functions
 from rtbot.relations.group_layout import make_layout
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
-from rtbot.relations.row_code import list_row_steps, write_row_functions
+from rtbot.relations.row_code import (
+    list_row_steps,
+    write_match_functions,
+    write_row_functions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -145,6 +151,99 @@ class _RegionWriter:
         self.write_rows(f"{node.id}.arguments", [*trees.values()], (source, stream))
         return stream, schema
 
+    def write_join(self, node: Node) -> None:
+        """Write a JoinRows."""
+        streams = tuple(self.places[ref] for ref in node.inputs.values())
+        output = self.add_stream(Ref(node.id), node.types["o1"].schema)
+        values, condition = node.values, node.formulas.get("condition")
+        setting, functions = None, {}
+        if condition is not None:
+            ports = zip(node.inputs, streams, strict=True)
+            assert issubclass(node.operator, Relation)
+            pair = node.operator.expression_schema({p: self.streams[s] for p, s in ports})
+            code = write_match_functions(f"match_{len(self.nodes)}", condition, pair)
+            self.add_text(code.text)
+            setting, functions = {**code.setting, "width": pair.width}, dict(code.functions)
+        self.add_joined(
+            node.id,
+            (*streams, output),
+            values["how"],
+            values["on"] or (),
+            null_safe=values["null_safe"] or (),
+            condition=setting,
+            functions=functions,
+        )
+
+    def add_joined(
+        self,
+        name: str,
+        streams: tuple[int, ...],
+        how: str,
+        on: Sequence[tuple[str, str]],
+        **more: Any,
+    ) -> int:
+        """Add a join of streams (left, right, output); return its output."""
+        left, right, output = streams
+        schemas = self.streams[left], self.streams[right]
+        setting = {
+            "how": how,
+            "on": tuple((schemas[0].place(one), schemas[1].place(other)) for one, other in on),
+            "safe": tuple(one in more.get("null_safe", ()) for one, _ in on),
+            "condition": more.get("condition"),
+        }
+        functions = more.get("functions", {})
+        self.nodes.append(
+            RegionNode(name, "JoinRows", "joined", (left, right), output, setting, functions)
+        )
+        return output
+
+    def write_not_in(self, node: Node) -> None:
+        """Write a NotIn as anti joins; left rows of a null have a path of their own.
+
+        They are there if there is no right row; the others, if none is equal and none is null.
+        """
+        left, right = (self.places[ref] for ref in node.inputs.values())
+        ((one, other),), by = node.values["on"], node.values["by"] or ()
+        nulls = [
+            self.streams[stream].fields[self.streams[stream].place(name)].type.nullable
+            for stream, name in ((left, one), (right, other))
+        ]
+        output = self.add_stream(Ref(node.id), node.types["o1"].schema)
+
+        def add_anti(part: str, pair: tuple[int, int], on: Sequence[Any], *, last: bool) -> int:
+            name = node.id if last else f"{node.id}.{part}"
+            target = output if last else self.copy_stream(left)
+            return self.add_joined(name, (*pair, target), "anti", on)
+
+        known = self.split_nulls(node, left, one, "known") if nulls[0] else left
+        known = add_anti("equal", (known, right), (*by, (one, other)), last=not any(nulls))
+        if nulls[1]:
+            unknown = self.split_nulls(node, right, other, "null")
+            known = add_anti("certain", (known, unknown), by, last=not nulls[0])
+        if nulls[0]:
+            unknown = self.split_nulls(node, left, one, "unknown")
+            unknown = add_anti("alone", (unknown, right), by, last=False)
+            setting = {"weigh": "union", "all": True}
+            self.nodes.append(
+                RegionNode(node.id, "NotIn", "weighed", (known, unknown), output, setting)
+            )
+
+    def copy_stream(self, stream: int) -> int:
+        """Return a new stream of the same rows."""
+        self.streams.append(self.streams[stream])
+        return len(self.streams) - 1
+
+    def split_nulls(self, node: Node, stream: int, name: str, part: str) -> int:
+        """Write the rows whose field is null, or is not if they are to be `known`."""
+        field = self.streams[stream].fields[self.streams[stream].place(name)]
+        tree = Expression("field", field.type, (), name, node.mark)
+        tree = Expression("is_null", Type("boolean"), (tree,), mark=node.mark)
+        if part == "known":
+            tree = Expression("not", Type("boolean"), (tree,), mark=node.mark)
+        made = self.copy_stream(stream)
+        self.write_rows(f"{node.id}.{part}", [tree], (stream, made), keeps=True)
+        return made
+
     def write_where(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
@@ -164,14 +263,18 @@ class _RegionWriter:
         target = None if keeps else self.streams[output]
         loop = f"rows_{len(self.nodes)}"
         code = write_row_functions(loop, trees, self.streams[source], target)
-        self.texts.append(code.text)
-        for step in list_row_steps(code.text):
-            self.steps.add(step.__name__, step)
+        self.add_text(code.text)
         operator = "Where" if keeps else "Select"
         setting, functions = dict(code.setting), dict(code.functions)
         self.nodes.append(
             RegionNode(name, operator, "rowwise", (source,), output, setting, functions)
         )
+
+    def add_text(self, text: str) -> None:
+        """Add loops of expressions to the generated module, and the steps that they call."""
+        self.texts.append(text)
+        for step in list_row_steps(text):
+            self.steps.add(step.__name__, step)
 
     def guard_series(self) -> None:
         """Add the check that a ToSeries reads one row at a time, where that is not known."""
@@ -224,5 +327,7 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "Except": _RegionWriter.write_set_operation,
     "Distinct": _RegionWriter.write_set_operation,
     "GroupBy": _RegionWriter.write_group,
+    "JoinRows": _RegionWriter.write_join,
+    "NotIn": _RegionWriter.write_not_in,
 }
 """What writes an operator, by its type."""

@@ -8,7 +8,7 @@ their arguments may be results of others. What is computed only for some rows (t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.numeric import expression_functions, ieee, row_functions
 from rtbot.relations.row_body import BodyWriter, Cell, indent_lines, is_call
@@ -69,6 +69,15 @@ def write_row_functions(
     return LoopWriter(name, source).write(list(trees), target)
 
 
+def write_match_functions(name: str, condition: Expression, source: Schema) -> RowCode:
+    """Return the loops of a join's condition over pairs of rows, `source` being their fields.
+
+    `out` is 1 for a pair that matches, 0 for one that does not, and 2 + the number of a place for
+    one without a value there; all of them are evaluated.
+    """
+    return MatchWriter(name, source).write([condition], None)
+
+
 @dataclass
 class _Level:
     """Calls whose arguments need results of lower levels only, and the columns of arguments."""
@@ -79,6 +88,9 @@ class _Level:
 
 class LoopWriter:
     """Writes the functions of one operator."""
+
+    fault: ClassVar[tuple[str, str]] = ("out_states[0, 0] = {}", "return row")
+    """What the loop of the operator does with a row that has no value at a place."""
 
     def __init__(self, name: str, source: Schema) -> None:
         self.name, self.source = name, source
@@ -184,7 +196,7 @@ class LoopWriter:
 
     def write_rows(self, trees: list[Expression], target: Schema | None) -> str:
         """Return the loop of the operator."""
-        writer = BodyWriter(self, ("out_states[0, 0] = {}", "return row"))
+        writer = BodyWriter(self, self.fault)
         cells = [writer.write(tree, 2) for tree in trees]
         lines = [f"def {self.name}({PARAMETERS}):", "    for row in range(len(words)):"]
         lines += writer.lines
@@ -197,6 +209,12 @@ class LoopWriter:
                 lines += write_cell(f"row, {place}", cell, 2)
             lines += _write_masks(cells, target)
         return "\n".join([*lines, "    return -1", ""])
+
+
+class MatchWriter(LoopWriter):
+    """Writes the functions of the condition of a join, which do not stop at a fault."""
+
+    fault = ("out[row, 0] = 2 + {}", "continue")
 
 
 def describe_fault(tree: Expression) -> str:

@@ -20,51 +20,42 @@ if TYPE_CHECKING:
 CODE = "RT406"
 
 
-class RowwiseOperator:
-    """Rows that pass a condition (`setting["keeps"]`), or rows with other fields.
+def make_value_fault(transaction: int, place: str, words: np.ndarray) -> Fault:
+    """Return that an expression has no value for a row."""
+    return Fault(
+        transaction,
+        CODE,
+        f"an expression has no value: {place}",
+        "case when .. then .. end leaves out rows for which it has none",
+        words=words,
+    )
 
-    `setting` and the functions are those of `write_row_functions`. It remembers nothing.
+
+class RowFunctions:
+    """The generated loops of expressions over rows, with what they need of texts.
+
+    `functions` and `setting` are those of `write_row_functions` or `write_match_functions`.
     """
 
     def __init__(
         self,
-        node: RegionNode,
-        plan: RegionPlan,
-        _kernels: ModuleType,
         module: ModuleType,
         texts: StringDictionary,
+        functions: Mapping[str, str],
+        setting: Mapping[str, Any],
     ) -> None:
         self.module, self.texts = module, texts
-        self.functions, self.setting = node.functions, node.setting
-        self.keeps = bool(node.setting["keeps"])
-        self.width = plan.streams[node.output].width
+        self.functions, self.setting = functions, setting
         self.levels = [
-            (columns, [TextCall(*call) for call in calls])
-            for columns, calls in node.setting["levels"]
+            (columns, [TextCall(*call) for call in calls]) for columns, calls in setting["levels"]
         ]
-        self._ranks = np.zeros(1, np.int64)
+        self.ranks = np.zeros(1, np.int64)
 
-    def run(self, inputs: Sequence[Deltas]) -> tuple[Deltas, Fault | None]:
-        """Take the rows of all transactions; those before a row that has no value."""
-        (deltas,) = inputs
-        if not len(deltas):
-            return Deltas(deltas.starts, _make_words(0, self.width), deltas.weights), None
-        out, row, place = self._compute(deltas.words)
-        if row < 0:
-            return self._make_output(deltas, out), None
-        transaction = int(np.searchsorted(deltas.starts, row, side="right")) - 1
-        fault = Fault(
-            transaction,
-            CODE,
-            f"an expression has no value: {self.setting['places'][place]}",
-            "case when .. then .. end leaves out rows for which it has none",
-            words=deltas.words[row],
-        )
-        before = deltas.cut(0, transaction)
-        return self._make_output(before, out[: len(before)]), fault
+    def compute(self, words: np.ndarray, width: int) -> tuple[np.ndarray, int, int]:
+        """Return what the loop writes, `width` words for a row.
 
-    def _compute(self, words: np.ndarray) -> tuple[np.ndarray, int, int]:
-        """Return what the loop writes, the row without a value or -1, and the place of that."""
+        Beside it the row without a value or -1, and the place of that.
+        """
         count = len(words)
         calls = sum(len(calls) for _, calls in self.levels)
         made = _make_words(count, max(calls, 1))
@@ -77,7 +68,7 @@ class RowwiseOperator:
             self._call(f"level_{number}", words, (made, states, codes), arguments, argument_states)
             compute_calls(level, (arguments, argument_states), (made, states), first, self.texts)
             first += len(level)
-        out = _make_words(count, 1 if self.keeps else self.width)
+        out = _make_words(count, width)
         found = np.zeros((1, 1), np.int64)
         row = self._call("rows", words, (made, states, codes), out, found)
         return out, row, int(found[0, 0])
@@ -97,7 +88,7 @@ class RowwiseOperator:
         function = getattr(self.module, self.functions[name])
         row: int = function(
             words, words.view(np.float64), made, made.view(np.float64), states,
-            codes, self._ranks, out, out.view(np.float64), out_states,
+            codes, self.ranks, out, out.view(np.float64), out_states,
         )  # fmt: skip
         return int(row)
 
@@ -107,10 +98,43 @@ class RowwiseOperator:
         columns = [words[:, place] for place in self.setting["compared"]]
         found = np.unique(np.concatenate([*columns, made.reshape(-1), codes]))
         present = [code for code in found.tolist() if 0 <= code < len(values)]
-        if len(self._ranks) < len(values):
-            self._ranks = np.zeros(2 * len(values), np.int64)
+        if len(self.ranks) < len(values):
+            self.ranks = np.zeros(2 * len(values), np.int64)
         present.sort(key=lambda code: values[code] or "")
-        self._ranks[present] = np.arange(len(present))
+        self.ranks[present] = np.arange(len(present))
+
+
+class RowwiseOperator:
+    """Rows that pass a condition (`setting["keeps"]`), or rows with other fields.
+
+    `setting` and the functions are those of `write_row_functions`. It remembers nothing.
+    """
+
+    def __init__(
+        self,
+        node: RegionNode,
+        plan: RegionPlan,
+        _kernels: ModuleType,
+        module: ModuleType,
+        texts: StringDictionary,
+    ) -> None:
+        self.functions = RowFunctions(module, texts, node.functions, node.setting)
+        self.places = node.setting["places"]
+        self.keeps = bool(node.setting["keeps"])
+        self.width = plan.streams[node.output].width
+
+    def run(self, inputs: Sequence[Deltas]) -> tuple[Deltas, Fault | None]:
+        """Take the rows of all transactions; those before a row that has no value."""
+        (deltas,) = inputs
+        if not len(deltas):
+            return Deltas(deltas.starts, _make_words(0, self.width), deltas.weights), None
+        out, row, place = self.functions.compute(deltas.words, 1 if self.keeps else self.width)
+        if row < 0:
+            return self._make_output(deltas, out), None
+        transaction = int(np.searchsorted(deltas.starts, row, side="right")) - 1
+        fault = make_value_fault(transaction, self.places[place], deltas.words[row])
+        before = deltas.cut(0, transaction)
+        return self._make_output(before, out[: len(before)]), fault
 
     def _make_output(self, deltas: Deltas, out: np.ndarray) -> Deltas:
         if not self.keeps:
@@ -126,7 +150,7 @@ class RowwiseOperator:
 
     def count_bytes(self) -> int:
         """Return the bytes of the ranks of texts."""
-        return self._ranks.nbytes
+        return self.functions.ranks.nbytes
 
     def list_text_codes(self) -> Iterator[np.ndarray]:
         """Yield nothing."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.relations.change_sources import SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
+from rtbot.relations.joined import JoinedOperator
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
@@ -39,6 +40,7 @@ SKELETONS: dict[str, MakeOperator] = {
     "upsert": SourceTable,
     "weighed": make_set_operation,
     "grouped": _make_grouped,
+    "joined": JoinedOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
 }

@@ -15,6 +15,7 @@ from rtbot.operator.relation import (
     Columns,
     Computations,
     FieldName,
+    FieldPairs,
     Relation,
     RowExpression,
     RowFields,
@@ -40,7 +41,7 @@ def resolve_relation(draft: Draft, types: Mapping[Ref, Type], context: Context) 
     if wrong:
         raise GraphError(wrong)
     schemas = {port: _make_schema(draft, type_, context) for port, type_ in given.items()}
-    values, formulas = _RowValues(draft, next(iter(schemas.values())), context).resolve()
+    values, formulas = _RowValues(draft, schemas, context).resolve()
     try:
         if cls.outputs["o1"].kind == CHANGES:
             schema = cls.output_schema(values, schemas, formulas)
@@ -90,10 +91,14 @@ def _make_schema(draft: Draft, type_: Type, context: Context) -> Schema:
 
 
 class _RowValues:
-    """What the parameters of one operator are, for the rows that its first port takes."""
+    """What the parameters of one operator are, for the rows that its ports take."""
 
-    def __init__(self, draft: Draft, schema: Schema, context: Context) -> None:
-        self.draft, self.schema, self.context = draft, schema, context
+    def __init__(self, draft: Draft, schemas: Mapping[str, Schema], context: Context) -> None:
+        self.draft, self.context = draft, context
+        self.schema, *others = schemas.values()
+        self.other = others[0] if others else self.schema
+        assert issubclass(draft.operator, Relation)
+        self.scope = draft.operator.expression_schema(schemas)
         self.problems = Problems()
         self.formulas: dict[str, Expression] = {}
         self.parameters: dict[str, Any] = {}
@@ -107,7 +112,9 @@ class _RowValues:
                 values[name] = tuple(self.find_field(one) for one in value or ())
             elif isinstance(parameter, FieldName):
                 values[name] = self.find_name(value)
-            elif isinstance(parameter, RowExpression):
+            elif isinstance(parameter, FieldPairs):
+                values[name] = self.find_pairs(value)
+            elif isinstance(parameter, RowExpression) and value is not None:
                 values[name] = self.type_condition(name, parameter, value)
             elif isinstance(parameter, RowFields):
                 values[name] = tuple(value)
@@ -119,12 +126,22 @@ class _RowValues:
             raise GraphError(self.problems.found)
         return values, self.formulas
 
-    def find_field(self, scalar: ScalarNode) -> str:
+    def find_pairs(self, pairs: tuple[tuple[ScalarNode, ScalarNode], ...] | None) -> Any:
+        """Return the names of fields of both inputs; None if none are given."""
+        if pairs is None:
+            return None
+        sides = (self.schema, "left"), (self.other, "right")
+        return tuple(
+            tuple(self.find_field(one, *side) for one, side in zip(pair, sides, strict=True))
+            for pair in pairs
+        )
+
+    def find_field(self, scalar: ScalarNode, schema: Schema | None = None, side: str = "") -> str:
         """Return the name of a field of the rows; note one that is not there."""
-        name, names = scalar.text, self.schema.names
+        name, names = scalar.text, (schema or self.schema).names
         if name not in names:
             hint = suggest_known_name(name, names) or hint_known_names(names)
-            message = f"the rows have no field {name!r}"
+            message = f"the {side + ' ' if side else ''}rows have no field {name!r}"
             self.problems.add("RT120", scalar.mark, message, hint)
         return name
 
@@ -147,7 +164,7 @@ class _RowValues:
         """Type an expression; the tree goes to `formulas`."""
         self.find_parameters(text)
         tree = type_row_expression(
-            text.term, self.schema, self.problems, text.scalar.place, self.parameters
+            text.term, self.scope, self.problems, text.scalar.place, self.parameters
         )
         if tree is not None:
             self.formulas[name] = tree

@@ -14,6 +14,7 @@ from rtbot.operator.relation import (
     Columns,
     Computations,
     FieldName,
+    FieldPairs,
     RowExpression,
     RowFields,
     SqlText,
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from rtbot.expression import Term
     from rtbot.operator import Parameter
 
-ROW_PARAMETERS = (Columns, Computations, FieldName, RowExpression, RowFields, SqlText)
+ROW_PARAMETERS = (
+    Columns,
+    Computations,
+    FieldName,
+    FieldPairs,
+    RowExpression,
+    RowFields,
+    SqlText,
+)
 FIELDS_MAX = 1_000
 
 
@@ -39,11 +48,13 @@ class RowText:
 def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -> Any:
     """Return what a parameter of `ROW_PARAMETERS` has in the file; raise GraphError if it is wrong.
 
-    Columns: a tuple of scalars; FieldName and SqlText: a scalar; RowExpression: a RowText;
-    RowFields and Computations: {name: RowText}.
+    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; FieldName and SqlText: a scalar;
+    RowExpression: a RowText; RowFields and Computations: {name: RowText}.
     """
     if isinstance(parameter, Columns):
         return _read_columns(parameter, node, context)
+    if isinstance(parameter, FieldPairs):
+        return _read_pairs(parameter, node, context)
     if isinstance(parameter, FieldName):
         return read_field_name(parameter.name, node, context)
     if isinstance(parameter, RowExpression):
@@ -92,6 +103,25 @@ def _read_columns(
     if len(names) < parameter.shortest:
         raise graph_error("RT112", node.mark, f"{parameter.name} names no field", "write [a, b]")
     return tuple(names)
+
+
+def _read_pairs(
+    parameter: FieldPairs, node: DocumentNode, context: Context
+) -> tuple[tuple[ScalarNode, ScalarNode], ...]:
+    if isinstance(node, MappingNode):
+        pairs = [
+            (ScalarNode(left, node.keys[left]), read_field_name(parameter.name, right, context))
+            for left, right in node.items.items()
+        ]
+    else:
+        names = Columns(name=parameter.name, shortest=0)
+        pairs = [(one, one) for one in _read_columns(names, node, context)]
+    if len(pairs) > parameter.most:
+        message = f"{parameter.name} has {len(pairs)} fields, more than {parameter.most}"
+        raise graph_error("RT112", node.mark, message)
+    if not pairs and parameter.required:
+        raise graph_error("RT112", node.mark, f"{parameter.name} names no field", "write [a]")
+    return tuple(pairs)
 
 
 def _read_mapping(what: str, node: DocumentNode, example: str) -> dict[str, RowText]:

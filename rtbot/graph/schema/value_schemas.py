@@ -25,6 +25,7 @@ from rtbot.operator.relation import (
     Columns,
     Computations,
     FieldName,
+    FieldPairs,
     RowExpression,
     RowFields,
     SqlText,
@@ -189,6 +190,18 @@ def _build_columns(parameter: Columns, texts: list[str]) -> Schema:
     }
 
 
+def _build_pairs(parameter: FieldPairs, texts: list[str]) -> Schema:
+    one = _build_field_name(FieldName(name=parameter.name), texts)
+    return one | {
+        "type": ["array", "object", *one["type"]],
+        "items": one,
+        "additionalProperties": one,
+        "maxItems": parameter.most,
+        "maxProperties": parameter.most,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+
+
 def _build_expression(parameter: Parameter, _texts: list[str]) -> Schema:
     return {
         "type": ["string", "number", "boolean"],
@@ -222,6 +235,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Numbers: _build_numbers,
     Columns: _build_columns,
     FieldName: _build_field_name,
+    FieldPairs: _build_pairs,
     RowExpression: _build_expression,
     RowFields: _build_fields,
     Computations: _build_fields,

@@ -1,0 +1,44 @@
+"""How a join remembers the rows of a side: chosen from the unique keys that are known of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rtbot.operator.schema import Schema
+
+ROW, KEYED, MULTISET, COUNT = "row", "keyed", "multiset", "count"
+
+
+class StateView(NamedTuple):
+    """A kind of view, and the unique key that it is chosen for, () if there is none.
+
+    `row`: one row of every join key, as the join key has a unique key in it. `keyed`: rows found by
+    a unique key. `multiset`: rows found by all their fields. `count`: how many rows every join key
+    has, and no row.
+    """
+
+    kind: str
+    unique: tuple[str, ...] = ()
+
+
+def choose_views(
+    how: str, *, conditional: bool, sides: Sequence[tuple[Schema, Collection[str]]]
+) -> list[StateView]:
+    """Return the views of the left and the right side; `sides` are schemas and their key fields."""
+    views = [choose_view(schema, key) for schema, key in sides]
+    if how in ("semi", "anti") and not conditional:
+        views[1] = StateView(COUNT)
+    return views
+
+
+def choose_view(schema: Schema, key: Collection[str]) -> StateView:
+    """Return the view of a side whose rows have to be remembered."""
+    for unique in schema.unique:
+        if set(unique) <= set(key):
+            return StateView(ROW, unique)
+    if schema.unique:
+        return StateView(KEYED, min(schema.unique, key=len))
+    return StateView(MULTISET)
