@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -63,6 +63,17 @@ class AggregateCalls:
             self.places[key] = len(self.calls)
             self.calls.append(AggregateCall(function, distinct, argument, type_))
         return Expression("aggregate", type_, (), self.places[key], self.query.locate(node))
+
+    def list_arguments(self) -> list[Expression]:
+        """Return the arguments of all calls."""
+        return [call.argument for call in self.calls if call.argument is not None]
+
+    def settle_groups(self) -> None:
+        """Give the calls the types that they have over groups, which are never empty."""
+        for place, call in enumerate(self.calls):
+            argument = None if call.argument is None else call.argument.type
+            type_ = find_aggregate_type(call.function, argument, grouped=True)
+            self.calls[place] = replace(call, type=type_)
 
     def read_arguments(self, call: exp.Expr) -> tuple[list[exp.Expr] | None, bool]:
         """Return the arguments of a call, none for `count(*)`, and whether they are distinct."""

@@ -49,7 +49,8 @@ def _lower(
 ) -> Query:
     query, tree = read_query(text, place)
     query.find_parameter = find_parameter
-    from rtbot.sql.binding import QueryBinder, settle_columns  # only with sqlglot
+    from rtbot.sql.binding import QueryBinder  # only with sqlglot
+    from rtbot.sql.bound_query import settle_columns
 
     bound = QueryBinder(query, tables).bind(tree)
     problems = query.problems.list_problems("error")

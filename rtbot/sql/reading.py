@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import describe_non_ascii, graph_error
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 DIALECT = "duckdb,normalization_strategy=case_sensitive"
 TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
+WORDS_BEFORE = 4
 BEGINNINGS = {"SELECT", "WITH", "FROM", "("}
 STATEMENTS = (
     *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
@@ -60,6 +62,7 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
     query = QueryText(text, place, tokens)
     tree = _parse_tokens(dialect, query)
     _name_aggregates(tree)
+    _place_functions(tree, tokens)
     if query.measure(tree) > DEPTH_MAX:
         hint = "divide it: a query may read the output of another one"
         raise graph_error("RT135", place(0, 1), "a query that is nested too deep", hint)
@@ -79,6 +82,23 @@ def _name_aggregates(tree: exp.Expr) -> None:
             known = kind(this=first, expressions=others)
             known.meta.update(node.meta)
             node.replace(known)
+
+
+def _place_functions(tree: exp.Expr, tokens: list[Token]) -> None:
+    """Note where functions are that the parser has no place of: at the word before an argument."""
+    from sqlglot import exp
+
+    starts = [token.start for token in tokens]
+    for node in tree.find_all(exp.Func):
+        inside = [] if "start" in node.meta else [p.meta for p in node.walk() if "start" in p.meta]
+        if not inside:
+            continue
+        names = type(node).sql_names()
+        first = bisect_left(starts, min(meta["start"] for meta in inside))
+        for token in reversed(tokens[max(first - WORDS_BEFORE, 0) : first]):
+            if token.text.upper() in names:
+                node.meta.update(start=token.start, end=token.end)
+                break
 
 
 def _split_tokens(dialect: Dialect, text: str, place: Place) -> list[Token]:

@@ -21,10 +21,12 @@ from rtbot.sql.sql_functions import (
     FUNCTIONS,
     HARMLESS,
     NAMES,
+    SUBQUERIES,
     SYNONYMS_OF_FUNCTIONS,
     TYPES,
     TYPES_INSTEAD,
 )
+from rtbot.sql.subqueries import read_subquery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from rtbot.sql.aggregates import AggregateCalls
     from rtbot.sql.query_text import QueryText
     from rtbot.sql.scope import Scope
+    from rtbot.sql.subqueries import Subqueries
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 
@@ -44,9 +47,15 @@ class ScalarBinder:
     """
 
     def __init__(
-        self, query: QueryText, scope: Scope, clause: str, calls: AggregateCalls | None = None
+        self,
+        query: QueryText,
+        scope: Scope,
+        clause: str,
+        calls: AggregateCalls | None = None,
+        subqueries: Subqueries | None = None,
     ) -> None:
         self.query, self.scope, self.clause, self.calls = query, scope, clause, calls
+        self.subqueries = subqueries
         self.expanding: list[str] = []
         self.expanded: dict[str, Expression | None] = {}
 
@@ -72,6 +81,8 @@ class ScalarBinder:
         kind: type[exp.Expr] = type(node)
         if self._is_chained(node):
             return None
+        if kind in SUBQUERIES or read_subquery(node) is not None:
+            return self._subquery(node)
         if kind in BINARY:
             return self._binary(node)
         if kind in COMPOSED:
@@ -103,7 +114,7 @@ class ScalarBinder:
     def _binary(self, node: exp.Expr) -> Expression | None:
         """Bind a chain of operations from its first operand on, however long it is."""
         chain = [node]
-        while type(chain[-1].this) in BINARY:
+        while type(chain[-1].this) in BINARY and read_subquery(chain[-1].this) is None:
             chain.append(chain[-1].this)
             if self._is_chained(chain[-1]):
                 return None
@@ -125,7 +136,8 @@ class ScalarBinder:
     def _join(self, op: str, node: exp.Expr, operands: list[Expression]) -> Expression | None:
         """Apply an operation to its two operands, or one that is associative to any number."""
         if op == "concat":
-            return self._apply_quietly(lambda: join_texts(self, node, operands))
+            text: Expression | None = self.note(lambda: join_texts(self, node, operands))
+            return text
         while len(operands) > 2:
             pairs = [operands[k : k + 2] for k in range(0, len(operands), 2)]
             joined = [
@@ -172,6 +184,14 @@ class ScalarBinder:
         return Expression("constant", Type(kind, value is None), (), value, self.query.locate(node))
 
     # ---- columns and literals
+
+    def _subquery(self, node: exp.Expr) -> Expression | None:
+        if self.subqueries is not None:
+            return self.subqueries.bind_value(node, self)
+        message = f"a subquery in {self.clause} is not supported"
+        hint = "compute it in a query under WITH, and read that"
+        self.query.report("RT181", node, message, hint)
+        return None
 
     def _paren(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this")
@@ -315,9 +335,11 @@ class ScalarBinder:
         self, op: str, node: exp.Expr, parts: Sequence[exp.Expr | Expression]
     ) -> Expression | None:
         """Apply an operation; return None if it is wrong, which is noted."""
-        return self._apply_quietly(lambda: self.apply(op, node, parts))
+        made: Expression | None = self.note(lambda: self.apply(op, node, parts))
+        return made
 
-    def _apply_quietly(self, make: Callable[[], Expression | None]) -> Expression | None:
+    def note(self, make: Callable[[], Any]) -> Any:
+        """Return what is made; None if it is wrong, which is noted."""
         try:
             return make()
         except GraphError as error:

@@ -25,19 +25,16 @@ if TYPE_CHECKING:
 class VisibleColumn:
     """A column as a query names it, the field that it is in the plan, and the table it is of.
 
-    One that is `hidden` is named with its table only. `tree` is what it is if that is no field.
+    One that is `hidden` is named with its table only.
     """
 
     name: str
     field: Field
     table: str = ""
     hidden: bool = False
-    tree: Expression | None = None
 
     def refer(self, mark: SourceSpan) -> Expression:
         """Return the column as an expression at a place."""
-        if self.tree is not None:
-            return replace(self.tree, mark=mark)
         return Expression("field", self.field.type, (), self.field.name, mark)
 
 
@@ -50,11 +47,15 @@ def find_named(name: str, every: Iterable[One], read_name: Callable[[One], str])
 
 @dataclass(frozen=True)
 class Scope:
-    """The columns of the tables that a query reads, and the aliases of its SELECT."""
+    """The columns of the tables that a query reads, and the aliases of its SELECT.
+
+    `outer` has those of the query that this one is a subquery of.
+    """
 
     columns: Sequence[VisibleColumn]
     tables: Sequence[str] = ()
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
+    outer: Scope | None = None
 
     @property
     def names(self) -> list[str]:
@@ -69,6 +70,8 @@ class Scope:
         found = find_named(table.name, self.tables, str)
         if len(found) == 1:
             return found[0]
+        if self.outer is not None and find_named(table.name, self.outer.tables, str):
+            return find_named(table.name, self.outer.tables, str)[0]
         there = [name for name in self.tables if name]
         hint = suggest_name(table.name, there)
         if not hint:
@@ -102,6 +105,11 @@ class Scope:
         aliases = [] if table else find_named(name, self.aliases, str)
         if len(aliases) == 1:
             return aliases[0], self.aliases[aliases[0]]
+        outside = [] if self.outer is None else self.outer.find_columns(name, table)
+        if len(outside) == 1:
+            return outside[0].name, replace(outside[0].refer(mark), op="outer")
+        if outside:
+            raise graph_error("RT183", mark, *_describe_ambiguity(name, outside))
         hint = self.make_hint(name, table, quoted=bool(node.this.args.get("quoted")))
         raise graph_error("RT182", mark, f"there is no column {name!r}", hint)
 

@@ -24,6 +24,8 @@ BINARY: dict[type[exp.Expr], str] = {
     exp.DPipe: "concat",
 }
 
+SUBQUERIES = (exp.Subquery, exp.Exists)
+
 ASSOCIATIVE = ("and", "or", "concat")
 """Operations whose chains are joined at once: the result is the same, whatever comes first."""
 
