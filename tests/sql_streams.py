@@ -138,7 +138,7 @@ def follow_query(graph, history, compiled="never", restores=False):
             for row, weight in read_changes(table, names):
                 bag[tuple(map(clean, row))] += weight
         assert all(weight > 0 for weight in bag.values() if weight), (
-            "a row is there less than never"
+            text_of(bag)
         )
         bag = +bag
         bags.append(bag)
