@@ -74,7 +74,7 @@ def make_history(rng, make_rows, transactions):
             bag.subtract(gone)
         bags = {name: +bag for name, bag in bags.items()}
         history.append(changes)
-        snapshots.append(bags)
+        snapshots.append({name: bag.copy() for name, bag in bags.items()})
     return history, snapshots
 
 
@@ -141,7 +141,7 @@ def follow_query(graph, history, compiled="never", restores=False):
             text_of(bag)
         )
         bag = +bag
-        bags.append(bag)
+        bags.append(bag.copy())
         if restores:
             session = graph.resume(session.dump(), compiled=compiled)
     return bags, parts
