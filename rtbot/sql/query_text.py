@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import Problems, graph_error
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     FindParameter = Callable[[str, SourceSpan], Any]
 
 EXCERPT_MAX = 40
+_BRACKET = re.compile(r"\s*\)")
 TERMS_MAX, TREE_MAX = 2_000, 200
 
 
@@ -52,9 +54,18 @@ class QueryText:
             if "start" in node.meta:
                 own = (node.meta["start"], node.meta["end"] + 1)
                 self._extend(node, own)
+                self._close_call(node, own[1])
             if id(node) in self.extents and node is not tree and node.parent is not None:
                 self._extend(node.parent, self.extents[id(node)])
         return max(depths.values())
+
+    def _close_call(self, node: exp.Expr, name_end: int) -> None:
+        """Extend a call by the bracket behind its last argument."""
+        end = self.extents[id(node)][1]
+        if self.text[name_end : name_end + 1] == "(" and end > name_end:
+            bracket = _BRACKET.match(self.text, end)
+            if bracket is not None:
+                self._extend(node, (name_end, bracket.end()))
 
     def _extend(self, node: exp.Expr, extent: tuple[int, int]) -> None:
         first, last = self.extents.get(id(node), extent)

@@ -22,6 +22,30 @@ def mean(values: list[float]) -> float:
     return float(sum(map(Fraction, values)) / len(values))
 
 
+def test_shares_on_both_sides_of_a_price():
+    graph = rtbot.load(GRAPHS / "share_sides.yaml")
+    prices = GRAPHS / "data" / "prices.csv"
+    result = graph.run({"prices": prices})
+    seen: dict[str, list[float]] = {}
+    crossed = {}
+    for row in rows("prices.csv"):
+        seen.setdefault(row["symbol"], []).append(float(row["price"]))
+        below = {price < 200 for price in seen[row["symbol"]]}
+        if len(below) == 2:
+            crossed.setdefault(row["symbol"], row["date"])
+    sides = result["sides"]
+    assert dict(zip(sides["symbol"], sides["t"], strict=True)) == {
+        symbol: datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp()
+        for symbol, date in crossed.items()
+    }
+    spans = result["spans"]
+    last = {}
+    for place, weight in enumerate(spans["weight"].tolist()):
+        if weight > 0:
+            last[spans["symbol"][place]] = (spans["lowest"][place], spans["highest"][place])
+    assert last == {symbol: (min(seen[symbol]), max(seen[symbol])) for symbol in crossed}
+
+
 def test_bollinger_bands_of_every_symbol():
     graph = rtbot.load(GRAPHS / "bollinger.yaml")
     result = graph.run(GRAPHS / "data" / "prices.csv")
