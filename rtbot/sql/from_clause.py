@@ -18,7 +18,6 @@ from rtbot.sql.joins import (
     split_condition,
 )
 from rtbot.sql.naming import make_fresh
-from rtbot.sql.query_text import is_word
 from rtbot.sql.refusals import refuse_rest
 from rtbot.sql.scalars import ScalarBinder
 from rtbot.sql.scope import Scope, VisibleColumn, find_named
@@ -83,9 +82,7 @@ class FromBinder:
         """Return whether a join is a comma: there is no JOIN between two sources."""
         if any(join.args.get(key) for key in ("side", "kind", "method", "on", "using")):
             return False
-        first, last = self.query.find(before)[1], self.query.find(join.this)[0]
-        between = [t for t in self.query.tokens if first <= t.start < last]
-        return not any(is_word(token, "JOIN") for token in between)
+        return not self.query.has_between(before, join.this, "JOIN")
 
     def _bind_chain(self, node: exp.Expr, joins: Sequence[exp.Expr]) -> Source | None:
         """Bind a table and its joins, from left to right."""

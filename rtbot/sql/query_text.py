@@ -75,6 +75,13 @@ class QueryText:
         """Return whether a token is the name behind `$`."""
         return token.text == name and self.text[token.start - 1 : token.start] == "$"
 
+    def has_between(self, one: exp.Expr, other: exp.Expr, keyword: str) -> bool:
+        """Return whether a word is between two nodes, as far as it is known where they are."""
+        if id(one) not in self.extents or id(other) not in self.extents:
+            return True
+        first, last = self.extents[id(one)][1], self.extents[id(other)][0]
+        return any(is_word(token, keyword) for token in self.tokens if first <= token.start < last)
+
     def find(self, node: exp.Expr, keyword: str = "", *, inside: bool = False) -> tuple[int, int]:
         """Return where a node begins and ends; with `keyword`, the last such word before it.
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 DIALECT = "duckdb,normalization_strategy=case_sensitive"
 TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
 WORDS_BEFORE = 4
+JOIN_WORDS = ("JOIN", "INNER", "CROSS", "NATURAL", "FULL", "SEMI", "ANTI")
+CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "ON", "USING",
+           "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "AND", "OR")  # fmt: skip
 BEGINNINGS = {"SELECT", "WITH", "FROM", "("}
 STATEMENTS = (
     *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
@@ -136,12 +139,20 @@ def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
         known = first.text.upper() in STATEMENTS
         message = f"{first.text.upper()} is not a query" if known else "a query begins with SELECT"
         refuse(first, message, "a view is a SELECT: SELECT ... FROM ..." if known else "")
-    nesting = 0
+    open_brackets: list[Token] = []
     for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
-        nesting += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-        if nesting > NESTING_MAX:
+        kind = token.token_type.name
+        if kind == "L_PAREN":
+            open_brackets.append(token)
+        elif kind == "R_PAREN" and not open_brackets:
+            refuse(token, "a bracket that nothing opens", "remove it")
+        elif kind == "R_PAREN":
+            open_brackets.pop()
+        if len(open_brackets) > NESTING_MAX:
             refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
         _check_neighbours(token, follower, refuse)
+    if open_brackets:
+        refuse(open_brackets[-1], "a bracket that is not closed")
     return tokens
 
 
@@ -150,8 +161,10 @@ def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> 
     after = "" if follower is None else follower.token_type.name
     if sign == "SEMICOLON":
         refuse(token, "several statements", "one query: remove what is behind the semicolon")
-    if sign == "COMMA" and after == "COMMA":
+    if sign == "COMMA" and after in ("COMMA", *JOIN_WORDS):
         refuse(token, "nothing follows this comma")
+    if sign == "ALIAS" and after in ("", "COMMA", "R_PAREN", *CLAUSES, *JOIN_WORDS):
+        refuse(token, "no name follows AS", "write AS name, or leave AS out")
     adjacent = follower is not None and follower.start == token.end + 1
     if sign == "NUMBER" and adjacent and after in ("VAR", "IDENTIFIER", "STRING", "NUMBER"):
         assert follower is not None

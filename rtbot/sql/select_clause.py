@@ -269,6 +269,9 @@ class SelectBinder:
             return []
         refuse_rest(self.query, group, "expressions", "all")
         nodes = list(group.expressions)
+        if not nodes and not group.args.get("all"):
+            self.query.report("RT180", group, "GROUP BY without columns", "", "GROUP")
+            return None
         if group.args.get("all"):
             nodes = [item.value for item in items if not has_aggregate(item.value)]
         binder = ScalarBinder(self.query, scope, "GROUP BY")

@@ -114,6 +114,12 @@ WRONG = [
     ("SELECT {0}x1F AS a FROM orders", "RT180", "is not a number"),
     ("SELECT id FROM orders WHERE {id} = $1", "RT181", "a parameter of a query"),
     ("", "RT180", "an empty query"),
+    ("SELECT id FROM orders WHERE (n > 1 AND {(}n < 3", "RT180", "not closed"),
+    ("SELECT id FROM orders WHERE n > 1{)}", "RT180", "nothing opens"),
+    ("SELECT id FROM orders {AS} WHERE n > 1", "RT180", "no name follows AS"),
+    ("SELECT o.id FROM orders o{,} JOIN more m ON true", "RT180", "nothing follows this comma"),
+    ("SELECT id FROM orders {GROUP} BY", "RT180", "GROUP BY without columns"),
+    ("SELECT id FROM orders WHERE {n BETWEEN 1} (3)", "RT180", "BETWEEN without AND"),
 ]
 
 
