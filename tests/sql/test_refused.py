@@ -118,7 +118,7 @@ WRONG = [
     ("SELECT id FROM orders WHERE n > 1{)}", "RT180", "nothing opens"),
     ("SELECT id FROM orders {AS} WHERE n > 1", "RT180", "no name follows AS"),
     ("SELECT o.id FROM orders o{,} JOIN more m ON true", "RT180", "nothing follows this comma"),
-    ("SELECT id FROM orders {GROUP} BY", "RT180", "GROUP BY without columns"),
+    ("SELECT {id FROM orders} GROUP BY", "RT180", "GROUP BY without columns"),
     ("SELECT id FROM orders WHERE {n BETWEEN 1} (3)", "RT180", "BETWEEN without AND"),
 ]
 
