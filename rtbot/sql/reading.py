@@ -139,21 +139,26 @@ def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
         known = first.text.upper() in STATEMENTS
         message = f"{first.text.upper()} is not a query" if known else "a query begins with SELECT"
         refuse(first, message, "a view is a SELECT: SELECT ... FROM ..." if known else "")
-    open_brackets: list[Token] = []
     for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
-        kind = token.token_type.name
-        if kind == "L_PAREN":
-            open_brackets.append(token)
-        elif kind == "R_PAREN" and not open_brackets:
-            refuse(token, "a bracket that nothing opens", "remove it")
-        elif kind == "R_PAREN":
-            open_brackets.pop()
-        if len(open_brackets) > NESTING_MAX:
-            refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
         _check_neighbours(token, follower, refuse)
-    if open_brackets:
-        refuse(open_brackets[-1], "a bracket that is not closed")
+    _check_brackets(tokens, refuse)
     return tokens
+
+
+def _check_brackets(tokens: list[Token], refuse: _Refuse) -> None:
+    left: list[Token] = []
+    for token in tokens:
+        kind = token.token_type.name
+        if kind in ("L_PAREN", "L_BRACKET", "L_BRACE"):
+            left.append(token)
+        elif kind in ("R_PAREN", "R_BRACKET", "R_BRACE") and left:
+            left.pop()
+        elif kind == "R_PAREN":
+            refuse(token, "a bracket that nothing opens", "remove it")
+        if len(left) > NESTING_MAX:
+            refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
+    if left:
+        refuse(left[-1], "a bracket that is not closed")
 
 
 def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> None:
