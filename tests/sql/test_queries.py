@@ -79,22 +79,18 @@ def test_a_shared_case(case):
     }
     view = {"type": "SQL", "in": list(inputs), "query": case["query"]}
     graph = rtbot.load({"inputs": inputs, "operators": {"view": view}, "outputs": ["view"]})
-    fields = graph.checked.nodes["view"].types["o1"].schema.names
+    columns = graph.checked.nodes["view"].types["o1"].schema.names
     session = graph.start(compiled="never")
     found = {}
     for transaction in case["transactions"]:
-        given = {
-            names[side]: [
-                [
-                    transaction["t"],
-                    weight,
-                    dict(zip(inputs[names[side]]["changes"], row, strict=True)),
+        given = {}
+        for side, changes in transaction.items():
+            if side != "t":
+                fields = [name for name, _ in case["schema"][side]]
+                given[names[side]] = [
+                    [transaction["t"], weight, dict(zip(fields, row, strict=True))]
+                    for row, weight in changes
                 ]
-                for row, weight in changes
-            ]
-            for side, changes in transaction.items()
-            if side != "t"
-        }
         try:
             released = [session.push(given), session.advance(transaction["t"])]
         except DataError:
@@ -102,7 +98,7 @@ def test_a_shared_case(case):
             continue
         for result in released:
             times = result["view"]["t"].tolist()
-            for t, (row, weight) in zip(times, read_changes(result["view"], fields), strict=True):
+            for t, (row, weight) in zip(times, read_changes(result["view"], columns), strict=True):
                 found.setdefault(t, {})[row] = weight
     wanted = {
         each["t"]: None if "error" in each else {tuple(r): w for r, w in each["changes"]}
