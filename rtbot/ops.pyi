@@ -3,7 +3,7 @@
 Written by `make constructors` from the declarations; not by hand.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 
@@ -998,6 +998,25 @@ def Round(i1: Stream, **about: Unpack[About]) -> Stream:
 
     Out:
         o1: rounded
+    """
+
+def SQL(
+    *i: Stream | Mapping[str, Stream],
+    query: Any | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The rows of an SQL query over its inputs, kept up to date with every transaction.
+
+    It becomes operators such as Where, Select and GroupBy, which `rtbot explain` shows.
+
+    In:
+        i: tables: {name in the query: id}, or ids, which are the names then
+
+    Parameters:
+        query: SELECT ... FROM a table of `in`; $p is a parameter of the graph
+
+    Out:
+        o1: the rows of the result
     """
 
 def Scale(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:

@@ -190,10 +190,18 @@ class _Assembly:
     def wire(self, node: MappingNode, made: BuiltNode) -> None:
         """Put `in` and `control`: one reference, a list by position, or by port."""
         assert made.operator is not None
+        if made.named:
+            marks = {name: made.place.value(argument) for name, (argument, _) in made.feeds.items()}
+            tables: dict[str, DocumentNode] = {
+                name: ScalarNode(self.reference(stream), marks[name], quoted=True)
+                for name, (_, stream) in made.feeds.items()
+            }
+            self.put(node, "in", MappingNode(tables, made.place.mark, marks), made.place.mark)
+            return
         order = made.operator.ports(count_arity(made.operator, made.feeds))
         for key, control in (("in", False), ("control", True)):
             refs: dict[str, DocumentNode] = {}
-            marks: dict[str, SourceSpan] = {}
+            marks = {}
             for port, (argument, stream) in made.feeds.items():
                 if is_control(port) is control:
                     marks[port] = made.place.value(argument)

@@ -89,7 +89,10 @@ class Test(TypedDict, total=False):
 
 @dataclass(eq=False)
 class BuiltNode:
-    """An input, an operator or a named expression, as it was made."""
+    """An input, an operator or a named expression, as it was made.
+
+    `named` is whether the keys of `feeds` are names of the graph's own.
+    """
 
     place: CallSite
     number: int
@@ -100,6 +103,7 @@ class BuiltNode:
     values: dict[str, Any] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
     expression: Operand | None = None
+    named: bool = False
 
 
 class BuiltPort(NamedTuple):

@@ -24,7 +24,7 @@ from rtbot.builder.stream import (
 )
 from rtbot.core.errors import suggest_name
 from rtbot.expression.rules import ARGUMENTS
-from rtbot.graph.check.wiring import count_arity, map_output_names
+from rtbot.graph.check.wiring import count_arity, is_named, map_output_names
 from rtbot.operator import (
     REGISTRY,
     Boolean,
@@ -107,7 +107,10 @@ def construct(
     """Add an operator to the graph of the streams that feed it; return its outputs."""
     place = find_call_site()
     about = {key: named[key] for key in ABOUT[1:] if named.get(key)}
+    tables = streams[0] if is_named(cls) and len(streams) == 1 else None
     given = [*_match_positions(cls, streams), *_match_names(cls, named)]
+    if isinstance(tables, Mapping):
+        given = [(table, "0", stream) for table, stream in tables.items()]
     builder = next(filter(None, (find_builder(stream) for *_, stream in given)), None)
     if builder is None:
         first = next(iter(cls.inputs.values()))
@@ -124,6 +127,7 @@ def construct(
     made = BuiltNode(
         place, builder.next_number(), named.get("id", ""), name, cls, feeds, values, about
     )
+    made.named = isinstance(tables, Mapping)
     builder.add(made)
     names = map_output_names(cls, count_arity(cls, feeds))
     ports = list(dict.fromkeys(names.values()))
@@ -181,7 +185,8 @@ def build_signature(cls: type[Operator]) -> inspect.Signature:
     for name, port in cls.inputs.items():
         label = port.alias or name
         if port.variadic and _is_last(cls, port):
-            wanted.append((label, SEVERAL, "Stream", inspect.Parameter.empty))
+            type_ = "Stream | Mapping[str, Stream]" if port.named else "Stream"
+            wanted.append((label, SEVERAL, type_, inspect.Parameter.empty))
         else:
             type_ = "Sequence[Stream]" if port.variadic else "Stream"
             wanted.append((label, NAMED, type_, inspect.Parameter.empty))

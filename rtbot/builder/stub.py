@@ -26,7 +26,7 @@ HEAD = '''\
 Written by `make constructors` from the declarations; not by hand.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 

@@ -11,12 +11,13 @@ from rtbot.cli.io_options import collect_io, split_names
 from rtbot.cli.options import choose_followed
 from rtbot.cli.run_options import check_files, detect_target_format
 from rtbot.core.errors import suggest_known_name, suggest_name
-from rtbot.graph.model import Node, Ref
-from rtbot.io.bindings import CHANGES, InputSpec
+from rtbot.graph.model import Ref
+from rtbot.graph.query_nodes import list_query_nodes, list_read_tables
+from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import Job
 from rtbot.io.file_schemas import SchemaRequest, infer_schema
 from rtbot.io.sinks.outputs import Target
-from rtbot.operator import KINDS, REGISTRY, Type
+from rtbot.operator import KINDS, Type
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import rtbot
     from rtbot.graph.model import Io
     from rtbot.operator.schema import Schema
-    from rtbot.sql import Query, QueryNode
+    from rtbot.sql import Query
 
 VIEW = "view"
 """The name of the result."""
@@ -70,7 +71,7 @@ def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
         schemas[name], found = infer_schema(files, wanted, io)
         notes += found
     query = lower_query(text, schemas)
-    read = {query.result, *(name for node in query.nodes for name in node.inputs)}
+    read = list_read_tables(query)
     notes += [f"the query does not read {name}" for name in schemas if name not in read]
     schemas = {name: schema for name, schema in schemas.items() if name in read}
     graph = _make_graph(query, schemas, options)
@@ -128,30 +129,11 @@ def _make_graph(
             inputs[name]["unique"] = list(schema.unique[0])
     document = {"name": VIEW, "inputs": inputs, "outputs": {VIEW: next(iter(inputs))}}
     graph = rtbot.Graph(load_document(document), {}, collect_io(options))
-    known, nodes = dict(schemas), {}
-    for one in query.nodes:
-        nodes[one.id] = _make_node(one, known)
-        known[one.id] = one.schema
+    tables = {name: (Ref(name), schema) for name, schema in schemas.items()}
+    nodes = {node.id: node for node in list_query_nodes(query, tables)}
     outputs = {VIEW: Ref(query.result)}
     graph.checked = replace(graph.checked, nodes=nodes, outputs=outputs, warnings=())
     return graph
-
-
-def _make_node(node: QueryNode, known: Mapping[str, Schema]) -> Node:
-    """Return a checked node; `known` are the schemas of tables and of the nodes before it."""
-    operator = REGISTRY[node.operator]
-    ports = {f"i{number}": name for number, name in enumerate(node.inputs, start=1)}
-    types = {port: Type(CHANGES, schema=known[name]) for port, name in ports.items()}
-    defaults = {name: one.default for name, one in operator.parameters.items()}
-    return Node(
-        node.id,
-        operator,
-        defaults | dict(node.values),
-        {port: Ref(name) for port, name in ports.items()},
-        types | {"o1": Type(CHANGES, schema=node.schema)},
-        node.formulas,
-        node.mark,
-    )
 
 
 def _parse_tables(given: Sequence[str]) -> dict[str, str]:

@@ -85,7 +85,9 @@ def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
             yield name, f"{{{', '.join(f'{field}: {text}' for field, text in fields)}}}"
         elif isinstance(declared, FieldPairs):
             yield name, _format_pairs(value)
-        elif (isinstance(declared, Columns) and declared.required) or value != declared.default:
+        elif isinstance(declared, Columns):
+            yield name, format_plain(value) if value or declared.required else ""
+        elif value != declared.default:
             yield name, format_plain(value)
 
 

@@ -158,6 +158,8 @@ def _explain_node(
     return {
         "type": None if node.text else node.operator.__name__,
         "expression": node.text or None,
+        "query": None if node.view is None else node.view.query,
+        "view": None if node.view is None else node.view.id,
         "doc": node.doc,
         "parameters": _format_parameters(checked, node),
         "inputs": {
@@ -199,14 +201,25 @@ def format_graph(
         own = ", ".join(f"{key} {value}" for key, value in item["io"].items())
         facts = [("", item["doc"]), ("gives", text), ("state", item["state"]), ("own io", own)]
         yield from _format_facts(facts, width)
+    queries: set[str] = set()
     for name, item in found["operators"].items():
         yield ""
+        if item["view"] is not None and item["view"] not in queries:
+            queries.add(item["view"])
+            yield from _format_query(item["view"], item["query"], bold)
         yield bold(name)
         yield from _format_facts(_list_rows(item), width)
     yield ""
     outputs = [name if name == of else f"{name} ({of})" for name, of in found["outputs"].items()]
     yield from format_hanging("outputs", join_words(outputs), width, MARGIN)
     yield from format_hanging("state", found["state"]["text"], width, MARGIN)
+
+
+def _format_query(view: str, query: str, bold: Callable[[str], str]) -> Iterator[str]:
+    """Yield the query of a view; the operators that it becomes follow."""
+    yield bold(f"{view}: the operators of this query")
+    yield from (f"  {' ' * LABEL}{line}".rstrip() for line in query.split("\n"))
+    yield ""
 
 
 def _format_facts(rows: list[tuple[str, str]], width: int) -> Iterator[str]:

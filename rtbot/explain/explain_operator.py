@@ -87,12 +87,16 @@ def _describe_port(port: In | Out) -> dict[str, Any]:
     kind = KINDS.get(port.kind, port.kind)
     role = ROLES.get(getattr(port, "role", ""), "")
     return {
-        "name": f"{port.name}1, {port.name}2, ..." if port.variadic else port.name,
+        "name": "any" if getattr(port, "named", False) else _list_numbered(port),
         "alias": port.alias,
         "kind": f"{kind}, may be null" if port.nullable else kind,
         "role": role,
         "doc": port.doc,
     }
+
+
+def _list_numbered(port: In | Out) -> str:
+    return f"{port.name}1, {port.name}2, ..." if port.variadic else port.name
 
 
 def _describe_parameter(parameter: Parameter) -> dict[str, Any]:

@@ -90,8 +90,11 @@ def widen(tree: Expression, kind: str) -> Expression:
 
 
 def settle_null(tree: Expression, kind: str) -> Expression:
-    """Return the tree with the kind for a null that has none."""
-    return replace(tree, type=Type(kind, nullable=True)) if tree.type.kind == UNTYPED else tree
+    """Return the tree with the kind for a null that has none, and all the nulls that it is of."""
+    if tree.type.kind != UNTYPED:
+        return tree
+    args = tuple(settle_null(argument, kind) for argument in tree.args)
+    return replace(tree, type=Type(kind, nullable=True), args=args)
 
 
 def _build(

@@ -61,8 +61,8 @@ def _format_tree(tree: Expression) -> tuple[str, int]:
     args = [_format_tree(argument) for argument in tree.args]
     if tree.op == "widen":
         return args[0]
-    if tree.op == "cast":
-        return f"cast({args[0][0]} as {tree.type.kind})", ATOM
+    if tree.op in ("cast", "try_cast"):
+        return f"{tree.op}({args[0][0]} as {tree.type.kind})", ATOM
     power = POWERS.get(tree.op)
     if power is None:
         return f"{tree.op}({', '.join(text for text, _ in args)})", ATOM

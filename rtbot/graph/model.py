@@ -64,6 +64,17 @@ class OperatorStub:
 
 
 @dataclass(frozen=True)
+class View:
+    """An SQL operator of the graph file: its id, its query, and its tables by their names there."""
+
+    id: str
+    query: str
+    tables: Mapping[str, Ref]
+    mark: SourceSpan = SourceSpan()
+    doc: str = ""
+
+
+@dataclass(frozen=True)
 class Node:
     """An operator of the graph.
 
@@ -72,7 +83,8 @@ class Node:
     has the type of every input port after pairing (may and last are nullable) and of every output
     port. `formulas` maps an output port, "keep", "fault" or "lost PORT" to its typed expression;
     empty for step operators. For a user's expression `operator` is `rtbot.expression.Formula`, with
-    ports i1..iN.
+    ports i1..iN. A node that is a part of a query has it as `view`; the last one has the id of the
+    view, the others are called `VIEW::NAME`.
     """
 
     id: str
@@ -85,6 +97,7 @@ class Node:
     doc: str = ""
     text: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    view: View | None = None
 
     @property
     def outputs(self) -> list[str]:

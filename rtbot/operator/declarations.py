@@ -119,8 +119,8 @@ class In:
     """A data or control port. `kind`: one of KINDS, "T" (any), "N" (number or integer).
 
     All ports declared "T" (or "N") of one operator carry the same kind, except those of an operator
-    with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`. A port accepts null
-    only if `nullable`. `role`: must, may or last.
+    with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`; if it is `named`, a
+    graph names each as it likes. A port accepts null only if `nullable`. `role`: must, may or last.
     """
 
     kind: str
@@ -129,6 +129,7 @@ class In:
     role: str = "must"
     nullable: bool = False
     variadic: bool = False
+    named: bool = False
     shortest: int = 2
     name: str = ""
 

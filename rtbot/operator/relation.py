@@ -82,6 +82,16 @@ class Computations(Parameter):
     type_name: ClassVar[str] = "aggregates by name"
 
 
+@dataclass(kw_only=True)
+class SqlText(Parameter):
+    """An SQL query over the inputs; `$p` in it is a parameter of the graph.
+
+    No node has it: the nodes of the query take the place of the operator.
+    """
+
+    type_name: ClassVar[str] = "SQL query"
+
+
 class Relation(Operator, abstract=True):
     """Base of the operators that read or give change streams.
 

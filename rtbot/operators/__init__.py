@@ -17,6 +17,7 @@ from rtbot.operators import (
     running,
     sets,
     timing,
+    views,
     windows,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "running",
     "sets",
     "timing",
+    "views",
     "windows",
 ]

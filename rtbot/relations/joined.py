@@ -9,7 +9,7 @@ import numpy as np
 from rtbot.core.arrays import grow_array, trim_array
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.join_condition import TRUE, JoinCondition
-from rtbot.relations.join_store import JoinKeys, JoinSide
+from rtbot.relations.join_store import NO_TABLE, JoinKeys, JoinSide
 from rtbot.relations.join_views import COUNT, choose_views
 from rtbot.relations.kernels import hash_tables, joining
 from rtbot.relations.kernels import join_index as index
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 LOGGED_AT_ONCE = 1 << 16
 """So many pairs are looked at before those that match are settled."""
+
+KEPT = 1 << 14
+"""So many words of what a transaction touches are kept for the next one."""
 
 LOADED_AT_ONCE = 1 << 14
 """So many rows of a dump are put in place at once."""
@@ -86,8 +89,8 @@ class JoinedOperator:
         self.condition: JoinCondition | None = None
         if conditional:
             self.condition = JoinCondition(node, kernels, module, texts, self.sides)
-        self._touched = [np.empty(0, np.int64)] * 2
-        self._touched_keys = np.empty(0, np.int64)
+        self._touched = [NO_TABLE] * 2
+        self._touched_keys = NO_TABLE
 
     # ---- transactions
 
@@ -95,6 +98,7 @@ class JoinedOperator:
         """Emit what every transaction changes of the join."""
         batch = Batch(self, inputs)
         fault = batch.take()
+        self.drop_room()
         return batch.cut_output(), fault
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
@@ -102,6 +106,7 @@ class JoinedOperator:
         batch = Batch(self, [_reverse(deltas) for deltas in inputs], sign=-1)
         fault = batch.take()
         assert fault is None, "what was taken can be taken back"
+        self.drop_room()
 
     def make_rules(self, sign: int, *, emits: bool, logs: bool) -> np.ndarray:
         """Return the rules of the loops."""
@@ -122,12 +127,20 @@ class JoinedOperator:
         """Make arrays for the rows of the largest transaction."""
         sizes = [np.diff(deltas.starts) for deltas in inputs]
         for side, size in enumerate(sizes):
-            if int(size.max(initial=1)) * index.ROW_PARTS > len(self._touched[side]):
-                room = 2 * int(size.max(initial=1)) * index.ROW_PARTS
-                self._touched[side] = np.zeros(room, np.int64)
-        keys = int((sizes[0] + sizes[1]).max(initial=1))
-        if keys * index.KEY_PARTS > len(self._touched_keys):
-            self._touched_keys = np.zeros(2 * keys * index.KEY_PARTS, np.int64)
+            room = int(size.max(initial=1)) * index.ROW_PARTS
+            if room > len(self._touched[side]):
+                self._touched[side] = np.empty(room, np.int64)
+        room = int((sizes[0] + sizes[1]).max(initial=1)) * index.KEY_PARTS
+        if room > len(self._touched_keys):
+            self._touched_keys = np.empty(room, np.int64)
+
+    def drop_room(self) -> None:
+        """Free the arrays of a large transaction."""
+        for side, array in enumerate(self._touched):
+            if len(array) > KEPT:
+                self._touched[side] = NO_TABLE
+        if len(self._touched_keys) > KEPT:
+            self._touched_keys = NO_TABLE
 
     def grow(self, code: int) -> None:
         """Make room for what the loop has found to be full."""

@@ -75,7 +75,7 @@ class Cell:
 
 def is_call(tree: Expression) -> bool:
     """Return whether Python computes an operation for each combination of its arguments."""
-    if tree.op == "cast":
+    if tree.op in ("cast", "try_cast"):
         return "text" in (tree.type.kind, tree.args[0].type.kind)
     return tree.op in TEXT_FUNCTIONS
 

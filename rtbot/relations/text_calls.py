@@ -178,11 +178,12 @@ def _compute_one(call: TextCall, key: tuple[int, ...], texts: StringDictionary) 
         part[1] if part[0] == "constant" else _decode(next(left), part[2], texts)
         for part in call.arguments
     ]
-    function = _CASTS[call.kind] if call.function == "cast" else _FUNCTIONS[call.function]
+    casts = call.function in ("cast", "try_cast")
+    function = _CASTS[call.kind] if casts else _FUNCTIONS[call.function]
     try:
         return _encode(function(*values), call.kind, texts), FINE
     except ValueError:
-        return 0, FAULT + call.place
+        return 0, NULL if call.function == "try_cast" else FAULT + call.place
 
 
 def _decode(word: int, kind: str, texts: StringDictionary) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -64,6 +64,17 @@ class AggregateCalls:
             self.calls.append(AggregateCall(function, distinct, argument, type_))
         return Expression("aggregate", type_, (), self.places[key], self.query.locate(node))
 
+    def list_arguments(self) -> list[Expression]:
+        """Return the arguments of all calls."""
+        return [call.argument for call in self.calls if call.argument is not None]
+
+    def settle_groups(self) -> None:
+        """Give the calls the types that they have over groups, which are never empty."""
+        for place, call in enumerate(self.calls):
+            argument = None if call.argument is None else call.argument.type
+            type_ = find_aggregate_type(call.function, argument, grouped=True)
+            self.calls[place] = replace(call, type=type_)
+
     def read_arguments(self, call: exp.Expr) -> tuple[list[exp.Expr] | None, bool]:
         """Return the arguments of a call, none for `count(*)`, and whether they are distinct."""
         function = AGGREGATES[type(call)]
@@ -75,11 +86,11 @@ class AggregateCalls:
             arguments = [*first.expressions, *call.expressions]
         else:
             arguments = [*([] if first is None else [first]), *call.expressions]
-        if function == "count" and not distinct and len(arguments) == 1:
+        if type(call) is exp.Count and not distinct and len(arguments) == 1:
             arguments = [] if isinstance(arguments[0], exp.Star) else arguments
             if isinstance(first, exp.Star):
                 refused |= refuse_rest(self.query, first)
-        least = 0 if function == "count" and not distinct else 1
+        least = 0 if type(call) is exp.Count and not distinct else 1
         if not least <= len(arguments) <= 1:
             message = f"{function} takes one argument, {len(arguments)} given"
             self.query.report("RT132", call, message)
@@ -96,7 +107,9 @@ class AggregateCalls:
         """Return function, argument and type of a call; None if it is wrong, which is noted."""
         function = AGGREGATES[type(call)]
         mark = self.query.locate(call)
-        argument = inner.bind(arguments[0]) if arguments else None
+        counted_if = isinstance(call, exp.CountIf)
+        bind = inner.bind_condition if counted_if else inner.bind
+        argument = bind(arguments[0]) if arguments else None
         chosen = None if condition is None else inner.bind_condition(condition)
         if (arguments and argument is None) or (condition is not None and chosen is None):
             return None
@@ -105,6 +118,9 @@ class AggregateCalls:
             argument = settle_null(argument, kind)
         if argument is not None and not self._check_kind(call, function, argument.type.kind):
             return None
+        if counted_if and argument is not None:
+            chosen = argument if chosen is None else make_call("and", [chosen, argument], mark)
+            argument = None
         if chosen is not None:
             counted = argument or Expression("constant", Type("integer"), (), 1, mark)
             nothing = Expression("constant", Type("null", nullable=True), (), None, mark)

@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from rtbot.core.errors import suggest_name
-from rtbot.expression.row_rules import UNTYPED, settle_null
 from rtbot.expression.tree import Expression
-from rtbot.operator import Type
 from rtbot.operator.schema import Field, Schema
-from rtbot.sql.aggregates import AggregateCalls
-from rtbot.sql.grouping import Grouping
-from rtbot.sql.logical import Deduplicate, Filter, LogicalPlan, Project, Scan
-from rtbot.sql.naming import make_unique, name_column
+from rtbot.sql.bound_query import BoundQuery, settle_columns
+from rtbot.sql.logical import Project, Scan
+from rtbot.sql.naming import make_unique
 from rtbot.sql.refusals import refuse_node, refuse_rest
-from rtbot.sql.scalars import ScalarBinder
-from rtbot.sql.scope import Scope, VisibleColumn
-from rtbot.sql.set_operations import bind_set_operation, fit_plan
-from rtbot.sql.sql_functions import AGGREGATES
+from rtbot.sql.scope import VisibleColumn, find_named
+from rtbot.sql.select_clause import SelectBinder
+from rtbot.sql.set_operations import bind_set_operation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rtbot.sql.query_text import QueryText
+    from rtbot.sql.scope import Scope
+    from rtbot.sql.subqueries import GroupedRows, InnerRows
 
 WITH_MAX = 32
-
-
-@dataclass(frozen=True)
-class BoundQuery:
-    """The plan of a query, its columns as they are named, and the nodes that they are made of."""
-
-    plan: LogicalPlan
-    columns: tuple[VisibleColumn, ...]
-    nodes: tuple[exp.Expr, ...]
-
-
-@dataclass(frozen=True)
-class SelectItem:
-    """A column of a SELECT: its name, the node it is at, and what is bound."""
-
-    name: str
-    node: exp.Expr
-    value: exp.Expr | Expression
 
 
 class QueryBinder:
@@ -61,7 +40,7 @@ class QueryBinder:
 
     def bind(self, node: exp.Expr, *, named: bool = True) -> BoundQuery | None:
         """Bind a query; if it is `named`, all its columns need a name."""
-        binder = self._bind_with(node)
+        binder = self.bind_with(node)
         if isinstance(node, exp.Subquery):
             refuse_rest(self.query, node, "this", "with_")
             return binder.bind(node.this, named=named)
@@ -77,8 +56,8 @@ class QueryBinder:
         refuse_node(self.query, node)
         return None
 
-    def _bind_with(self, node: exp.Expr) -> QueryBinder:
-        """Return the binder of what is below WITH."""
+    def bind_with(self, node: exp.Expr) -> QueryBinder:
+        """Return the binder of what is below the WITH of a query."""
         with_ = node.args.get("with_")
         if with_ is None:
             return self
@@ -128,6 +107,21 @@ class QueryBinder:
         columns = tuple(map(VisibleColumn, visible, renamed))
         return BoundQuery(plan, columns, bound.nodes)
 
+    def open_subquery(
+        self, node: exp.Expr, outer: Scope, *, columns: bool = False, scalar: bool = False
+    ) -> BoundQuery | InnerRows | GroupedRows | None:
+        """Bind a subquery of an expression, which may compare with columns of the outer query."""
+        binder = self
+        while isinstance(node, exp.Subquery):
+            refuse_rest(self.query, node, "this", "with_")
+            binder = binder.bind_with(node)
+            node = node.this
+        if isinstance(node, exp.Select):
+            binder = binder.bind_with(node)
+            return SelectBinder(binder, node, outer).open(columns=columns, scalar=scalar)
+        bound = binder.bind(node, named=False)
+        return None if bound is None else settle_columns(bound)
+
     def bind_source(self, node: exp.Expr) -> tuple[BoundQuery, str] | None:
         """Bind what FROM reads; return it and its name."""
         alias = node.args.get("alias")
@@ -143,7 +137,7 @@ class QueryBinder:
             bound, name = (None, "") if inner is None else inner
         elif isinstance(node, exp.Subquery):
             refuse_rest(self.query, node, "this", "alias", "with_")
-            name, bound = "", self._bind_with(node).bind(node.this)
+            name, bound = "", self.bind_with(node).bind(node.this)
         else:
             refuse_node(self.query, node)
             return None
@@ -156,215 +150,21 @@ class QueryBinder:
         if not isinstance(node.this, exp.Identifier):
             refuse_node(self.query, node.this)
             return None
-        table = self.tables.get(node.name)
-        if isinstance(table, BoundQuery):
-            return table
-        if table is None:
-            if node.name not in self.broken:
+        found = find_named(node.name, self.tables, str)
+        if len(found) > 1:
+            message = f"{node.name!r} is {' or '.join(found)}"
+            self.query.report("RT183", node.this, message, "write one of them as it is")
+            return None
+        if not found:
+            if not find_named(node.name, self.broken, str):
                 hint = suggest_name(node.name, self.tables)
                 hint = hint or "there are " + ", ".join(self.tables)
                 message = f"there is no table {node.name!r}"
                 self.query.report("RT182", node.this, message, hint)
             return None
+        table = self.tables[found[0]]
+        if isinstance(table, BoundQuery):
+            return table
         columns = tuple(VisibleColumn(field.name, field) for field in table)
-        plan = Scan(node.name, table, self.query.locate(node))
+        plan = Scan(found[0], table, self.query.locate(node))
         return BoundQuery(plan, columns, (node.this,) * len(columns))
-
-
-class SelectBinder:
-    """Binds one SELECT."""
-
-    def __init__(self, binder: QueryBinder, node: exp.Select) -> None:
-        self.binder, self.query, self.node = binder, binder.query, node
-
-    def bind(self, *, named: bool) -> BoundQuery | None:
-        """Bind the clauses in the order in which they take effect."""
-        node, query = self.node, self.query
-        clauses = ("expressions", "from_", "where", "group", "having", "distinct", "with_")
-        refuse_rest(query, node, *clauses)
-        if node.args.get("joins") or node.args.get("laterals"):
-            return None  # what names the other tables is not looked at
-        distinct = node.args.get("distinct")
-        if distinct is not None:
-            refuse_rest(query, distinct)
-        source = self._bind_from()
-        if source is None:
-            return None
-        bound, table = source
-        items = self._list_items(bound, table, named=named)
-        aliases = {
-            item.node.alias: item.value
-            for item in reversed(items)
-            if isinstance(item.node, exp.Alias) and isinstance(item.value, exp.Expr)
-        }
-        scope = Scope(table, bound.columns, aliases)
-        plan = self._bind_where(bound.plan, scope)
-        columns = self._bind_groups(plan, scope, items)
-        if columns is None:
-            return None
-        plan, trees = columns
-        return self._make_result(plan, trees, items)
-
-    def _bind_from(self) -> tuple[BoundQuery, str] | None:
-        from_ = self.node.args.get("from_")
-        if from_ is None:
-            hint = "write SELECT ... FROM table"
-            self.query.report("RT180", self.node, "a query reads a table", hint, "SELECT")
-            return None
-        refuse_rest(self.query, from_, "this")
-        return self.binder.bind_source(from_.this)
-
-    def _list_items(self, bound: BoundQuery, table: str, *, named: bool) -> list[SelectItem]:
-        """Return the columns of the SELECT, with those that stars mean."""
-        items = []
-        for node in self.node.expressions:
-            star = node.this if isinstance(node, exp.Column) else node
-            if isinstance(star, exp.Star):
-                refuse_rest(self.query, star)
-                refuse_rest(self.query, node, "this", "table", "except_", "replace", "rename")
-                if Scope(table, ()).check_table(self.query, node):
-                    items += list_star(self.query, bound, node)
-                continue
-            if isinstance(node, exp.Alias):
-                refuse_rest(self.query, node, "this", "alias")
-            name = name_column(self.query, node, len(items) + 1, named=named)
-            value = node.this if isinstance(node, exp.Alias) else node
-            items.append(SelectItem(name, node, value))
-        if not self.node.expressions:
-            self.query.report("RT180", self.node, "SELECT without columns", "", "SELECT")
-        return items
-
-    def _bind_where(self, plan: LogicalPlan, scope: Scope) -> LogicalPlan:
-        where = self.node.args.get("where")
-        if where is None:
-            return plan
-        refuse_rest(self.query, where, "this")
-        condition = ScalarBinder(self.query, scope, "WHERE").bind_condition(where.this)
-        if condition is None:
-            return plan
-        return Filter(plan, condition, self.query.locate(where))
-
-    def _bind_groups(
-        self, plan: LogicalPlan, scope: Scope, items: Sequence[SelectItem]
-    ) -> tuple[LogicalPlan, list[Expression]] | None:
-        """Return the plan with its groups, and the expressions of the columns over it."""
-        query = self.query
-        keys = self._bind_keys(scope, items)
-        calls = AggregateCalls(query, grouped=bool(keys))
-        having = self.node.args.get("having")
-        binder = ScalarBinder(query, scope, "SELECT", calls)
-        values = [
-            i.value if isinstance(i.value, Expression) else binder.bind(i.value) for i in items
-        ]
-        condition = None
-        if having is not None:
-            refuse_rest(query, having, "this")
-            condition = ScalarBinder(query, scope, "HAVING", calls).bind_condition(having.this)
-        trees = [tree for tree in values if tree is not None]
-        if keys is None or len(trees) < len(items) or (having is not None and condition is None):
-            return None
-        if self.node.args.get("group") is None and having is None and not calls.calls:
-            return plan, trees
-        names = [(item.name, tree) for item, tree in zip(items, trees, strict=True)]
-        grouping = Grouping(query, plan, keys, calls, names)
-        plan = grouping.make_plan(query.locate(self.node.args.get("group") or self.node, "SELECT"))
-        if condition is not None:
-            condition = grouping.rewrite(condition)
-            if condition is not None:
-                plan = Filter(plan, condition, condition.mark)
-        rewritten = [grouping.rewrite(tree) for tree in trees]
-        results = [tree for tree in rewritten if tree is not None]
-        complete = len(results) == len(trees) and (having is None or condition is not None)
-        return (plan, results) if complete else None
-
-    def _bind_keys(self, scope: Scope, items: Sequence[SelectItem]) -> list[Expression] | None:
-        group = self.node.args.get("group")
-        if group is None:
-            return []
-        refuse_rest(self.query, group, "expressions", "all")
-        nodes = list(group.expressions)
-        if group.args.get("all"):
-            nodes = [item.value for item in items if not has_aggregate(item.value)]
-        binder = ScalarBinder(self.query, scope, "GROUP BY")
-        keys = [self._bind_key(binder, node, items) for node in nodes]
-        return None if None in keys else [key for key in keys if key is not None]
-
-    def _bind_key(
-        self, binder: ScalarBinder, node: exp.Expr | Expression, items: Sequence[SelectItem]
-    ) -> Expression | None:
-        """Bind a key: a place in the SELECT, a column, an alias or an expression."""
-        if isinstance(node, Expression):
-            return node
-        place = read_place(node)
-        if place is not None and not 1 <= place <= len(items):
-            message = f"GROUP BY {place}: the query has {len(items)} columns"
-            self.query.report("RT184", node, message, "write the column itself")
-            return None
-        value = node if place is None else items[place - 1].value
-        tree = value if isinstance(value, Expression) else binder.bind(value)
-        return None if tree is None else settle_null(tree, "integer")
-
-    def _make_result(
-        self, plan: LogicalPlan, trees: Sequence[Expression], items: Sequence[SelectItem]
-    ) -> BoundQuery | None:
-        """Return the query with its columns, DISTINCT last."""
-        if self.node.args.get("distinct") is not None:
-            trees = [settle_null(tree, "integer") for tree in trees]
-        names = make_unique(item.name for item in items)
-        fields = tuple(Field(name, tree.type) for name, tree in zip(names, trees, strict=True))
-        same = [tree.value if tree.op == "field" else "" for tree in trees] == names
-        if not same or [field.name for field in plan.fields] != names:
-            plan = Project(plan, fields, tuple(trees), self.query.locate(self.node, "SELECT"))
-        if self.node.args.get("distinct") is not None:
-            mark = self.query.locate(self.node.args["distinct"], "DISTINCT")
-            plan = Deduplicate(plan, mark)
-        columns = tuple(
-            VisibleColumn(item.name, field) for item, field in zip(items, fields, strict=True)
-        )
-        return BoundQuery(plan, columns, tuple(item.node for item in items))
-
-
-def settle_columns(bound: BoundQuery) -> BoundQuery:
-    """Return a query whose columns of nulls, which have no type, are integers."""
-    if all(column.field.type.kind != UNTYPED for column in bound.columns):
-        return bound
-    kinds = [column.field.type.kind for column in bound.columns]
-    wanted = [
-        Field(field.name, Type("integer" if kind == UNTYPED else kind, field.type.nullable))
-        for field, kind in zip(bound.plan.fields, kinds, strict=True)
-    ]
-    columns = tuple(
-        VisibleColumn(column.name, field)
-        for column, field in zip(bound.columns, wanted, strict=True)
-    )
-    return BoundQuery(fit_plan(bound.plan, wanted), columns, bound.nodes)
-
-
-def list_star(query: QueryText, bound: BoundQuery, node: exp.Expr) -> list[SelectItem]:
-    """Return the columns that a star means."""
-    mark = query.locate(node)
-    return [
-        SelectItem(
-            column.name,
-            node,
-            Expression("field", column.field.type, (), column.field.name, mark),
-        )
-        for column in bound.columns
-    ]
-
-
-def read_place(node: exp.Expr) -> int | None:
-    """Return the place that a key of GROUP BY is, an integer, or None."""
-    inner = node.this if isinstance(node, exp.Neg) else node
-    if not isinstance(inner, exp.Literal) or inner.args.get("is_string"):
-        return None
-    if not inner.this.isdigit() or len(inner.this) > 9:
-        return None
-    return -int(inner.this) if isinstance(node, exp.Neg) else int(inner.this)
-
-
-def has_aggregate(value: exp.Expr | Expression) -> bool:
-    """Return whether an aggregate is in a column of a SELECT."""
-    return not isinstance(value, Expression) and any(
-        type(node) in AGGREGATES for node in value.walk()
-    )

@@ -99,4 +99,34 @@ class SetOp:
     mark: SourceSpan = field(default=SourceSpan())
 
 
-LogicalPlan = Scan | Filter | Project | Group | Deduplicate | SetOp
+@dataclass(frozen=True, eq=False)
+class Join:
+    """Pairs of rows, as JoinRows has them: `on` pairs of fields, `condition` over a pair."""
+
+    left: LogicalPlan
+    right: LogicalPlan
+    how: str
+    on: tuple[tuple[str, str], ...]
+    null_safe: tuple[str, ...]
+    condition: Expression | None
+    fields: tuple[Field, ...]
+    mark: SourceSpan
+
+
+@dataclass(frozen=True, eq=False)
+class Exclusion:
+    """Left rows whose field is in no right row, by the rule of NOT IN; `by` are equal as well."""
+
+    left: LogicalPlan
+    right: LogicalPlan
+    on: tuple[str, str]
+    by: tuple[tuple[str, str], ...]
+    mark: SourceSpan
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the left rows."""
+        return self.left.fields
+
+
+LogicalPlan = Scan | Filter | Project | Group | Deduplicate | SetOp | Join | Exclusion

@@ -14,21 +14,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbot.operator.schema import Schema
-    from rtbot.sql.query_text import Place
+    from rtbot.sql.query_text import FindParameter, Place
 
 __all__ = ["Query", "QueryNode", "lower_query"]
 
 QUERY_FILE = "<query>"
 
 
-def lower_query(text: str, tables: Mapping[str, Schema], place: Place | None = None) -> Query:
+def lower_query(
+    text: str,
+    tables: Mapping[str, Schema],
+    place: Place | None = None,
+    find_parameter: FindParameter | None = None,
+) -> Query:
     """Return the nodes of a query over tables, of which it uses some.
 
     `place(offset, length)` is the place of a part of the text in its file; without it, problems
-    have the line and column in the query, and that line. Raises GraphError with every problem.
+    have the line and column in the query, and that line. `find_parameter(name, place)` is the value
+    of `$name`; without it, a query has none. Raises GraphError with every problem.
     """
     try:
-        return _lower(text, tables, place or _Places(text))
+        return _lower(text, tables, place or _Places(text), find_parameter)
     except GraphError as error:
         if place is not None:
             raise
@@ -38,9 +44,13 @@ def lower_query(text: str, tables: Mapping[str, Schema], place: Place | None = N
         ) from None
 
 
-def _lower(text: str, tables: Mapping[str, Schema], place: Place) -> Query:
+def _lower(
+    text: str, tables: Mapping[str, Schema], place: Place, find_parameter: FindParameter | None
+) -> Query:
     query, tree = read_query(text, place)
-    from rtbot.sql.binding import QueryBinder, settle_columns  # only with sqlglot
+    query.find_parameter = find_parameter
+    from rtbot.sql.binding import QueryBinder  # only with sqlglot
+    from rtbot.sql.bound_query import settle_columns
 
     bound = QueryBinder(query, tables).bind(tree)
     problems = query.problems.list_problems("error")

@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.expression.tree import Expression
 from rtbot.operators.groups import GroupBy
+from rtbot.operators.row_joins import JoinRows, NotIn
 from rtbot.operators.rows import Select, Where
 from rtbot.operators.sets import Distinct, Except, Intersect, Union
-from rtbot.sql.logical import Deduplicate, Filter, Group, Project, Scan, SetOp
+from rtbot.sql.logical import (
+    Deduplicate,
+    Exclusion,
+    Filter,
+    Group,
+    Join,
+    Project,
+    Scan,
+    SetOp,
+)
 from rtbot.sql.naming import make_fresh
 
 if TYPE_CHECKING:
@@ -21,7 +31,8 @@ if TYPE_CHECKING:
     from rtbot.sql.logical import LogicalPlan
 
 RELATIONS: dict[str, type[Relation]] = {
-    cls.__name__: cls for cls in (Where, Select, GroupBy, Distinct, Union, Intersect, Except)
+    cls.__name__: cls
+    for cls in (Where, Select, GroupBy, Distinct, Union, Intersect, Except, JoinRows, NotIn)
 }
 
 
@@ -83,6 +94,13 @@ class _Lowering:
             return self.add(plan, "GroupBy", (plan.child,), values, formulas)
         if isinstance(plan, Deduplicate):
             return self.add(plan, "Distinct", (plan.child,), {}, {})
+        if isinstance(plan, Join):
+            given = {"on": plan.on, "how": plan.how, "null_safe": plan.null_safe}
+            formulas = {} if plan.condition is None else {"condition": plan.condition}
+            return self.add(plan, "JoinRows", (plan.left, plan.right), given, formulas)
+        if isinstance(plan, Exclusion):
+            values = {"on": (plan.on,), "by": plan.by}
+            return self.add(plan, "NotIn", (plan.left, plan.right), values, {})
         assert isinstance(plan, SetOp)
         return self.add(plan, plan.operator, plan.children, {"all": plan.all}, {})
 

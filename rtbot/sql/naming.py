@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from rtbot.sql.query_text import QueryText
+
+    FindName = Callable[[exp.Column], str]
 
 VALID_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 
-def name_column(query: QueryText, node: exp.Expr, position: int, *, named: bool) -> str:
+def name_column(
+    query: QueryText, node: exp.Expr, position: int, find: FindName, *, named: bool
+) -> str:
     """Return the name of a column of a SELECT; report one that has none and needs one.
 
-    A call of a function is named by it and its columns: `sum_amount`, `count_star`.
+    A call of a function is named by it and its columns: `sum_amount`, `count_star`. `find` is the
+    name that a column has in its table.
     """
-    name = _find_name(query, node)
+    name = _find_name(query, node, find)
     if not named and (name is None or not VALID_NAME.fullmatch(name)):
         return f"column_{position}"
     if name is None:
@@ -34,13 +39,13 @@ def name_column(query: QueryText, node: exp.Expr, position: int, *, named: bool)
     return f"column_{position}"
 
 
-def _find_name(query: QueryText, node: exp.Expr) -> str | None:
+def _find_name(query: QueryText, node: exp.Expr, find: FindName) -> str | None:
     if isinstance(node, exp.Alias):
         return node.alias
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Column):
-        return node.name
+        return find(node)
     start, end = node.meta.get("start"), node.meta.get("end")
     if not isinstance(node, exp.Func) or start is None or end is None:
         return None
@@ -51,7 +56,7 @@ def _find_name(query: QueryText, node: exp.Expr) -> str | None:
         for column in child.expressions if isinstance(child, exp.Distinct) else [child]:
             if not isinstance(column, exp.Column | exp.Star):
                 return None
-            words.append("star" if isinstance(column, exp.Star) else column.name)
+            words.append("star" if isinstance(column, exp.Star) else find(column))
     return "_".join(words)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import Problems, graph_error
 
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from rtbot.expression.tree import Expression
 
     Place = Callable[[int, int], SourceSpan]
+    FindParameter = Callable[[str, SourceSpan], Any]
 
 EXCERPT_MAX = 40
-TERMS_MAX, TREE_MAX = 1_000, 100
+_BRACKET = re.compile(r"\s*\)")
+TERMS_MAX, TREE_MAX = 2_000, 200
 
 
 class QueryText:
@@ -32,26 +35,52 @@ class QueryText:
     def __init__(self, text: str, place: Place, tokens: Sequence[Token]) -> None:
         self.text, self.place, self.tokens = text, place, tokens
         self.problems = Problems()
+        self.find_parameter: FindParameter | None = None
         self.extents: dict[int, tuple[int, int]] = {}
         self.sizes: dict[int, tuple[int, int, Expression]] = {}
 
     def measure(self, tree: exp.Expr) -> int:
-        """Note where all nodes of a tree are; return its depth."""
+        """Note where all nodes of a tree are; return its depth, chains of operations aside."""
+        from rtbot.sql.sql_functions import BINARY  # only with sqlglot
+
         nodes = list(tree.walk())
         depths = {id(tree.parent): 0}
         for node in nodes:
-            depths[id(node)] = depths[id(node.parent)] + 1
+            parent = node.parent
+            chained = parent is not None and parent.args.get("this") is node
+            chained &= type(node) in BINARY and type(parent) in BINARY
+            depths[id(node)] = depths[id(parent)] + (not chained)
         for node in reversed(nodes):
             if "start" in node.meta:
                 own = (node.meta["start"], node.meta["end"] + 1)
                 self._extend(node, own)
+                self._close_call(node, own[1])
             if id(node) in self.extents and node is not tree and node.parent is not None:
                 self._extend(node.parent, self.extents[id(node)])
         return max(depths.values())
 
+    def _close_call(self, node: exp.Expr, name_end: int) -> None:
+        """Extend a call by the bracket behind its last argument."""
+        end = self.extents[id(node)][1]
+        if self.text[name_end : name_end + 1] == "(" and end > name_end:
+            bracket = _BRACKET.match(self.text, end)
+            if bracket is not None:
+                self._extend(node, (name_end, bracket.end()))
+
     def _extend(self, node: exp.Expr, extent: tuple[int, int]) -> None:
         first, last = self.extents.get(id(node), extent)
         self.extents[id(node)] = (min(first, extent[0]), max(last, extent[1]))
+
+    def is_parameter(self, token: Token, name: str) -> bool:
+        """Return whether a token is the name behind `$`."""
+        return token.text == name and self.text[token.start - 1 : token.start] == "$"
+
+    def has_between(self, one: exp.Expr, other: exp.Expr, keyword: str) -> bool:
+        """Return whether a word is between two nodes, as far as it is known where they are."""
+        if id(one) not in self.extents or id(other) not in self.extents:
+            return True
+        first, last = self.extents[id(one)][1], self.extents[id(other)][0]
+        return any(is_word(token, keyword) for token in self.tokens if first <= token.start < last)
 
     def find(self, node: exp.Expr, keyword: str = "", *, inside: bool = False) -> tuple[int, int]:
         """Return where a node begins and ends; with `keyword`, the last such word before it.

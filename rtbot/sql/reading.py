@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import describe_non_ascii, graph_error
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 
 DIALECT = "duckdb,normalization_strategy=case_sensitive"
 TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
-BEGINNINGS = {"SELECT", "WITH", "("}
+WORDS_BEFORE = 4
+JOIN_WORDS = ("JOIN", "INNER", "CROSS", "NATURAL", "FULL", "SEMI", "ANTI")
+CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "ON", "USING",
+           "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "AND", "OR")  # fmt: skip
+BEGINNINGS = {"SELECT", "WITH", "FROM", "("}
 STATEMENTS = (
     *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
     *("COPY", "EXPLAIN", "DESCRIBE", "SHOW", "SUMMARIZE", "PRAGMA", "SET"),
@@ -59,10 +64,44 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
     tokens = _check_tokens(_split_tokens(dialect, text, place), text, place)
     query = QueryText(text, place, tokens)
     tree = _parse_tokens(dialect, query)
+    _name_aggregates(tree)
+    _place_functions(tree, tokens)
     if query.measure(tree) > DEPTH_MAX:
         hint = "divide it: a query may read the output of another one"
         raise graph_error("RT135", place(0, 1), "a query that is nested too deep", hint)
     return query, tree
+
+
+def _name_aggregates(tree: exp.Expr) -> None:
+    """Replace calls of aggregates by a name that the parser does not know."""
+    from sqlglot import exp
+
+    from rtbot.sql.sql_functions import SYNONYMS_OF_AGGREGATES
+
+    for node in list(tree.find_all(exp.Anonymous)):
+        kind = SYNONYMS_OF_AGGREGATES.get(str(node.this).lower())
+        if kind is not None:
+            first, *others = node.expressions or [None]
+            known = kind(this=first, expressions=others)
+            known.meta.update(node.meta)
+            node.replace(known)
+
+
+def _place_functions(tree: exp.Expr, tokens: list[Token]) -> None:
+    """Note where functions are that the parser has no place of: at the word before an argument."""
+    from sqlglot import exp
+
+    starts = [token.start for token in tokens]
+    for node in tree.find_all(exp.Func):
+        inside = [] if "start" in node.meta else [p.meta for p in node.walk() if "start" in p.meta]
+        if not inside:
+            continue
+        names = type(node).sql_names()
+        first = bisect_left(starts, min(meta["start"] for meta in inside))
+        for token in reversed(tokens[max(first - WORDS_BEFORE, 0) : first]):
+            if token.text.upper() in names:
+                node.meta.update(start=token.start, end=token.end)
+                break
 
 
 def _split_tokens(dialect: Dialect, text: str, place: Place) -> list[Token]:
@@ -100,13 +139,26 @@ def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
         known = first.text.upper() in STATEMENTS
         message = f"{first.text.upper()} is not a query" if known else "a query begins with SELECT"
         refuse(first, message, "a view is a SELECT: SELECT ... FROM ..." if known else "")
-    nesting = 0
     for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
-        nesting += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-        if nesting > NESTING_MAX:
-            refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
         _check_neighbours(token, follower, refuse)
+    _check_brackets(tokens, refuse)
     return tokens
+
+
+def _check_brackets(tokens: list[Token], refuse: _Refuse) -> None:
+    left: list[Token] = []
+    for token in tokens:
+        kind = token.token_type.name
+        if kind in ("L_PAREN", "L_BRACKET", "L_BRACE"):
+            left.append(token)
+        elif kind in ("R_PAREN", "R_BRACKET", "R_BRACE") and left:
+            left.pop()
+        elif kind == "R_PAREN":
+            refuse(token, "a bracket that nothing opens", "remove it")
+        if len(left) > NESTING_MAX:
+            refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
+    if left:
+        refuse(left[-1], "a bracket that is not closed")
 
 
 def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> None:
@@ -114,8 +166,10 @@ def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> 
     after = "" if follower is None else follower.token_type.name
     if sign == "SEMICOLON":
         refuse(token, "several statements", "one query: remove what is behind the semicolon")
-    if sign == "COMMA" and after in ("", "COMMA", "R_PAREN", "FROM"):
+    if sign == "COMMA" and after in ("COMMA", *JOIN_WORDS):
         refuse(token, "nothing follows this comma")
+    if sign == "ALIAS" and after in ("", "COMMA", "R_PAREN", *CLAUSES, *JOIN_WORDS):
+        refuse(token, "no name follows AS", "write AS name, or leave AS out")
     adjacent = follower is not None and follower.start == token.end + 1
     if sign == "NUMBER" and adjacent and after in ("VAR", "IDENTIFIER", "STRING", "NUMBER"):
         assert follower is not None

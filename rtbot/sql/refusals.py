@@ -26,9 +26,6 @@ class Feature(NamedTuple):
 
 
 FEATURES = {
-    "joins": Feature(
-        "a join", "a query reads one table here: joins come with a later version", "JOIN"
-    ),
     "order": Feature("ORDER BY", ORDERLESS, "ORDER"),
     "limit": Feature("LIMIT", LATER, "LIMIT"),
     "offset": Feature("OFFSET", LATER, "OFFSET"),
@@ -46,12 +43,8 @@ FEATURES = {
     "grouping_sets": Feature("GROUPING SETS", "join queries with UNION ALL", "GROUPING"),
     "rollup": Feature("ROLLUP", "join queries with UNION ALL", "ROLLUP"),
     "cube": Feature("CUBE", "join queries with UNION ALL", "CUBE"),
-    "except_": Feature("EXCLUDE", "write the columns one by one"),
-    "replace": Feature("REPLACE", "write the columns one by one"),
-    "rename": Feature("RENAME", "write the columns one by one"),
     "ilike": Feature("LIKE behind *", "write the columns one by one"),
     "symmetric": Feature("BETWEEN SYMMETRIC", "write the lesser bound first", "SYMMETRIC"),
-    "query": Feature("a subquery in an expression", LATER),
     "unnest": Feature("UNNEST", "there are no lists"),
     "field": Feature("IN without brackets", "write IN (a, b, ...)"),
     "db": Feature("a schema before a table", "write the table alone"),
@@ -63,13 +56,10 @@ FEATURES = {
 
 _NODES = {
     "Window": Feature("a window function", LATER),
-    "Subquery": Feature("a subquery in an expression", LATER),
     "Select": Feature("a subquery in an expression", LATER),
-    "Exists": Feature("EXISTS", LATER),
-    "Any": Feature("ANY", LATER),
-    "All": Feature("ALL with a subquery", LATER),
-    "TryCast": Feature("TRY_CAST", "write CAST: what cannot be cast is an error there"),
-    "ILike": Feature("ILIKE", "write lower(x) LIKE 'pattern' in small letters"),
+    "Any": Feature("ANY with this sign", "write = ANY (SELECT ...), or compare with max or min"),
+    "All": Feature("ALL with this sign", "write <> ALL (SELECT ...), or compare with max or min"),
+    "Lateral": Feature("LATERAL", LATER),
     "Escape": Feature("ESCAPE"),
     "Glob": Feature("GLOB", "write LIKE with % and _"),
     "SimilarTo": Feature("SIMILAR TO", "write LIKE with % and _"),

@@ -10,19 +10,23 @@ from rtbot.core.errors import GraphError, graph_error, suggest_name
 from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
+from rtbot.sql.composed import COMPOSED, join_texts
 from rtbot.sql.refusals import refuse_node, refuse_rest
 from rtbot.sql.sql_functions import (
     AGGREGATES,
+    ASSOCIATIVE,
     BINARY,
     COMPARISONS,
     CONDITIONS,
     FUNCTIONS,
     HARMLESS,
     NAMES,
+    SUBQUERIES,
     SYNONYMS_OF_FUNCTIONS,
     TYPES,
     TYPES_INSTEAD,
 )
+from rtbot.sql.subqueries import read_subquery
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from rtbot.sql.aggregates import AggregateCalls
     from rtbot.sql.query_text import QueryText
     from rtbot.sql.scope import Scope
+    from rtbot.sql.subqueries import Subqueries
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 
@@ -42,9 +47,15 @@ class ScalarBinder:
     """
 
     def __init__(
-        self, query: QueryText, scope: Scope, clause: str, calls: AggregateCalls | None = None
+        self,
+        query: QueryText,
+        scope: Scope,
+        clause: str,
+        calls: AggregateCalls | None = None,
+        subqueries: Subqueries | None = None,
     ) -> None:
         self.query, self.scope, self.clause, self.calls = query, scope, clause, calls
+        self.subqueries = subqueries
         self.expanding: list[str] = []
         self.expanded: dict[str, Expression | None] = {}
 
@@ -70,9 +81,12 @@ class ScalarBinder:
         kind: type[exp.Expr] = type(node)
         if self._is_chained(node):
             return None
+        if kind in SUBQUERIES or read_subquery(node) is not None:
+            return self._subquery(node)
         if kind in BINARY:
-            refuse_rest(self.query, node, "this", "expression", *HARMLESS.get(kind, ()))
             return self._binary(node)
+        if kind in COMPOSED:
+            return COMPOSED[kind](self, node)
         if kind in FUNCTIONS:
             return self._function(node)
         if kind in AGGREGATES or kind is exp.Filter:
@@ -98,11 +112,41 @@ class ScalarBinder:
         return True
 
     def _binary(self, node: exp.Expr) -> Expression | None:
-        trees = [self.bind(node.this), self.bind(node.expression)]
-        known = [tree for tree in trees if tree is not None]
-        if len(known) < len(trees):
-            return None
-        return self._call(BINARY[type(node)], node, known)
+        """Bind a chain of operations from its first operand on, however long it is."""
+        chain = [node]
+        while type(chain[-1].this) in BINARY and read_subquery(chain[-1].this) is None:
+            chain.append(chain[-1].this)
+            if self._is_chained(chain[-1]):
+                return None
+        tree = self.bind(chain[-1].this)
+        operands, complete = [tree], tree is not None
+        for place in range(len(chain) - 1, -1, -1):
+            each = chain[place]
+            op = BINARY[type(each)]
+            refuse_rest(self.query, each, "this", "expression", *HARMLESS.get(type(each), ()))
+            operands.append(self.bind(each.expression))
+            if op in ASSOCIATIVE and place and type(chain[place - 1]) is type(each):
+                continue
+            known = [operand for operand in operands if operand is not None]
+            complete &= len(known) == len(operands)
+            tree = self._join(op, each, known) if complete else None
+            operands, complete = [tree], complete and tree is not None
+        return tree
+
+    def _join(self, op: str, node: exp.Expr, operands: list[Expression]) -> Expression | None:
+        """Apply an operation to its two operands, or one that is associative to any number."""
+        if op == "concat":
+            text: Expression | None = self.note(lambda: join_texts(self, node, operands))
+            return text
+        while len(operands) > 2:
+            pairs = [operands[k : k + 2] for k in range(0, len(operands), 2)]
+            joined = [
+                pair[0] if len(pair) == 1 else self.apply_quietly(op, node, pair) for pair in pairs
+            ]
+            operands = [tree for tree in joined if tree is not None]
+            if len(operands) < len(joined):
+                return None
+        return self.apply_quietly(op, node, operands)
 
     def _refuse(self, node: exp.Expr) -> None:
         """Report a node that is not known, or a function."""
@@ -118,7 +162,7 @@ class ScalarBinder:
         hint = suggest_name(name.lower(), NAMES) or "there are " + ", ".join(NAMES)
         self.query.report("RT131", node, f"unknown function {name!r}", hint)
 
-    def _call(
+    def apply(
         self,
         op: str,
         node: exp.Expr,
@@ -132,13 +176,22 @@ class ScalarBinder:
             return None
         return self.query.check_size(make_call(op, trees, self.query.locate(node), cast_to))
 
-    def _negate(self, tree: Expression | None) -> Expression | None:
+    def negate(self, tree: Expression | None) -> Expression | None:
+        """Return `not` of a condition."""
         return None if tree is None else make_call("not", [tree], tree.mark)
 
     def _constant(self, node: exp.Expr, value: Any, kind: str) -> Expression:
         return Expression("constant", Type(kind, value is None), (), value, self.query.locate(node))
 
     # ---- columns and literals
+
+    def _subquery(self, node: exp.Expr) -> Expression | None:
+        if self.subqueries is not None:
+            return self.subqueries.bind_value(node, self)
+        message = f"a subquery in {self.clause} is not supported"
+        hint = "compute it in a query under WITH, and read that"
+        self.query.report("RT181", node, message, hint)
+        return None
 
     def _paren(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this")
@@ -149,20 +202,21 @@ class ScalarBinder:
         if isinstance(node.this, exp.Star):
             self.query.report("RT180", node, "* is a list of columns, not a value")
             return None
-        if refused or not self.scope.check_table(self.query, node):
+        table = self.scope.find_table(self.query, node)
+        if refused or table is None:
             return None
-        found = self.scope.resolve(self.query, node)
+        name, found = self.scope.resolve(self.query, node, table)
         if isinstance(found, Expression):
             return found
-        if node.name in self.expanding:
+        if name in self.expanding:
             hint = "a column of this name would have to be in the table"
-            self.query.report("RT182", node, f"{node.name!r} is defined by itself", hint)
+            self.query.report("RT182", node, f"{name!r} is defined by itself", hint)
             return None
-        if node.name not in self.expanded:
-            self.expanding.append(node.name)
-            self.expanded[node.name] = self.bind(found)
+        if name not in self.expanded:
+            self.expanding.append(name)
+            self.expanded[name] = self.bind(found)
             self.expanding.pop()
-        return self.expanded[node.name]
+        return self.expanded[name]
 
     def _literal(self, node: exp.Expr) -> Expression:
         refuse_rest(self.query, node, "this", "is_string")
@@ -189,6 +243,22 @@ class ScalarBinder:
             raise graph_error("RT134", mark, "a number beyond the range of float64")
         return self._constant(node, number, "number")
 
+    def _parameter(self, node: exp.Expr) -> Expression | None:
+        """Bind `$name`, a value of the graph."""
+        name = str(node.this or "")
+        if self.query.find_parameter is None or not name.isidentifier():
+            self._refuse(node)
+            return None
+        first = next((t for t in self.query.tokens if self.query.is_parameter(t, name)), None)
+        assert first is not None
+        mark = self.query.mark(first.start - 1, first.end + 1)
+        value = self.query.find_parameter(name, mark)
+        kinds = {bool: "boolean", int: "integer", float: "number", str: "text"}
+        if type(value) not in kinds:
+            message = f"${name} is not one value, which a query takes"
+            raise graph_error("RT133", mark, message)
+        return Expression("constant", Type(kinds[type(value)]), (), value, mark)
+
     def _boolean(self, node: exp.Expr) -> Expression:
         return self._constant(node, bool(node.this), "boolean")
 
@@ -200,46 +270,49 @@ class ScalarBinder:
         inner = node.this
         if isinstance(inner, exp.Literal) and not inner.args.get("is_string"):
             return self._number(inner, f"-{inner.this}")
-        return self._call("neg", node, [inner])
+        return self.apply("neg", node, [inner])
 
     # ---- conditions
 
     def _inverse(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this")
-        return self._call("not", node, [node.this])
+        return self.apply("not", node, [node.this])
 
     def _equal_or_both_null(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expression")
-        return self._negate(self._call("is_distinct", node, [node.this, node.expression]))
+        return self.negate(self.apply("is_distinct", node, [node.this, node.expression]))
 
     def _is_something(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expression")
         if isinstance(node.expression, exp.Null):
-            return self._call("is_null", node, [node.this])
+            return self.apply("is_null", node, [node.this])
         if isinstance(node.expression, exp.Boolean):
-            return self._negate(self._call("is_distinct", node, [node.this, node.expression]))
+            return self.negate(self.apply("is_distinct", node, [node.this, node.expression]))
         self._refuse(node)
         return None
 
     def _between(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "low", "high")
+        if not self.query.has_between(node.args["low"], node.args["high"], "AND"):
+            self.query.report("RT180", node, "BETWEEN without AND", "write x BETWEEN a AND b")
+            return None
         value = self.bind(node.this)
         bounds = [self.bind(node.args["low"]), self.bind(node.args["high"])]
         if value is None or bounds[0] is None or bounds[1] is None:
             return None
-        low = self._call(">=", node, [value, bounds[0]])
-        high = self._call("<=", node, [value, bounds[1]])
-        return None if low is None or high is None else self._call("and", node, [low, high])
+        low = self.apply(">=", node, [value, bounds[0]])
+        high = self.apply("<=", node, [value, bounds[1]])
+        return None if low is None or high is None else self.apply("and", node, [low, high])
 
     def _one_of(self, node: exp.Expr) -> Expression | None:
         if refuse_rest(self.query, node, "this", "expressions"):
             return None
-        return self._call("in", node, [node.this, *node.expressions])
+        return self.apply("in", node, [node.this, *node.expressions])
 
     def _like(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expression", "negate")
-        tree = self._call("like", node, [node.this, node.expression])
-        return self._negate(tree) if node.args.get("negate") else tree
+        tree = self.apply("like", node, [node.this, node.expression])
+        return self.negate(tree) if node.args.get("negate") else tree
 
     # ---- choices, casts, functions
 
@@ -253,20 +326,25 @@ class ScalarBinder:
             if subject is None:
                 args.append(self.bind(branch.this))
             elif value is not None:
-                args.append(self._call_quietly("==", branch, [value, branch.this]))
+                args.append(self.apply_quietly("==", branch, [value, branch.this]))
             args.append(self.bind(branch.args["true"]))
         default = node.args.get("default")
         args.append(self._null(node) if default is None else self.bind(default))
         if (subject is not None and value is None) or None in args:
             return None
-        return self._call("case", node, [arg for arg in args if arg is not None])
+        return self.apply("case", node, [arg for arg in args if arg is not None])
 
-    def _call_quietly(
+    def apply_quietly(
         self, op: str, node: exp.Expr, parts: Sequence[exp.Expr | Expression]
     ) -> Expression | None:
         """Apply an operation; return None if it is wrong, which is noted."""
+        made: Expression | None = self.note(lambda: self.apply(op, node, parts))
+        return made
+
+    def note(self, make: Callable[[], Any]) -> Any:
+        """Return what is made; None if it is wrong, which is noted."""
         try:
-            return self._call(op, node, parts)
+            return make()
         except GraphError as error:
             self.query.problems.add_all(error.problems)
             return None
@@ -275,24 +353,30 @@ class ScalarBinder:
         refuse_rest(self.query, node, "this", "true", "false")
         otherwise = node.args.get("false")
         last = self._null(node) if otherwise is None else otherwise
-        return self._call("case", node, [node.this, node.args["true"], last])
+        return self.apply("case", node, [node.this, node.args["true"], last])
 
     def _null_if(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expression")
         value, other = self.bind(node.this), self.bind(node.expression)
         if value is None or other is None:
             return None
-        equal = self._call("==", node, [value, other])
-        return None if equal is None else self._call("case", node, [equal, self._null(node), value])
+        equal = self.apply("==", node, [value, other])
+        return None if equal is None else self.apply("case", node, [equal, self._null(node), value])
 
     def _cast(self, node: exp.Expr) -> Expression | None:
-        refuse_rest(self.query, node, "this", "to")
+        kind, value = self.find_kind(node), self.bind(node.this)
+        if kind is None or value is None:
+            return None
+        return self.apply("cast", node, [value], kind)
+
+    def find_kind(self, node: exp.Expr, *harmless: str) -> str | None:
+        """Return the kind that a cast gives; report one that is not there."""
+        refuse_rest(self.query, node, "this", "to", *harmless)
         to = node.args["to"]
         name = str(getattr(to.this, "value", to.this)).upper()
         inside = [key for key, value in to.args.items() if value and key != "this"]
-        value = self.bind(node.this)
         if name in TYPES and not inside:
-            return None if value is None else self._call("cast", node, [value], TYPES[name])
+            return TYPES[name]
         instead = TYPES_INSTEAD.get(name, "")
         hint = f"use {instead}" if instead else "there are BIGINT, DOUBLE, VARCHAR and BOOLEAN"
         self.query.report("RT181", node, f"the type {name} is not supported", hint)
@@ -306,14 +390,14 @@ class ScalarBinder:
         for key in keys:
             value = node.args.get(key)
             parts += value if isinstance(value, list) else [value] if value is not None else []
-        return self._call(op, node, parts)
+        return self.apply(op, node, parts)
 
     def _logarithm(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expression")
         if node.expression is None:
-            return self._call("log10", node, [node.this])
+            return self.apply("log10", node, [node.this])
         if isinstance(node.this, exp.Literal) and node.this.this == "10":
-            return self._call("log10", node, [node.expression])
+            return self.apply("log10", node, [node.expression])
         hint = "write ln(x) / ln(base)"
         self.query.report("RT181", node, "a logarithm of another base is not supported", hint)
         return None
@@ -322,7 +406,7 @@ class ScalarBinder:
         refused = refuse_rest(self.query, node, "this", "position")
         sides = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
         op = sides[str(node.args.get("position") or "")]
-        return None if refused else self._call(op, node, [node.this])
+        return None if refused else self.apply(op, node, [node.this])
 
     def _concatenate(self, node: exp.Expr) -> Expression | None:
         """Bind concat, which leaves nulls out, other than `||`."""
@@ -332,17 +416,24 @@ class ScalarBinder:
             return None
         empty = self._constant(node, "", "text")
         parts = [
-            self._call("coalesce", node, [tree, empty]) if tree.type.nullable else tree
+            self.apply("coalesce", node, [self._write_text(node, tree), empty])
+            if tree.type.nullable
+            else tree
             for tree in trees
             if tree is not None
         ]
-        return self._call("concat", node, [part for part in parts if part is not None])
+        return join_texts(self, node, [part for part in parts if part is not None])
+
+    def _write_text(self, node: exp.Expr, tree: Expression) -> Expression:
+        if tree.type.kind == "text":
+            return tree
+        return make_call("cast", [tree], self.query.locate(node), "text")
 
     def _anonymous(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expressions")
         name = str(node.this).lower()
         if name in SYNONYMS_OF_FUNCTIONS:
-            return self._call(SYNONYMS_OF_FUNCTIONS[name], node, node.expressions)
+            return self.apply(SYNONYMS_OF_FUNCTIONS[name], node, node.expressions)
         self._unknown_function(node, str(node.this))
         return None
 
@@ -362,6 +453,7 @@ class ScalarBinder:
         exp.Column: _column,
         exp.Literal: _literal,
         exp.Boolean: _boolean,
+        exp.Placeholder: _parameter,
         exp.Null: _null,
         exp.Neg: _minus,
         exp.Not: _inverse,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from rtbot.sql.binding import BoundQuery
+    from rtbot.sql.bound_query import BoundQuery
     from rtbot.sql.logical import LogicalPlan
     from rtbot.sql.query_text import QueryText
 

@@ -24,16 +24,20 @@ BINARY: dict[type[exp.Expr], str] = {
     exp.DPipe: "concat",
 }
 
+SUBQUERIES = (exp.Subquery, exp.Exists)
+
+ASSOCIATIVE = ("and", "or", "concat")
+"""Operations whose chains are joined at once: the result is the same, whatever comes first."""
+
 SIGNS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 COMPARISONS = (*SIGNS, exp.NullSafeEQ, exp.NullSafeNEQ)
-RANGES = (exp.Between, exp.In, exp.Like)
+RANGES = (exp.Between, exp.In, exp.Like, exp.ILike)
 CONDITIONS = (*COMPARISONS, *RANGES, exp.Is, exp.Not)
 
 FUNCTIONS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Abs: ("abs", ("this",)),
     exp.Floor: ("floor", ("this",)),
     exp.Ceil: ("ceil", ("this",)),
-    exp.Round: ("round", ("this",)),
     exp.Sign: ("sign", ("this",)),
     exp.Sqrt: ("sqrt", ("this",)),
     exp.Exp: ("exp", ("this",)),
@@ -62,6 +66,7 @@ HARMLESS: dict[type[exp.Expr], tuple[str, ...]] = {
 """Arguments that say how other dialects differ from this one."""
 
 SYNONYMS_OF_FUNCTIONS = {"prefix": "starts_with", "suffix": "ends_with"}
+SYNONYMS_OF_AGGREGATES: dict[str, type[exp.Expr]] = {"mean": exp.Avg}
 
 AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "count",
@@ -76,6 +81,7 @@ AGGREGATES: dict[type[exp.Expr], str] = {
     exp.VariancePop: "variance_pop",
     exp.LogicalAnd: "bool_and",
     exp.LogicalOr: "bool_or",
+    exp.CountIf: "count",
 }
 NUMERIC_AGGREGATES = {"sum", "avg", "stddev", "stddev_pop", "variance", "variance_pop"}
 IDEMPOTENT = {"min", "max", "bool_and", "bool_or"}
@@ -85,7 +91,8 @@ NAMES = sorted(
     {
         *(op for op, _ in FUNCTIONS.values()),
         *AGGREGATES.values(),
-        *("log10", "power", "mod", "nullif", "trim", "ltrim", "rtrim", "concat", "if", "ifnull"),
+        *("round", "left", "right", "log10", "power", "mod", "nullif", "if", "ifnull"),
+        *("trim", "ltrim", "rtrim", "concat"),
     }
 )
 """The functions that a query may call, for hints."""

@@ -5,6 +5,7 @@ import pytest
 from rtbot.core.errors import GraphError
 from rtbot.graph.check import check
 from rtbot.graph.document import load_document
+from rtbot.operators.row_joins import name_right_fields
 
 INPUTS = """
 inputs:
@@ -66,6 +67,45 @@ def read(operator):
         ("{type: GroupBy, in: orders, by: region}", "region: text", (("region",),)),
         ("{type: Distinct, in: made}", "value: number", ((),)),
         ("{type: ToChanges, in: price, mode: append, field: p}", "p: number", ()),
+        (
+            "{type: JoinRows, in: [orders, more], on: [id]}",
+            (
+                "id: integer, region: text, amount: number?, "
+                "id_2: integer, region_2: text, amount_2: number"
+            ),
+            (),
+        ),
+        (
+            "{type: JoinRows, in: [more, orders], on: [id], how: left, condition: amount > 1}",
+            (
+                "id: integer, region: text, amount: number, "
+                "id_2: integer?, region_2: text?, amount_2: number?"
+            ),
+            (),
+        ),
+        (
+            "{type: JoinRows, in: [orders, orders], on: [id], how: full, null_safe: [id]}",
+            (
+                "id: integer?, region: text?, amount: number?, "
+                "id_2: integer?, region_2: text?, amount_2: number?"
+            ),
+            (("id", "id_2"),),
+        ),
+        (
+            "{type: JoinRows, in: [orders, more], on: {region: region}, how: semi}",
+            "id: integer, region: text, amount: number?",
+            (("id",),),
+        ),
+        (
+            "{type: NotIn, in: [orders, more], on: {id: id}, by: [region]}",
+            "id: integer, region: text, amount: number?",
+            (("id",),),
+        ),
+        (
+            "{type: JoinRows, in: [made, made], how: cross}",
+            "value: number, value_2: number",
+            ((),),
+        ),
     ],
 )  # fmt: skip
 def test_schema(operator, fields, unique):
@@ -114,6 +154,25 @@ def test_values_and_formulas():
         ("{type: ToSeries, in: orders, field: regon}", "RT120", 43, "'region'"),
         ("{type: ToChanges, in: price, mode: last}", "RT112", 42, "latest"),
         ("{type: ToChanges, in: orders, mode: latest}", "RT125", 29, "changes of rows"),
+        ("{type: JoinRows, in: [orders, more]}", "RT116", 3, "how: cross"),
+        ("{type: JoinRows, in: [orders, more], on: [id], how: cross}", "RT116", 3, "how: inner"),
+        ("{type: JoinRows, in: [orders, more], on: [id], how: outer}", "RT112", 59, "full"),
+        ("{type: JoinRows, in: [orders, made], on: {id: valu}}", "RT120", 53, "'value'"),
+        ("{type: JoinRows, in: [orders, made], on: {idd: value}}", "RT120", 49, "'id'"),
+        ("{type: JoinRows, in: [orders, made], on: {id: value}}", "RT125", 3, "as integer)"),
+        (
+            "{type: JoinRows, in: [orders, more], on: [id], null_safe: [region]}",
+            "RT116", 3, "no left field of `on`",
+        ),
+        (
+            "{type: JoinRows, in: [orders, more], on: [id], condition: id_3 > 1}",
+            "RT120", 65, "'id_2'",
+        ),
+        ("{type: JoinRows, in: [orders, more], on: [id, id]}", "RT106", 53, "twice"),
+        ("{type: JoinRows, in: [orders], on: [id]}", "RT123", 24, "op.i2"),
+        ("{type: NotIn, in: [orders, more], on: [id, region]}", "RT112", 45, "more than 1"),
+        ("{type: NotIn, in: [orders, more], on: []}", "RT112", 45, "no field"),
+        ("{type: NotIn, in: [orders, more]}", "RT111", 3, "needs the parameter on"),
     ],
 )  # fmt: skip
 def test_refusal(operator, code, column, part):
@@ -122,3 +181,45 @@ def test_refusal(operator, code, column, part):
     (problem,) = caught.value.problems
     assert (problem.code, problem.mark.line, problem.mark.column) == (code, 10, column)
     assert part in f"{problem.message} {problem.hint}"
+
+
+DERIVED = """
+inputs:
+  orders: {changes: {id: integer, cust: integer, lane: integer?}, unique: [id]}
+  customers: {changes: {cust: integer, region: text}, unique: [cust]}
+  lanes: {changes: {lane: integer?}, unique: [lane]}
+  visits: {changes: {cust: integer}}
+operators:
+  op: OPERATOR
+outputs: [op, orders, customers, lanes, visits]
+"""
+
+
+@pytest.mark.parametrize(
+    ("operator", "unique"),
+    [
+        ("in: [orders, customers], on: [cust]", (("id",),)),
+        ("in: [orders, customers], on: [cust], how: left", (("id",),)),
+        ("in: [orders, customers], on: [cust], how: right", (("id", "cust_2"),)),
+        ("in: [orders, customers], on: [cust], how: full", (("id", "cust_2"),)),
+        ("in: [customers, orders], on: [cust]", (("id",),)),
+        ("in: [customers, orders], on: [cust], how: right", (("id",),)),
+        ("in: [customers, orders], on: [cust], how: left", (("cust", "id"),)),
+        ("in: [orders, lanes], on: [lane], null_safe: [lane]", (("id",),)),
+        ("in: [customers, customers], on: [cust]", (("cust",), ("cust_2",))),
+        ("in: [customers, customers], on: [region]", (("cust", "cust_2"),)),
+        ("in: [orders, visits], on: [cust]", ()),
+        ("in: [orders, customers], how: cross", (("id", "cust_2"),)),
+        ("in: [visits, orders], on: [cust], how: anti", ()),
+    ],
+)
+def test_unique_keys_of_joins(operator, unique):
+    text = DERIVED.replace("OPERATOR", f"{{type: JoinRows, {operator}}}")
+    assert check(load_document(text)).nodes["op"].types["o1"].schema.unique == unique
+
+
+def test_names_of_right_fields_are_new():
+    assert name_right_fields(["a", "b"], ["c"]) == ["c"]
+    assert name_right_fields(["a", "a_2"], ["a", "b"]) == ["a_3", "b"]
+    assert name_right_fields(["a"], ["a", "a_2"]) == ["a_3", "a_2"]
+    assert name_right_fields(["a", "b"], ["a", "b", "a_2"]) == ["a_3", "b_2", "a_2"]

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import random
 import statistics
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -20,6 +21,30 @@ def rows(name: str) -> list[dict[str, str]]:
 def mean(values: list[float]) -> float:
     """The exact mean, rounded once."""
     return float(sum(map(Fraction, values)) / len(values))
+
+
+def test_shares_on_both_sides_of_a_price():
+    graph = rtbot.load(GRAPHS / "share_sides.yaml")
+    prices = GRAPHS / "data" / "prices.csv"
+    result = graph.run({"prices": prices})
+    seen: dict[str, list[float]] = {}
+    crossed = {}
+    for row in rows("prices.csv"):
+        seen.setdefault(row["symbol"], []).append(float(row["price"]))
+        below = {price < 200 for price in seen[row["symbol"]]}
+        if len(below) == 2:
+            crossed.setdefault(row["symbol"], row["date"])
+    sides = result["sides"]
+    assert dict(zip(sides["symbol"], sides["t"], strict=True)) == {
+        symbol: datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp()
+        for symbol, date in crossed.items()
+    }
+    spans = result["spans"]
+    last = {}
+    for place, weight in enumerate(spans["weight"].tolist()):
+        if weight > 0:
+            last[spans["symbol"][place]] = (spans["lowest"][place], spans["highest"][place])
+    assert last == {symbol: (min(seen[symbol]), max(seen[symbol])) for symbol in crossed}
 
 
 def test_bollinger_bands_of_every_symbol():
@@ -144,3 +169,44 @@ def nullable(table) -> list[float | None]:
     """The values of an output, None where they are null."""
     cells = zip(table["value"].tolist(), table["value_valid"].tolist(), strict=True)
     return [value if valid else None for value, valid in cells]
+
+
+def test_every_client_has_what_is_around_its_player():
+    rng = random.Random(14)
+    session = rtbot.load(GRAPHS / "subscriptions.yaml").start()
+    steps = [{"dx": dx, "dz": dz} for dx in (-1, 0, 1) for dz in (-1, 0, 1)]
+    session.push({"around": [[0, 1, row] for row in steps]})
+    entities, players = {}, {}
+    caches = {client: rtbot.Cache(unique=["client", "entity"]) for client in range(4)}
+    for t in range(1, 60):
+        moved = {"entities": [], "players": []}
+        for name, key, there, most in (
+            ("entities", "entity", entities, 12),
+            ("players", "client", players, 4),
+        ):
+            for number in rng.sample(range(most), rng.choice([0, 1, 2])):
+                row = {key: number, "x": rng.randrange(-60, 60), "z": rng.randrange(-60, 60)}
+                row |= {"kind": rng.choice(["boar", "wolf"])} if key == "entity" else {}
+                if number in there and rng.random() < 0.2:
+                    moved[name].append([t, -1, there.pop(number)])
+                else:
+                    moved[name].append([t, 1, row])
+                    there[number] = row
+        session.push(moved)
+        seen = session.advance(t)["seen"]
+        for client, cache in caches.items():
+            own = seen["client"] == client
+            cache.apply({field: column[own] for field, column in seen.items()})
+            assert cache.rows() == list_seen(client, players, entities)
+
+
+def list_seen(client, players, entities):
+    """The rows that a client has, from all positions."""
+    if client not in players:
+        return []
+    chunk = [players[client][axis] // 16 for axis in "xz"]
+    return [
+        {"client": client, "entity": number, "kind": row["kind"], "x": row["x"], "z": row["z"]}
+        for number, row in sorted(entities.items())
+        if all(abs(row[axis] // 16 - own) <= 1 for axis, own in zip("xz", chunk, strict=True))
+    ]

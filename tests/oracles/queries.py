@@ -5,6 +5,7 @@ import statistics
 from collections import Counter, defaultdict
 from fractions import Fraction
 
+from rtbot.operators.row_joins import name_right_fields
 from tests.oracles.row_expressions import INT64, NAN, NoValueError, rank
 from tests.oracles.row_expressions import evaluate as compute
 
@@ -24,6 +25,11 @@ def clean(value):
     if isinstance(value, float):
         return NAN if value != value else value + 0.0
     return value
+
+
+def is_equal(one, other):
+    """Whether two values are equal; NaN is equal to itself."""
+    return one == other or (one != one and other != other)
 
 
 def _where(node, bags, fields):
@@ -127,6 +133,58 @@ def _except(node, bags, fields):  # noqa: ARG001
     return Counter({row: 1 for row in first if row not in second})
 
 
+def _join_rows(node, bags, fields):
+    """Every left row with every right row; what has no partner by the kind of the join."""
+    how, on = node.values["how"], node.values["on"]
+    names = [*fields[0], *name_right_fields(*fields)]
+    condition = node.formulas.get("condition")
+    keys = [
+        (fields[0].index(one), fields[1].index(other), one in node.values["null_safe"])
+        for one, other in on
+    ]
+
+    def match(left, right):
+        for one, other, safe in keys:
+            if left[one] is None or right[other] is None:
+                if not safe or left[one] is not right[other]:
+                    return False
+            elif not is_equal(left[one], right[other]):
+                return False
+        scope = dict(zip(names, (*left, *right), strict=True))
+        return condition is None or compute(condition, scope) is True
+
+    pairs = {(one, other) for one in bags[0] for other in bags[1] if match(one, other)}
+    matched = [{pair[side] for pair in pairs} for side in range(2)]
+    if how in ("semi", "anti"):
+        kept = matched[0] if how == "semi" else bags[0].keys() - matched[0]
+        return Counter({row: bags[0][row] for row in kept})
+    result = Counter()
+    for one, other in pairs:
+        result[one + other] += bags[0][one] * bags[1][other]
+    for side, kinds in enumerate((("left", "full"), ("right", "full"))):
+        nulls = (None,) * len(fields[1 - side])
+        for row in bags[side].keys() - matched[side] if how in kinds else ():
+            result[row + nulls if side == 0 else nulls + row] += bags[side][row]
+    return result
+
+
+def _not_in(node, bags, fields):
+    ((one, other),), by = node.values["on"], node.values["by"] or ()
+    one, other = fields[0].index(one), fields[1].index(other)
+    by = [(fields[0].index(a), fields[1].index(b)) for a, b in by]
+    result = Counter()
+    for row, count in bags[0].items():
+        values = [
+            right[other]
+            for right in bags[1]
+            if all(row[a] is not None and is_equal(row[a], right[b]) for a, b in by)
+        ]
+        unknown = values and (row[one] is None or None in values)
+        if not unknown and not any(is_equal(row[one], value) for value in values):
+            result[row] = count
+    return result
+
+
 NODES = {
     "Where": _where,
     "Select": _select,
@@ -135,4 +193,6 @@ NODES = {
     "Union": _union,
     "Intersect": _intersect,
     "Except": _except,
+    "JoinRows": _join_rows,
+    "NotIn": _not_in,
 }

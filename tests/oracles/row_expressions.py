@@ -38,6 +38,11 @@ def evaluate(tree, row):  # noqa: C901, PLR0912 (a case for each operation)
         return None
     if tree.op == "cast":
         return cast(values[0], tree.type.kind)
+    if tree.op == "try_cast":
+        try:
+            return cast(values[0], tree.type.kind)
+        except NoValueError:
+            return None
     result = OPERATIONS[tree.op](*values)
     if type(result) is int and result not in INT64:
         raise NoValueError(tree.op)

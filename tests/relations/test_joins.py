@@ -5,11 +5,17 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rtbot
+from rtbot.graph.stages import split_stages
 from rtbot.relations import join_condition, joined
-from tests.join_trials import check_join
+from rtbot.relations.region import Region
+from rtbot.relations.region_writer import write_region
+from rtbot.tables.string_dictionary import StringDictionary
+from tests.join_trials import check_join, snapshot
+from tests.relations_oracle import encode
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "relational_cases.jsonl"
 CASES = {case["id"]: case for case in map(json.loads, GOLDEN.open())}
@@ -220,3 +226,145 @@ def test_the_72_transitions_of_a_key_and_a_foreign_key():
             change.subtract(views[0][output])
             found = {k[1:]: w for k, w in read_rows(table).items() if k[0] == 2}
             assert found == {row: n for row, n in change.items() if n}, (before, after, output)
+
+
+# ---- what is refused, and what is kept
+
+
+def load(operators, fields="{id: integer, v: integer}", **io):
+    lines = ["inputs:", f"  l: {{changes: {fields}}}", f"  r: {{changes: {fields}}}", "operators:"]
+    lines += [f"  {line}" for line in operators]
+    lines += [f"io: {json.dumps(io)}"] if io else []
+    return rtbot.load("\n".join([*lines, "outputs: [j]", ""]))
+
+
+def make_row(number, value=0):
+    return {"id": number, "v": value}
+
+
+@pytest.mark.parametrize("condition", ["", ", condition: v_2 > 1000"])
+def test_too_many_pairs_are_refused_before_they_are_made(condition):
+    graph = load([f"j: {{type: JoinRows, in: [l, r], on: [id]{condition}}}"], max_delta_rows=100)
+    rows = [[1, 1, make_row(1, k)] for k in range(99)]
+    session = graph.start()
+    session.push({"l": [*rows, [3, 1, make_row(1)]], "r": [[2, 1, make_row(1)]]})
+    session.push({"l": [[3, 1, make_row(2)]], "r": [[3, 1, make_row(1, 2)]]})
+    with pytest.raises(rtbot.DataError) as caught:
+        session.finish()
+    assert (caught.value.code, caught.value.time) == ("RT403", 3)
+    assert "more than 100" in str(caught.value)
+
+
+def test_the_least_left_row_without_a_value_is_blamed():
+    graph = load(["j: {type: JoinRows, in: [l, r], on: [id], how: anti, condition: v // v_2 > 0}"])
+    left = [[1, 1, make_row(1, k)] for k in (5, 3, 4)]
+    for turn in range(3):
+        with pytest.raises(rtbot.DataError) as caught:
+            graph.run({"l": left[turn:] + left[:turn], "r": [[2, 1, make_row(1, 0)]]})
+        error = caught.value
+        assert (error.code, error.time, error.value) == ("RT406", 2, make_row(1, 3))
+        assert sorted(error.output["j"]["v"].tolist()) == [3, 4, 5]
+
+
+def test_pairs_that_never_meet_need_no_value():
+    graph = load(["j: {type: JoinRows, in: [l, r], on: [id], condition: v // v_2 > 0}"])
+    rows = {"l": [[1, 1, make_row(1, 5)], [2, -1, make_row(1, 5)]], "r": [[2, 1, make_row(1)]]}
+    assert len(graph.run(rows)["j"]["t"]) == 0
+
+
+def test_more_copies_than_can_be_counted():
+    graph = load(["j: {type: JoinRows, in: [l, r], on: [id]}"])
+    rows = {"l": [[1, 2**40, make_row(1, 7)]], "r": [[2, 2**23, make_row(1)]]}
+    with pytest.raises(rtbot.DataError) as caught:
+        graph.run(rows)
+    assert (caught.value.code, caught.value.value) == ("RT404", make_row(1))
+
+
+def test_masks_of_many_nullable_fields():
+    names = [f"f{k}" for k in range(70)]
+    fields = "{" + ", ".join(f"{name}: integer?" for name in names) + "}"
+    operators = [
+        "a: {type: JoinRows, in: [l, r], on: [f0], how: full}",
+        "j: {type: JoinRows, in: [a, r], on: {f69_2: f69}, how: left, null_safe: [f69_2]}",
+    ]
+    row = {name: None if k % 3 else k for k, name in enumerate(names)}
+    other = {name: None if k % 4 else -k for k, name in enumerate(names)}
+    other["f0"] = 1
+    table = load(operators, fields).run({"l": [[1, 1, row]], "r": [[1, 1, other], [2, 1, row]]})[
+        "j"
+    ]
+    pads = [None] * 70
+    one, two = list(row.values()), list(other.values())
+    assert read_rows(table) == {
+        (1, *one, *pads, *two): 1,
+        (1, *pads, *two, *two): 1,
+        (2, *one, *pads, *two): -1,
+        (2, *one, *one, *row.values()): 1,
+    }
+
+
+def test_state_is_forgotten_with_its_rows():
+    graph = load(["j: {type: JoinRows, in: [l, r], on: [id], how: full, condition: v < v_2}"])
+    session = graph.start()
+    for first in range(0, 1500, 30):
+        numbers = range(first, first + 30)
+        for side in ("l", "r"):
+            session.push({side: [[first, 1, make_row(k % 7, k)] for k in numbers]})
+        for side in ("l", "r"):
+            session.push({side: [[first + 1, -1, make_row(k % 7, k)] for k in numbers]})
+    session.advance(1500)
+    (operator,) = [
+        step.operator
+        for stage in session.stages
+        if hasattr(stage, "runner")
+        for step in stage.runner.region.steps
+        if step.node.skeleton == "joined"
+    ]
+    stores = [*operator.sides, operator.keys]
+    assert [len(store) for store in stores] == [0, 0, 0]
+    assert max(store.capacity for store in stores) <= 256
+    assert [side.matches.any() for side in operator.sides] == [False, False]
+
+
+def test_a_state_that_does_not_fit_is_refused():
+    texts = StringDictionary()
+    plan = write_plan("full, condition: v < v_2")
+    region = Region(plan, texts, "never")
+    rows = [[((1, 1), 2), ((1, 5), 1), ((2, 3), 1)]]
+    given = {name: encode(rows, plan.streams[0], texts) for name in ("l", "r")}
+    region.close(np.arange(1), given)
+    values, arrays = region.save()
+    assert arrays["j.left.matches"].tolist() == [1, 0, 0]
+    fresh = Region(plan, texts, "never")
+    fresh.restore(json.loads(json.dumps(values)), arrays)
+    assert snapshot(fresh) == snapshot(region)
+    for name, array in (
+        ("j.left.weights", [2, 0, 1]),
+        ("j.left.matches", [1, 0, -1]),
+        ("j.left.weights", [2, 1]),
+        ("j.left.words", [1, 1, 1, 1, 2, 3]),
+    ):
+        broken = {**arrays, name: np.array(array)}
+        with pytest.raises(ValueError):
+            fresh.restore(values, broken)
+    with pytest.raises(ValueError):
+        fresh.restore(values, {})
+
+
+def test_codes_of_texts_that_are_only_counted_are_alive():
+    texts = StringDictionary()
+    fields = "{id: text, v: integer}"
+    plan = write_plan("anti", fields)
+    region = Region(plan, texts, "never")
+    rows = {"l": [[]], "r": [[(("tea", 1), 1)]]}
+    given = {name: encode(rows[name], plan.streams[0], texts) for name in rows}
+    region.close(np.arange(1), given)
+    operator = region.steps[-1].operator
+    assert texts.code("tea") in {c for part in operator.list_text_codes() for c in part.tolist()}
+    assert operator.save()[0] == {"left": 0, "right": 1}
+
+
+def write_plan(how, fields="{id: integer, v: integer}"):
+    checked = load([f"j: {{type: JoinRows, in: [l, r], on: [id], how: {how}}}"], fields).checked
+    (stage,) = split_stages(checked, checked.outputs)
+    return write_region(stage, checked)

@@ -60,7 +60,7 @@ def _check_file(path: str, values: dict[str, Any]) -> tuple[list[Problem], list[
         f"{len(part)} {name}"
         for part, name in (
             (checked.inputs, "inputs"),
-            (checked.nodes, "operators"),
+            ({n.view.id if n.view else n.id for n in checked.nodes.values()}, "operators"),
             (checked.outputs, "outputs"),
         )
     ]

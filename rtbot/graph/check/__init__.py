@@ -22,7 +22,7 @@ from rtbot.graph.check.io_section import (
 from rtbot.graph.check.parameters import read_parameters
 from rtbot.graph.check.record_outputs import RecordOutputs
 from rtbot.graph.check.references import SymbolTable, resolve_drafts, sort_drafts
-from rtbot.graph.check.resolve_nodes import make_node
+from rtbot.graph.check.resolve_nodes import make_nodes
 from rtbot.graph.check.run_keys import check_bridges, make_key_fields
 from rtbot.graph.check.tests_section import GraphTest, read_tests
 from rtbot.graph.check.typed_values import parse_integer
@@ -148,9 +148,8 @@ class _Check:
         """Make the nodes in dependency order; return the types of all outputs that have one."""
         types = list_input_types(one for one in inputs.values() if one is not None)
         for draft in sort_drafts(drafts, self.context):
-            node = make_node(draft, types, self.context)
-            if node is not None:
-                self.nodes[draft.id] = node
+            for node in make_nodes(draft, types, self.context):
+                self.nodes[node.id] = node
                 types |= list_node_types([node])
         return types
 

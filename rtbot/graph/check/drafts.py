@@ -20,7 +20,14 @@ from rtbot.graph.check.context import (
 from rtbot.graph.check.declaration import verify_declaration
 from rtbot.graph.check.row_values import ROW_PARAMETERS, read_row_value
 from rtbot.graph.check.typed_values import convert_value, parse_duration
-from rtbot.graph.check.wiring import REFERENCE, count_arity, map_output_names, read_feeds
+from rtbot.graph.check.wiring import (
+    REFERENCE,
+    count_arity,
+    is_named,
+    map_output_names,
+    read_feeds,
+    read_tables,
+)
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.diagnosis import suggest_space
 from rtbot.operator import KINDS, REGISTRY, Duration, Operator, Parameter, suggest_operator
@@ -259,7 +266,10 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
     """Fill ports from `in` and `control`; return whether the number of ports is known."""
     misspelt = "in" not in node.items and any(suggest_known_name(key, ("in",)) for key in unknown)
     try:
-        draft.feeds = read_feeds(draft.operator, draft.id, node)
+        if is_named(draft.operator):
+            draft.feeds, draft.names = read_tables(draft.operator, draft.id, node)
+        else:
+            draft.feeds = read_feeds(draft.operator, draft.id, node)
         draft.arity = count_arity(draft.operator, draft.feeds)
     except GraphError as error:
         _poison(draft, error, context)

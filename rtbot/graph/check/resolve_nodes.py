@@ -8,12 +8,14 @@ from rtbot.core.errors import GraphError, Problem, graph_error
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
 from rtbot.graph.check.resolve_relation import resolve_relation
+from rtbot.graph.check.resolve_view import resolve_view
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
 from rtbot.operator.relation import Relation
+from rtbot.operators.views import SQL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rtbot.expression import Term
     from rtbot.graph.check.context import Context
@@ -26,25 +28,24 @@ CHANGES = "changes"
 TO_SERIES = "ToSeries makes a series of its rows: {type: ToSeries, in: ..., field: ...}"
 
 
-def make_node(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node | None:
-    """Return the draft as a node; None if it, or something that feeds it, is wrong."""
+def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Sequence[Node]:
+    """Return the draft as a node, a query as several; none if it, or what feeds it, is wrong."""
     if draft.poisoned or any(ref not in types for ref in draft.inputs.values()):
-        return None
+        return ()
     try:
+        if draft.operator is SQL:
+            return resolve_view(draft, types, context)
         if issubclass(draft.operator, Relation):
-            return resolve_relation(draft, types, context)
-        return (
-            _resolve_formula(draft, types, context)
-            if draft.term
-            else _resolve_operator(draft, types)
-        )
+            return (resolve_relation(draft, types, context),)
+        if draft.term:
+            return (_resolve_formula(draft, types, context),)
+        return (_resolve_operator(draft, types),)
     except GraphError as error:
         context.problems.add_all(error.problems, operator=draft.id)
-        return None
     except ValueError as error:
         mark = ClassSource(draft.operator).of("formula")
         context.problems.add("RT170", mark, str(error), operator=draft.operator.__name__)
-        return None
+    return ()
 
 
 def _resolve_formula(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:

@@ -37,7 +37,7 @@ def resolve_relation(draft: Draft, types: Mapping[Ref, Type], context: Context) 
     cls = draft.operator
     assert issubclass(cls, Relation)
     given = {port: types[draft.inputs[port]] for port in cls.ports(draft.arity)}
-    wrong = list(_list_mismatches(draft, given))
+    wrong = list(list_mismatches(draft, given))
     if wrong:
         raise GraphError(wrong)
     schemas = {port: _make_schema(draft, type_, context) for port, type_ in given.items()}
@@ -65,7 +65,7 @@ def resolve_relation(draft: Draft, types: Mapping[Ref, Type], context: Context) 
     )
 
 
-def _list_mismatches(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
+def list_mismatches(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
     """Yield a problem for every port that is fed with a series in place of changes, or reverse."""
     for port, type_ in given.items():
         wants_changes = draft.operator.port(port).kind == CHANGES

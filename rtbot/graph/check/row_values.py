@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problem, describe_non_ascii, graph_error
 from rtbot.expression.row_syntax import parse_row_expression
-from rtbot.graph.check.context import ID, Context
+from rtbot.graph.check.context import ID, PARAMETER, Context
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.diagnosis import suggest_space
 from rtbot.operator.relation import (
@@ -17,6 +17,7 @@ from rtbot.operator.relation import (
     FieldPairs,
     RowExpression,
     RowFields,
+    SqlText,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from rtbot.expression import Term
     from rtbot.operator import Parameter
 
-ROW_PARAMETERS = (Columns, Computations, FieldName, FieldPairs, RowExpression, RowFields)
+ROW_PARAMETERS = (
+    Columns,
+    Computations,
+    FieldName,
+    FieldPairs,
+    RowExpression,
+    RowFields,
+    SqlText,
+)
 FIELDS_MAX = 1_000
 
 
@@ -39,7 +48,7 @@ class RowText:
 def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -> Any:
     """Return what a parameter of `ROW_PARAMETERS` has in the file; raise GraphError if it is wrong.
 
-    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; FieldName: a scalar;
+    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; FieldName and SqlText: a scalar;
     RowExpression: a RowText; RowFields and Computations: {name: RowText}.
     """
     if isinstance(parameter, Columns):
@@ -50,6 +59,8 @@ def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -
         return read_field_name(parameter.name, node, context)
     if isinstance(parameter, RowExpression):
         return _read_expression(parameter.name, node, node.mark)
+    if isinstance(parameter, SqlText):
+        return _read_query(parameter.name, node, context)
     example = "sum(x)" if isinstance(parameter, Computations) else "a + b"
     return _read_mapping(parameter.name, node, example)
 
@@ -63,6 +74,19 @@ def read_field_name(what: str, node: DocumentNode, context: Context) -> ScalarNo
     if scalar.missing or not isinstance(scalar.text, str):
         raise graph_error("RT105", node.mark, f"{what} has no value", "write the name of a field")
     return ScalarNode(scalar.text, node.mark)
+
+
+def _read_query(what: str, node: DocumentNode, context: Context) -> ScalarNode:
+    """Return the text of a query, which may be a parameter of the graph as a whole."""
+    if not isinstance(node, ScalarNode):
+        message = f"{what} is the text of an SQL query, this is {node.form}"
+        hint = "write it behind |, on lines of its own, or in quotes"
+        raise graph_error("RT105", node.mark, message, hint)
+    whole = isinstance(node.value, str) and PARAMETER.fullmatch(node.value)
+    scalar = context.substitute(node) if whole else node
+    if scalar.missing or not isinstance(scalar.value, str):
+        raise graph_error("RT105", node.mark, f"{what} has no query", "write SELECT ... FROM ...")
+    return scalar
 
 
 def _read_columns(

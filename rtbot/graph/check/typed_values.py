@@ -19,6 +19,7 @@ from rtbot.operator.relation import (
     FieldPairs,
     RowExpression,
     RowFields,
+    SqlText,
 )
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ def describe_parameter(parameter: Parameter) -> str:
         RowExpression: "an expression over the fields of a row",
         RowFields: "a mapping of names and expressions",
         Computations: "a mapping of names and aggregates",
+        SqlText: "the text of an SQL query",
     }
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)

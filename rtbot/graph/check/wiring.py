@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PORTS_MAX = 1_000
 REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_][A-Za-z0-9_]*))?", re.ASCII)
+_TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 _NUMBERED = re.compile(r"([A-Za-z_]+)([1-9][0-9]{0,3})", re.ASCII)
 
 
@@ -104,6 +105,44 @@ def _read_reference(node: DocumentNode) -> ScalarNode:
     if node.missing:
         raise graph_error("RT105", node.mark, "a reference is missing", "write the id of a stream")
     return node
+
+
+def is_named(cls: type[Operator]) -> bool:
+    """Return whether a graph gives the inputs of an operator names of its own."""
+    return any(port.named for port in cls.inputs.values())
+
+
+def read_tables(
+    cls: type[Operator], owner: str, node: MappingNode
+) -> tuple[dict[str, ScalarNode], dict[str, str]]:
+    """Return the references that feed a `named` operator by port, and the ports by name.
+
+    What has no name in the file is called like what feeds it.
+    """
+    item = node.items.get("in")
+    if "control" in node.items:
+        message = f"{cls.__name__} has no control port"
+        raise graph_error("RT122", node.keys["control"], message, "remove it")
+    if item is None:
+        return {}, {}
+    if isinstance(item, MappingNode):
+        marks, given = item.keys, {name: _read_reference(one) for name, one in item.items.items()}
+    else:
+        items: list[DocumentNode] = item.items if isinstance(item, SequenceNode) else [item]
+        marks, given = {}, {}
+        for one in map(_read_reference, items):
+            name = one.text.partition(".")[0]
+            if name in given:
+                hint = f"give both a name: {{a: {one.text}, b: {one.text}}}"
+                raise graph_error("RT124", one.mark, f"{name} is there twice", hint)
+            marks[name], given[name] = one.mark, one
+    for name, mark in marks.items():
+        if isinstance(item, MappingNode) and not _TABLE.fullmatch(name):
+            rule = "a letter, then letters, digits, _ and -, 64 at most"
+            message = f"{owner}: {name[:80]!r} is not a name of a table"
+            raise graph_error("RT107", mark, message, rule)
+    ports = {name: f"i{number}" for number, name in enumerate(given, start=1)}
+    return {ports[name]: scalar for name, scalar in given.items()}, ports
 
 
 def count_arity(cls: type[Operator], feeds: Collection[str]) -> int:

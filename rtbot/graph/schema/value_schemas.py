@@ -28,6 +28,7 @@ from rtbot.operator.relation import (
     FieldPairs,
     RowExpression,
     RowFields,
+    SqlText,
 )
 
 if TYPE_CHECKING:
@@ -208,6 +209,11 @@ def _build_expression(parameter: Parameter, _texts: list[str]) -> Schema:
     }
 
 
+def _build_query(parameter: Parameter, _texts: list[str]) -> Schema:
+    message = f"{parameter.name} is the text of an SQL query, in quotes or behind |"
+    return {"type": "string", "minLength": 1, "errorMessage": message}
+
+
 def _build_fields(parameter: RowFields | Computations, texts: list[str]) -> Schema:
     one = _build_expression(RowExpression(name="an expression"), texts)
     return {
@@ -233,6 +239,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     RowExpression: _build_expression,
     RowFields: _build_fields,
     Computations: _build_fields,
+    SqlText: _build_query,
 }
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rtbot.graph.check.wiring import is_control
-from rtbot.graph.schema.value_schemas import REFERRED, anchor_pattern, describe_text
+from rtbot.graph.check.wiring import is_control, is_named
+from rtbot.graph.schema.value_schemas import (
+    ID_PATTERN,
+    REFERRED,
+    anchor_pattern,
+    build_named,
+    describe_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +68,7 @@ def count_ports_min(ports: Mapping[str, In]) -> int:
 def describe_port(port: In) -> str:
     """Return what a port is, in a line."""
     names = f"`{port.name}1`, `{port.name}2`, ..." if port.variadic else f"`{port.name}`"
+    names = "any name" if port.named else names
     kind = {"T": "any type", "N": "number or integer"}.get(port.kind, port.kind)
     either = f" or `{port.alias}`" if port.alias else ""
     null = " or null" if port.nullable else ""
@@ -70,6 +77,8 @@ def describe_port(port: In) -> str:
 
 def _build_shape(cls: type[Operator], key: str, definitions: Definitions) -> Schema:
     ports = group_ports(cls)[key]
+    if is_named(cls):
+        return _build_named_shape(ports, definitions)
     named = cls.inputs if key == "in" else ports
     referred = definitions.refer("reference", REFERRED)
     fixed = all(not port.variadic for port in ports.values())
@@ -89,6 +98,21 @@ def _build_shape(cls: type[Operator], key: str, definitions: Definitions) -> Sch
         pattern = anchor_pattern(f"(?:{'|'.join(numbered)})[1-9][0-9]{{0,3}}")
         result["patternProperties"] = {pattern: referred}
     return result | _all_of([_require_port(name, port) for name, port in ports.items()])
+
+
+def _build_named_shape(ports: Ports, definitions: Definitions) -> Schema:
+    """Return the shape of inputs that have names of the graph's own."""
+    referred = definitions.refer("reference", REFERRED)
+    return {
+        "title": "every table",
+        "pattern": REFERRED["pattern"],
+        "patternErrorMessage": REFERRED["errorMessage"],
+        "items": referred,
+        "minItems": count_ports_min(ports),
+        "propertyNames": build_named(ID_PATTERN, "a table"),
+        "additionalProperties": referred,
+        "minProperties": count_ports_min(ports),
+    }
 
 
 def _list_names(port: In) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,13 @@ from rtbot.graph.row_parameters import list_fields
 from rtbot.operator.declarations import Duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rtbot.core.source_span import SourceSpan
-    from rtbot.graph.model import CheckedGraph, Node, Ref
+    from rtbot.graph.model import CheckedGraph, Node, Ref, View
     from rtbot.operator import Type
 
-PARAMETERS_SHOWN = 5
+PARAMETERS_SHOWN, QUERY_WIDTH = 5, 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,13 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
         head = "\n".join([f"input {name}", *_list_rows(one.type)])
         made.boxes.append(Box("input", name, kind, outs=outs, tip=_format_tip(head, one)))
     for name, node in checked.nodes.items():
+        if node.view is not None and name != node.view.id:
+            continue
         places[name] = len(made.boxes)
+        if node.view is not None:
+            made.boxes.append(_build_query_box(node.view, node, types))
+            made.wires += _connect_box(made, places, node.view.tables.values())
+            continue
         made.boxes.append(_build_box(node, checked))
         made.wires += _connect_box(made, places, node.inputs.values())
     for name, ref in checked.outputs.items():
@@ -151,6 +158,20 @@ def _build_box(node: Node, checked: CheckedGraph) -> Box:
     return Box(
         "operator", node.id, subtitle, bool(node.text), tuple(shown), ins=ins, outs=outs, tip=tip
     )
+
+
+def _build_query_box(view: View, last: Node, types: Mapping[str, Mapping[str, Type]]) -> Box:
+    """Return the one box of a query, whose ports are its tables."""
+    ins = tuple(
+        BoxPort(name, name, _name_type(types[ref.id][ref.port]))
+        for name, ref in view.tables.items()
+    )
+    outs = (BoxPort("o1", "", _name_type(last.types["o1"])),)
+    lines = textwrap.wrap(" ".join(view.query.split()), QUERY_WIDTH)
+    if len(lines) > PARAMETERS_SHOWN:
+        lines[PARAMETERS_SHOWN - 1 :] = ["..."]
+    tip = _format_tip(f"{view.id}: SQL", view)
+    return Box("operator", view.id, "SQL", details=tuple(lines), ins=ins, outs=outs, tip=tip)
 
 
 def _list_given(node: Node) -> list[str]:
