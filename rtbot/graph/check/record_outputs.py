@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rtbot.core.errors import GraphError, graph_error
 from rtbot.graph.check.drafts import Draft
 from rtbot.graph.check.record_type import check_field
-from rtbot.graph.check.resolve_nodes import make_node
+from rtbot.graph.check.resolve_nodes import make_nodes
 from rtbot.graph.check.wiring import map_output_names
 from rtbot.graph.document import MappingNode, ScalarNode
 from rtbot.graph.model import Ref
@@ -77,8 +77,7 @@ class RecordOutputs:
             outputs=map_output_names(Join, len(refs)),
             arity=len(refs),
         )
-        node = make_node(draft, self.types, self.context)
-        if node is None:
-            return {}
-        self.nodes[node.id] = node
-        return {field: Ref(node.id, f"o{place}") for place, field in enumerate(refs, start=1)}
+        made = make_nodes(draft, self.types, self.context)
+        self.nodes |= {node.id: node for node in made}
+        places = enumerate(refs, start=1)
+        return {field: Ref(made[0].id, f"o{place}") for place, field in places} if made else {}
