@@ -20,7 +20,9 @@ HEAD_BYTES, PART_BYTES, PARTS = 1 << 20, 1 << 17, 9
 """Of a larger one: the beginning, and so many later parts; the last is its end."""
 
 GZIP = b"\x1f\x8b"
-CHUNK = 1 << 18
+CHUNK, UNPACKED_BYTES = 1 << 16, 1 << 22
+"""Of compressed content that is longer than what is looked at whole, so much is looked at."""
+
 
 MAGIC = {
     b"PAR1": "parquet",
@@ -121,19 +123,21 @@ def _read_parts(stream: BinaryIO, size: int, start: int) -> list[bytes]:
 def _unpack(stream: BinaryIO, size: int, limit: int) -> FileSample:
     """Decompress the content up to a limit; what is damaged ends it."""
     chunks: list[bytes] = []
-    length, ended = 0, False
+    length, ended, kept, looked = 0, False, 0, 0
     with gzip.GzipFile(fileobj=stream) as content:
         try:
             while length <= limit and not ended:
+                if length <= min(limit, UNPACKED_BYTES):
+                    kept, looked = length, stream.tell()
                 chunks.append(content.read1(CHUNK))
                 length += len(chunks[-1])
                 ended = not chunks[-1]
         except (OSError, EOFError, zlib.error):
-            pass
-        looked = stream.tell()
+            kept, looked = length, stream.tell()
     head = b"".join(chunks)
     if not head and not ended:  # nothing of it can be decompressed
         stream.seek(0)
         return FileSample(stream.read(CHUNK), (), size, whole=False, looked=min(size, CHUNK))
-    whole = ended and length <= limit
-    return FileSample(head[:limit], (), size, whole, packed=True, looked=size if whole else looked)
+    if ended and length <= limit:
+        return FileSample(head, (), size, packed=True, looked=size)
+    return FileSample(head[:kept], (), size, whole=False, packed=True, looked=looked)
