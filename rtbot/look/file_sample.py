@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
     from rtbot.storage.files import Files
@@ -124,20 +125,31 @@ def _unpack(stream: BinaryIO, size: int, limit: int) -> FileSample:
     """Decompress the content up to a limit; what is damaged ends it."""
     chunks: list[bytes] = []
     length, ended, kept, looked = 0, False, 0, 0
-    with gzip.GzipFile(fileobj=stream) as content:
-        try:
-            while length <= limit and not ended:
-                if length <= min(limit, UNPACKED_BYTES):
-                    kept, looked = length, stream.tell()
-                chunks.append(content.read1(CHUNK))
-                length += len(chunks[-1])
-                ended = not chunks[-1]
-        except (OSError, EOFError, zlib.error):
+    for chunk in _unpack_chunks(stream):
+        chunks.append(chunk)
+        length, ended = length + len(chunk), not chunk
+        if not kept or length <= min(limit, UNPACKED_BYTES):
             kept, looked = length, stream.tell()
+        if length > limit:
+            break
     head = b"".join(chunks)
     if not head and not ended:  # nothing of it can be decompressed
         stream.seek(0)
         return FileSample(stream.read(CHUNK), (), size, whole=False, looked=min(size, CHUNK))
-    if ended and length <= limit:
+    if ended:
         return FileSample(head, (), size, packed=True, looked=size)
+    if length <= limit:  # what follows is damaged
+        kept, looked = length, stream.tell()
     return FileSample(head[:kept], (), size, whole=False, packed=True, looked=looked)
+
+
+def _unpack_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the content in parts, and an empty one at its end; what is damaged ends it without."""
+    chunk = b"-"
+    with gzip.GzipFile(fileobj=stream) as content:
+        while chunk:
+            try:
+                chunk = content.read1(CHUNK)
+            except (OSError, EOFError, zlib.error):
+                return
+            yield chunk
