@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
     from rtbot.storage.files import Files
@@ -20,7 +21,9 @@ HEAD_BYTES, PART_BYTES, PARTS = 1 << 20, 1 << 17, 9
 """Of a larger one: the beginning, and so many later parts; the last is its end."""
 
 GZIP = b"\x1f\x8b"
-CHUNK = 1 << 18
+CHUNK, UNPACKED_BYTES = 1 << 16, 1 << 22
+"""Of compressed content that is longer than what is looked at whole, so much is looked at."""
+
 
 MAGIC = {
     b"PAR1": "parquet",
@@ -121,19 +124,32 @@ def _read_parts(stream: BinaryIO, size: int, start: int) -> list[bytes]:
 def _unpack(stream: BinaryIO, size: int, limit: int) -> FileSample:
     """Decompress the content up to a limit; what is damaged ends it."""
     chunks: list[bytes] = []
-    length, ended = 0, False
-    with gzip.GzipFile(fileobj=stream) as content:
-        try:
-            while length <= limit and not ended:
-                chunks.append(content.read1(CHUNK))
-                length += len(chunks[-1])
-                ended = not chunks[-1]
-        except (OSError, EOFError, zlib.error):
-            pass
-        looked = stream.tell()
+    length, ended, kept, looked = 0, False, 0, 0
+    for chunk in _unpack_chunks(stream):
+        chunks.append(chunk)
+        length, ended = length + len(chunk), not chunk
+        if not kept or length <= min(limit, UNPACKED_BYTES):
+            kept, looked = length, stream.tell()
+        if length > limit:
+            break
     head = b"".join(chunks)
     if not head and not ended:  # nothing of it can be decompressed
         stream.seek(0)
         return FileSample(stream.read(CHUNK), (), size, whole=False, looked=min(size, CHUNK))
-    whole = ended and length <= limit
-    return FileSample(head[:limit], (), size, whole, packed=True, looked=size if whole else looked)
+    if ended:
+        return FileSample(head, (), size, packed=True, looked=size)
+    if length <= limit:  # what follows is damaged
+        kept, looked = length, stream.tell()
+    return FileSample(head[:kept], (), size, whole=False, packed=True, looked=looked)
+
+
+def _unpack_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the content in parts, and an empty one at its end; what is damaged ends it without."""
+    chunk = b"-"
+    with gzip.GzipFile(fileobj=stream) as content:
+        while chunk:
+            try:
+                chunk = content.read1(CHUNK)
+            except (OSError, EOFError, zlib.error):
+                return
+            yield chunk

@@ -26,7 +26,8 @@ ROW_WORD = re.compile(
     r"(?i:(?:.*[_ ])?(?:id|index|nr|no|row|record|seq|table)|)|.*[a-z](?:ID|Id|Nr|No)"
 )
 TAKEN = re.compile(
-    r"t|time|input|value_|null|true|false|yes|no|on|off|y|n|nan|inf|and|or|not|if|min|max|abs|sqrt|exp|log|floor|ceil|sign|round|isnan"
+    r"t|time|input|value_|null|true|false|yes|no|on|off|y|n|nan|inf"
+    r"|and|or|not|if|min|max|abs|sqrt|exp|log|floor|ceil|sign|round|isnan"
     r"|coalesce|.*_mean",
     re.IGNORECASE,
 )

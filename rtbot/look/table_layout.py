@@ -47,7 +47,8 @@ SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 
 TIME_WORD = re.compile(
     r"(?:^|[^a-z])(?:date|time|day|datetime|timestamp|ts|utc|datum|zeit|tag|uhrzeit|zeitstempel"
-    r"|fecha|hora|horodate|heure|jour|data|ora|czas|epoch|period|mtu|x_value|tijd|tidspunkt|year|yyyy|yy)"
+    r"|fecha|hora|horodate|heure|jour|data|ora|czas|epoch|period|mtu|x_value"
+    r"|tijd|tidspunkt|year|yyyy|yy)"
     r"(?:[^a-z]|$)|time$|^time|date$|^date|zeit$",
     re.IGNORECASE,
 )
