@@ -220,9 +220,7 @@ def _bind_only_changes(
     return _bind_changes(opening, path, inputs[0], None, own)
 
 
-def _bind_single(
-    source: Source, item: Input, column: Given, request: InputSpec
-) -> FileBinding:
+def _bind_single(source: Source, item: Input, column: Given, request: InputSpec) -> FileBinding:
     """Read a file of one input: the column given, its name, `value`, or the only one left.
 
     In a sparse file it is not known whether it is the only one, or if a given column may still

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph, Node, Ref
 
 PARAMETERS_SHOWN = 5
+
+
 @dataclass(frozen=True, slots=True)
 class BoxPort:
     """A port as it is shown: `label` may differ from its name; `looked_up` is may or last."""
