@@ -20,6 +20,7 @@ from rtbot.io.source_opener import SourceOpener
 from rtbot.io.sources.key_integers import is_key_integer
 from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.forms import TIME_NAMES
+from rtbot.tables.record_column import check_shared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -290,6 +291,7 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     if not source.sparse:
         columns |= {n: require_column(source, c) for n, c in given.items() if c is not None}
     names = [*columns.values(), *(name for one in records for name in one.fields)]
+    check_shared(names, records, source.file)
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names
