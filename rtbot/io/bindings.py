@@ -20,6 +20,7 @@ from rtbot.io.source_opener import SourceOpener
 from rtbot.io.sources.key_integers import is_key_integer
 from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.forms import TIME_NAMES
+from rtbot.tables.record_column import check_shared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -223,9 +224,7 @@ def _bind_only_changes(
     return _bind_changes(opening, path, inputs[0], None, own)
 
 
-def _bind_single(
-    source: Source, item: Input, column: Given, request: InputSpec
-) -> FileBinding:
+def _bind_single(source: Source, item: Input, column: Given, request: InputSpec) -> FileBinding:
     """Read a file of one input: the column given, its name, `value`, or the only one left.
 
     In a sparse file it is not known whether it is the only one, or if a given column may still
@@ -295,6 +294,7 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     if not source.sparse:
         columns |= {n: require_column(source, c) for n, c in given.items() if c is not None}
     names = [*columns.values(), *(name for one in records for name in one.fields)]
+    check_shared(names, records, source.file)
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]
     is_long = INPUT in source.names and VALUE in source.names

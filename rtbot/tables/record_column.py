@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables.text_columns import TextColumn
 
@@ -129,6 +130,15 @@ def split_records(column: Column, fields: Sequence[Field], name: str) -> dict[st
         for field in names:
             cells[field].append(given[field])
     return dict(cells)
+
+
+def check_shared(names: Sequence[str], records: Collection[Any], file: str | None = None) -> None:
+    """Raise DataError if one column would feed two inputs, of which some are records."""
+    twice = repeated(names) if records else None
+    if twice is not None:
+        hint = "name it after its input, as quote.bid, or name another column"
+        message = f"the column {twice!r} would feed two inputs"
+        raise DataError(message, code="RT215", hint=hint, file=file)
 
 
 def _check_names(given: Sequence[Any], names: Sequence[str], where: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from rtbot.core.errors import DataError, suggest_name
 from rtbot.tables import text_columns
 from rtbot.tables.convert import Columns, TableSpec, convert_table, name_field
 from rtbot.tables.forms import TIME_NAMES, Column, open_table
+from rtbot.tables.record_column import check_shared
 
 if TYPE_CHECKING:
     from rtbot.tables.convert import AnySpec
@@ -45,8 +46,11 @@ def _split_table(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]
     inputs = list(specs)
     first = specs[inputs[0]]
     form = open_table(data, first)
-    missing = [spec for spec in specs.values() if not {*_name_columns(spec, form)} <= {*form}]
+    columns = {name: _name_columns(spec, form) for name, spec in specs.items()}
+    missing = [specs[name] for name, names in columns.items() if not {*names} <= {*form}]
     if not missing:
+        records = [spec for spec in specs.values() if spec.fields]
+        check_shared([name for names in columns.values() for name in names], records)
         return {name: _split_wide(form, spec) for name, spec in specs.items()}
     named = [spec for spec in missing if spec.value is not None or spec.fields]
     if not named and "input" in form and "value" in form:

@@ -14,6 +14,7 @@ import pytest
 
 import rtbot
 from rtbot import ops
+from rtbot.builder import record
 from rtbot.builder.expression_text import format_operand
 from rtbot.builder.stub import render_stub
 from rtbot.expression import parse_expression, without_place
@@ -439,6 +440,40 @@ def test_operators_of_ones_own_have_constructors(twice):
     shown = str(inspect.signature(ops.TwiceForBuild)).replace("'", "")
     told = "(values: Stream, *, by: float | ParameterRef = 2.0, **about: Unpack[About]) -> Streams"
     assert shown == told
+
+
+def test_a_record_is_a_stream_for_each_field():
+    g = rtbot.Builder("quotes")
+    io = {"columns": {"bid": "Best Bid"}}
+    quote = g.input("quote", record(bid="number", ask="number?"), doc="x", io=io)
+    bid, ask = quote
+    assert quote.bid is quote["bid"] is bid
+    g.output(
+        spread=ask - bid, best={"bid": bid, "mean": ops.MovingAverage(bid, window=2)}, all=quote
+    )
+    expected = """
+inputs:
+  quote: {record: {bid: number, ask: "number?"}, doc: x, io: {columns: {bid: Best Bid}}}
+operators:
+  spread: quote.ask - quote.bid
+  moving_average: {type: MovingAverage, in: quote.bid, window: 2}
+outputs:
+  spread: spread
+  best: {bid: quote.bid, mean: moving_average}
+  all: {bid: quote.bid, ask: quote.ask}
+"""
+    built, loaded = g.graph(), rtbot.load(expected)
+    assert built.checked.nodes.keys() == loaded.checked.nodes.keys()
+    assert built.checked.outputs == loaded.checked.outputs
+    assert rtbot.load(built.to_yaml()).checked.outputs == loaded.checked.outputs
+    with pytest.raises(AttributeError, match="did you mean 'bid'"):
+        _ = quote.bidd
+    with pytest.raises(KeyError, match="there are bid, ask"):
+        quote["x"]
+    bad = rtbot.Builder("bad")
+    bad.output(x=bad.input("quote", record(t="number")).t)
+    with pytest.raises(rtbot.GraphError, match="as the time of a message"):
+        bad.graph()
 
 
 def test_the_stub_is_what_the_declarations_say():

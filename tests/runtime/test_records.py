@@ -199,6 +199,18 @@ def test_a_run_names_columns_and_goes_on_after_its_checkpoint(tmp_path, capsys):
     assert "there is no field 'bd'" in capsys.readouterr().err
 
 
+def test_one_column_does_not_feed_two_inputs(tmp_path):
+    graph = rtbot.load("inputs: {q: {record: {a: number}}, a: number}\noutputs: {x: q.a, y: a}\n")
+    (tmp_path / "q.csv").write_text("t,a\n1,2\n")
+    for data in (tmp_path / "q.csv", {"t": [1], "a": [2.0]}):
+        with pytest.raises(DataError, match="'a' would feed two inputs"):
+            graph.run(data)
+    (tmp_path / "q.csv").write_text("t,a,q.a\n1,2,3\n")
+    for data in (tmp_path / "q.csv", {"t": [1], "a": [2.0], "q.a": [3.0]}):
+        found = graph.run(data)
+        assert (found["x"]["value"].tolist(), found["y"]["value"].tolist()) == ([3.0], [2.0])
+
+
 def test_a_column_of_times_is_no_field(tmp_path):
     graph = rtbot.load("inputs: {a: {record: {time: integer, b: number}}}\noutputs: [a.b]\n")
     (tmp_path / "a.csv").write_text("time,b\n1,2\n")
