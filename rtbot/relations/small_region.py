@@ -49,13 +49,9 @@ class SmallRegion:
         for name, rows in self.sources.items():
             rows.put(given[name])
         for place, (step, _) in enumerate(self.steps):
-            for rows in step.inputs:
-                if rows.ends[1]:
-                    break
-            else:
+            if not (step.first.ends[1] or (step.rest and step.has_rows())):
                 step.output.ends[1] = 0
-                continue
-            if not step.take():
+            elif not step.take():
                 self._take_back(place)
                 return False
         for name, rows in self.streams.items():
@@ -69,7 +65,7 @@ class SmallRegion:
     def _take_back(self, last: int) -> None:
         """Take the transaction out of the first so many operators again."""
         for step, _ in reversed(self.steps[:last]):
-            if any(rows.ends[1] for rows in step.inputs):
+            if step.has_rows():
                 step.take_back()
         for step, _ in self.steps:
             step.ignored = step.absent = 0
@@ -92,7 +88,8 @@ class SmallRegion:
         counts = self.region.counts
         for step, name in self.steps:
             found = counts[name]
-            for rows in step.inputs:
+            found.rows_in += step.first.ends[1]
+            for rows in step.rest:
                 found.rows_in += rows.ends[1]
             found.rows_out += step.output.ends[1]
             if step.ignored or step.absent:
