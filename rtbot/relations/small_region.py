@@ -11,7 +11,7 @@ from rtbot.relations.small_steps import SmallStep, make_small_step
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbot.relations.region import Region
+    from rtbot.relations.region import OperatorCounts, Region
     from rtbot.relations.row_buffer import WaitingRow
 
 
@@ -29,14 +29,15 @@ class SmallRegion:
         self.sources = {
             source.name: RowBuffer(plan.streams[source.stream].width) for source in plan.sources
         }
-        self.steps: list[tuple[SmallStep, str]] = []
+        self.steps: list[tuple[SmallStep, OperatorCounts]] = []
         for step in region.steps:
             name = step.node.id
             given = [buffers[stream] for stream in step.node.inputs]
             if step.is_source:
                 given = [self.sources[name]]
             output = buffers[step.node.output]
-            self.steps.append((make_small_step(step.operator, given, output), name))
+            made = make_small_step(step.operator, given, output)
+            self.steps.append((made, region.counts[name]))
         self.streams = {name: buffers[stream] for name, stream in plan.outputs.items()}
         self.ordered = {name: RowBuffer(rows.size // 8) for name, rows in self.streams.items()}
         self.outputs = dict(self.streams)
@@ -85,9 +86,7 @@ class SmallRegion:
 
     def _count(self) -> None:
         """Count what every operator did."""
-        counts = self.region.counts
-        for step, name in self.steps:
-            found = counts[name]
+        for step, found in self.steps:
             found.rows_in += step.first.ends[1]
             for rows in step.rest:
                 found.rows_in += rows.ends[1]
