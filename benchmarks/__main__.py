@@ -10,7 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-BENCHMARKS = ("join", "windows", "bollinger", "keyed", "single", "waiting", "startup", "files")
+BENCHMARKS = (
+    *("join", "windows", "bollinger", "keyed", "single", "waiting", "startup", "files", "changes"),
+)
 
 
 def main() -> int:

@@ -18,8 +18,7 @@ def grow_array(array: np.ndarray, capacity: int, fill: Any) -> np.ndarray:
     """Return a copy with so many places: new ones hold `fill`, those beyond are left out."""
     if capacity == len(array):
         return array
-    zeros = fill == 0  # of which a system makes pages when they are written to
-    result = np.zeros(capacity, array.dtype) if zeros else np.full(capacity, fill, array.dtype)
+    result = np.full(capacity, fill, array.dtype)
     kept = min(capacity, len(array))
     result[:kept] = array[:kept]
     return result

@@ -1,10 +1,11 @@
 """Treaps: ordered values with the number of their copies, which come and go.
 
 A node of four words has a value, its copies (any number but 0), and the nodes with lesser and with
-greater values (0: none). The hash of the value is the priority, so that the tree depends on the
-values present alone. Values are compared as int64 or, `ranked`, by `ranks[value]`. Nodes are the
-entries of a pool (`rtbot.numeric.exact.weighted`). Everything takes a number of steps that grows
-with the logarithm of the number of values (Seidel and Aragon, Randomized search trees, 1996).
+greater values (0: none). The hash of the value (`draw_priority`) is the priority, so that the tree
+depends on the values present alone. Values are compared as int64 or, `ranked`, by `ranks[value]`.
+Nodes are the entries of a pool (`rtbot.numeric.exact.weighted`). Everything takes a number of steps
+that grows with the logarithm of the number of values (Seidel and Aragon, Randomized search trees,
+1996).
 """
 
 from rtbot.numeric.exact.weighted import free_entry, take_entry
@@ -28,6 +29,20 @@ def spread_bits(word):
 
 
 @step
+def draw_priority(word):
+    """Hash a word for the balance of a tree; the result is not negative.
+
+    Halves are multiplied and folded twice: what is linear in the word makes long chains.
+    """
+    product = (word & LOW_WORD) * 0x5851F42D
+    folded = (product ^ product >> 32) & LOW_WORD
+    product = (folded ^ (word >> 32 & LOW_WORD) ^ 0x14057B7E) * 0x4C957F2D
+    folded = (product ^ product >> 32) & LOW_WORD
+    product = (folded ^ 0x2C1B3C6D) * 0x297A2D39
+    return (product ^ product >> 32) & LOW_WORD ^ (folded & LOW_HALF) << 31
+
+
+@step
 def order_bits(word):
     """The word of a number as an integer of the same order, and back; NaN is the greatest."""
     return word if word >= 0 else word ^ SIGN_BITS
@@ -45,12 +60,12 @@ def add_copies(value, copies, at, pool, records, counters, nodes, ranks, ranked)
 
     `records[at]` is the root of the tree, and the next word the number of its nodes.
     """
-    rank, priority = rank_value(value, ranks, ranked), spread_bits(value)
+    rank, priority = rank_value(value, ranks, ranked), draw_priority(value)
     parent, side, node = 0, 0, records[at]
     above, above_side, below = 0, 0, -1
     while node > 0 and nodes[node * NODE] != value:
         known = nodes[node * NODE]
-        if below < 0 and spread_bits(known) < priority:
+        if below < 0 and draw_priority(known) < priority:
             above, above_side, below = parent, side, node
         parent = node
         side = LESSER if rank < rank_value(known, ranks, ranked) else GREATER
@@ -109,7 +124,7 @@ def merge_nodes(lesser, greater, nodes):
         return lesser + greater
     root, place = 0, 0
     while lesser > 0 and greater > 0:
-        if spread_bits(nodes[lesser * NODE]) >= spread_bits(nodes[greater * NODE]):
+        if draw_priority(nodes[lesser * NODE]) >= draw_priority(nodes[greater * NODE]):
             chosen = lesser
             following = lesser * NODE + GREATER
             lesser = nodes[following]

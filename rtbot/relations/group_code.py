@@ -52,6 +52,7 @@ STEPS: tuple[Callable[..., Any], ...] = (
     weighted.add_integer_moments,
     weighted.spread_of_moments,
     treap.spread_bits,
+    treap.draw_priority,
     treap.order_bits,
     treap.add_copies,
     treap.find_extreme,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrays import grow_array
+from rtbot.core.arrays import allocate_aligned
 from rtbot.numeric.exact import INTEGER_LIMB
 from rtbot.numeric.exact.weighted import BLOCK_COUNTS
 from rtbot.numeric.treap import GREATER, LESSER, NODE
@@ -24,6 +24,11 @@ ENTRIES_AT_FIRST = 15
 DIGIT_HIGHEST = 2**61
 
 
+def _allocate(words: int) -> np.ndarray:
+    """Return zeros, aligned so that a node is in one cache line."""
+    return allocate_aligned(words).view(np.int64)
+
+
 class EntryPool:
     """Entries of a fixed number of words, numbered from 1; see `rtbot.numeric.exact.weighted`.
 
@@ -37,7 +42,7 @@ class EntryPool:
     def fill(self, rows: np.ndarray) -> None:
         """Let these rows be the entries, in place of all others."""
         capacity = max(len(rows), ENTRIES_AT_FIRST)
-        self.entries = np.zeros((capacity + 1) * self.stride, np.int64)
+        self.entries = _allocate((capacity + 1) * self.stride)
         self.rows[1 : len(rows) + 1] = rows
         self.counters[self.base : self.base + 3] = 0, len(rows), capacity - len(rows)
 
@@ -45,7 +50,9 @@ class EntryPool:
         """Make room for twice as many entries, and for `least` more."""
         capacity = len(self.entries) // self.stride - 1
         more = max(capacity + 1, least)
-        self.entries = grow_array(self.entries, (capacity + more + 1) * self.stride, 0)
+        entries = _allocate((capacity + more + 1) * self.stride)
+        entries[: len(self.entries)] = self.entries
+        self.entries = entries
         self.counters[self.base + 2] += more
 
     @property

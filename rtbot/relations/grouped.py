@@ -27,6 +27,8 @@ FULL = (code.FULL_GROUPS, code.FULL_BLOCKS, code.FULL_NODES, code.FULL_TEXT_NODE
 CODE_OVERFLOW = "RT213"
 
 
+NOUGHTS = memoryview(np.zeros(code.ROWS_OUT + 1, np.int64))
+
 FEW = 64
 """So many rows are written to arrays that stay."""
 
@@ -106,11 +108,11 @@ class GroupedOperator:
 
         `arguments` are those of a call. If the code is not DONE, `undo_few` has to follow.
         """
-        self._counters[: code.ROWS_OUT + 1] = 0
+        self._heads[: code.ROWS_OUT + 1] = NOUGHTS
         if self._text_places:
             self._prepare(rows.copy())
         result = self._call_loop(arguments)
-        return result, int(self._counters[code.ROW])
+        return result, self._heads[code.ROW]
 
     def undo_few(self, deltas: Deltas, row: int) -> None:
         """Take back the rows before `row` of a transaction that is bad."""
@@ -203,6 +205,7 @@ class GroupedOperator:
         }
         arrays["record_floats"] = arrays["records"].view(np.float64)
         self._counters = self.store.counters
+        self._heads = memoryview(self._counters)
         self._arguments = [arrays[name] for name in self._parameters]
 
     def _find_fill(self) -> Any:

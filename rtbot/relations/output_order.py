@@ -58,12 +58,12 @@ def _order_by_keys(
     rows, transactions = len(deltas), len(sizes)
     starts = np.zeros(transactions + 1, np.int64)
     places, nets = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(2)]
+    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(4)]
     done, code, count = kernels.order_transactions(
         marks, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets,
         places, starts,
     )  # fmt: skip
-    words = deltas.words[places[:count]]
+    words = deltas.words.take(places[:count], axis=0)
     made = Deltas(starts[: done + 1], words, trim_array(nets, int(count)))
     return made, int(done), -1 if code == hash_tables.DONE else int(scratch[1][0])
 

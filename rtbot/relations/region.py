@@ -276,7 +276,8 @@ class Region:
                 step.operator.restore(given[name]["state"], own)
             except KeyError as error:
                 raise ValueError(f"{name}: there is no {error}") from error
-            self.counts[name] = OperatorCounts(**given[name]["counts"])
+            for counter, count in given[name]["counts"].items():
+                setattr(self.counts[name], counter, count)
 
 
 def make_source_node(source: ChangeSource) -> RegionNode:

@@ -11,7 +11,7 @@ from rtbot.relations.small_steps import SmallStep, make_small_step
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rtbot.relations.region import Region
+    from rtbot.relations.region import OperatorCounts, Region
     from rtbot.relations.row_buffer import WaitingRow
 
 
@@ -29,14 +29,15 @@ class SmallRegion:
         self.sources = {
             source.name: RowBuffer(plan.streams[source.stream].width) for source in plan.sources
         }
-        self.steps: list[tuple[SmallStep, str]] = []
+        self.steps: list[tuple[SmallStep, OperatorCounts]] = []
         for step in region.steps:
             name = step.node.id
             given = [buffers[stream] for stream in step.node.inputs]
             if step.is_source:
                 given = [self.sources[name]]
             output = buffers[step.node.output]
-            self.steps.append((make_small_step(step.operator, given, output), name))
+            made = make_small_step(step.operator, given, output)
+            self.steps.append((made, region.counts[name]))
         self.streams = {name: buffers[stream] for name, stream in plan.outputs.items()}
         self.ordered = {name: RowBuffer(rows.size // 8) for name, rows in self.streams.items()}
         self.outputs = dict(self.streams)
@@ -49,13 +50,9 @@ class SmallRegion:
         for name, rows in self.sources.items():
             rows.put(given[name])
         for place, (step, _) in enumerate(self.steps):
-            for rows in step.inputs:
-                if rows.ends[1]:
-                    break
-            else:
+            if not (step.first.ends[1] or (step.rest and step.has_rows())):
                 step.output.ends[1] = 0
-                continue
-            if not step.take():
+            elif not step.take():
                 self._take_back(place)
                 return False
         for name, rows in self.streams.items():
@@ -69,7 +66,7 @@ class SmallRegion:
     def _take_back(self, last: int) -> None:
         """Take the transaction out of the first so many operators again."""
         for step, _ in reversed(self.steps[:last]):
-            if any(rows.ends[1] for rows in step.inputs):
+            if step.has_rows():
                 step.take_back()
         for step, _ in self.steps:
             step.ignored = step.absent = 0
@@ -89,10 +86,9 @@ class SmallRegion:
 
     def _count(self) -> None:
         """Count what every operator did."""
-        counts = self.region.counts
-        for step, name in self.steps:
-            found = counts[name]
-            for rows in step.inputs:
+        for step, found in self.steps:
+            found.rows_in += step.first.ends[1]
+            for rows in step.rest:
                 found.rows_in += rows.ends[1]
             found.rows_out += step.output.ends[1]
             if step.ignored or step.absent:

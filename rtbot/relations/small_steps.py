@@ -34,6 +34,11 @@ class SmallStep:
         self, operator: RegionOperator, inputs: Sequence[RowBuffer], output: RowBuffer
     ) -> None:
         self.operator, self.inputs, self.output = operator, inputs, output
+        self.first, self.rest = inputs[0], inputs[1:]
+
+    def has_rows(self) -> bool:
+        """Return whether any input has rows."""
+        return any(rows.ends[1] for rows in self.inputs)
 
     def take(self) -> bool:
         """Take the rows of all inputs as one transaction, and fill the output.
@@ -221,8 +226,8 @@ class RowwiseStep(SmallStep):
         function = getattr(functions.module, functions.functions["rows"])
         if function(*self.parts[count], *self.others) >= 0:
             return False
-        out.ends[1] = 0
         if self.keeps:
+            out.ends[1] = 0
             for row in range(count):
                 if self.flags[row]:
                     out.take(given, row)

@@ -119,17 +119,19 @@ class ChangeRegion:
     def _take_rows(self, until: int) -> dict[str, Sequence[WaitingRow]] | None:
         """Return the rows of every source up to a time, if all have one time and they are few."""
         found: dict[str, Sequence[WaitingRow]] = {}
-        times = set()
+        first = LAST
+        for feed in self.feeds.values():
+            first = min(first, feed.find_first())
         for name, feed in self.feeds.items():
             if not feed.hold_singly():
                 return None
-            rows = feed.single
-            count = 0
-            while count < len(rows) and rows[count][0] <= until:
-                times.add(rows[count][0])
-                count += 1
-                if count > ROOM or len(times) > 1:
+            rows, count = feed.single, 0
+            for at, _, _ in rows:
+                if at > until:
+                    break
+                if at != first or count == ROOM:
                     return None
+                count += 1
             found[name] = rows[:count]
         return found
 

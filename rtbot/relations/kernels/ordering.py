@@ -30,7 +30,7 @@ def mark_unordered(starts, words, width, weights, marks):
 
 
 def order_transactions(
-    marks, starts, keys, width, weights, order, other, nets, places, out_starts
+    marks, starts, keys, width, weights, order, other, heads, spare, nets, places, out_starts
 ):  # fmt: skip
     """Net and order the rows of transactions: (transactions done, code, rows out).
 
@@ -49,7 +49,7 @@ def order_transactions(
                 nets[out] = weights[row]
                 out += 1
         else:
-            sort_rows(begin, count, keys, width, order, other)
+            sort_rows(begin, count, keys, width, order, other, heads, spare)
             groups = net_rows(count, keys, width, weights, order, other)
             if groups < 0:
                 return at, OVERFLOW, out
@@ -68,50 +68,67 @@ def compare_rows(keys, width, a, b):
     return 0
 
 
-def sort_rows(begin, count, keys, width, order, other):
-    """Put the rows from `begin` on into `order`, sorted by keys: a merge sort from below."""
+def is_before(head, row, other_head, other, keys, width):
+    """Whether a row with this first word comes before another one."""
+    if head != other_head:
+        return head < other_head
+    return compare_rows(keys, width, row, other) < 0
+
+
+def sort_rows(begin, count, keys, width, order, other, heads, spare):
+    """Put the rows from `begin` on into `order`, sorted by keys: a merge sort from below.
+
+    Their first words are in `heads`, so that most comparisons read what is close together.
+    """
     for place in range(count):
         order[place] = begin + place
+        heads[place] = keys[(begin + place) * width]
     start = 0
     while start < count:
-        insert_rows(start, min(start + SHORT, count), keys, width, order)
+        insert_rows(start, min(start + SHORT, count), keys, width, order, heads)
         start += SHORT
     size = SHORT
     while size < count:
         start = 0
         while start < count:
             merge_rows(start, min(start + size, count), min(start + 2 * size, count),
-                       keys, width, order, other)  # fmt: skip
+                       keys, width, order, other, heads, spare)  # fmt: skip
             start += 2 * size
         for place in range(count):
             order[place] = other[place]
+            heads[place] = spare[place]
         size *= 2
 
 
-def insert_rows(first, last, keys, width, order):
+def insert_rows(first, last, keys, width, order, heads):
     """Sort a few places of `order` by insertion."""
     for place in range(first + 1, last):
-        row = order[place]
+        row, head = order[place], heads[place]
         at = place
-        while at > first and compare_rows(keys, width, row, order[at - 1]) < 0:
+        while at > first and is_before(head, row, heads[at - 1], order[at - 1], keys, width):
             order[at] = order[at - 1]
+            heads[at] = heads[at - 1]
             at -= 1
         order[at] = row
+        heads[at] = head
 
 
-def merge_rows(first, middle, last, keys, width, order, other):
+def merge_rows(first, middle, last, keys, width, order, other, heads, spare):
     """Merge two sorted parts of `order` into `other`."""
     left, right = first, middle
     for place in range(first, last):
-        takes_left = right >= last or (
-            left < middle and compare_rows(keys, width, order[right], order[left]) >= 0
+        takes_right = left >= middle or (
+            right < last
+            and is_before(heads[right], order[right], heads[left], order[left], keys, width)
         )
-        if takes_left:
-            other[place] = order[left]
-            left += 1
-        else:
+        if takes_right:
             other[place] = order[right]
+            spare[place] = heads[right]
             right += 1
+        else:
+            other[place] = order[left]
+            spare[place] = heads[left]
+            left += 1
 
 
 def net_rows(count, keys, width, weights, order, other):
