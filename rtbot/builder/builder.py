@@ -144,9 +144,29 @@ class Builder:
 
         `io` are keys of `io` that are other ones for this input.
         """
-        place = find_call_site()
         more = {key: to_argument(value) for key, value in (("doc", doc), ("io", io)) if value}
-        self.inputs.append(Entry(name, {"type": type, **more} if more else type, place))
+        return self._add_input(name, {"type": type, **more} if more else type)
+
+    def changes(
+        self,
+        name: str,
+        fields: Mapping[str, str],
+        *,
+        unique: Sequence[str] = (),
+        doc: str = "",
+        io: InputSettings | None = None,
+    ) -> Stream:
+        """Add an input whose rows are inserted and deleted: the types of its fields by name.
+
+        With `unique`, the fields of a key, a row replaces the one with its key.
+        """
+        given = (("unique", list(unique)), ("doc", doc), ("io", io))
+        more = {key: to_argument(value) for key, value in given if value}
+        return self._add_input(name, {"changes": dict(fields), **more})
+
+    def _add_input(self, name: str, declared: Any) -> Stream:
+        place = find_call_site()
+        self.inputs.append(Entry(name, declared, place))
         made = BuiltNode(place, self.next_number(), id=name)
         return Stream(self, "stream", (), BuiltPort(made), place)
 
