@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rtbot.core.aligned_text import align_cells
 from rtbot.expression.rules import ARGUMENTS
-from tests import families, generate
+from tests import change_graphs, families, generate
 from tests.catalogue import catalogue
 from tests.checks import CaseChecks, port_kind
 from tests.fuzz_files import limit_memory
@@ -73,6 +73,7 @@ FLOORS = {
     "advance behind closed keys": 0.005,
     "refused, then advance": 0.03,
     **{f"wrong {what}": 0.003 for what in WRONGS},
+    **{name: floor / change_graphs.SHARE for name, floor in change_graphs.FLOORS.items()},
     "threads": 0.01,
     "message by threads": 0.2,
     **{f"input {kind}{null}": 0.02 for kind in KINDS for null in ("", "?")},
@@ -83,7 +84,7 @@ FLOORS = {
 """How often, per graph, each thing must at least have been met, on average."""
 BY_THE_ENGINE = (
     *("restore", "refused", "wrong", "second row", "key closed", "closed keys", "advance behind"),
-    *("threads", "message by threads"),
+    *("threads", "message by threads", "change", "bad transactions"),
 )
 """How the names of those begin that are met where the engine runs, and not in the cases alone."""
 OPERATOR_FLOOR = 0.01
@@ -92,6 +93,9 @@ OPERATOR_FLOOR = 0.01
 
 def run_case(name, *, compiled=False, coverage=None):
     """Check the case of a name such as "7/123"; raises Mismatch or what the engine raised."""
+    if change_graphs.is_change_case(name):
+        change_graphs.check(name, coverage, compiled=compiled)
+        return
     check(draw_case(name, compiled=compiled), compiled=compiled, coverage=coverage)
 
 
@@ -135,6 +139,8 @@ def report(name, *, compiled):
             return type(error) is type(first)
         return False
 
+    if change_graphs.is_change_case(name):
+        return change_graphs.report(name, compiled=compiled)
     case = draw_case(name, compiled=compiled)
     try:
         check(case, compiled=compiled)
@@ -169,11 +175,13 @@ def names_of(options):
 
 
 def with_families(seed, numbers):
-    """Names of plain cases, and of those of the families that come with some of them."""
+    """Names of plain cases, of families that come with some of them, and of graphs of changes."""
     for number in numbers:
         yield f"{seed}/{number}"
         if name := families.between(seed, number):
             yield name
+        if number % change_graphs.SHARE == 0:
+            yield f"{seed}/{change_graphs.PREFIX}{number}"
 
 
 def list_remembered():
@@ -290,12 +298,9 @@ def main(given=None):
         _say(f"\nFAILED, replay: python -m tests.torture --case {name} --compiled {compiled:d}")
         if not options.no_shrink:
             _say(report(name, compiled=compiled))
-    unmet = (
-        {}
-        if options.case or options.no_floors
-        else missing(coverage, done + compiled_done, catalogue())
-    )
-    tell(coverage, done + compiled_done, unmet, all_counters=options.coverage)
+    graphs = done + compiled_done - coverage["change graphs"]
+    unmet = {} if options.case or options.no_floors else missing(coverage, graphs, catalogue())
+    tell(coverage, graphs, unmet, all_counters=options.coverage)
     cache.cleanup()
     return min(len(failed) + len(compiled_failed) + len(unmet), 100)
 

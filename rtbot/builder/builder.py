@@ -172,18 +172,41 @@ class Builder:
         That of a `record` is a stream for each of its fields. `io` are keys of `io` that are other
         ones for this input.
         """
-        place = find_call_site()
         more = {key: to_argument(value) for key, value in (("doc", doc), ("io", io)) if value}
-        made = BuiltNode(place, self.next_number(), id=name)
-        if isinstance(type, Record):
-            self.inputs.append(Entry(name, {"record": dict(type.fields), **more}, place))
-            fields = {
-                field: Stream(self, "stream", (), BuiltPort(made, field), place)
-                for field in type.fields
-            }
-            return Fields(name, {field: field for field in fields}, fields)
-        self.inputs.append(Entry(name, {"type": type, **more} if more else type, place))
-        return Stream(self, "stream", (), BuiltPort(made), place)
+        if not isinstance(type, Record):
+            return self._add_input(name, {"type": type, **more} if more else type)
+        made = self._add_node(name, {"record": dict(type.fields), **more})
+        fields = {
+            field: Stream(self, "stream", (), BuiltPort(made, field), made.place)
+            for field in type.fields
+        }
+        return Fields(name, {field: field for field in fields}, fields)
+
+    def changes(
+        self,
+        name: str,
+        fields: Mapping[str, str],
+        *,
+        unique: Sequence[str] = (),
+        doc: str = "",
+        io: InputSettings | None = None,
+    ) -> Stream:
+        """Add an input whose rows are inserted and deleted: the types of its fields by name.
+
+        With `unique`, the fields of a key, a row replaces the one with its key.
+        """
+        given = (("unique", list(unique)), ("doc", doc), ("io", io))
+        more = {key: to_argument(value) for key, value in given if value}
+        return self._add_input(name, {"changes": dict(fields), **more})
+
+    def _add_input(self, name: str, declared: Any) -> Stream:
+        made = self._add_node(name, declared)
+        return Stream(self, "stream", (), BuiltPort(made), made.place)
+
+    def _add_node(self, name: str, declared: Any) -> BuiltNode:
+        place = find_call_site()
+        self.inputs.append(Entry(name, declared, place))
+        return BuiltNode(place, self.next_number(), id=name)
 
     def parameter(
         self,

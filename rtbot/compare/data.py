@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compare.schedules import Row
-from rtbot.tables import Columns
-from rtbot.tables.concat import concat_columns
+from rtbot.compare.schedules import Change, Row
+from rtbot.tables import Columns, TextColumn
+from rtbot.tables.change_rows import ChangeRows
+from rtbot.tables.concat import concat_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    Table = Columns | ChangeRows
 
 
 class Data:
@@ -25,7 +28,7 @@ class Data:
 
     def __init__(
         self,
-        tables: Mapping[str, Columns],
+        tables: Mapping[str, Table],
         key: tuple[str, ...],
         sources: np.ndarray,
         places: np.ndarray,
@@ -34,7 +37,7 @@ class Data:
         self.sources, self.places = sources, places
 
     @classmethod
-    def of(cls, tables: Mapping[str, Columns], key: tuple[str, ...]) -> Data:
+    def of(cls, tables: Mapping[str, Table], key: tuple[str, ...]) -> Data:
         """Put the rows of tables in order."""
         counts = [len(table) for table in tables.values()]
         newest = [np.maximum.accumulate(table.time) for table in tables.values()]
@@ -51,25 +54,37 @@ class Data:
         chosen = np.asarray(numbers, np.int64)
         return Data(self.whole, self.key, self.sources[chosen], self.places[chosen])
 
-    def tables(self, numbers: Sequence[int] | np.ndarray | None = None) -> dict[str, Columns]:
+    @property
+    def has_changes(self) -> bool:
+        """Whether an input has changes."""
+        return any(isinstance(table, ChangeRows) for table in self.whole.values())
+
+    def tables(self, numbers: Sequence[int] | np.ndarray | None = None) -> dict[str, Table]:
         """Return tables of these rows, in their order, or of all; only of inputs that have some."""
         chosen = slice(None) if numbers is None else np.asarray(numbers, np.int64)
         sources, places = self.sources[chosen], self.places[chosen]
         found = {
-            name: take_rows(table, places[sources == source])
+            name: table.take(chosen_rows)
+            if isinstance(table, ChangeRows)
+            else take_rows(table, chosen_rows)
             for source, (name, table) in enumerate(self.whole.items())
+            for chosen_rows in [places[sources == source]]
         }
         return {name: table for name, table in found.items() if len(table)}
 
     def drop_key(self) -> Data:
         """Return the rows of a single key as those of a run without keys."""
-        tables = {name: replace(table, keys=()) for name, table in self.whole.items()}
+        series = {n: table for n, table in self.whole.items() if isinstance(table, Columns)}
+        tables = {name: replace(table, keys=()) for name, table in series.items()}
         return Data(tables, (), self.sources, self.places)
 
     @cached_property
     def rows(self) -> list[Row]:
         """The rows one by one."""
-        cells = [table.cells() for table in self.whole.values()]
+        cells: list[Any] = [
+            _list_changes(table) if isinstance(table, ChangeRows) else table.cells()
+            for table in self.whole.values()
+        ]
         names = list(self.whole)
         return [
             Row(names[source], row[:-2], row[-2], row[-1])
@@ -86,6 +101,19 @@ class Data:
         return found
 
 
+def _list_changes(table: ChangeRows) -> list[tuple[int, Change]]:
+    """Return the time and the change of every row."""
+    columns = []
+    for values, valid in zip(table.columns, table.valid, strict=True):
+        cells = (values.to_objects() if isinstance(values, TextColumn) else values).tolist()
+        if valid is not None:
+            cells = [c if known else None for c, known in zip(cells, valid.tolist(), strict=True)]
+        columns.append(cells)
+    heads = zip(table.time.tolist(), table.weight.tolist(), strict=True)
+    rows = zip(heads, zip(*columns, strict=True), strict=True)
+    return [(time, Change(weight, cells)) for (time, weight), cells in rows]
+
+
 def take_rows(table: Columns, rows: np.ndarray) -> Columns:
     """Return these rows of a table."""
     keys = tuple(
@@ -100,12 +128,15 @@ class PushCollector:
     """Tables as they are pushed, to be concatenated; what no input takes (nulls) is left out."""
 
     def __init__(self, inputs: Iterable[str], key: tuple[str, ...]) -> None:
-        self.parts: dict[str, list[Columns]] = {name: [] for name in inputs}
+        self.parts: dict[str, list[Table]] = {name: [] for name in inputs}
         self.key = key
 
-    def add(self, tables: Mapping[str, Columns]) -> dict[str, Columns]:
+    def add(self, tables: Mapping[str, Table]) -> dict[str, Table]:
         """Take the tables of a push, and return them as they are to be pushed."""
-        given = {name: replace(table, nulls=0) for name, table in tables.items()}
+        given: dict[str, Table] = {
+            name: replace(table, nulls=0) if isinstance(table, Columns) else table
+            for name, table in tables.items()
+        }
         for name, table in given.items():
             self.parts[name].append(table)
         return given
@@ -118,9 +149,9 @@ class PushCollector:
         )
 
 
-def _concat_tables(parts: Sequence[Columns], width: int) -> Columns:
+def _concat_tables(parts: Sequence[Table], width: int) -> Table:
     """Concatenate tables of one input; without any, the table is empty."""
     if any(len(part) for part in parts):
-        return concat_columns(parts)
+        return concat_rows(parts)
     nothing = np.empty(0, np.int64)
     return Columns(nothing, nothing.astype(np.float64), None, (nothing,) * width)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compare.canonical_outputs import Outputs
 from rtbot.compare.data import PushCollector
 from rtbot.compare.run_variants import VariantComparison
-from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles, start_series
+from rtbot.compare.sessions import ENDLESS, ReleasedRows, compiles
 from rtbot.core.errors import RtbotError
 from rtbot.io.bindings import InputSpec, make_input_spec
 from rtbot.io.pushes import push_all, push_inputs
 from rtbot.tables import order_by_time, split_by_input, to_columns
+from rtbot.tables.change_rows import ChangeSpec, order_changes, to_change_rows
 from rtbot.tables.column_names import ColumnNames
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from rtbot.compare.report import ComparisonReport
     from rtbot.compare.run_variants import Tell
     from rtbot.compare.variants import ComparisonOptions
+    from rtbot.tables import Columns
+    from rtbot.tables.change_rows import ChangeRows
     from rtbot.tables.time_column import TimeColumn
 
 
@@ -35,25 +38,22 @@ class RecordingReader:
         self, graph: Graph, key: Sequence[str] | str | None, columns: ColumnNames | None = None
     ) -> None:
         given = columns or ColumnNames()
-        self.session = start_series(
-            graph,
+        self.session = graph.start(
             key,
             time=given.time,
             inputs=given.inputs,
             queue_limit=ENDLESS,
             compiled=compiles(),
         )
-        self.released = ReleasedRows(self.session)
+        self.released = ReleasedRows(graph, self.session)
         self.gathering = PushCollector(graph.checked.inputs, self.session.key)
         self._fault = ""
 
     def push(self, data: Any, *, sort: bool = False) -> None:
         """Push {input: table}, or one table of all inputs."""
-        specs = self.session.specs
+        specs: Any = self.session.specs
         given = split_by_input(data, specs)
-        known = {n: to_columns(t, specs[n]) for n, t in given.items() if n in specs}
-        if sort:
-            known = {name: order_by_time(table) for name, table in known.items()}
+        known = {n: _read_table(t, specs[n], sort) for n, t in given.items() if n in specs}
         if len(known) < len(given):
             self.session.push(given)  # which refuses it
         tables = self.gathering.add(known)
@@ -83,6 +83,14 @@ class RecordingReader:
             raise
         except Exception as error:  # noqa: BLE001 (it is compared, and made small)
             self._fault = f"{type(error).__name__}: {error}"
+
+
+def _read_table(table: Any, spec: Any, sort: bool) -> Columns | ChangeRows:
+    if isinstance(spec, ChangeSpec):
+        rows = to_change_rows(table, spec)
+        return order_changes(rows) if sort else rows
+    columns = to_columns(table, spec)
+    return order_by_time(columns) if sort else columns
 
 
 def compare(

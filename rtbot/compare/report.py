@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compare.canonical_outputs import format_row
+from rtbot.compare.schedules import Change
 from rtbot.core.aligned_text import align_cells
 from rtbot.core.number_text import format_count
 
@@ -71,7 +72,7 @@ class MinimalDifference:
         if found.told:
             yield found.told
             return
-        heads = ", ".join([*self.data.key, "t", "value"])
+        heads = ", ".join(found.columns)
         yield f"output {found.output}, row {found.row + 1} ({heads}):"
         pairs = ((REFERENCE, found.expected, found.found), (self.way, found.found, found.expected))
         cells = [[name, format_row(row, other)] for name, row, other in pairs]
@@ -169,6 +170,8 @@ def format_rows(rows: list[Row], key: tuple[str, ...]) -> Iterator[str]:
 
 
 def _format_cell(value: Any) -> str:
+    if isinstance(value, Change):
+        return f"{value.weight:+d} ({', '.join(map(_format_cell, value.cells))})"
     return "null" if value is None else repr(value)
 
 
@@ -206,5 +209,7 @@ def _cell_to_json(value: Any) -> Any:
     """Return a value as JSON has it: `nan`, `inf` and `-inf` are text."""
     if isinstance(value, dict):
         return {name: _cell_to_json(cell) for name, cell in value.items()}
+    if isinstance(value, Change):
+        return [value.weight, list(map(_cell_to_json, value.cells))]
     finite = not isinstance(value, float) or value - value == 0
     return value if finite else repr(value)

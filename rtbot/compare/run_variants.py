@@ -90,7 +90,11 @@ class VariantComparison:
         yield from list_variants(self.data, self.options, interprets=self.interprets)
         if self.interprets:
             self.left_out.append("compiled code: RTBOT_INTERPRET is set")
-        if not self.data.key:
+        if self.data.has_changes:
+            self.left_out.append(
+                "other column types, every key alone: there are tables that change"
+            )
+        elif not self.data.key:
             self.left_out.append("every key alone: the run has no key")
         if not self.options.spark:
             self.left_out.append("Spark: it was not asked for")

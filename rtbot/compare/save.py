@@ -14,17 +14,18 @@ import numpy as np
 from rtbot.compare.data import Data
 from rtbot.compare.report import ComparisonReport, MinimalDifference, VariantOutcome
 from rtbot.compare.run_variants import Trial, VariantComparison
-from rtbot.compare.schedules import Row
-from rtbot.compare.sessions import start_series
+from rtbot.compare.schedules import Change, Row
 from rtbot.compare.variants import AloneAttempt, Attempt, ComparisonOptions, StepsAttempt
 from rtbot.core.errors import DataError
 from rtbot.storage.files import Files
 from rtbot.tables import to_columns
+from rtbot.tables.change_rows import ChangeSpec, to_change_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbot.api import Graph
+    from rtbot.tables.change_rows import ChangeRows
 
 GRAPH, DIFFERENCE = "graph.yaml", "difference.json"
 FORMAT = 1
@@ -109,7 +110,7 @@ def _read_file(path: str) -> dict[str, Any]:
 
 def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
     """Put rows into tables, and keep their order."""
-    specs = start_series(graph, key, compiled=False).specs
+    specs: Any = graph.start(key, compiled=False).specs
     own: dict[str, list[Row]] = {name: [] for name in specs}
     sources, places = [], []
     for row in rows:
@@ -117,16 +118,27 @@ def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data
         places.append(len(own[row.input]))
         own[row.input].append(row)
     tables = {
-        name: to_columns([[*row.key, row.time, row.value] for row in own[name]], spec)
+        name: _build_changes(own[name], spec)
+        if isinstance(spec, ChangeSpec)
+        else to_columns([[*row.key, row.time, row.value] for row in own[name]], spec)
         for name, spec in specs.items()
     }
     return Data(tables, key, np.array(sources, np.int64), np.array(places, np.int64))
+
+
+def _build_changes(rows: Sequence[Row], spec: ChangeSpec) -> ChangeRows:
+    names = spec.schema.names
+    changes = [(row.time, *row.value) for row in rows]
+    table = [[t, weight, dict(zip(names, cells, strict=True))] for t, weight, cells in changes]
+    return to_change_rows(table, spec)
 
 
 def _encode_value(value: Any) -> Any:
     """Return a value as JSON has it; NaN with its bits, and infinities, as text."""
     if isinstance(value, dict):
         return {"fields": {name: _encode_value(cell) for name, cell in value.items()}}
+    if isinstance(value, Change):
+        return {"weight": value.weight, "cells": list(map(_encode_value, value.cells))}
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return {"bits": struct.pack(">d", value).hex()}
@@ -135,6 +147,8 @@ def _encode_value(value: Any) -> Any:
 def _decode_value(value: Any) -> Any:
     if isinstance(value, dict) and "fields" in value:
         return {name: _decode_value(cell) for name, cell in value["fields"].items()}
+    if isinstance(value, dict) and "weight" in value:
+        return Change(value["weight"], tuple(map(_decode_value, value["cells"])))
     if isinstance(value, dict):
         return struct.unpack(">d", bytes.fromhex(value["bits"]))[0]
     return value

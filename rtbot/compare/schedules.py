@@ -21,8 +21,15 @@ if TYPE_CHECKING:
     """Further steps, by the order of rows, how many of them are pushed, and the restlessness."""
 
 
+class Change(NamedTuple):
+    """The value of a row of changes: its weight, and a cell for every field, None for null."""
+
+    weight: int
+    cells: tuple[Any, ...]
+
+
 class Row(NamedTuple):
-    """One arrival at an input; `key` has a cell for every key column."""
+    """One arrival at an input; `key` has a cell for every key column, of changes none."""
 
     input: str
     key: tuple[Any, ...]

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
+from rtbot.compare.schedules import Change
 from rtbot.core.modes import NEVER, NOW, choose_mode
-from rtbot.graph.later import refuse_changes
+from rtbot.graph.output_types import list_output_types
+from rtbot.tables import Columns
+from rtbot.tables.change_rows import name_time, name_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rtbot.api import Graph
     from rtbot.compare.data import Data
-    from rtbot.compare.schedules import Step
+    from rtbot.compare.schedules import Row, Step
+    from rtbot.operator import Type
     from rtbot.runtime.session import Session
-    from rtbot.tables import Columns
+    from rtbot.runtime.staged_session import StagedSession
 
     Form = Callable[[Columns, str, tuple[str, ...]], Any]
     """Makes a table of another kind of columns, given `io.unit` and the key columns."""
@@ -37,10 +41,11 @@ class DisorderError(Exception):
 class ReleasedRows:
     """What a session releases, from batches and from single messages, in its order."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, graph: Graph, session: Session | StagedSession) -> None:
         self.key = session.key
-        plan = session.plan
-        self._types = {name: plan.streams[s].types[p] for name, (s, p) in plan.places.items()}
+        self._types = list_output_types(graph.checked)
+        kinds = self._types.items()
+        self.schemas = {name: kind.schema for name, kind in kinds if kind.schema is not None}
         self._parts: dict[str, list[Table]] = {name: [] for name in self._types}
         self._single: dict[str, list[Any]] = {name: [] for name in self._types}
 
@@ -48,9 +53,14 @@ class ReleasedRows:
         """Take what a push released."""
         self._flush_single()
         for name, table in result.items():
-            if not is_ordered(table, self.key):
+            schema = self.schemas.get(name)
+            time = table["t" if schema is None else name_time(schema.names)]
+            in_order = (
+                is_ordered(table, self.key) if schema is None else (time[1:] >= time[:-1]).all()
+            )
+            if not in_order:
                 raise DisorderError(f"a result of {name} is not in the order of key and time")
-            if len(table["t"]):
+            if len(time):
                 self._parts[name].append(table)
 
     def add_rows(self, released: Mapping[str, Any]) -> None:
@@ -65,19 +75,22 @@ class ReleasedRows:
                 self._single[name] = []
 
     def _make_table(self, name: str, rows: Sequence[Any]) -> Table:
+        schema = self.schemas.get(name)
+        if schema is not None:
+            times, weights, fields = zip(*rows, strict=True)
+            found = {name_time(schema.names): np.array(times, np.int64)}
+            found[name_weight(schema.names)] = np.array(weights, np.int64)
+            for field in schema:
+                found |= _make_column(field.name, [row[field.name] for row in fields], field.type)
+            return found
         *keys, times, values = zip(*rows, strict=True)
         table: dict[str, np.ndarray] = {}
         columns = list(zip(*keys[0], strict=True)) if len(self.key) > 1 else keys
         for column, cells in zip(self.key, columns, strict=True):
             integers = all(isinstance(cell, int) for cell in cells)
             table[column] = np.array(cells, np.int64 if integers else object)
-        kind = self._types[name]
         table["t"] = np.array(times, np.int64)
-        known = [cell is not None for cell in values]
-        filler = None if kind.kind == "text" else 0
-        filled = [filler if value is None else value for value in values]
-        table["value"] = np.array(filled, DTYPES[kind.kind])
-        return table | ({"value_valid": np.array(known)} if kind.nullable else {})
+        return table | _make_column("value", values, self._types[name])
 
     def outputs(self, last: Mapping[str, Table], account: Mapping[str, Any] | None) -> Outputs:
         """Return all outputs, `last` being what the end of the session released."""
@@ -86,18 +99,17 @@ class ReleasedRows:
         for name, parts in self._parts.items():
             given = parts or [last[name]]
             whole = {column: np.concatenate([p[column] for p in given]) for column in given[0]}
-            tables[name] = sort_by_key(whole, self.key)
-        return Outputs(tables, self.key, account)
+            tables[name] = whole if name in self.schemas else sort_by_key(whole, self.key)
+        return Outputs(tables, self.key, account, schemas=self.schemas)
 
 
-def start_series(graph: Graph, key: Any, **options: Any) -> Session:
-    """Start a session; raise GraphError for a graph with tables that change."""
-    from rtbot.runtime.session import Session
-
-    refuse_changes(graph.checked, "rtbot compare")
-    session = graph.start(key, **options)
-    assert isinstance(session, Session), "a graph of series has a session of series"
-    return session
+def _make_column(name: str, values: Sequence[Any], kind: Type) -> dict[str, np.ndarray]:
+    """Return a column of Python values, and which of them are not null if that may be."""
+    known = [cell is not None for cell in values]
+    filler = None if kind.kind == "text" else 0
+    filled = [filler if value is None else value for value in values]
+    column: np.ndarray = np.array(filled, DTYPES[kind.kind])
+    return {name: column} | ({f"{name}_valid": np.array(known)} if kind.nullable else {})
 
 
 def compiles() -> bool:
@@ -113,8 +125,8 @@ class StepRunner:
     ) -> None:
         self.graph, self.data, self.form = graph, data, form
         self.compiled = compiles() if compiled is None else compiled
-        self.session = start_series(graph, data.key, queue_limit=ENDLESS, compiled=self.compiled)
-        self.released = ReleasedRows(self.session)
+        self.session = graph.start(data.key, queue_limit=ENDLESS, compiled=self.compiled)
+        self.released = ReleasedRows(graph, self.session)
 
     def run(self, steps: Sequence[Step]) -> Outputs:
         """Run the steps, then finish; raise whatever the session does."""
@@ -127,13 +139,26 @@ class StepRunner:
         tables: Mapping[str, Any] = self.data.tables(numbers)
         if self.form is not None:
             unit, key = self.session.io.unit or "", self.data.key
-            tables = {name: self.form(table, unit, key) for name, table in tables.items()}
+            form = self.form
+            tables = {
+                name: form(table, unit, key) if isinstance(table, Columns) else table
+                for name, table in tables.items()
+            }
         self.released.add(self.session.push(tables))
 
     def _one(self, number: int) -> None:
         row = self.data.rows[number]
-        key = {"key": unwrap_key(row.key)} if self.data.key else {}
-        self.released.add_rows(self.session.push_one(row.input, row.time, row.value, **key))
+        self.released.add_rows(self._push_one(row))
+
+    def _push_one(self, row: Row) -> Mapping[str, Any]:
+        session: Any = self.session
+        more: dict[str, Any] = {"key": unwrap_key(row.key)} if row.key else {}
+        value = row.value
+        if isinstance(value, Change):
+            names = session.specs[row.input].schema.names
+            more, value = {"weight": value.weight}, dict(zip(names, value.cells, strict=True))
+        found: Mapping[str, Any] = session.push_one(row.input, row.time, value, **more)
+        return found
 
     def _advance(self, time: int, name: str | None) -> None:
         self.released.add(self.session.advance(time, name))
@@ -142,9 +167,7 @@ class StepRunner:
         self.released.add(self.session.close_key(unwrap_key(key)))
 
     def _dump(self) -> None:
-        found = self.graph.resume(self.session.dump(), compiled=self.compiled)
-        assert isinstance(found, type(self.session)), "the session of a graph is of one kind"
-        self.session = found
+        self.session = self.graph.resume(self.session.dump(), compiled=self.compiled)
 
 
 def unwrap_key(key: tuple[Any, ...]) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from rtbot.compare.canonical_outputs import Outputs, sort_by_key
 from rtbot.compare.variants import Attempt, Variant, take_first_rows
 from rtbot.graph.model import find_file_setting
+from rtbot.graph.stages import has_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,8 @@ def describe_missing() -> str:
 def explain_unfit(graph: Graph, right: Outputs) -> str:
     """Return why a run cannot be the same on Spark, which has no order of arrival; "" if it can."""
     io = graph.checked.io
+    if has_changes(graph.checked):
+        return "it has no tables that change yet"
     if io.duplicates in ("first", "last"):
         return f"io.duplicates: {io.duplicates} asks for an order of arrival"
     setting = find_file_setting(graph.checked)

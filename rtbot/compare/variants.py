@@ -191,8 +191,9 @@ def list_variants(data: Data, options: ComparisonOptions, *, interprets: bool) -
     """
     few, note = take_first_rows(data, options.rows)
     yield Variant("random batches", data, _make_random(data, options, "batches", QUIET))
-    mix = replace(QUIET, advance=0.3, close=0.8, eager=True)
-    name = "advanced, keys closed" if data.key else "advanced"
+    closes = bool(data.key) and not data.has_changes
+    mix = replace(QUIET, advance=0.3, close=0.8 if closes else 0.0, eager=True)
+    name = "advanced, keys closed" if closes else "advanced"
     yield Variant(name, data, _make_random(data, options, "advanced", mix))
     yield Variant("saved and resumed", data, _make_saved(data, options))
     yield Variant("one message at a time", few, _make_single(few, options), note)
@@ -200,6 +201,8 @@ def list_variants(data: Data, options: ComparisonOptions, *, interprets: bool) -
         yield Variant(
             "interpreted", few, iter([StepsAttempt(schedule_whole(few.rows), compiled=False)]), note
         )
+    if data.has_changes:
+        return
     forms = (StepsAttempt(schedule_whole(few.rows), form=form) for form in COLUMN_VARIANTS)
     yield Variant("other column types", few, iter(forms), note)
     if data.key:

@@ -138,7 +138,9 @@ class ChangeFeed:
         at, newest = int(time[row]), int(before[row])
         message, times = "t={} is late: t={} came before it", [at, newest]
         hint = "sort the changes by time, or set io.lateness"
-        if at <= self.floor:
+        if at == FIRST:
+            message, times, hint = "t={} is below the least time of a change, {}", [at, at + 1], ""
+        elif at <= self.floor:
             message, times, hint = (
                 "t={} is late: the input was advanced to {}",
                 [at, self.floor],

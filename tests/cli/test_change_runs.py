@@ -110,9 +110,6 @@ def test_options_that_come_later_are_refused(call):
     code, _, err = call(*arguments, "--key", "product")
     assert code == 2
     assert "a run key is for series" in err
-    code, _, err = call("compare", "g.yaml", "a.csv")
-    assert code == 3
-    assert "they come with a later version" in err
     assert "not ahead" in call("warm", "g.yaml")[2]
 
 
@@ -246,3 +243,18 @@ def test_a_pipe_needs_types(call):
     code, _, err = call("sql", TOTALS, "--in", "orders=-")
     assert code == 4
     assert "say --types orders='FIELD: TYPE, ...'" in err
+
+
+def test_a_bad_row_is_left_out_alone_and_its_delete_finds_nothing(call):
+    rows = "t,op,product\n1,+,tea\n1,plus,salt\n2,-,tea\n3,-,salt\n"
+    graph = "inputs: {a: {changes: {product: text}}}\noutputs: [a]\nio: {bad: drop"
+    code, out, err = call("run", "g.yaml", "a.csv", g__yaml=graph + "}\n", a__csv=rows)
+    assert (code, out) == (4, "t,weight,product\n1,1,tea\n2,-1,tea\n")
+    assert "RT401" in err
+    code, out, _ = call(
+        "run", "g.yaml", "a.csv", "--account", "n.json", g__yaml=graph + ", excess: ignore}\n"
+    )
+    assert (code, out) == (0, "t,weight,product\n1,1,tea\n2,-1,tea\n")
+    account = json.loads(Path("n.json").read_text())
+    assert account["bad"] == {"a.csv": 1}
+    assert account["inputs"]["a"]["lost"] == {"excess": 1}

@@ -11,7 +11,7 @@ import pytest
 
 import rtbot
 from rtbot.api import Graph
-from rtbot.compare import ComparisonOptions
+from rtbot.compare import ComparisonOptions, save
 from rtbot.compare.canonical_outputs import format_row
 from rtbot.compare.column_variants import COLUMN_VARIANTS, narrow_column
 from rtbot.compare.data import Data, PushCollector
@@ -20,6 +20,7 @@ from rtbot.compare.shrink import list_kept_parts, shrink_case, simplify_steps
 from rtbot.compare.variants import format_step
 from rtbot.runtime.result import Result
 from rtbot.runtime.session import Session
+from rtbot.runtime.staged_session import StagedSession
 from rtbot.tables import Columns, TableSpec, to_columns
 from rtbot.tables.string_dictionary import StringDictionary
 from tests import comparisons
@@ -576,3 +577,73 @@ def test_spark_that_is_not_there_is_a_mistake_with_a_hint(call, files, monkeypat
     code, _, err = call("compare", *files, "--spark")
     assert code == 2
     assert "pip install 'rtbot-graphs[spark]'" in err
+
+
+# ---- tables that change
+
+STOCK = {
+    "inputs": {
+        "stock": {"changes": {"t": "integer", "name": "text?", "x": "number?"}, "unique": ["t"]},
+        "price": "number",
+    },
+    "operators": {
+        "last": {"type": "ToChanges", "in": "price", "mode": "latest"},
+        "per": {
+            "type": "GroupBy",
+            "in": "stock",
+            "by": ["name"],
+            "compute": {"n": "count()", "sum": "sum(x)"},
+        },
+        "one": {"type": "GroupBy", "in": "last", "by": [], "compute": {"sum": "sum(value)"}},
+        "line": {"type": "ToSeries", "in": "one", "field": "sum"},
+    },
+    "outputs": ["stock", "per", "last", "line"],
+}
+NAMES = ["tea", None, "", "Ä"]
+
+
+def stock_data():
+    numbers = [0.1, -0.0, None, math.nan, math.inf]
+    rows = [
+        [k // 2, -1 if k % 5 == 4 else 1, {"t": k, "name": NAMES[k % 4], "x": numbers[k % 5]}]
+        for k in range(20)
+    ]
+    return {"stock": rows, "price": [[k, k / 2] for k in range(0, 12, 3)]}
+
+
+def test_graphs_of_changes_agree():
+    graph = rtbot.load(STOCK)
+    found = graph.compare(stock_data(), runs=2)
+    assert found.same, str(found)
+    assert [one.way for one in found.outcomes][1:] == [
+        "random batches",
+        "advanced",
+        "saved and resumed",
+        "one message at a time",
+    ]
+    digests = graph.run(stock_data()).digest()
+    assert {name: digest for name, (_, digest) in found.outputs.items()} == digests
+
+
+def test_a_difference_of_changes_is_made_small_and_saved(call, monkeypatch, tmp_path):
+    right = StagedSession.push_one
+
+    def lose_tea(session, name, time, value, weight=1, **key):
+        if name == "stock" and value["name"] == "tea":
+            return {}
+        return right(session, name, time, value, weight, **key)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(StagedSession, "push_one", lose_tea)
+    graph = rtbot.load(STOCK)
+    found = graph.compare(stock_data(), runs=1)
+    assert len(found.found.data) == 1
+    shown = "\n".join(found.found.lines())
+    assert "+1 (16, 'tea', -0.0)" in shown
+    assert "output stock, row 1 (_t, weight, t, name, x):" in shown
+    assert "one push               8, 1, 16, tea, 0.0" in shown
+    paths = save(found.found, graph, "found")
+    code, out, _ = call("compare", paths[0], "--replay", paths[1])
+    assert code == 1
+    assert "+1 (16, 'tea', -0.0)" in out
+    assert call("compare", paths[0], "--replay", paths[1], "--format", "json")[0] == 1

@@ -154,3 +154,15 @@ def test_dots_stand_for_any_text(expected, shown, same):
 def test_there_are_samples_of_every_language():
     languages = {block.language for page in WRITTEN for block in samples.find_blocks(page)}
     assert {"python", "yaml", "console", "sh"} <= languages
+
+
+def test_every_test_that_a_page_names_is_there():
+    named = {
+        (page, found[0], found[1])
+        for page in WRITTEN
+        for found in re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", page.read_text("utf-8"))
+    }
+    assert len(named) > 20
+    for page, file, name in named:
+        source = (ROOT / file).read_text("utf-8")
+        assert f"\ndef {name}(" in source, (page.name, file, name)

@@ -414,3 +414,20 @@ def test_a_series_has_one_row_at_a_time():
     session.push({"a": [[10, -1, {"x": 3}]]})
     line = session.finish()["line"]
     assert line["value_valid"].tolist() == [False]
+
+
+def test_the_row_over_nothing_comes_one_before_the_first_transaction():
+    graph = rtbot.load("""
+    inputs: {rows: {changes: {x: integer}}}
+    operators: {all: {type: GroupBy, in: rows, by: [], compute: {n: count(), sum: sum(x)}}}
+    outputs: [all]
+    """)
+    table = graph.run({"rows": [[5, 1, {"x": 2}], [7, -1, {"x": 2}]]})["all"]
+    columns = (table[name].tolist() for name in ("t", "weight", "n", "sum_valid"))
+    assert list(zip(*columns, strict=True)) == [
+        (4, 1, 0, False),
+        (5, -1, 0, False),
+        (5, 1, 1, True),
+        (7, -1, 1, True),
+        (7, 1, 0, False),
+    ]
