@@ -40,7 +40,7 @@ WHOLE_OPERATORS = [
 ]
 
 
-OPTIONAL = ("num_ports", "tolerance", "compute")
+OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition")
 """Parameters that may be absent without a default."""
 
 
