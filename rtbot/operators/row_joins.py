@@ -29,7 +29,7 @@ class JoinRows(Relation):
     other side. semi: the left rows that have a partner; anti: those that have none.
     """
 
-    search_terms = "inner_join, left_join, semi_join, anti_join, exists how: semi"
+    search_terms = "semi_join, anti_join, exists how: semi"
     on = FieldPairs(
         required=False, doc="fields that are equal: names, or {left: right}; [] if there are none"
     )
