@@ -110,7 +110,7 @@ class NotIn(Relation):
     field of a right row is null.
     """
 
-    search_terms = "not_in, null_aware_anti_join"
+    search_terms = "null_aware_anti_join"
     on = FieldPairs(most=1, doc="the field: its name, or {left: right}")
     by = FieldPairs(
         required=False, doc="compare with the right rows only whose fields here are equal"
