@@ -213,6 +213,23 @@ def test_the_columns_of_a_query(query, result):
     assert found == f"{{{result or 'sum_n: integer?, count_distinct_region: integer'}}}"
 
 
+@pytest.mark.parametrize(
+    ("condition", "on"),
+    [
+        ("o.id = m.id AND o.n > 1", [("id", "id")]),
+        ("o.n > 1 AND o.id + 1 = m.id", [("key_1", "id")]),
+        ("o.n % 2 = m.id", [("key_1", "id")]),
+        ("o.n <> 0 AND 10 // o.n = m.id", []),
+        ("o.id = m.id AND 10 // o.n = m.n", [("id", "id")]),
+    ],
+)
+@pytest.mark.parametrize("form", ["o, more m WHERE", "o JOIN more m ON"])
+def test_an_equality_becomes_a_key_unless_a_condition_before_it_guards_it(form, condition, on):
+    query = lower_query(f"SELECT o.id FROM orders {form} {condition}", TABLES)  # noqa: S608
+    (join,) = [node for node in query.nodes if node.operator == "JoinRows"]
+    assert list(join.values["on"]) == on
+
+
 def test_unique_keys_are_derived():
     tables = {"t": Schema(TABLES["orders"].fields, (("id",),))}
     query = lower_query("SELECT id AS k, n FROM t WHERE n > 0", tables)
