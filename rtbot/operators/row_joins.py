@@ -29,7 +29,7 @@ class JoinRows(Relation):
     other side. semi: the left rows that have a partner; anti: those that have none.
     """
 
-    search_terms = "inner_join, left_join, semi_join, anti_join, exists how: semi"
+    search_terms = "semi_join, anti_join, exists how: semi"
     on = FieldPairs(
         required=False, doc="fields that are equal: names, or {left: right}; [] if there are none"
     )
@@ -110,7 +110,7 @@ class NotIn(Relation):
     field of a right row is null.
     """
 
-    search_terms = "not_in, null_aware_anti_join"
+    search_terms = "null_aware_anti_join"
     on = FieldPairs(most=1, doc="the field: its name, or {left: right}")
     by = FieldPairs(
         required=False, doc="compare with the right rows only whose fields here are equal"

@@ -12,7 +12,7 @@ class SQL(Relation):
     It becomes operators such as Where, Select and GroupBy, which `rtbot explain` shows.
     """
 
-    search_terms = "query, view, materialized_view"
+    search_terms = "view, materialized_view, sql_query"
     query = SqlText(doc="SELECT ... FROM a table of `in`; $p is a parameter of the graph")
     i = Rows(
         variadic=True,

@@ -161,13 +161,20 @@ def split_condition(
     lefts = set(names[: len(left.fields)])
     rights = dict(zip(names[len(left.fields) :], (f.name for f in right.fields), strict=True))
     pairs, rest = [], []
-    for one in list_conjuncts(tree):
-        pair = find_pair(one, lefts, rights)
+    for place, one in enumerate(list_conjuncts(tree)):
+        guarded = place > 0 and may_fault(one)
+        pair = None if guarded else find_pair(one, lefts, rights)
         if pair is None:
             rest.append(one)
         else:
             pairs.append(pair)
     return pairs, join_conjuncts(rest)
+
+
+def may_fault(tree: Expression) -> bool:
+    """Return whether a condition before it may be there because it has no value for some rows."""
+    fails = tree.op in ("//", "%", "cast") and tree.type.kind != "text"
+    return fails or any(map(may_fault, tree.args))
 
 
 def push_equality(plan: LogicalPlan, tree: Expression) -> LogicalPlan | None:

@@ -16,7 +16,7 @@ from rtbot.sql.bound_query import BoundQuery, settle_columns
 from rtbot.sql.conditions import Conditions
 from rtbot.sql.from_clause import FromBinder
 from rtbot.sql.grouping import UNGROUPED, Grouping
-from rtbot.sql.joins import list_names, push_equality
+from rtbot.sql.joins import list_names, may_fault, push_equality
 from rtbot.sql.logical import Deduplicate, LogicalPlan, Project
 from rtbot.sql.naming import make_unique, name_column
 from rtbot.sql.refusals import refuse_rest
@@ -211,14 +211,15 @@ class SelectBinder:
         if conditions is None:
             return None
         rest = []
-        for tree in conditions.trees:
+        for place, tree in enumerate(conditions.trees):
             if has_operation(tree, "outer"):
                 pair = split_correlation(self.query, tree)
                 if pair is None:
                     return None
                 self.correlations.append(pair)
                 continue
-            pushed = None if has_operation(tree, "subquery") else push_equality(plan, tree)
+            stays = has_operation(tree, "subquery") or (place > 0 and may_fault(tree))
+            pushed = None if stays else push_equality(plan, tree)
             plan = pushed or plan
             if pushed is None:
                 rest.append(tree)

@@ -40,7 +40,7 @@ WHOLE_OPERATORS = [
 ]
 
 
-OPTIONAL = ("num_ports", "tolerance", "compute")
+OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe")
 """Parameters that may be absent without a default."""
 
 

@@ -59,15 +59,15 @@ def lowered(text):
 
 
 def test_random_queries_have_the_answers_of_duckdb():
-    outcomes, differing = run_cases("pytest", 160, report=lambda *_: None)
+    outcomes, differing = run_cases("pytest", 120, report=lambda *_: None)
     assert [case for case in differing if case[0] == "DIFFERENT"] == []
-    assert outcomes["equal"] > 120, outcomes
+    assert outcomes["equal"] > 90, outcomes
 
 
 def test_random_queries_have_the_answers_of_duckdb_at_every_transaction():
-    outcomes, _, differing = follow_cases("pytest", 20, 4, report=lambda *_: None)
+    outcomes, _, differing = follow_cases("pytest", 14, 4, report=lambda *_: None)
     assert differing == []
-    assert outcomes["equal"] > 12, outcomes
+    assert outcomes["equal"] > 8, outcomes
 
 
 @pytest.mark.parametrize("case", READY, ids=by_id)
@@ -211,6 +211,23 @@ def test_the_tree_of_an_expression(expression, tree):
 def test_the_columns_of_a_query(query, result):
     found = str(lower_query(query, TABLES).schema)
     assert found == f"{{{result or 'sum_n: integer?, count_distinct_region: integer'}}}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "on"),
+    [
+        ("o.id = m.id AND o.n > 1", [("id", "id")]),
+        ("o.n > 1 AND o.id + 1 = m.id", [("key_1", "id")]),
+        ("o.n % 2 = m.id", [("key_1", "id")]),
+        ("o.n <> 0 AND 10 // o.n = m.id", []),
+        ("o.id = m.id AND 10 // o.n = m.n", [("id", "id")]),
+    ],
+)
+@pytest.mark.parametrize("form", ["o, more m WHERE", "o JOIN more m ON"])
+def test_an_equality_becomes_a_key_unless_a_condition_before_it_guards_it(form, condition, on):
+    query = lower_query(f"SELECT o.id FROM orders {form} {condition}", TABLES)  # noqa: S608
+    (join,) = [node for node in query.nodes if node.operator == "JoinRows"]
+    assert list(join.values["on"]) == on
 
 
 def test_unique_keys_are_derived():
