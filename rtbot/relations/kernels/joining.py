@@ -56,6 +56,9 @@ KEYLESS, for one of the input whose key is null.
 """
 
 NO_ROW, KEYLESS = -1, -2
+RARELY_CALLED = ("emit_single", "emit_singles", "settle_side", "write_nulls")
+"""Called in several places, so that a copy in each of them takes long to compile."""
+
 LIMBS = 63
 """Bits of a word of null masks."""
 
