@@ -74,8 +74,10 @@ WRONG = [
         "several rows",
     ),
     (
-        "SELECT id FROM orders o WHERE id IN (SELECT id FROM more m WHERE EXISTS "
-        "(SELECT 1 FROM more p WHERE p.id = {o}.id))",
+        (
+            "SELECT id FROM orders o WHERE id IN (SELECT id FROM more m WHERE EXISTS "
+            "(SELECT 1 FROM more p WHERE p.id = {o}.id))"
+        ),
         "RT181",
         "further out",
     ),
