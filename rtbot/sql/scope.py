@@ -72,6 +72,11 @@ class Scope:
             return found[0]
         if self.outer is not None and find_named(table.name, self.outer.tables, str):
             return find_named(table.name, self.outer.tables, str)[0]
+        if self.outer is not None and self.outer.reaches_out(table.name):
+            message = f"{table.name!r} is further out than the query around this one"
+            hint = "compare its columns there, or join it in the inner query"
+            query.report("RT181", table, message, hint)
+            return None
         there = [name for name in self.tables if name]
         hint = suggest_name(table.name, there)
         if not hint:
@@ -79,6 +84,15 @@ class Scope:
             hint = hint or f"the tables of this query are {', '.join(there)}"
         query.report("RT182", table, f"there is no table {table.name!r} here", hint)
         return None
+
+    def reaches_out(self, table: str) -> bool:
+        """Return whether a query around this one reads a table."""
+        outer = self.outer
+        while outer is not None:
+            if find_named(table, outer.tables, str):
+                return True
+            outer = outer.outer
+        return False
 
     def list_columns(self, table: str) -> list[VisibleColumn]:
         """Return the columns of a table, or without one those that are named alone."""

@@ -73,6 +73,14 @@ WRONG = [
         "RT181",
         "several rows",
     ),
+    (
+        (
+            "SELECT id FROM orders o WHERE id IN (SELECT id FROM more m WHERE EXISTS "
+            "(SELECT 1 FROM more p WHERE p.id = {o}.id))"
+        ),
+        "RT181",
+        "further out",
+    ),
     ("SELECT sum((SELECT {max(n) FROM more})) AS x FROM orders", "RT181", "under WITH"),
     ("SELECT id FROM orders GROUP BY (SELECT {max(n) FROM more})", "RT181", "GROUP BY"),
     ("SELECT id FROM orders WHERE id > ANY (SELECT {id FROM more})", "RT181", "ANY with"),
