@@ -194,7 +194,7 @@ def add_pathway(report: Report, case: str, job: str, running: Running) -> None:
         for name, one in running.inputs.items():
             rows = one.rows.copy()
             own = Changes(SEED)
-            own.rows = rows
+            own.rows = rows.copy()
             head = {"t": np.zeros(len(rows), np.int64), "weight": np.ones(len(rows), np.int64)}
             head |= own.name_columns(rows)
             own.time = 1

@@ -56,8 +56,8 @@ def read_frame(arrays: Any, name: str, rows: slice) -> pd.DataFrame:
     """Return changes of an input as Pathway takes them: even times, and an id for every row."""
     frame = pd.DataFrame({field: arrays[f"{name}.{field}"][rows] for field in ("a", "b", "c")})
     weights = arrays[f"{name}.weight"][rows]
-    frame["_time"] = 2 * arrays[f"{name}.t"][rows]
-    frame["_diff"] = weights
+    frame["__time__"] = 2 * arrays[f"{name}.t"][rows]
+    frame["__diff__"] = weights
     frame.index = pd.Index(pair_rows(frame["c"].to_numpy(), weights))
     return frame
 
