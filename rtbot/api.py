@@ -267,7 +267,7 @@ class Graph:
         key: str | Sequence[str] | None = None,
         *,
         time: str | Sequence[str] | None = None,
-        inputs: Mapping[str, str] | None = None,
+        inputs: Mapping[str, str | Mapping[str, str]] | None = None,
         **options: Unpack[CompareOptions],
     ) -> ComparisonReport:
         """Run over the data, given as to `run`, in many ways, and compare every bit of the outputs.

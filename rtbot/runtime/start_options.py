@@ -15,15 +15,16 @@ class StartOptions(TypedDict, total=False):
     """The options of a session.
 
     `time` names the column of times in tables and files, or several whose texts are joined by a
-    blank; `inputs` names the column of an input, {input: column}. `tap` adds operators to the
-    result and changes nothing else. `queue_limit` bounds the rows that wait at one port. `compiled`
-    is when generated code is compiled: "now" (or True), before it runs; "beside", by another
-    process while it runs as plain Python (the default); "never" (or False). `late`, `duplicates`
-    and `lateness` override those of `io`.
+    blank; `inputs` names the column of an input, {input: column}, or the columns of a record,
+    {input: {field: column}}. `tap` adds operators to the result and changes nothing else.
+    `queue_limit` bounds the rows that wait at one port. `compiled` is when generated code is
+    compiled: "now" (or True), before it runs; "beside", by another process while it runs as plain
+    Python (the default); "never" (or False). `late`, `duplicates` and `lateness` override those of
+    `io`.
     """
 
     time: str | Sequence[str] | None
-    inputs: Mapping[str, str] | None
+    inputs: Mapping[str, str | Mapping[str, str]] | None
     tap: Iterable[str]
     queue_limit: int | None
     compiled: bool | str | None
