@@ -65,6 +65,7 @@ class Executor:
         self.kernels = kernels
         self.input_ports = ports
         self.capacity = 1
+        self.sources = [(c.input, c.stream) for c in plan.timelines if c.input is not None]
         self.operators = OperatorState(plan)
         self.pools = [PairingPool(call, kernels, 1) for call in plan.pairings]
         for pool in self.pools:
@@ -130,11 +131,8 @@ class Executor:
         runs = len(slots)
         nothing = np.zeros(runs + 1, np.int64)
         batches: list[Batch | None] = [None] * len(plan.streams)
-        for clock in plan.timelines:
-            if clock.input is None:
-                continue
-            batch = inputs.get(clock.input)
-            stream = clock.stream
+        for name, stream in self.sources:
+            batch = inputs.get(name)
             batches[stream.index] = (
                 batch if batch is not None else make_empty_batch(nothing, stream.types)
             )

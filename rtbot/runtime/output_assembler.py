@@ -24,33 +24,34 @@ class OutputAssembler:
     """Makes the tables of outputs; outputs of one stream share their key columns and times."""
 
     def __init__(self, plan: Plan, keys: KeyTable | None, texts: StringDictionary) -> None:
-        self.plan = plan
         self.keys = keys
         self.texts = texts
+        self.outputs = [
+            (name, stream, place, plan.streams[stream].types[place].kind == "text")
+            for name, (stream, place) in plan.places.items()
+        ]
 
     def build_tables(self, slots: np.ndarray, batches: Sequence[Batch]) -> dict[str, OutputTable]:
         """Return the table of every output."""
         keys = {} if self.keys is None else self.keys.decode_keys(slots)
         shared: dict[int, Table] = {}
         tables: dict[str, OutputTable] = {}
-        for name, (stream, place) in self.plan.places.items():
+        for name, stream, place, is_text in self.outputs:
             batch = batches[stream]
             if stream not in shared:
                 shared[stream] = _build_frame(keys, batch)
-            kind = self.plan.streams[stream].types[place].kind
-            values = self._build_values(kind, batch.columns[place])
+            column = batch.columns[place]
             tables[name] = table = OutputTable(shared[stream])
-            table.update(values)
+            table["value"] = self._decode_texts(column) if is_text else column.value
+            if column.valid is not None:
+                table["value_valid"] = column.valid
         return tables
 
-    def _build_values(self, kind: str, column: Column) -> Table:
-        value = column.value
-        if kind == "text":
-            codes = value if column.valid is None else np.where(column.valid, value, -1)
-            value = self.texts.decode(codes)
-        if column.valid is None:
-            return {"value": value}
-        return {"value": value, "value_valid": column.valid}
+    def _decode_texts(self, column: Column) -> np.ndarray:
+        codes = column.value
+        return self.texts.decode(
+            codes if column.valid is None else np.where(column.valid, codes, -1)
+        )
 
 
 def _build_frame(keys: Mapping[str, np.ndarray], batch: Batch) -> Table:

@@ -195,7 +195,8 @@ class Session(SessionBase):
                 self.note_times(describe_times(*columns.times, specs[name].clock))
 
     def _push(self, tables: Mapping[str, Columns]) -> Result:
-        self.check_queues({n for n, t in tables.items() if len(t)})
+        if self.runner.pools:
+            self.check_queues({n for n, t in tables.items() if len(t)})
         before, capacity = self.ingest.mark(), self.runner.capacity
         try:
             runs = self.ingest.sort_rows(tables, self._assign_slots(tables))

@@ -257,10 +257,12 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
     """Return the names of the columns of times: one, or several texts to be joined."""
     if spec.time and (spec.given or {*spec.time} & {*form} or not {*form} & {*TIME_NAMES}):
         return tuple(require_column(form, name, spec) for name in spec.time)
-    present = [name for name in TIME_NAMES if name in form and name not in spec.key]
-    values = (spec.value, spec.name, *(one.name for one in spec.fields), *spec.columns.values())
-    others = [name for name in present if name not in values] or present
-    if not others:
+    found = [name for name in TIME_NAMES if name in form and name not in spec.key]
+    if len(found) > 1:
+        fields = (one.name for one in spec.fields)
+        values = {spec.value, spec.name, *fields, *spec.columns.values()}
+        found = [name for name in found if name not in values] or found
+    if not found:
         message = f"there is no column of times ({', '.join(TIME_NAMES)})"
         taken = {*spec.key, spec.value or spec.name, "value", "input"}
         rest = [name for name in form if name not in taken]
@@ -269,7 +271,7 @@ def find_times(form: LazyTable, spec: TableSpec) -> tuple[str, ...]:
             way = f"name it: time={rest[0]!r}, or in io.time"
         hint = f"{_list_columns(form)}; {way}"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
-    chosen = form[others[0]]  # an index of times has a name of its own before this one
+    chosen = form[found[0]]  # an index of times has a name of its own before this one
     return (next(name for name in form if form[name] is chosen),)
 
 
