@@ -90,30 +90,36 @@ class RowReader:
     """Reads the rows of a buffer as `push_one` returns them."""
 
     def __init__(self, schema: Schema, texts: StringDictionary) -> None:
-        self.texts, self.names = texts, schema.names
-        self._unpack = make_struct(schema).unpack_from
-        self._size = 8 * schema.width
-        self._booleans = [f.name for f in schema if f.type.kind == "boolean"]
-        self._texts = [f.name for f in schema if f.type.kind == "text"]
-        self._nullable = [
-            (field.name, len(schema) + place // MASK_BITS, 1 << place % MASK_BITS)
+        self.texts, self.width = texts, schema.width
+        self._fields = [
+            (
+                field.name,
+                place,
+                field.type.kind,
+                len(schema) + place // MASK_BITS if field.type.nullable else 0,
+                1 << place % MASK_BITS,
+            )
             for place, field in enumerate(schema)
-            if field.type.nullable
         ]
 
     def read(self, rows: RowBuffer, time: int) -> list[tuple[int, int, dict[str, Any]]]:
         """Return rows (t, weight, {field: value}) of Python's own types; null is None."""
         found = []
+        integers, numbers, texts = rows.integers, rows.numbers, self.texts.values
         for row in range(rows.ends[1]):
-            words = self._unpack(rows.bytes, row * self._size)
-            cells = dict(zip(self.names, words, strict=False))  # masks are behind the cells
-            for name in self._booleans:
-                cells[name] = cells[name] != 0
-            for name in self._texts:
-                cells[name] = self.texts.text(cells[name])
-            for name, word, bit in self._nullable:
-                if words[word] & bit:
+            base = row * self.width
+            cells: dict[str, Any] = {}
+            for name, place, kind, word, bit in self._fields:
+                if word and integers[base + word] & bit:
                     cells[name] = None
+                elif kind == "integer":
+                    cells[name] = integers[base + place]
+                elif kind == "number":
+                    cells[name] = numbers[base + place]
+                elif kind == "text":
+                    cells[name] = texts[integers[base + place]]
+                else:
+                    cells[name] = integers[base + place] != 0
             found.append((time, rows.signs[row], cells))
         return found
 

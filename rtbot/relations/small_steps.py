@@ -96,7 +96,6 @@ class WeighStep(SmallStep):
         """See SmallStep."""
         if len(self.inputs) > 1 and not self._join():
             return False
-        self.output.ends[1] = 0
         code = self.arguments.call(self.weigher.kernels.weigh_few)
         if self.forgives:
             self.ignored = int(self.lost[0])
@@ -227,6 +226,11 @@ class RowwiseStep(SmallStep):
         if function(*self.parts[count], *self.others) >= 0:
             return False
         if self.keeps:
+            if count == 1:
+                out.bytes[: out.size] = given.bytes[: out.size]
+                out.signs[0] = given.signs[0]
+                out.ends[1] = self.flags[0]
+                return True
             out.ends[1] = 0
             for row in range(count):
                 if self.flags[row]:
