@@ -94,8 +94,11 @@ class PushPath:
                 return time, value
         checked = to_columns({"t": [time], "value": [value]}, self.spec)
         if not len(checked) and self.plain_types and value is not None:
-            name = next(f.name for f in self.spec.fields if value[f.name] is None)
+            cells = {f.name: value[f.name] for f in self.spec.fields if not f.type.nullable}
+            name = next((name for name, cell in cells.items() if cell is None), "")
             message = f"null in the field {name}, which takes none"
+            if not name:  # what is null as well, such as NaN in place of a text
+                message = "null in a field that takes none"
             raise DataError(message, code="RT211", input=self.name, time=time)
         if not len(checked):
             message = "a null for an input that takes none"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rtbot.core.errors import describe_non_ascii, graph_error
 from rtbot.sql.query_text import QueryText
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.errors import ParseError
     from sqlglot.tokenizer_core import Token
+    from sqlglot.tokens import Tokenizer
 
     from rtbot.core.errors import GraphError
     from rtbot.sql.query_text import Place
@@ -42,7 +43,7 @@ STATEMENTS = (
 )
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u2028\u2029\ud800-\udfff\ufeff]")
 _EXPECTED = re.compile(r"Expecting (\S+)|Expected (\w+ ?\w*)")
-_CLOSING = {"'": "a text", '"': "a name in quotes", "$$": "a text"}
+_CLOSING = {"'": "a text", '"': "a name in quotes"}
 
 
 def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
@@ -64,12 +65,28 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
     tokens = _check_tokens(_split_tokens(dialect, text, place), text, place)
     query = QueryText(text, place, tokens)
     tree = _parse_tokens(dialect, query)
+    _check_parameters(tree, query)
     _name_aggregates(tree)
     _place_functions(tree, tokens)
     if query.measure(tree) > DEPTH_MAX:
         hint = "divide it: a query may read the output of another one"
         raise graph_error("RT135", place(0, 1), "a query that is nested too deep", hint)
     return query, tree
+
+
+def _check_parameters(tree: exp.Expr, query: QueryText) -> None:
+    """Refuse a parameter in place of a name: of a column, an alias or a table."""
+    from sqlglot import exp
+
+    for node in tree.find_all(exp.Placeholder):
+        inside = isinstance(node.parent, exp.TableAlias | exp.Star | exp.Join | exp.Column)
+        if inside or node.arg_key == "alias":
+            token = next((t for t in query.tokens if query.is_parameter(t, node.name)), None)
+            mark = (
+                query.place(0, 1) if token is None else query.mark(token.start - 1, token.end + 1)
+            )
+            hint = "write the name itself: a parameter is a value"
+            raise graph_error("RT180", mark, f"the parameter ${node.name} is no name", hint)
 
 
 def _name_aggregates(tree: exp.Expr) -> None:
@@ -108,7 +125,7 @@ def _split_tokens(dialect: Dialect, text: str, place: Place) -> list[Token]:
     from sqlglot.errors import TokenError
 
     try:
-        return dialect.tokenize(text)
+        return _make_tokenizer(dialect).tokenize(text)
     except TokenError as error:
         found = re.search(r"Missing (\S+) from (\d+):(\d+)", str(error.__cause__))
         if found is None:
@@ -119,6 +136,20 @@ def _split_tokens(dialect: Dialect, text: str, place: Place) -> list[Token]:
         offset = sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column
         message = f"{_CLOSING.get(sign, 'a part')} that is not closed: {sign} is missing"
         raise graph_error("RT180", place(min(offset, len(text) - 1), 1), message) from None
+
+
+def _make_tokenizer(dialect: Dialect) -> Tokenizer:
+    """Return a tokenizer for which `$` begins a parameter, and never a text: `$a,$b` are two."""
+    from sqlglot.tokenizer_core import TokenType
+
+    class Words(dialect.tokenizer_class):  # type: ignore[name-defined,misc]
+        HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        SINGLE_TOKENS: ClassVar = {
+            **dialect.tokenizer_class.SINGLE_TOKENS,
+            "$": TokenType.PARAMETER,
+        }
+
+    return Words(dialect=dialect)
 
 
 def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
@@ -171,6 +202,9 @@ def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> 
     if sign == "ALIAS" and after in ("", "COMMA", "R_PAREN", *CLAUSES, *JOIN_WORDS):
         refuse(token, "no name follows AS", "write AS name, or leave AS out")
     adjacent = follower is not None and follower.start == token.end + 1
+    name = follower.text if follower is not None and adjacent else ""
+    if sign == "PARAMETER" and token.text == "$" and not name.isidentifier():
+        refuse(token, "no name follows $", "write $name, a parameter of the graph")
     if sign == "NUMBER" and adjacent and after in ("VAR", "IDENTIFIER", "STRING", "NUMBER"):
         assert follower is not None
         refuse(token, f"{token.text + follower.text!r} is not a number")

@@ -246,11 +246,10 @@ class ScalarBinder:
     def _parameter(self, node: exp.Expr) -> Expression | None:
         """Bind `$name`, a value of the graph."""
         name = str(node.this or "")
-        if self.query.find_parameter is None or not name.isidentifier():
+        first = next((t for t in self.query.tokens if self.query.is_parameter(t, name)), None)
+        if first is None or self.query.find_parameter is None or not name.isidentifier():
             self._refuse(node)
             return None
-        first = next((t for t in self.query.tokens if self.query.is_parameter(t, name)), None)
-        assert first is not None
         mark = self.query.mark(first.start - 1, first.end + 1)
         value = self.query.find_parameter(name, mark)
         kinds = {bool: "boolean", int: "integer", float: "number", str: "text"}
@@ -306,6 +305,10 @@ class ScalarBinder:
 
     def _one_of(self, node: exp.Expr) -> Expression | None:
         if refuse_rest(self.query, node, "this", "expressions"):
+            return None
+        if not node.expressions:
+            hint = "write the values, as in x IN (1, 2)"
+            self.query.report("RT180", node, "IN without values", hint)
             return None
         return self.apply("in", node, [node.this, *node.expressions])
 
@@ -390,6 +393,9 @@ class ScalarBinder:
         for key in keys:
             value = node.args.get(key)
             parts += value if isinstance(value, list) else [value] if value is not None else []
+        if not parts:
+            self.query.report("RT132", node, f"{op} without arguments")
+            return None
         return self.apply(op, node, parts)
 
     def _logarithm(self, node: exp.Expr) -> Expression | None:

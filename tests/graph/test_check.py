@@ -392,6 +392,8 @@ BAD_OPERATORS = [
     ("{m: {type: MovingAverage, in: x, window: 3}}", "RT120", 42, "no input or operator 'x'"),
     ("{m: {type: MovingAverage, in: a + b, window: 3}}", "RT120", 42, "an operator of its own"),
     ("{m: {type: MovingAverage, in: $a, window: 3}}", "RT120", 42, "is not a reference"),
+    ("{m: {type: MovingAverage, in: a., window: 3}}", "RT120", 42, "is not a reference"),
+    ("{m: {type: MovingAverage, in: a.o1.x, window: 3}}", "RT120", 42, "is not a reference"),
     ("{m: {type: MovingAverage, in: a.o2, window: 3}}", "RT121", 42, "write a"),
     ("{j: {type: Join, in: [a, b]}, m: j + 1}", "RT121", 45, "j.o1, j.o2"),
     ("{m: {type: MovingAverage, in: [a, b], window: 3}}", "RT122", 46, "1 data port, 2 are fed"),

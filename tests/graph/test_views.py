@@ -198,3 +198,32 @@ def test_without_sqlglot_the_extra_is_named(monkeypatch):
         rtbot.load(GRAPH)
     assert [p.code for p in raised.value.problems] == ["RT186"]
     assert "rtbot-graphs[sql]" in str(raised.value)
+
+
+def test_parameters_of_a_query_may_touch_any_sign():
+    text = "SELECT id FROM o WHERE id IN ($a,$b) OR id = $a-$b OR region = $c||$c"
+    document = f"""
+params: {{a: 5, b: -2, c: "it's"}}
+inputs:
+{ORDERS}
+operators:
+  view: {{type: SQL, in: {{o: orders}}, query: "{text}"}}
+outputs: [view]
+"""
+    rows = [[1, 1, row(n)] for n in (1, 5, 7)] + [[1, 1, row(8, "it'sit's")]]
+    result = rtbot.load(document).run({"orders": rows}, compiled="never")["view"]
+    assert result["id"].tolist() == [5, 7, 8]
+
+
+def test_a_parameter_that_is_wrong_is_reported_once():
+    document = f"""
+params: {{p: null}}
+inputs:
+{ORDERS}
+operators:
+  view: {{type: SQL, in: {{o: orders}}, query: SELECT $p AS k FROM o}}
+outputs: [view]
+"""  # noqa: S608 (a test)
+    with pytest.raises(GraphError) as caught:
+        rtbot.load(document)
+    assert [problem.code for problem in caught.value.problems] == ["RT110"]

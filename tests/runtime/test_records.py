@@ -135,6 +135,7 @@ def test_one_message_is_a_mapping_of_all_fields(graph):
     }
     for value, code in (
         (ROWS[0][1] | {"bid": None}, "RT211"),
+        (ROWS[0][1] | {"venue": float("nan"), "ask": None}, "RT211"),
         (ROWS[0][1] | {"size": 2**63}, "RT213"),
         (ROWS[0][1] | {"venue": "\ud800"}, "RT209"),
         (ROWS[0][1] | {"bid": "1"}, "RT201"),

@@ -55,7 +55,8 @@ class SymbolTable:
         Raises GraphError, without a problem if what it names has one already.
         """
         found = REFERENCE.fullmatch(text)
-        if not found and (self.blind or text.split(".", maxsplit=1)[0] in self):
+        head = text.split(".", maxsplit=1)[0]
+        if not found and (self.blind or (head in self and not REFERENCE.fullmatch(head))):
             raise GraphError([])
         if not found:
             raise graph_error(
