@@ -14,7 +14,7 @@ from rtbot.graph.model import collect_own
 from rtbot.graph.stages import has_changes
 from rtbot.io.bindings import make_input_spec
 from rtbot.io.pushes import push_all
-from rtbot.look.file_errors import collect_used_io, explain_errors
+from rtbot.look.file_errors import collect_used_io, explain_errors, may_have_keys
 from rtbot.runtime.result import Result, merge_results
 from rtbot.runtime.start_options import POLICIES, StartOptions, check_options
 from rtbot.storage.files import Files
@@ -212,7 +212,8 @@ class Graph:
         session = self.start(key, **options)
         session.may_get_messages = False
         request = make_input_spec(session.io, session.key, session.columns)
-        with explain_errors(collect_used_io(self.checked, request)):
+        used, keyed = collect_used_io(self.checked, request), may_have_keys(self.checked)
+        with explain_errors(used, keyed=keyed):
             parts = push_all(session, data, self.checked.inputs, request, session.io, sort=sort)
         return merge_results([*parts, session.finish()])
 

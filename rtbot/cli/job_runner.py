@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def execute_job(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool) -> dict[str, Any]:
     """Run the graph; return the account."""
     from rtbot.core.notices import suppress_notices
-    from rtbot.look.file_errors import collect_used_io, explain_errors
+    from rtbot.look.file_errors import collect_used_io, explain_errors, may_have_keys
 
     with ExitStack() as stack:
         stack.enter_context(use_mode(mode))
@@ -31,7 +31,8 @@ def execute_job(graph: rtbot.Graph, asked: Job, mode: str | None, *, quiet: bool
             from rtbot.io.file_run import run_files as execute
         else:
             from rtbot.io.checkpointed_run import run_with_checkpoints as execute
-        stack.enter_context(explain_errors(collect_used_io(graph.checked, asked.request)))
+        used, keyed = collect_used_io(graph.checked, asked.request), may_have_keys(graph.checked)
+        stack.enter_context(explain_errors(used, keyed=keyed))
         begin_collecting()
         return execute(graph, asked, _discard_notice if quiet else _print_notice, progress)
 

@@ -231,7 +231,8 @@ def _check_tables(path: str, names: Sequence[str], outputs: Mapping[str, Type]) 
         return
     place = "stdout" if path == STANDARD else path
     message = f"{place} would get {len(names)} outputs, and {change} is a table that changes"
-    hint = f"give every one a file: -o DIR, or --out {change}=FILE"
+    folder = f"{path if path != STANDARD and not Path(path).suffix else 'DIR'}/"
+    hint = f"give every one a file: -o {folder}, or --out {change}=FILE"
     raise click.UsageError(f"{message}; {hint}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -140,6 +141,10 @@ def _parse_tables(given: Sequence[str]) -> dict[str, str]:
     """Split every NAME=FILE."""
     found: dict[str, str] = {}
     for text in given:
+        stem = Path(text).name.partition(".")[0]
+        if "=" not in text and stem.isidentifier():
+            message = f"--in takes NAME=FILE, not {text!r}; say --in {stem}={text}"
+            raise click.UsageError(message)
         name, path = _split_pair("--in", text, "NAME=FILE")
         if name in found:
             raise click.UsageError(f"--in {name} is given twice")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
+from rtbot.graph.check.test_changes import FieldCells
 from rtbot.graph.document import Document, MappingNode, ScalarNode, SequenceNode, parse_yaml
 from rtbot.graph.document.parse import BYTES_MAX
 from rtbot.graph.document.text import decode_text, normalise_text
@@ -29,7 +30,7 @@ from rtbot.tables.forms import TIME_NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rtbot.graph_tests.compare_rows import OutputComparison
+    from rtbot.graph_tests.compare_rows import OutputComparison, RowPair
     from rtbot.graph_tests.outcome import Outcome
     from rtbot.graph_tests.run_tests import Suite
 
@@ -105,7 +106,8 @@ class _Editor:
         """
         expect, rows = self.node.items.get("expect"), []
         old = expect.items.get(comparison.output) if isinstance(expect, MappingNode) else None
-        for pair in comparison.pairs:
+        written = isinstance(old, SequenceNode) and bool(old.items)
+        for pair in comparison.pairs if written else sorted(comparison.pairs, key=_rank_release):
             if pair.emitted is not None and pair.equal and isinstance(old, SequenceNode):
                 kept = old.items[pair.index]
                 rows.append((self.edits.source[kept.start : kept.end], pair.index))
@@ -248,6 +250,14 @@ def _write_files(suite: Suite, outcome: Outcome) -> list[str]:
         Files().write(path, _build_file(suite, outcome, inside, path))
         written.append(path)
     return written
+
+
+def _rank_release(pair: RowPair) -> tuple[int, bool]:
+    """Return what puts deletes before the inserts of their transaction; series stay as they are."""
+    row = pair.emitted
+    if row is None or not isinstance(row[0], FieldCells):
+        return 0, False
+    return row[1], row[2] > 0
 
 
 def _build_file(suite: Suite, outcome: Outcome, inside: list[OutputComparison], path: str) -> bytes:

@@ -85,7 +85,8 @@ def _find_times(source: Source, schema: Schema, given: Sequence[str]) -> tuple[s
     found = next((name for name in wanted if name in source.names), None)
     if found is not None or not source.names:
         return (found or wanted[0],)
-    rest = [name for name in source.names if name not in schema.names]
+    others = {*schema.names, OP, name_weight(schema.names)}
+    rest = [name for name in source.names if name not in others]
     column = rest[0] if len(rest) == 1 else "COLUMN"
     hint = suggest_header(source.names)
     hint = hint or f"there are {list_columns(source.names)}; say --time {column or EMPTY}"

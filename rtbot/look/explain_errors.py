@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from rtbot.core.number_text import format_count
@@ -39,7 +39,7 @@ LOOKED = 1 << 22
 INDENT = "\n     "
 
 
-def explain_error(error: DataError, used: Sequence[Io]) -> None:
+def explain_error(error: DataError, used: Sequence[Io], *, keyed: bool = True) -> None:
     """Add to the hint of an error what its file looks like, unless that is what the options say."""
     if error.code not in FORM_CODES | CELL_CODES | ORDER_CODES:
         return
@@ -53,6 +53,9 @@ def explain_error(error: DataError, used: Sequence[Io]) -> None:
         facts = look_at_file(path, files, limit=LOOKED)
     except Exception:  # noqa: BLE001 (the error of the file is what counts, whatever looking meets)
         return
+    if not keyed:
+        facts.io = replace(facts.io, key=())
+        facts.doubts = [text for text in facts.doubts if not text.startswith("key ")]
     if all(_differs(facts, io, error) for io in used):
         error.hint = INDENT.join(filter(None, [error.hint, *_list_lines(facts)]))
 

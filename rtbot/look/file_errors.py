@@ -21,16 +21,21 @@ def collect_used_io(checked: CheckedGraph, request: InputSpec) -> list[Io]:
     return [replace(checked.io, time=request.time, key=request.key), *own]
 
 
+def may_have_keys(checked: CheckedGraph) -> bool:
+    """Return whether files may have key columns: those of tables that change have none."""
+    return any(one.type.schema is None for one in checked.inputs.values())
+
+
 @contextmanager
-def explain_errors(used: Sequence[Io]) -> Iterator[None]:
+def explain_errors(used: Sequence[Io], *, keyed: bool = True) -> Iterator[None]:
     """Let errors about a file also show what it looks like, and the options that would read it.
 
-    `used` are the options in use.
+    `used` are the options in use; files that are not `keyed` get no key.
     """
     try:
         yield
     except DataError as error:
         from rtbot.look.explain_errors import explain_error
 
-        explain_error(error, used)
+        explain_error(error, used, keyed=keyed)
         raise

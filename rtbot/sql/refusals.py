@@ -67,8 +67,8 @@ _NODES = {
     "Placeholder": Feature("a parameter of a query", "write the value itself"),
     "Parameter": Feature("a parameter of a query", "write the value itself"),
     "Interval": Feature("INTERVAL", "times are integers in io.unit"),
-    "CurrentDate": Feature("the time of day", "a view has no clock: its rows have all it needs"),
-    "CurrentTimestamp": Feature("the time of day", "a view has no clock"),
+    "CurrentDate": Feature("the time of day", "a view has no clock", "CURRENT_DATE"),
+    "CurrentTimestamp": Feature("the time of day", "a view has no clock", "CURRENT_TIMESTAMP"),
     "Tuple": Feature("a row in brackets", "compare column by column"),
     "Array": Feature("a list", "there are no lists"),
     "Struct": Feature("a struct", "there are no structs"),
@@ -108,7 +108,7 @@ def refuse_rest(query: QueryText, node: exp.Expr, *consumed: str) -> bool:
 def refuse_node(query: QueryText, node: exp.Expr) -> None:
     """Report a node that no part of the binder knows."""
     feature = _NODES.get(type(node).__name__) or Feature(f"`{query.quote(node)}`")
-    query.report("RT181", node, f"{feature.name} is not supported", feature.advice)
+    query.report("RT181", node, f"{feature.name} is not supported", feature.advice, feature.keyword)
 
 
 def _list_nodes(value: object) -> list[exp.Expr]:

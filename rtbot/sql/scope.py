@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error, suggest_name
 from rtbot.expression.tree import Expression
+from rtbot.tables.forms import TIME_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -136,6 +137,8 @@ class Scope:
             return f"text is written in single quotes: '{name}'"
         if not hint and name in self.tables:
             return "this is the table: name one of its columns"
+        if not hint and name.lower() in TIME_NAMES:
+            hint = "the time of a change is no column: a query cannot read it"
         return hint or "there are " + ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
 
 

@@ -47,8 +47,9 @@ def test_changes_of_one_output_go_to_stdout(call):
 def test_every_table_has_a_file_of_its_own(call):
     code, _, err = call("run", "g.yaml", *INPUTS, g__yaml=TWO, a__csv=A, b__csv=B)
     assert code == 2
-    assert "give every one a file: -o DIR, or --out everywhere=FILE" in err
+    assert "give every one a file: -o DIR/, or --out everywhere=FILE" in err
     assert call("run", "g.yaml", *INPUTS, "-o", "all.csv")[0] == 2
+    assert "-o new/, or" in call("run", "g.yaml", *INPUTS, "-o", "new")[2]
     Path("out").mkdir()
     assert call("run", "g.yaml", *INPUTS, "-o", "out", "--format", "jsonl")[0] == 0
     rows = [json.loads(line) for line in Path("out/anywhere.jsonl").read_text().splitlines()]
@@ -237,6 +238,23 @@ def test_wrong_queries_have_a_place(call):
     assert code == 3
     assert "<query>:1:8: error" in err
     assert "did you mean 'region'?" in err
+
+
+def test_a_file_without_a_name_is_told_one(call):
+    code, _, err = call("sql", TOTALS, "--in", "orders.csv")
+    assert code == 2
+    assert "say --in orders=orders.csv" in err
+    assert "\\b" not in call("sql", "--help")[1]
+
+
+def test_a_file_of_changes_is_not_told_a_key(call):
+    graph = "inputs: {a: {changes: {id: integer, who: text}}}\noutputs: [a]\n"
+    rows = "when,op,id,who\n2,+,1,x\n2,+,1,y\n2,+,2,x\n3,-,1,x\n3,+,1,z\n1,+,2,y\n"
+    _, _, err = call("run", "g.yaml", "a.csv", g__yaml=graph, a__csv=rows)
+    assert "say --time when" in err
+    _, _, err = call("run", "g.yaml", "a.csv", "--time", "when")
+    assert "RT202" in err
+    assert "key" not in err
 
 
 def test_a_pipe_needs_types(call):

@@ -75,6 +75,20 @@ def test_expectations_are_filled_in(call):
     assert call("test", "g.yaml")[0] == 0
 
 
+def test_deletes_are_filled_in_before_inserts_as_they_come_out(call):
+    text = GRAPH.replace("[2, -1, {id: 7, region: null}]", "[2, 1, {id: 7, region: east}]")
+    assert call("test", "g.yaml", "--update", g__yaml=text)[0] == 0
+    rows = Path("g.yaml").read_text().partition("      per: ")[2]
+    assert rows.index("[2, -1, {region: north") < rows.index("[2, 1, {region: east")
+
+
+def test_inputs_written_in_another_way_are_explained(call):
+    text = GRAPH.replace("unique: [id]", "key: [id]")
+    assert "write unique: [...]" in call("validate", "g.yaml", g__yaml=text)[2]
+    text = "inputs: {quote: {bid: number, ask: number}}\noutputs: [quote]\n"
+    assert "write {record: {bid: number}}" in call("validate", "q.yaml", q__yaml=text)[2]
+
+
 def test_a_graph_of_changes_is_built_in_python():
     g = rtbot.Builder("g")
     orders = g.changes("orders", {"id": "integer", "region": "text?"}, unique=["id"])

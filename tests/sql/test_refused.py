@@ -97,6 +97,8 @@ WRONG = [
     ("SELECT id FROM orders {QUALIFY} id = 1", "RT181", "QUALIFY"),
     ("SELECT {sum}(n) OVER () AS x FROM orders", "RT181", "a window function"),
     ("SELECT DISTINCT {ON} (id) id FROM orders", "RT181", "DISTINCT ON"),
+    ("SELECT {ts}, id FROM orders", "RT182", "the time of a change is no column"),
+    ("SELECT id FROM orders WHERE {current_timestamp} > n", "RT181", "no clock"),
     ("SELECT * EXCLUDE ({idd}) FROM orders", "RT182", "did you mean 'id'?"),
     ("SELECT * REPLACE ({1 AS m}) FROM orders", "RT182", "REPLACE: there is no column 'm'"),
     ("SELECT {TRY_CAST(n} AS DATE) AS x FROM orders", "RT181", "the type DATE"),

@@ -600,6 +600,21 @@ def test_operators_of_changes_show_what_they_compute():
         ("by = [region]", "n: count()", "total: sum(net)", "kinds: count(distinct net)"),
         (),
     ]
+    join = "{{type: JoinRows, in: [orders, some], on: {}}}"
+    for on, shown in [
+        ("[id]", "[id]"),
+        ("{id: id, net: other}", "{id: id, net: other}"),
+        ("[]", ""),
+    ]:
+        joined = rtbot.load(f"""
+        inputs: {{orders: {{changes: {{id: integer, net: number}}}}}}
+        operators:
+          some: {{type: Select, in: orders, fields: {{id: id, other: net}}}}
+          pairs: {join.format(on)}
+        outputs: [pairs]
+        """)
+        wanted = (f"on = {shown}",) * bool(shown) + ("how = inner",)
+        assert build_diagram(joined.checked).boxes[2].details == wanted
     picture = graph.draw()
     assert picture.count('class="wire changes"') == 4
     assert "{id: integer, region: text?, net: number}" in picture

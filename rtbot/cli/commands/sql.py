@@ -75,7 +75,7 @@ class _Sql(click.Command):
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @DEBUG_OPTION
 def command(query: str, debug: bool, **options: Any) -> None:  # noqa: ARG001 (main reads it)
-    r"""Run QUERY over files of tables that change, and print the changes of its result.
+    """Run QUERY over files of tables that change, and print the changes of its result.
 
     A file has a column of times, a column for every field, and `weight` or `op` (+ or -) where rows
     are also deleted. Every change of the result has its time and a weight; with --snapshot only the
@@ -83,7 +83,7 @@ def command(query: str, debug: bool, **options: Any) -> None:  # noqa: ARG001 (m
 
     \b
     rtbot sql "SELECT region, count(*) AS n FROM orders GROUP BY region" --in orders=orders.csv
-    """
+    """  # noqa: D301 (click wants the character itself: it keeps the line as it is)
     from rtbot.cli.job_runner import execute_job
     from rtbot.cli.sql_query import build_query, build_query_job
     from rtbot.io.account_table import show_account

@@ -69,7 +69,9 @@ def _read_input_type(
     if declared is None:
         if any(suggest_known_name(key, ("type",)) for key in node.items):
             raise GraphError([])
-        raise graph_error("RT110", mark, f"the input {name} has no type", "write {type: number}")
+        unknown = [key for key in node.items if key not in INPUT_KEYS]
+        hint = f"write {{record: {{{unknown[0]}: number}}}}" if unknown else "write {type: number}"
+        raise graph_error("RT110", mark, f"the input {name} has no type", hint)
     if not isinstance(declared, ScalarNode):
         raise graph_error("RT105", declared.mark, f"a type is text, this is {declared.form}")
     return _read_series_type(name, declared), doc
@@ -86,7 +88,8 @@ def _read_change_input(name: str, node: MappingNode, context: Context) -> tuple[
     if "type" in node.items:
         message = f"the input {name} has `type` and `changes`: it is a series or a change stream"
         raise graph_error("RT116", node.keys["type"], message, "remove one of them")
-    fields = read_entries(node, f"the input {name}", CHANGE_INPUT_KEYS, context.problems)
+    hints = {"key": "write unique: [...]"}
+    fields = read_entries(node, f"the input {name}", CHANGE_INPUT_KEYS, context.problems, hints)
     doc = read_text(fields.get("doc"), "doc", context.problems)
     schema = read_change_schema(name, node, read_type, context)
     return Type("changes", schema=schema), doc

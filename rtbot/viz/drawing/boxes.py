@@ -11,6 +11,7 @@ from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
 from rtbot.graph.row_parameters import list_fields
 from rtbot.operator.declarations import Duration
+from rtbot.operator.relation import Columns, FieldPairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph, Node, Ref, View
     from rtbot.operator import Type
 
-PARAMETERS_SHOWN, QUERY_WIDTH = 5, 48
+PARAMETERS_SHOWN, QUERY_WIDTH = 5, 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,14 @@ def _build_query_box(view: View, last: Node, types: Mapping[str, Mapping[str, Ty
 
 def _list_given(node: Node) -> list[str]:
     """Return the parameters that have a value; the least integer means that there is none."""
-    return [name for name, value in node.values.items() if value not in (None, INT64_MIN)]
+    given = [name for name, value in node.values.items() if value not in (None, INT64_MIN)]
+    return [name for name in given if node.values[name] or not _takes_none(node, name)]
+
+
+def _takes_none(node: Node, name: str) -> bool:
+    """Return whether a parameter is fields that need not be there."""
+    parameter = node.operator.parameters.get(name)
+    return isinstance(parameter, Columns | FieldPairs) and not parameter.required
 
 
 def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
@@ -210,6 +218,10 @@ def _format_parameter(node: Node, name: str, unit: str | None) -> str:
     value, parameter = node.values[name], node.operator.parameters.get(name)
     if isinstance(parameter, Duration) and unit is not None:
         return format_duration(value, unit)
+    if isinstance(parameter, FieldPairs):
+        if all(left == right for left, right in value):
+            return format_value([left for left, _ in value])
+        return f"{{{', '.join(f'{left}: {right}' for left, right in value)}}}"
     return format_value(value)
 
 
