@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -206,7 +207,9 @@ def format_graph(
         yield ""
         if item["view"] is not None and item["view"] not in queries:
             queries.add(item["view"])
-            yield from _format_query(item["view"], item["query"], bold)
+            yield bold(f"{item['view']}: the operators of this query")
+            yield from _wrap_query(item["query"], width)
+            yield ""
         yield bold(name)
         yield from _format_facts(_list_rows(item), width)
     yield ""
@@ -215,11 +218,13 @@ def format_graph(
     yield from format_hanging("state", found["state"]["text"], width, MARGIN)
 
 
-def _format_query(view: str, query: str, bold: Callable[[str], str]) -> Iterator[str]:
-    """Yield the query of a view; the operators that it becomes follow."""
-    yield bold(f"{view}: the operators of this query")
-    yield from (f"  {' ' * LABEL}{line}".rstrip() for line in query.split("\n"))
-    yield ""
+def _wrap_query(query: str, width: int) -> Iterator[str]:
+    """Yield the lines of a query; what is beyond the width goes on in the next line."""
+    for line in query.splitlines():
+        text = line.lstrip()
+        margin = " " * (2 + LABEL + len(line) - len(text))
+        more = f"{margin}  "
+        yield from textwrap.wrap(text, width, initial_indent=margin, subsequent_indent=more)
 
 
 def _format_facts(rows: list[tuple[str, str]], width: int) -> Iterator[str]:
