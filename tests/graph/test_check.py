@@ -480,6 +480,23 @@ BAD_FILES = [
     ("inputs: {a: {record: {t: number}}}\noutputs: [a.t]", "RT107", 1, 23, "as the time"),
     ("inputs: {a: {record: {b-c: text}}}\noutputs: [a.b]", "RT107", 1, 23, "not a valid name"),
     (
+        "inputs: {a: {changes: {b: number?, b_valid: integer}}}\noutputs: [a]",
+        "RT107",
+        1,
+        36,
+        "has a field 'b_valid'",
+    ),
+    (
+        (
+            "inputs: {a: {changes: {b: integer, c: boolean}}}\noperators:\n"
+            "  s: {type: Select, in: a, fields: {b: b, b_valid: c}}\noutputs: [s]"
+        ),
+        "RT107",
+        3,
+        3,
+        "the output s has a field 'b_valid'",
+    ),
+    (
         "inputs: {a: {record: {b: number?, b_valid: boolean}}}\noutputs: [a.b]",
         "RT107",
         1,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rtbot.operators  # noqa: F401 (registers the operators)
 from rtbot.core.errors import GraphError, Problems, graph_error
 from rtbot.core.source_span import SourceSpan
+from rtbot.graph.check.change_schema import refuse_mask
 from rtbot.graph.check.context import Context, read_entries, read_text, to_plain_tree
 from rtbot.graph.check.drafts import Draft, read_drafts
 from rtbot.graph.check.edge import read_inputs, read_outputs
@@ -161,6 +162,14 @@ class _Check:
         found = read_outputs(node, names, records, self.context)
         self.nodes |= records.nodes
         types |= list_node_types(records.nodes.values())
+        for name, ref in found.items():
+            if ref is None or ref.id not in self.nodes or ref not in types:
+                continue
+            mark = self.nodes[ref.id].mark
+            try:
+                refuse_mask(f"the output {name}", types[ref].schema or (), mark)
+            except GraphError as error:
+                self.problems.add_all(error.problems)
         return found
 
     def check_complete(

@@ -15,7 +15,7 @@ from rtbot.graph.document.diagnosis import suggest_space
 from rtbot.operator.schema import Field, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.operator import Type
@@ -37,6 +37,7 @@ def read_change_schema(
     fields: tuple[Field, ...] = ()
     try:
         fields = read_fields(declared, check_field_name, read_type)
+        refuse_mask(name, fields, declared.mark, declared.keys)
     except GraphError as error:
         found = error
     key: tuple[str, ...] = ()
@@ -82,6 +83,25 @@ def read_fields(
     if found.problems:
         raise found
     return tuple(fields)
+
+
+def refuse_mask(
+    name: str,
+    fields: Iterable[Field],
+    mark: SourceSpan,
+    marks: Mapping[str, SourceSpan] | None = None,
+) -> None:
+    """Refuse a field with the name of the column that says which cells of another are not null.
+
+    A column of that name is taken for it if it is boolean, or the other field may be null.
+    """
+    kinds = {field.name: field.type for field in fields}
+    for field, type_ in kinds.items():
+        other = f"{field}_valid"
+        if other in kinds and (type_.nullable or kinds[other].kind == "boolean"):
+            hint = f"tables have it beside {field} where that may be null: name it otherwise"
+            place = (marks or {}).get(other, mark)
+            raise graph_error("RT107", place, f"{name} has a field {other!r}", hint)
 
 
 def check_field_name(field: str, mark: SourceSpan) -> None:
