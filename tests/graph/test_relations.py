@@ -223,3 +223,18 @@ def test_names_of_right_fields_are_new():
     assert name_right_fields(["a", "a_2"], ["a", "b"]) == ["a_3", "b"]
     assert name_right_fields(["a"], ["a", "a_2"]) == ["a_3", "a_2"]
     assert name_right_fields(["a", "b"], ["a", "b", "a_2"]) == ["a_3", "b_2", "a_2"]
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        "{type: Select, in: r, fields: {x: a * $p}}",
+        "{type: GroupBy, in: r, by: [], compute: {x: sum(a * $p)}}",
+        "{type: Where, in: r, condition: a > $p}",
+    ],
+)
+def test_expressions_of_parameters_that_cannot_be_read_are_not_reported_again(operator):
+    text = "params: {p: {kind: integer}}\ninputs: {r: {changes: {a: integer}}}\n"
+    with pytest.raises(GraphError) as caught:
+        check(load_document(f"{text}operators: {{s: {operator}}}\noutputs: [s]\n"))
+    assert [problem.code for problem in caught.value.problems] == ["RT104"]

@@ -102,9 +102,13 @@ class _RowValues:
         self.problems = Problems()
         self.formulas: dict[str, Expression] = {}
         self.parameters: dict[str, Any] = {}
+        self.untyped = False
 
     def resolve(self) -> tuple[dict[str, Any], dict[str, Expression]]:
-        """Return the values and trees; raise GraphError with every problem."""
+        """Return the values and trees; raise GraphError with every problem.
+
+        With none, if an expression has no type for a parameter that is wrong where it is declared.
+        """
         values = dict(self.draft.values)
         for name, parameter in self.draft.operator.parameters.items():
             value = values[name]
@@ -122,7 +126,7 @@ class _RowValues:
                     self.type_text(f"{name}.{field}", text)
             elif isinstance(parameter, Computations):
                 values[name] = self.type_aggregates(name, value or {})
-        if self.problems.found:
+        if self.problems.found or self.untyped:
             raise GraphError(self.problems.found)
         return values, self.formulas
 
@@ -166,7 +170,9 @@ class _RowValues:
         tree = type_row_expression(
             text.term, self.scope, self.problems, text.scalar.place, self.parameters
         )
-        if tree is not None:
+        if tree is None:
+            self.untyped = True
+        else:
             self.formulas[name] = tree
         return tree
 
@@ -182,6 +188,7 @@ class _RowValues:
                 message = f"the field {field!r} is one of `by` as well"
                 self.problems.add("RT106", text.scalar.mark, message, "choose another name")
             if found is None:
+                self.untyped = True
                 continue
             function, distinct, tree = found
             computed.append((field, function, distinct))
