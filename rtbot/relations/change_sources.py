@@ -10,13 +10,13 @@ from rtbot.core.arrays import trim_array
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import hash_tables, upserting, weighing
 from rtbot.relations.output_order import net_changes
-from rtbot.relations.region_operator import Fault
+from rtbot.relations.region_operator import Fault, StatelessOperator
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
 from rtbot.relations.weighed import Weigher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from rtbot.relations.region_plan import RegionNode, RegionPlan
@@ -70,7 +70,7 @@ class SourceBag(StoreOwner):
         self.weigher.take_back([last])
 
 
-class PassingSource:
+class PassingSource(StatelessOperator):
     """A source that remembers nothing: no delete can be one too many, or all its readers find it.
 
     Equal rows of a transaction stay apart, unless `max_delta_rows` asks how many there are.
@@ -94,24 +94,6 @@ class PassingSource:
             given = net_changes(given, self.kernels)
         self.ignored = self.absent = np.zeros(len(given.starts) - 1, np.int64)
         return given, None
-
-    def take_back(self, inputs: Sequence[Deltas]) -> None:
-        """Nothing is remembered."""
-
-    def count_bytes(self) -> int:
-        """Return 0."""
-        return 0
-
-    def list_text_codes(self) -> Iterator[np.ndarray]:
-        """Yield nothing."""
-        return iter(())
-
-    def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return nothing."""
-        return {}, {}
-
-    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Restore nothing: what an older version has saved is in the state of the readers."""
 
 
 class SourceTable(StoreOwner):

@@ -65,6 +65,28 @@ class RegionOperator(Protocol):
         """Restore what `save` returned; raise ValueError if it does not fit."""
 
 
+class StatelessOperator:
+    """What an operator that remembers nothing does for its state."""
+
+    def take_back(self, inputs: Sequence[Deltas]) -> None:
+        """Nothing is remembered."""
+
+    def count_bytes(self) -> int:
+        """Return 0."""
+        return 0
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield nothing."""
+        return iter(())
+
+    def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return nothing."""
+        return {}, {}
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore nothing; what an older version has saved here is in the state of others."""
+
+
 def make_size_fault(transaction: int, rows: int, most: int) -> Fault:
     """Return that a transaction changes more rows than it may."""
     return Fault(

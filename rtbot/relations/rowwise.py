@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.relations.deltas import Deltas
-from rtbot.relations.region_operator import Fault
+from rtbot.relations.region_operator import Fault, StatelessOperator
 from rtbot.relations.text_calls import TextCall, compute_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from rtbot.relations.region_plan import RegionNode, RegionPlan
@@ -104,7 +104,7 @@ class RowFunctions:
         self.ranks[present] = np.arange(len(present))
 
 
-class RowwiseOperator:
+class RowwiseOperator(StatelessOperator):
     """Rows that pass a condition (`setting["keeps"]`), or rows with other fields.
 
     `setting` and the functions are those of `write_row_functions`. It remembers nothing.
@@ -145,23 +145,9 @@ class RowwiseOperator:
         before = np.concatenate([[0], np.cumsum(kept)])
         return Deltas(before[deltas.starts], deltas.words[kept], deltas.weights[kept])
 
-    def take_back(self, inputs: Sequence[Deltas]) -> None:
-        """Nothing is remembered."""
-
     def count_bytes(self) -> int:
         """Return the bytes of the ranks of texts."""
         return self.functions.ranks.nbytes
-
-    def list_text_codes(self) -> Iterator[np.ndarray]:
-        """Yield nothing."""
-        return iter(())
-
-    def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return nothing."""
-        return {}, {}
-
-    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Nothing is restored."""
 
 
 def _make_words(rows: int, width: int) -> np.ndarray:

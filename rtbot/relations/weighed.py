@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rtbot.core.arrays import trim_array
 from rtbot.relations.deltas import Deltas, make_empty_deltas
 from rtbot.relations.kernels import hash_tables, weighing
-from rtbot.relations.region_operator import Fault
+from rtbot.relations.region_operator import Fault, StatelessOperator
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
     from rtbot.operator.schema import Schema
@@ -176,7 +176,7 @@ class SetOperation(StoreOwner):
         self.weigher.take_back([fit_width(deltas, self.schema.width) for deltas in inputs])
 
 
-class Concatenation:
+class Concatenation(StatelessOperator):
     """Union with `all`: the changes of all ports; it remembers nothing."""
 
     def __init__(
@@ -201,24 +201,6 @@ class Concatenation:
         order = np.argsort(owner, kind="stable")
         words = np.concatenate([d.words for d in widened])[order]
         return Deltas(starts, words, np.concatenate([d.weights for d in widened])[order]), None
-
-    def take_back(self, inputs: Sequence[Deltas]) -> None:
-        """Nothing is remembered."""
-
-    def count_bytes(self) -> int:
-        """Return 0."""
-        return 0
-
-    def list_text_codes(self) -> Iterator[np.ndarray]:
-        """Yield nothing."""
-        return iter(())
-
-    def save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return nothing."""
-        return {}, {}
-
-    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Nothing is restored."""
 
 
 def make_set_operation(
