@@ -1,10 +1,13 @@
 """A cache holds what tables of changes lead to, and refuses what does not fit."""
 
+import random
+
 import numpy as np
 import pytest
 
 from rtbot import StateError
 from rtbot.relations.cache import Cache
+from tests.cache_trials import follow_clients, follow_operators
 
 
 def table(changes, **more):
@@ -75,3 +78,8 @@ def test_fields_of_the_names_of_the_columns_of_changes():
     assert cache.rows() == [{"t": 5, "weight": 7}] * 2
     with pytest.raises(ValueError, match="weight"):
         Cache({"t": [1]})
+
+
+def test_what_every_operator_and_a_subscription_release():
+    follow_operators(random.Random(1), 300, block=100)
+    follow_clients(random.Random(1), 1_000, block=50)
