@@ -33,7 +33,7 @@ ORDER_CODES = frozenset({"RT202", "RT203"})
 TIME_CODES = frozenset({"RT204", "RT205", "RT211", "RT218"})
 GRAPH_SUFFIXES = (".yaml", ".yml")
 DOUBTS_SHOWN = 6
-LOOKED = 1 << 22
+LOOKED = 1 << 20
 """Files up to so many bytes are looked at whole for an error."""
 
 INDENT = "\n     "

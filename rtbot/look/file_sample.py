@@ -18,7 +18,7 @@ WHOLE_BYTES = 1 << 24
 """Files up to this size are looked at whole; of compressed files it is that of the content."""
 
 HEAD_BYTES, PART_BYTES, PARTS = 1 << 20, 1 << 17, 9
-"""Of a larger one: the beginning, and so many later parts; the last is its end."""
+"""Of a larger one at most: the beginning, and so many later parts; the last is its end."""
 
 GZIP = b"\x1f\x8b"
 CHUNK, UNPACKED_BYTES = 1 << 16, 1 << 22
@@ -90,8 +90,8 @@ def read_sample(files: Files, path: str, limit: int = WHOLE_BYTES) -> FileSample
         if size <= limit:
             data = stream.read(limit + 1)
             return FileSample(data, (), size, looked=len(data))
-        head = stream.read(min(HEAD_BYTES, limit))
-        parts = tuple(_read_parts(stream, size, len(head)))
+        head = stream.read(min(HEAD_BYTES, limit // 2))
+        parts = tuple(_read_parts(stream, size, len(head), min(PART_BYTES, limit // 16)))
         looked = len(head) + sum(map(len, parts))
         return FileSample(head, parts, size, whole=False, looked=looked)
 
@@ -109,15 +109,15 @@ def _read_stream(stream: BinaryIO, limit: int) -> FileSample:
     return FileSample(head, (), len(data), len(data) <= limit, looked=len(head))
 
 
-def _read_parts(stream: BinaryIO, size: int, start: int) -> list[bytes]:
+def _read_parts(stream: BinaryIO, size: int, start: int, length: int) -> list[bytes]:
     """Read parts at even distances behind the head; they begin at multiples of 4 bytes."""
-    step = (size - start - PART_BYTES) / (PARTS - 1)
+    step = (size - start - length) / (PARTS - 1)
     found = []
     for number in range(PARTS):
         place = start + int(number * step)
         place += -place % 4
         stream.seek(min(place, size))
-        found.append(stream.read(PART_BYTES + 4))
+        found.append(stream.read(length + 4))
     return [part for part in found if part]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.core import arrays
 from rtbot.core.number_text import format_count
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class TimedRows:
     @property
     def series_count(self) -> int:
         """How many series there are."""
-        return len(np.unique(self.series))
+        return len(arrays.distinct(self.series))
 
 
 def collect_rows(segments: Sequence[Sequence[int | None]]) -> TimedRows:
@@ -156,7 +157,7 @@ def _measure_steps(
     _, groups = np.unique(
         rows.segments * (int(rows.series.max()) + 1) + rows.series, return_inverse=True
     )
-    group, rank = np.divmod(np.unique(groups * len(distinct) + ranks), len(distinct))
+    group, rank = np.divmod(arrays.distinct(groups * len(distinct) + ranks), len(distinct))
     same = group[1:] == group[:-1]
     before = distinct[rank[:-1][same]]
     lengths, places, counts = np.unique(
@@ -249,7 +250,7 @@ def _list_candidates(facts: Sequence[ColumnFacts]) -> list[ColumnFacts]:
 
 def _count_repeats(times: np.ndarray, series: np.ndarray) -> int:
     distinct, ranks = np.unique(times, return_inverse=True)
-    return len(times) - len(np.unique(series * len(distinct) + ranks))
+    return len(times) - len(arrays.distinct(series * len(distinct) + ranks))
 
 
 def _find_step(lengths: np.ndarray, counts: np.ndarray) -> tuple[int | None, float, int | None]:

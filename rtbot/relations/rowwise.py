@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrays import distinct
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.region_operator import Fault, StatelessOperator
 from rtbot.relations.text_calls import TextCall, compute_calls
@@ -96,7 +97,7 @@ class RowFunctions:
         """Number the texts that may be compared by their order, in place of their codes."""
         values = self.texts.values
         columns = [words[:, place] for place in self.setting["compared"]]
-        found = np.unique(np.concatenate([*columns, made.reshape(-1), codes]))
+        found = distinct(np.concatenate([*columns, made.reshape(-1), codes]))
         present = [code for code in found.tolist() if 0 <= code < len(values)]
         if len(self.ranks) < len(values):
             self.ranks = np.zeros(2 * len(values), np.int64)
