@@ -227,6 +227,7 @@ def test_what_is_wrong_has_its_line_in_the_file(data, settings, code, line, hint
     ("encoding", "data", "line"),
     [
         ("utf-16", "t,x\n1,2\n".encode("utf-16-le"), 1),
+        ("utf-16", "t,x\n1,2\n".encode("utf-16-le") + b"\0\xd8a\0", 1),
         ("utf-16", "t,x\n1,2\n".encode("utf-16") + b"\n\xd8", 3),
         ("utf-16-le", "t,x\n1,2\n3,4\n".encode("utf-16-le") + b"\x00\xd8a\0", 4),
         ("shift_jis", "t,x\n1,ソ\n".encode("shift_jis") + b"2,\x83", 3),

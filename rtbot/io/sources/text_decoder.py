@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
@@ -39,15 +40,19 @@ class DecodedStream:
         before = self._decoder.getstate()
         try:
             text = self._decoder.decode(data, final=self._ended)
-        except UnicodeDecodeError as error:
-            self._decoder.setstate(before)
-            good = self._decoder.decode(data[: max(error.start - len(before[0]), 0)])
-            message = f"bytes that are not {self._encoding}: {error.reason}"
-            row, hint = self._lines + good.count("\n") + 1, "is io.csv.encoding right?"
-            raise DataError(message, code="RT209", hint=hint, file=self._file, row=row) from None
-        except UnicodeError:  # of utf-16 and utf-32
-            message = f"{self._encoding} without a byte order mark at its beginning"
-            hint = "set io.csv.encoding to utf-16-le or utf-16-be"
-            raise DataError(message, code="RT209", hint=hint, file=self._file, row=1) from None
+        except UnicodeError as error:
+            raise self._explain(error, before, data) from None
         self._text = text.encode()
         self._lines += text.count("\n")
+
+    def _explain(self, error: UnicodeError, before: tuple[bytes, int], data: bytes) -> DataError:
+        """Return what is wrong with bytes that the decoder met in the state `before`."""
+        message = f"{self._encoding} without a byte order mark at its beginning"
+        hint, row = "set io.csv.encoding to utf-16-le or utf-16-be", 1
+        if isinstance(error, UnicodeDecodeError):
+            self._decoder.setstate(before)
+            with suppress(UnicodeError):  # utf-16 and utf-32 miss their mark
+                good = self._decoder.decode(data[: max(error.start - len(before[0]), 0)])
+                message = f"bytes that are not {self._encoding}: {error.reason}"
+                hint, row = "is io.csv.encoding right?", self._lines + good.count("\n") + 1
+        return DataError(message, code="RT209", hint=hint, file=self._file, row=row)
