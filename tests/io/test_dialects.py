@@ -233,7 +233,7 @@ def test_what_is_wrong_has_its_line_in_the_file(data, settings, code, line, hint
         ("shift_jis", "t,x\n1,ソ\n".encode("shift_jis") + b"2,\x83", 3),
         ("utf-16-le", "t,x\n1,2\n".encode("utf-16-le") + b"\n", 3),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_what_cannot_be_decoded_has_its_line(encoding, data, line, tmp_path):
     (tmp_path / "d.csv").write_bytes(data)
