@@ -55,8 +55,7 @@ def _lower(
     bound = QueryBinder(query, tables).bind(tree)
     problems = query.problems.list_problems("error")
     if problems or bound is None:
-        refused = problems or find_parameter is not None  # a wrong parameter is reported by others
-        assert refused, "a query that is refused without a problem"
+        assert query.is_refused(), "a query that is refused without a problem"
         raise GraphError(problems)
     return lower_plan(settle_columns(bound).plan, tables)
 

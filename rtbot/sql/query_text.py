@@ -120,6 +120,10 @@ class QueryText:
         """Note a problem at a node, or at the last `keyword` before it."""
         self.problems.add(code, self.locate(node, keyword), message, hint)
 
+    def is_refused(self) -> bool:
+        """Return whether a problem is noted; that of a wrong parameter is noted elsewhere."""
+        return bool(self.problems.list_problems("error")) or self.find_parameter is not None
+
     def check_size(self, tree: Expression) -> Expression:
         """Return a bound expression; raise GraphError if it became too large.
 

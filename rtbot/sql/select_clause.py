@@ -54,8 +54,8 @@ class Prepared(NamedTuple):
 class SelectBinder:
     """Binds one SELECT; `outer` are the columns of the query that it is a subquery of.
 
-    `correlations` are the conditions of WHERE that compare with columns of the outer query. If its
-    WHERE is wrong it is `broken`: the rest is bound for what else is wrong.
+    `correlations` are the conditions of WHERE that compare with columns of the outer query. If a
+    join or its WHERE is wrong it is `broken`: the rest is bound for what else is wrong.
     """
 
     def __init__(self, binder: QueryBinder, node: exp.Select, outer: Scope | None = None) -> None:
@@ -89,7 +89,8 @@ class SelectBinder:
         }
         scope = Scope(source.columns, source.tables, aliases, self.outer)
         plan = self._bind_where(source.plan, scope)
-        self.broken = plan is None
+        self.broken |= plan is None
+        assert not self.broken or self.query.is_refused(), "what is broken is noted"
         return Prepared(plan or source.plan, scope, items)
 
     def finish(self, prepared: Prepared) -> BoundQuery | None:
@@ -175,7 +176,10 @@ class SelectBinder:
             self.query.report("RT180", self.node, "a query reads a table", hint, "SELECT")
             return None
         refuse_rest(self.query, from_, "this")
-        return FromBinder(self.binder).bind(from_.this, self.node.args.get("joins") or ())
+        binder = FromBinder(self.binder, self.outer)
+        source = binder.bind(from_.this, self.node.args.get("joins") or ())
+        self.broken = binder.broken
+        return source
 
     def _list_items(self, scope: Scope, *, named: bool) -> list[SelectItem]:
         """Return the columns of the SELECT, with those that stars mean."""
@@ -210,22 +214,19 @@ class SelectBinder:
         conditions = Conditions(subqueries, binder).bind(where.this)
         if conditions is None:
             return None
-        rest = []
+        rest, complete = [], True
         for place, tree in enumerate(conditions.trees):
             if has_operation(tree, "outer"):
                 pair = split_correlation(self.query, tree)
-                if pair is None:
-                    return None
-                self.correlations.append(pair)
+                self.correlations += [] if pair is None else [pair]
+                complete &= pair is not None
                 continue
             stays = has_operation(tree, "subquery") or (place > 0 and may_fault(tree))
             pushed = None if stays else push_equality(plan, tree)
             plan = pushed or plan
             if pushed is None:
                 rest.append(tree)
-        if any(
-            has_operation(pair.left, "outer") for test in conditions.tests for pair in test.pairs
-        ):
+        if not complete:
             return None
         return conditions.apply(plan, rest, _keep_tree, self.query.locate(where))
 

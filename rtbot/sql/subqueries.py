@@ -133,7 +133,7 @@ class Subqueries:
     ) -> SubqueryTest | None:
         """Return the test that a value, or several in brackets, are in a subquery."""
         nodes = value.expressions if isinstance(value, exp.Tuple) else [value]
-        trees = [outer.bind(one) for one in nodes]
+        trees = [self._bind_compared(one, outer) for one in nodes]
         rows = self._bind_rows(inner, len(nodes))
         known = [tree for tree in trees if tree is not None]
         if rows is None or len(known) < len(trees):
@@ -149,6 +149,14 @@ class Subqueries:
             self.query.report("RT181", node, "NOT IN of several columns is not supported", hint)
             return None
         return SubqueryTest("anti", rows.plan, rows.pairs, mark, values[0])
+
+    def _bind_compared(self, node: exp.Expr, outer: ScalarBinder) -> Expression | None:
+        """Bind what is compared with a subquery, which is of the query around that one."""
+        tree = outer.bind(node)
+        if tree is not None and has_operation(tree, "outer"):
+            report_outer(self.query, tree)
+            return None
+        return tree
 
     def _bind_exists(self, node: exp.Expr, inner: exp.Expr) -> InnerRows | None:
         opened = self.binder.open_subquery(inner, self.scope)
@@ -235,7 +243,7 @@ class Subqueries:
         self, node: exp.Expr, value: exp.Expr, inner: exp.Expr, outer: ScalarBinder
     ) -> Expression | None:
         """Bind IN where it is a part of an expression: null if nothing is known of a null."""
-        tree = outer.bind(value)
+        tree = self._bind_compared(value, outer)
         rows = self._bind_rows(inner, 1)
         if tree is None or rows is None:
             return None

@@ -1,5 +1,6 @@
 """Wrong queries: each is refused at its place, with a code and what to try; never a traceback."""
 
+import operator
 import random
 import sys
 
@@ -166,6 +167,40 @@ def test_all_mistakes_are_reported_at_once():
         ("RT184", 1),
         ("RT181", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (
+            "SELECT regin, id FROM orders JOIN more USING (ix) WHERE fo > 1",
+            ["'regin'", "left side has no", "right side has no", "'fo'"],
+        ),
+        (
+            "SELECT o.regin, sum(m.region) AS x FROM orders o JOIN more m ON o.xx = m.n GROUP BY z",
+            ["'regin'", "sum takes numbers", "'xx'", "'z'"],
+        ),
+        (
+            "SELECT o.regin FROM orders o ASOF JOIN more m ON o.n >= m.n WHERE m.zz > 1",
+            ["'regin'", "ASOF JOIN", "'zz'"],
+        ),
+        (
+            "SELECT x FROM (SELECT id, nn FROM orders NATURAL JOIN (SELECT 1 AS z FROM more)) q",
+            ["'nn'", "without a column of both"],
+        ),
+        ("SELECT idd FROM orders SEMI JOIN more ON zz = 1", ["'idd'", "'zz'"]),
+        (
+            "SELECT id FROM orders o WHERE EXISTS (SELECT zz FROM more m WHERE m.n > o.n AND o.ok)",
+            ["'zz'", "outer query", "outer query"],
+        ),
+    ],
+)
+def test_a_wrong_join_hides_no_other_mistake(query, words):
+    with pytest.raises(GraphError) as raised:
+        lower_query(query, TABLES)
+    problems = raised.value.problems
+    assert len(problems) == len(words), str(raised.value)
+    assert all(map(operator.contains, [p.message for p in problems], words)), str(raised.value)
 
 
 def test_places_are_those_of_the_file():
