@@ -226,11 +226,33 @@ def test_a_key_replaces_rows(call):
         (("-o", "orders.csv"), 2, "would be overwritten"),
         (("--time", "at"), 4, "there is no column 'at'"),
         (("--csv", "delimiter=xyz"), 2, "--csv delimiter=xyz"),
+        (("--io", "excess=no"), 2, "--io excess=no: excess is no, one of error, ignore"),
+        (("--io", "exces=ignore"), 2, "did you mean 'excess'?"),
+        (("--io", "excess"), 2, "--io takes KEY=VALUE"),
+        (("--io", "time=at"), 2, "say --time"),
+        (("--io", "conflicts=last"), 2, "say --unique NAME=COLUMN"),
     ],
 )
 def test_wrong_options_of_a_query(call, arguments, code, problem):
     found, _, err = sql(call, *arguments, orders__csv=ORDERS)
     assert (found, problem in err) == (code, True), err
+
+
+def test_what_a_hint_names_is_an_option(call):
+    late = "t,op,id,region,amount\n1,+,1,north,1\n3,-,2,south,2\n2,+,3,north,3\n"
+    code, _, err = sql(call, "-q", orders__csv=late)
+    assert (code, "set --io lateness=..." in err) == (4, True), err
+    code, _, err = sql(call, "-q", "--io", "lateness=1")
+    assert (code, "--io excess=ignore takes no notice" in err) == (4, True), err
+    options = ("-q", "--snapshot", "--io", "lateness=1", "--io")
+    for value in ("excess=ignore", "on_bad_transaction=discard"):
+        code, out, _ = sql(call, *options, value)
+        assert (code, out) == (0, "region,n,total\nnorth,2,4\n")
+    twice = "t,id,region,amount\n1,7,north,1\n1,7,south,1\n"
+    key = ("-q", "--snapshot", "--unique", "orders=id")
+    code, _, err = sql(call, *key, orders__csv=twice)
+    assert (code, "--io conflicts=last takes the last" in err) == (4, True), err
+    assert sql(call, *key, "--io", "conflicts=last")[1] == "region,n,total\nsouth,1,1\n"
 
 
 def test_wrong_queries_have_a_place(call):
