@@ -397,7 +397,7 @@ class StagedSession(SessionBase):
         self.callbacks.setdefault(name, []).append(take)
 
     def _run(self, results: list[Result]) -> Result:
-        """Run all stages; raise DataError if a transaction was bad."""
+        """Run all stages; raise DataError if a transaction was bad: the first one by its time."""
         self.broken = True
         flow = Flow({}, ending=self.ending)
         for stage in self.stages:
@@ -405,17 +405,21 @@ class StagedSession(SessionBase):
                 stage.run(flow, results)
             else:
                 stage.run(flow)
+        bad = None
+        if flow.bad:
+            stage, bad = min(flow.bad, key=lambda found: found[1].time)
+            stage.discard(bad, flow)
         result = self._make_result(flow)
         self._reached = flow.reached
         if self.ending and min(flow.reached.values()) == LAST and self._is_drained():
             self.finished = True
-        self.broken, self.stopped = False, flow.bad is not None
+        self.broken, self.stopped = False, bad is not None
         for name, callbacks in self.callbacks.items():
             if len(next(iter(result[name].values()))):
                 for take in callbacks:
                     take(result[name])
-        if flow.bad is not None:
-            raise self._show_times(flow.bad.make_error(result))
+        if bad is not None:
+            raise self._show_times(bad.make_error(result))
         return result
 
     def _is_drained(self) -> bool:
