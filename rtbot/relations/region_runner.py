@@ -118,6 +118,20 @@ class RegionRunner:
             at += 1
         return self._finish(released, parts)
 
+    def release_over_nothing(self) -> dict[str, TimedRows]:
+        """Return the rows that outputs have over nothing, where no transaction has taken effect.
+
+        They have no time: there it is 0. Nothing changes that can be seen.
+        """
+        if self.begun:
+            return {}
+        if self._early is None:
+            self._begin(0)
+        return {
+            name: TimedRows(np.zeros(len(deltas), np.int64), deltas.words, deltas.weights)
+            for name, deltas in (self._early or {}).items()
+        }
+
     def discard(self, bad: BadTransaction) -> None:
         """Drop the transaction at which it stopped."""
         for feed in self.feeds.values():

@@ -137,6 +137,11 @@ class RegionStageRunner:
             flow.changes[ref] = released.outputs[name]
             flow.reached[ref] = self.runner.frontier
 
+    def release_over_nothing(self, flow: Flow) -> None:
+        """Add rows that are there without any transaction to the flow."""
+        rows = self.runner.release_over_nothing()
+        flow.changes |= {self.stage.outputs[name]: found for name, found in rows.items()}
+
     def discard(self, bad: BadTransaction, flow: Flow) -> None:
         """Drop a transaction at which it stopped."""
         self.runner.discard(bad)

@@ -351,6 +351,15 @@ class StagedSession(SessionBase):
         self.ending = True
         return self._run(results)
 
+    @exclusive
+    def release_over_nothing(self) -> Result:
+        """Return rows that are there without any transaction, as a count of 0, at the time 0."""
+        flow = Flow({})
+        for stage in self.stages:
+            if isinstance(stage, RegionStageRunner):
+                stage.release_over_nothing(flow)
+        return self._make_result(flow)
+
     def prepare(self, count: int) -> None:
         """Do nothing: every stage goes over to compiled code when it has the rows."""
 

@@ -195,6 +195,22 @@ def test_a_query_prints_its_changes_or_its_rows(call):
     assert Path("v.parquet").exists()
 
 
+def test_a_count_of_nothing_is_a_row(call):
+    query = "SELECT count(*) AS n, sum(amount) AS total FROM orders"
+    nothing = "t,id,region,amount\n"
+    types = ("-q", "--types", "orders=amount: number")
+    assert sql(call, *types, query=query, orders__csv=nothing)[1] == "t,weight,n,total\n"
+    assert sql(call, *types, "--snapshot", query=query)[1] == "n,total\n0,\n"
+    grouped = query + " GROUP BY region"
+    assert sql(call, *types, "--snapshot", query=grouped)[1] == "n,total\n"
+    joined = f"SELECT a.n, b.n AS m FROM ({query}) a, ({query}) b"  # noqa: S608 (a test)
+    assert sql(call, *types, "--snapshot", query=joined)[1] == "n,m\n0,0\n"
+    bad = nothing + "1,7,north,2\n"
+    fails = "SELECT count(*) AS n, max(id // (id - 7)) AS m FROM orders"
+    discard = ("--snapshot", "-q", "--io", "on_bad_transaction=discard")
+    assert sql(call, *discard, query=fails, orders__csv=bad)[1] == "n,m\n0,\n"
+
+
 def test_types_are_those_of_the_file(call):
     text = "t,a,b,c,d,when\n1,1,1.5,true,x,\n2,,2,false,,\n"
     query = "SELECT * FROM orders"
