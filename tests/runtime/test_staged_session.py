@@ -230,8 +230,10 @@ def test_the_first_bad_transaction_of_all_regions_is_named_first(cuts):
 def test_bad_transactions_are_discarded_where_that_is_wanted():
     loaded = graph(PLAIN, on_bad_transaction="discard")
     rows = [order(1, 1, 7), order(2, -1, 8), order(3, -1, 9), order(4, 1, 7)]
-    result = loaded.run({"orders": rows, "others": []}, compiled=False)
-    assert result["per"]["t"].tolist() == [1, 4, 4]
+    session = loaded.start(compiled=False)
+    tables = [session.push({"orders": rows, "others": []}), session.finish()]
+    assert [t for table in tables for t in table["per"]["t"].tolist()] == [1, 4, 4]
+    assert session.account()["inputs"]["orders"]["lost"] == {"discarded": 2}
 
 
 def test_finish_goes_on_behind_a_bad_transaction_when_it_is_called_again():
