@@ -18,7 +18,7 @@ from rtbot.sql.joins import (
     split_condition,
 )
 from rtbot.sql.naming import make_fresh
-from rtbot.sql.refusals import refuse_rest
+from rtbot.sql.refusals import LATER, refuse_rest
 from rtbot.sql.scalars import ScalarBinder
 from rtbot.sql.scope import Scope, VisibleColumn, find_named
 from rtbot.sql.subqueries import has_operation, report_outer
@@ -114,7 +114,7 @@ class FromBinder:
         how = how if how in ("semi", "anti") else "cross"
         plan = make_join((left.plan, right.plan), how, [], self.query.locate(node))
         pair = self._make_source(left, right, plan, how)
-        if how != "cross" or not (node.args.get("using") or node.args.get("method")):
+        if how != "cross" or node.args.get("on") is not None:
             return pair
         count = len(left.columns)
         names = {column.name.lower() for column in left.columns}
@@ -156,8 +156,9 @@ class FromBinder:
         using = node.args.get("using") if shared is None else shared
         on = node.args.get("on")
         mark = query.locate(node, "JOIN")
-        if how == "cross" and (on is not None or using):
-            query.report("RT180", node, "CROSS JOIN has no condition", "write JOIN", "JOIN")
+        if (how == "cross" and (on is not None or using)) or (natural and on is not None):
+            name = "NATURAL" if natural else "CROSS"
+            query.report("RT180", node, f"{name} JOIN has no condition", "write JOIN", "JOIN")
             return None
         if how != "cross" and on is None and not using:
             hint = "write ON condition, USING (column) or CROSS JOIN"
@@ -177,7 +178,8 @@ class FromBinder:
         how = HOW.get((side, kind))
         if how is None or method not in ("", "NATURAL"):
             name = " ".join(filter(None, (method, side, kind, "JOIN")))
-            advice = "it comes with a later version" if method == "ASOF" else "write JOIN ... ON"
+            advice = LATER if method == "ASOF" else "write JOIN ... ON"
+            advice = f"write {kind} JOIN ... ON" if kind in ("SEMI", "ANTI") else advice
             self.query.report("RT181", node, f"{name} is not supported", advice, method or "JOIN")
             return None, False
         return how, method == "NATURAL"
