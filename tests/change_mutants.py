@@ -111,7 +111,7 @@ CHANGES = [
         ("staged",),
     ),
     Mutant(
-        "rtbot/relations/region_runner.py::RegionRunner._discard",
+        "rtbot/relations/region_runner.py::RegionRunner.run",
         'self.feeds[name].lose("discarded", int(deltas.starts[at + 1] - deltas.starts[at]))',
         "pass",
         ("staged",),

@@ -198,7 +198,7 @@ class QueryMaker:
         source, columns = self.inner()
         negated = rng.choice(["", "NOT "])
         if rng.random() < 0.4:
-            where = self.restricted(columns, 0.8)
+            where = self.restricted(columns, 0.8) + self.by(columns, 0.15)
             return f"{negated}EXISTS (SELECT 1 FROM {source}{where})"  # noqa: S608 (a test)
         kind = rng.choice([*KINDS])
         flag, self.subqueries = self.subqueries, False
@@ -208,7 +208,18 @@ class QueryMaker:
         where = self.restricted(columns, 0.3)
         if negated:
             where = where.replace("IS NOT DISTINCT FROM", "=")
+        if rng.random() < 0.2:
+            wanted = f"{rng.choice(['min', 'max'])}({wanted})"
+            where += self.by(columns, 0.5)
         return f"({value}) {negated}IN (SELECT {wanted} FROM {source}{where})"  # noqa: S608
+
+    def by(self, columns, chance):
+        """GROUP BY of a subquery, and perhaps HAVING."""
+        rng = self.rng
+        if rng.random() > chance:
+            return ""
+        having = rng.choice(["", f" HAVING count(*) {rng.choice(['>', '<', '='])} 1"])
+        return f" GROUP BY {rng.choice([*columns])}{having}"
 
     def subquery_value(self, kind):
         """A value that is a subquery, an aggregate."""

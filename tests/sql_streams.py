@@ -29,6 +29,8 @@ FEATURES = {
     "not exists": "NOT EXISTS",
     "scalar subquery": r"\(SELECT (min|max|count)\(",
     "correlated": r"z\d+\.\w (=|IS NOT DISTINCT FROM) (q|t|u|a|b|c)\.",
+    "groups of a subquery": r"GROUP BY z",
+    "in an aggregate": r"IN \(SELECT m(in|ax)\(",
     "with": "^WITH",
     "from subquery": r"\) AS [qabc]\b",
     "union": "UNION(?! ALL)",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbot.cli.io_options import collect_io, split_names
+from rtbot.cli.io_options import collect_io, make_usage_error, split_names
 from rtbot.cli.options import choose_followed
 from rtbot.cli.run_options import check_files, detect_target_format
-from rtbot.core.errors import suggest_known_name, suggest_name
+from rtbot.core.errors import GraphError, suggest_known_name, suggest_name
 from rtbot.graph.model import Ref
 from rtbot.graph.query_nodes import list_query_nodes, list_read_tables
 from rtbot.io.bindings import InputSpec
@@ -22,7 +23,7 @@ from rtbot.operator import KINDS, Type
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import rtbot
     from rtbot.graph.model import Io
@@ -53,6 +54,8 @@ def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
 
     paths = _parse_tables(options["inputs"])
     types, unique = _parse_types(options["types"], paths), _parse_keys(options["unique"], paths)
+    if not unique and any(text.startswith("conflicts=") for text in options["io"]):
+        raise click.UsageError("--io conflicts is for tables with a key: say --unique NAME=COLUMN")
     io = check_reading(options)
     follow = choose_followed(options["follow"], paths)
     if follow and options["snapshot"]:
@@ -106,12 +109,17 @@ def build_query_job(query: FileQuery, options: Mapping[str, Any]) -> Job:
 
 def check_reading(options: Mapping[str, Any]) -> Io:
     """Return how the files are written; a value that is wrong is a wrong use of its option."""
-    from rtbot.cli.io_options import make_usage_error
-    from rtbot.core.errors import GraphError
     from rtbot.graph.check.io_section import check_io
 
-    try:
+    with _name_option(options):
         return check_io(collect_io(options))
+
+
+@contextmanager
+def _name_option(options: Mapping[str, Any]) -> Iterator[None]:
+    """Raise the error of an option where a value given by it is wrong."""
+    try:
+        yield
     except GraphError as error:
         raise (make_usage_error(error, options) or error) from None
 
@@ -129,7 +137,8 @@ def _make_graph(
         if schema.unique:
             inputs[name]["unique"] = list(schema.unique[0])
     document = {"name": VIEW, "inputs": inputs, "outputs": {VIEW: next(iter(inputs))}}
-    graph = rtbot.Graph(load_document(document), {}, collect_io(options))
+    with _name_option(options):
+        graph = rtbot.Graph(load_document(document), {}, collect_io(options))
     tables = {name: (Ref(name), schema) for name, schema in schemas.items()}
     nodes = {node.id: node for node in list_query_nodes(query, tables)}
     outputs = {VIEW: Ref(query.result)}

@@ -140,7 +140,7 @@ def _make_mismatch(
         hint = "compare it, as in x > 0"
     elif wanted == "texts":
         hint = "cast(x as text) makes a text of it"
-    elif wanted == "numbers" and "boolean" in kinds:
+    elif wanted in ("numbers", "one type") and "boolean" in kinds and "text" not in kinds:
         hint = "cast(x as integer) makes 0 or 1 of a boolean"
     elif "text" in kinds:
         other = next(iter(sorted(kinds - {"text"})), "number")

@@ -48,11 +48,12 @@ class _RowParser(ExpressionParser):
         "IS": "write is",
         "IN": "write in",
         "LIKE": "write like",
-        "between": "write x >= low and x <= high",
+        **dict.fromkeys(("between", "BETWEEN"), "write x >= low and x <= high"),
         "end": "write case when condition then a else b end",
         **dict.fromkeys(("when", "then", "else"), "write case when condition then a else b end"),
         **dict.fromkeys(("CASE", "WHEN", "THEN", "ELSE", "END"), "write it in small letters"),
-        "as": "write cast(x as integer)",
+        **dict.fromkeys(("as", "AS", "CAST"), "write cast(x as integer)"),
+        **dict.fromkeys(("distinct", "DISTINCT"), "write count(distinct x)"),
     }
     binary = ExpressionParser.binary | {  # type: ignore[operator]
         "||": (_SUM, _SUM + 1),

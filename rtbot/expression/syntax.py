@@ -167,10 +167,16 @@ class ExpressionParser:
         term = self.expression(0)
         token = self.tokens[self.at]
         if token.kind != "end":
-            hint = self.unexpected.get(token.text, "is an operator or a comma missing?")
+            hint = self.find_hint() or "is an operator or a comma missing?"
             message = f"{token.text!r} is not expected here"
             raise self.make_error(token.offset, len(token.text), message, hint)
         return term
+
+    def find_hint(self) -> str:
+        """Return what to write in place of the next word, or of the one before it."""
+        before = self.tokens[self.at - 1].text if self.at else ""
+        words = [self.tokens[self.at].text, before if before.isalpha() else ""]
+        return next((self.unexpected[word] for word in words if word in self.unexpected), "")
 
     def expression(self, power: int) -> Term:
         """Read what binds at least as strongly as `power`."""
@@ -266,7 +272,9 @@ class ExpressionParser:
             end = token.kind == "end"
             shown = "the expression ends" if end else f"{token.text!r} comes"
             message = f"{shown} where {sign!r} is expected"
-            hint = "close it; in { } and [ ], quote an expression that holds a comma" if end else ""
+            hint = self.find_hint()
+            if end:
+                hint = "close it; in { } and [ ], quote an expression that holds a comma"
             at = opened if end else token
             raise self.make_error(at.offset, len(at.text), message, hint)
         self.at += 1

@@ -200,6 +200,11 @@ class RunWriter:
                 self.outputs.end_block(None)
             raise
         self._take(result, None)
+        if self.outputs.has_snapshots:
+            from rtbot.runtime.staged_session import StagedSession
+
+            assert isinstance(self.session, StagedSession), "a snapshot is of a table that changes"
+            self._take(self.session.release_over_nothing(), None)
         self._switch(WRITING)
         self.outputs.finish(None if self.progress is None else self.progress.wrote)
 

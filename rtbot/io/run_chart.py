@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.graph.model import Ref, list_input_types
+from rtbot.relations.change_feed import FIRST
 from rtbot.runtime.staged_session import StagedSession
 from rtbot.tables import TextColumn
 from rtbot.tables.record_column import RecordColumn
@@ -69,6 +70,11 @@ class Plotter:
     def svg(self, unit: str | None, style: TimeStyle | None) -> str:
         """Return the chart; times are shown as they were read."""
         series = self._session.series if isinstance(self._session, StagedSession) else self._session
+        ends = [time for time in [self._collected.find_end()] if time is not None]
+        if isinstance(self._session, StagedSession):
+            ends += [feed.newest for feed in self._session.feeds.values()]
+        for line in self._lines.values():
+            line.extend(max(ends, default=FIRST), self._collected)
         keys = None if series is None else series.keys
         count = 1 if keys is None else len(keys.list_open_slots())
         names = [*self._series, *(name for one in self._lines.values() for name in one.names)]

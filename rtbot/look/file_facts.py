@@ -40,6 +40,7 @@ class FileFacts:
     the file, `unpacked` those of the content of a compressed one that were looked at; `whole` is
     whether all were. `rows` were looked at, of about `rows_total`. `notes`
     are facts with their reasons, `doubts` what may be otherwise, `obstacles` what no option reads.
+    `changes` is the column that says what is inserted and deleted, "" if there is none.
     `header` is a line, 0 without one. `first_rows` are rows as they are read. `clocks_changed` is
     whether an hour is there twice, as where daylight saving time ends.
     """
@@ -69,6 +70,7 @@ class FileFacts:
     first_rows: list[list[str]] = field(default_factory=list)
     trial: TrialReading | None = None
     clocks_changed: bool = False
+    changes: str = ""
 
     @property
     def reading(self) -> ReadOptions:
@@ -84,6 +86,7 @@ class FileFacts:
     def numeric(self) -> list[ColumnFacts]:
         """The columns of numbers that are neither times nor keys."""
         taken = {*(self.time.columns if self.time else ()), *self.key, *self.other_times}
+        taken.add(self.changes)
         kinds = ("number", "integer")
         return [c for c in self.columns if c.kind in kinds and c.name not in taken]
 
@@ -108,6 +111,7 @@ class FileFacts:
             "other_times": list(self.other_times),
             "key": {"columns": list(self.key), "count": self.key_count} if self.key else None,
             "columns_as": self.reading.columns_as,
+            "changes": self.changes or None,
             "notes": self.notes,
             "doubts": self.doubts,
             "obstacles": self.obstacles,

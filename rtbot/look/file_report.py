@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.aligned_text import align_cells
 from rtbot.core.number_text import format_count
+from rtbot.look.change_files import list_change_lines, render_change_run, render_query
 from rtbot.look.column_facts import NUMERIC
 from rtbot.look.file_facts import show_length, show_step, show_time
 from rtbot.look.io_lines import list_graph_only, render_command, render_io
 from rtbot.look.sparkline import use_plain_signs
+from rtbot.look.starter_graph import name_table
 from rtbot.look.time_guesses import show_columns
 
 if TYPE_CHECKING:
@@ -86,7 +88,10 @@ def _describe_time(facts: FileFacts, time: TimeFacts) -> Iterator[str]:
             after = show_time(time, series.gap_at)
             gaps = f"{format_count(series.gaps, 'gap')}, the longest {longest} after {after}"
         yield f"step {step}{share}, {gaps}"
-    yield f"{series.order}, {series.late:,} late, {format_count(series.duplicates, 'duplicate')}"
+    again = format_count(series.duplicates, "duplicate")
+    if facts.changes:
+        again = f"{format_count(series.duplicates, 'row')} with the time of another"
+    yield f"{series.order}, {series.late:,} late, {again}"
     if facts.key:
         yield f"key {', '.join(facts.key)}: {facts.key_count:,} of them"
     if facts.other_times:
@@ -135,15 +140,21 @@ def _format_rows(facts: FileFacts) -> list[str]:
 
 
 def _format_options(facts: FileFacts, bold: Callable[[str], str]) -> Iterator[str]:
-    section = render_io(facts)
+    section = render_io(facts).splitlines()
+    commands = [render_command(facts)]
+    if facts.changes:
+        name = name_table(facts)
+        section = [*list_change_lines(facts, name)]
+        commands = [render_change_run(facts, "GRAPH", name), render_query(facts, name)]
     yield ""
     yield bold("in the graph" if section else "in the graph nothing is needed")
-    yield from (f"  {line}" for line in section.splitlines())
+    yield from (f"  {line}" for line in section)
     yield from ("", bold("or on the command line"))
-    yield f"  {render_command(facts)}"
+    yield from (f"  {command}" for command in commands)
     missing = list_graph_only(facts)
     if missing:
-        yield f"  ({', '.join(missing)} can only be in the graph)"
+        of = " of `rtbot run`" if facts.changes else ""
+        yield f"  ({', '.join(missing)}{of} can only be in the graph)"
     trial = facts.trial
     if trial is not None and not trial.skipped:
         yield from ("", bold("tried"))

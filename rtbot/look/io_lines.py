@@ -20,12 +20,12 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 RESERVED = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
 DIALECT = CsvDialect()
 SETTINGS = tuple(field.name for field in fields(CsvDialect) if field.name != "names")
-WIDTH = 96
+GRAPH_ONLY = ("unit", "ambiguous", "lateness", "duplicates", "bad", "columns_as")
 
 
 def render_io(facts: FileFacts) -> str:
     """Return the lines of the section `io`, with doubts as comments; "" if none are needed."""
-    lines = [f"  {line}" for line in _list_lines(facts)]
+    lines = [f"  {key}: {value}" for key, value in _list_values(facts).items()]
     return "\n".join(["io:", *lines]) + "\n" if lines else ""
 
 
@@ -33,8 +33,11 @@ def render_command(facts: FileFacts, graph: str = "GRAPH", inputs: Iterable[str]
     """Return the command line with the same options."""
     words = ["rtbot", "run", graph]
     words += [f"--in={name}" for name in inputs] or [facts.file]
-    for option, value in _list_options(facts):
-        words += [option, value]
+    return join_command([*words, *list_options(facts)])
+
+
+def join_command(words: Iterable[str]) -> str:
+    """Return words as the shell takes them."""
     return " ".join(map(shlex.quote, words))
 
 
@@ -57,21 +60,14 @@ def quote_scalar(text: str) -> str:
     return f'"{escaped}"'
 
 
-def list_graph_only(facts: FileFacts) -> list[str]:
-    """Return the keys of `io` that the command line has no option for."""
-    io = facts.io
-    given = {
-        "unit": io.unit,
-        "ambiguous": None if io.reading.ambiguous == "error" else io.reading.ambiguous,
-        "lateness": io.lateness,
-        "duplicates": None if io.duplicates == "error" else io.duplicates,
-        "bad": None if io.bad == "error" else io.bad,
-        "columns_as": io.reading.columns_as,
-    }
-    return [name for name, value in given.items() if value is not None]
+def list_graph_only(facts: FileFacts) -> dict[str, str]:
+    """Return the keys of `io`, with their values, that `rtbot run` has no option for."""
+    found = _list_values(facts)
+    return {name: found[name] for name in GRAPH_ONLY if name in found}
 
 
-def _list_lines(facts: FileFacts) -> Iterator[str]:
+def _list_values(facts: FileFacts) -> dict[str, str]:
+    """Return the keys of `io` that are needed, with their values in YAML."""
     io, reading = facts.io, facts.io.reading
     dialect = ", ".join(f"{key}: {value}" for key, value in list_dialect(reading.csv))
     found = {
@@ -88,7 +84,7 @@ def _list_lines(facts: FileFacts) -> Iterator[str]:
         "bad": io.bad if io.bad != "error" else None,
         "csv": f"{{{dialect}}}" if dialect else None,
     }
-    yield from (f"{key}: {value}" for key, value in found.items() if value is not None)
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _render_format(facts: FileFacts) -> str | None:
@@ -137,8 +133,13 @@ def _show_lateness(facts: FileFacts) -> str:
     return str(lateness) if unit is None else format_duration(lateness, unit)
 
 
+def list_options(facts: FileFacts) -> Iterator[str]:
+    """Yield the words of the command line; what only a graph can have is left out."""
+    for option, value in _list_options(facts):
+        yield from (option, value)
+
+
 def _list_options(facts: FileFacts) -> Iterator[tuple[str, str]]:
-    """Yield the options of the command line; what only a graph can have is left out."""
     io, reading = facts.io, facts.io.reading
     if io.time:
         yield "--time", ",".join(io.time)

@@ -6,9 +6,11 @@ import re
 import shlex
 import unicodedata
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import DataError
+from rtbot.look.change_files import render_change_graph, render_change_run
 from rtbot.look.io_lines import quote_scalar, render_io
 from rtbot.look.series_facts import DAY, has_key_word
 
@@ -63,8 +65,12 @@ class StarterInput:
 def render_starter_graph(facts: FileFacts, title: str) -> str:
     """Return the text of a graph that smooths the first columns of numbers of a file.
 
-    Raises DataError if the file cannot be read, or has no times or no numbers.
+    Of a table that changes it counts the rows of groups. Raises DataError if the file cannot be
+    read, or has no times or no numbers.
     """
+    if facts.changes:
+        _check_file(facts)
+        return render_change_graph(facts, title, name_table(facts))
     inputs = choose_inputs(facts)
     window, span = _choose_window(facts)
     lines = [
@@ -95,6 +101,9 @@ def render_starter_graph(facts: FileFacts, title: str) -> str:
 
 def render_run(facts: FileFacts, graph: str, chart: str, target: str) -> str:
     """Return the command line that runs the graph on the file and draws a chart."""
+    if facts.changes:
+        end = "-o", target, "--plot", chart
+        return render_change_run(facts, graph, name_table(facts), *end)
     inputs = choose_inputs(facts)
     words = ["rtbot", "run", graph]
     if facts.io.reading.columns_as is not None or all(one.own for one in inputs):
@@ -109,10 +118,7 @@ def render_run(facts: FileFacts, graph: str, chart: str, target: str) -> str:
 
 def choose_inputs(facts: FileFacts) -> list[StarterInput]:
     """Return the inputs for the columns of numbers that vary, or for all of them; at most three."""
-    if facts.obstacles or facts.time is None:
-        hint = "; ".join(facts.obstacles)
-        message = "no graph can be made for this file"
-        raise DataError(message, code="RT208", hint=hint, file=facts.file)
+    _check_file(facts)
     if facts.io.reading.columns_as is not None:
         return [StarterInput("value", "")]
     columns = [column for column in facts.numeric if column.kind != "code"]
@@ -124,6 +130,18 @@ def choose_inputs(facts: FileFacts) -> list[StarterInput]:
     for column in columns[:INPUTS_MAX]:
         names.append(_make_id(column.name, names))
     return [StarterInput(n, c.name) for n, c in zip(names, columns, strict=False)]
+
+
+def _check_file(facts: FileFacts) -> None:
+    if facts.obstacles or facts.time is None:
+        hint = "; ".join(facts.obstacles)
+        message = "no graph can be made for this file"
+        raise DataError(message, code="RT208", hint=hint, file=facts.file)
+
+
+def name_table(facts: FileFacts) -> str:
+    """Return a name for the table that a file is."""
+    return _make_id(Path(facts.file).name.partition(".")[0], ())
 
 
 def _names_things(column: ColumnFacts) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rtbot.core.number_text import format_count
 from rtbot.look.absent_tokens import choose_tokens
 from rtbot.look.cell_forms import to_number
+from rtbot.look.change_files import describe_changes, find_change_column
 from rtbot.look.column_facts import NUMERIC, describe_columns
 from rtbot.look.file_facts import counts_instants, show_length, show_time
 from rtbot.look.series_facts import (
@@ -56,6 +57,9 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: DetectedSigns) 
     """Fill in what the table has: columns, time, keys, order, and the options that read it."""
     facts.rows = sum(map(len, table.segments()))
     facts.columns = describe_columns(table, signs)
+    facts.changes = find_change_column(table)
+    if facts.changes:
+        facts.notes.append(describe_changes(table, facts.changes))
     candidates = guess_times(table, facts.columns)
     facts.time = next((time for time in candidates if not time.obstacle), None)
     unread = [time for time in candidates if time.obstacle]
@@ -73,7 +77,8 @@ def describe_table(facts: FileFacts, table: SampledTable, signs: DetectedSigns) 
     if facts.time is not None:
         _describe_time(facts, table, facts.time)
     choose_tokens(facts, table, signs)
-    _choose_series(facts)
+    if not facts.changes:
+        _choose_series(facts)
     facts.first_rows = [_show_row(facts, table, row) for row in table.rows[:FIRST_ROWS]]
     facts.doubts += [f"{c.name}: {c.note}" for c in facts.columns if c.note]
 
@@ -83,7 +88,9 @@ def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> No
     rows = collect_rows(parse_guess(table, time))
     rest = [column for column in facts.columns if column.name not in time.columns]
     cells = dict(zip(table.names, table.columns, strict=True))
-    facts.key, numbers, reason = find_keys(rows, cells, rest)
+    facts.key, numbers, reason = (
+        ((), rows.series, "") if facts.changes else find_keys(rows, cells, rest)
+    )
     rows = replace(rows, series=numbers)
     series = measure_series(rows)
     facts.time = time = replace(time, series=series, bad=facts.rows - len(rows.times))
@@ -95,7 +102,7 @@ def _describe_time(facts: FileFacts, table: SampledTable, time: TimeFacts) -> No
         facts.notes.append(f"key {', '.join(facts.key)}: {reason}")
     facts.io = _choose_io(facts, time)
     _note_time(facts, time)
-    if series.duplicates:
+    if series.duplicates and not facts.changes:
         _judge_duplicates(facts, table, time)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from rtbot.core.errors import RtbotError
 from rtbot.graph.model import Input
+from rtbot.look.change_files import list_schema
 from rtbot.look.file_facts import STORED, TrialReading
 from rtbot.operator import Type
 from rtbot.storage.files import Files
@@ -53,7 +54,7 @@ def try_options(facts: FileFacts, files: Files, sample: FileSample) -> None:
     trial = facts.trial = TrialReading()
     if facts.time is None or facts.obstacles:
         trial.skipped = "nothing reads it"
-    elif not facts.numeric:
+    elif not facts.numeric and not facts.changes:
         trial.skipped = "there is no column of numbers"
     else:
         chosen = files if facts.form in STORED or facts.packed else _take_head(facts, sample)
@@ -81,7 +82,12 @@ def _read_rows(facts: FileFacts, files: Files, trial: TrialReading) -> None:
     if found.reading.columns_as is not None:
         names = ["value"]
     inputs = {name: Input(name, Type("number")) for name in names}
-    alone = {n: (facts.file, n) for n in names[:ALONE_MAX]} if facts.form == "jsonl" else {}
+    alone: dict[str, tuple[str, str | None]] = {}
+    if facts.form == "jsonl":
+        alone = {n: (facts.file, n) for n in names[:ALONE_MAX]}
+    if facts.changes:
+        inputs = {"rows": Input("rows", Type("changes", schema=list_schema(facts)))}
+        alone = {"rows": (facts.file, None)}
     request = InputSpec(
         None if alone else facts.file,
         alone,

@@ -35,7 +35,10 @@ STOP = "stop"
 
 @dataclass
 class Released:
-    """What a region released, by output; `bad` is the transaction at which it stopped, if any."""
+    """What a region released, by output; `bad` is the transaction at which it stopped, if any.
+
+    That one is still there: `RegionRunner.discard` drops it.
+    """
 
     outputs: dict[str, TimedRows] = field(default_factory=dict)
     bad: BadTransaction | None = None
@@ -68,7 +71,6 @@ class RegionRunner:
             )
             for source in plan.sources
         }
-        self.discarded = 0
         self.begun = not any(has_row_over_nothing(node) for node in plan.nodes)
         self._early: Mapping[str, Deltas] | None = None
 
@@ -86,11 +88,8 @@ class RegionRunner:
 
     # ---- transactions
 
-    def run(self, *, may_stop: bool = True) -> Released:
-        """Close all transactions that the sources have passed, up to a bad one where it stops.
-
-        A bad transaction is dropped, or stays for the next time if it must not stop now.
-        """
+    def run(self) -> Released:
+        """Close all transactions that the sources have passed, up to a bad one where it stops."""
         until = min(feed.frontier for feed in self.feeds.values())
         taken = {name: feed.take(until) for name, feed in self.feeds.items()}
         times = find_times([*taken.values()])
@@ -110,17 +109,33 @@ class RegionRunner:
             at += closed.taken
             if closed.fault is None:
                 break
-            stops = self.plan.on_bad_transaction == STOP
-            if stops and not may_stop:
-                self._put_back(taken, inputs, at)
-                break
-            self._discard(inputs, at)
-            at += 1
-            if stops:
+            if self.plan.on_bad_transaction == STOP:
                 released.bad = closed.fault
                 self._put_back(taken, inputs, at)
                 break
+            for name, deltas in inputs.items():
+                self.feeds[name].lose("discarded", int(deltas.starts[at + 1] - deltas.starts[at]))
+            at += 1
         return self._finish(released, parts)
+
+    def release_over_nothing(self) -> dict[str, TimedRows]:
+        """Return the rows that outputs have over nothing, where no transaction has taken effect.
+
+        They have no time: there it is 0. Nothing changes that can be seen.
+        """
+        if self.begun:
+            return {}
+        if self._early is None:
+            self._begin(0)
+        return {
+            name: TimedRows(np.zeros(len(deltas), np.int64), deltas.words, deltas.weights)
+            for name, deltas in (self._early or {}).items()
+        }
+
+    def discard(self, bad: BadTransaction) -> None:
+        """Drop the transaction at which it stopped."""
+        for feed in self.feeds.values():
+            feed.lose("discarded", len(feed.take(bad.time)))
 
     def _begin(self, first: int) -> None:
         """Let operators release what they do over nothing, in a transaction before the first."""
@@ -147,12 +162,6 @@ class RegionRunner:
                 rows = TimedRows(stamped, deltas.words, deltas.weights)
                 found[name] = join_rows([rows, found[name]])
         return found
-
-    def _discard(self, inputs: Mapping[str, Deltas], at: int) -> None:
-        """Count a bad transaction as lost."""
-        self.discarded += 1
-        for name, deltas in inputs.items():
-            self.feeds[name].lose("discarded", int(deltas.starts[at + 1] - deltas.starts[at]))
 
     def _put_back(
         self, taken: Mapping[str, TimedRows], inputs: Mapping[str, Deltas], at: int
@@ -192,7 +201,6 @@ class RegionRunner:
         values = {
             "region": state,
             "feeds": feeds,
-            "discarded": self.discarded,
             "begun": self.begun,
             "early": self._early is not None,
         }
@@ -203,7 +211,7 @@ class RegionRunner:
         self.region.restore(values["region"], _select(arrays, "region"))
         for name, feed in self.feeds.items():
             feed.restore(values["feeds"][name], _select(arrays, f"feed {name}"))
-        self.discarded, self.begun = int(values["discarded"]), bool(values["begun"])
+        self.begun = bool(values["begun"])
         self._early = None
         if values["early"]:
             self._early = {n: self._restore_early(n, arrays) for n in self.plan.outputs}

@@ -95,11 +95,13 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         series = {name: table for name, table in self.items() if name not in self.schemas}
         collected = Collector(self.key)
         collected.add(series)
-        names = list(series)
-        for name, schema in self.schemas.items():
-            lines = ChangeLines(name, schema, self.key)
-            lines.add(self[name], collected)
-            names += lines.names
+        lines = [ChangeLines(name, schema, self.key) for name, schema in self.schemas.items()]
+        for one in lines:
+            one.add(self[one.name], collected)
+        if (end := collected.find_end()) is not None:
+            for one in lines:
+                one.extend(end, collected)
+        names = [*series, *(name for one in lines for name in one.names)]
         clock, keys = TimeAxis(unit or self.unit), count_keys(series, self.key)
         picture = draw_chart(collected, names, clock, title, keys)
         if path is not None:

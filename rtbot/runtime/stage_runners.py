@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 class Flow:
     """What the stages release in one call, by stream: results of series, rows of changes.
 
-    `reached` are the times up to which streams are final. With `ending` nothing more comes.
+    `reached` are the times up to which streams are final, `bad` the transactions at which regions
+    stopped. With `ending` nothing more comes.
     """
 
     reached: dict[Ref, int]
     series: dict[Ref, Mapping[str, Any]] = field(default_factory=dict)
     changes: dict[Ref, TimedRows] = field(default_factory=dict)
-    bad: BadTransaction | None = None
+    bad: list[tuple[RegionStageRunner, BadTransaction]] = field(default_factory=list)
     ending: bool = False
 
 
@@ -130,11 +131,21 @@ class RegionStageRunner:
         for source in self.stage.sources:
             if not source.is_input:
                 self._feed(source, flow)
-        released = self.runner.run(may_stop=flow.bad is None)
-        flow.bad = flow.bad or released.bad
+        released = self.runner.run()
+        flow.bad += [] if released.bad is None else [(self, released.bad)]
         for name, ref in self.stage.outputs.items():
             flow.changes[ref] = released.outputs[name]
             flow.reached[ref] = self.runner.frontier
+
+    def release_over_nothing(self, flow: Flow) -> None:
+        """Add rows that are there without any transaction to the flow."""
+        rows = self.runner.release_over_nothing()
+        flow.changes |= {self.stage.outputs[name]: found for name, found in rows.items()}
+
+    def discard(self, bad: BadTransaction, flow: Flow) -> None:
+        """Drop a transaction at which it stopped."""
+        self.runner.discard(bad)
+        flow.reached |= dict.fromkeys(self.stage.outputs.values(), self.runner.frontier)
 
     def _feed(self, source: StageSource, flow: Flow) -> None:
         feed = self.runner.feeds[source.name]

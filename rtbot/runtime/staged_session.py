@@ -351,6 +351,15 @@ class StagedSession(SessionBase):
         self.ending = True
         return self._run(results)
 
+    @exclusive
+    def release_over_nothing(self) -> Result:
+        """Return rows that are there without any transaction, as a count of 0, at the time 0."""
+        flow = Flow({})
+        for stage in self.stages:
+            if isinstance(stage, RegionStageRunner):
+                stage.release_over_nothing(flow)
+        return self._make_result(flow)
+
     def prepare(self, count: int) -> None:
         """Do nothing: every stage goes over to compiled code when it has the rows."""
 
@@ -397,7 +406,7 @@ class StagedSession(SessionBase):
         self.callbacks.setdefault(name, []).append(take)
 
     def _run(self, results: list[Result]) -> Result:
-        """Run all stages; raise DataError if a transaction was bad."""
+        """Run all stages; raise DataError if a transaction was bad: the first one by its time."""
         self.broken = True
         flow = Flow({}, ending=self.ending)
         for stage in self.stages:
@@ -405,17 +414,21 @@ class StagedSession(SessionBase):
                 stage.run(flow, results)
             else:
                 stage.run(flow)
+        bad = None
+        if flow.bad:
+            stage, bad = min(flow.bad, key=lambda found: found[1].time)
+            stage.discard(bad, flow)
         result = self._make_result(flow)
         self._reached = flow.reached
         if self.ending and min(flow.reached.values()) == LAST and self._is_drained():
             self.finished = True
-        self.broken, self.stopped = False, flow.bad is not None
+        self.broken, self.stopped = False, bad is not None
         for name, callbacks in self.callbacks.items():
             if len(next(iter(result[name].values()))):
                 for take in callbacks:
                     take(result[name])
-        if flow.bad is not None:
-            raise self._show_times(flow.bad.make_error(result))
+        if bad is not None:
+            raise self._show_times(bad.make_error(result))
         return result
 
     def _is_drained(self) -> bool:

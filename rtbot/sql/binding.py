@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from rtbot.core.errors import suggest_name
+from rtbot.core.number_text import format_count
 from rtbot.expression.tree import Expression
 from rtbot.operator.schema import Field, Schema
 from rtbot.sql.bound_query import BoundQuery, settle_columns
 from rtbot.sql.logical import Project, Scan
 from rtbot.sql.naming import make_unique
-from rtbot.sql.refusals import refuse_node, refuse_rest
+from rtbot.sql.refusals import refuse_node, refuse_rest, refuse_table
 from rtbot.sql.scope import VisibleColumn, find_named
 from rtbot.sql.select_clause import SelectBinder
 from rtbot.sql.set_operations import bind_set_operation
@@ -61,7 +62,8 @@ class QueryBinder:
         with_ = node.args.get("with_")
         if with_ is None:
             return self
-        refuse_rest(self.query, with_, "expressions")
+        if refuse_rest(self.query, with_, "expressions"):
+            self.broken.update(each.alias for each in with_.expressions)
         if len(with_.expressions) > WITH_MAX:
             self.query.report("RT135", with_, f"more than {WITH_MAX} queries under WITH")
             return self
@@ -71,7 +73,8 @@ class QueryBinder:
         for each in with_.expressions:
             refuse_rest(self.query, each, "this", "alias", "materialized")
             if each.alias in names:
-                self.query.report("RT183", each.args["alias"], f"{each.alias!r} is there twice")
+                message, hint = f"{each.alias!r} is there twice", "name one of them otherwise"
+                self.query.report("RT183", each.args["alias"], message, hint)
             names.add(each.alias)
             bound = binder.bind(each.this)
             if bound is not None:
@@ -90,8 +93,8 @@ class QueryBinder:
         refuse_rest(self.query, alias, "this", "columns")
         names = alias.args.get("columns") or []
         if len(names) > len(bound.columns):
-            message = f"{len(names)} names for {len(bound.columns)} columns"
-            self.query.report("RT185", names[-1], message)
+            message = f"{len(names)} names for {format_count(len(bound.columns), 'column')}"
+            self.query.report("RT185", names[-1], message, "leave the other names out")
             return None
         if not names:
             return bound
@@ -148,7 +151,7 @@ class QueryBinder:
 
     def _find_table(self, node: exp.Table) -> BoundQuery | None:
         if not isinstance(node.this, exp.Identifier):
-            refuse_node(self.query, node.this)
+            refuse_table(self.query, node.this)
             return None
         found = find_named(node.name, self.tables, str)
         if len(found) > 1:
@@ -158,6 +161,8 @@ class QueryBinder:
         if not found:
             if not find_named(node.name, self.broken, str):
                 hint = suggest_name(node.name, self.tables)
+                if node.name in self.query.names_under_with:
+                    hint = "a query under WITH reads those that are before it"
                 hint = hint or "there are " + ", ".join(self.tables)
                 message = f"there is no table {node.name!r}"
                 self.query.report("RT182", node.this, message, hint)

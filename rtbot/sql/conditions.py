@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from rtbot.expression.tree import Expression
 from rtbot.sql.joins import join_conjuncts, list_conjuncts
 from rtbot.sql.logical import Filter
 from rtbot.sql.subqueries import fill_subqueries, has_operation, read_subquery
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbot.core.source_span import SourceSpan
-    from rtbot.expression.tree import Expression
     from rtbot.sql.logical import LogicalPlan
     from rtbot.sql.scalars import ScalarBinder
     from rtbot.sql.subqueries import Rewrite, Subqueries, SubqueryTest
@@ -35,7 +35,10 @@ class Conditions:
         for one in list_conditions(node):
             if is_test(one):
                 test = self.binder.note(partial(self.subqueries.bind_test, one, self.binder))
-                self.tests += [] if test is None else [test]
+                if isinstance(test, Expression):
+                    self.trees.append(test)
+                elif test is not None:
+                    self.tests.append(test)
                 complete &= test is not None
             else:
                 tree = self.binder.bind_condition(one)

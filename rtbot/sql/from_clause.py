@@ -18,9 +18,10 @@ from rtbot.sql.joins import (
     split_condition,
 )
 from rtbot.sql.naming import make_fresh
-from rtbot.sql.refusals import refuse_rest
+from rtbot.sql.refusals import LATER, refuse_rest
 from rtbot.sql.scalars import ScalarBinder
 from rtbot.sql.scope import Scope, VisibleColumn, find_named
+from rtbot.sql.subqueries import has_operation, report_outer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,10 +52,15 @@ class Source:
 
 
 class FromBinder:
-    """Binds FROM; what is wrong is noted, and None returned."""
+    """Binds FROM; what is wrong is noted.
 
-    def __init__(self, binder: QueryBinder) -> None:
-        self.binder, self.query = binder, binder.query
+    None is returned where a table is not known, or there twice. If a join is wrong it is `broken`:
+    all pairs are returned, over which the rest is bound for what else is wrong.
+    """
+
+    def __init__(self, binder: QueryBinder, outer: Scope | None = None) -> None:
+        self.binder, self.query, self.outer = binder, binder.query, outer
+        self.broken = False
 
     def bind(self, node: exp.Expr, joins: Sequence[exp.Expr]) -> Source | None:
         """Bind tables and what they are joined with; a comma joins less tightly than JOIN."""
@@ -91,8 +97,29 @@ class FromBinder:
     def _join_all(self, source: Source | None, joins: Sequence[exp.Expr]) -> Source | None:
         for join in joins:
             other = self.bind_one(join.this)
-            source = None if source is None or other is None else self.join(source, other, join)
+            if source is None or other is None or not self._check_names(source, other, join):
+                source = None
+                continue
+            joined = self.join(source, other, join)
+            self.broken |= joined is None
+            source = joined or self._pair_all(source, other, join)
         return source
+
+    def _pair_all(self, left: Source, right: Source, node: exp.Expr) -> Source:
+        """Return all pairs in place of a join that is wrong.
+
+        Where the columns of both would be one, the left one is named.
+        """
+        how = HOW.get(("", str(node.args.get("kind") or "").upper()), "cross")
+        how = how if how in ("semi", "anti") else "cross"
+        plan = make_join((left.plan, right.plan), how, [], self.query.locate(node))
+        pair = self._make_source(left, right, plan, how)
+        if how != "cross" or node.args.get("on") is not None:
+            return pair
+        count = len(left.columns)
+        names = {column.name.lower() for column in left.columns}
+        own = [replace(c, hidden=c.name.lower() in names) for c in pair.columns[count:]]
+        return replace(pair, columns=(*pair.columns[:count], *own))
 
     def bind_one(self, node: exp.Expr) -> Source | None:
         """Bind a table, a subquery, or joins in brackets."""
@@ -123,14 +150,15 @@ class FromBinder:
         if refuse_rest(query, node, "this", "side", "kind", "method", "on", "using"):
             return None
         how, natural = self._find_how(node)
-        if how is None or not self._check_names(left, right, node):
-            return None
         shared = self._list_shared(left, right, node) if natural else None
+        if how is None or shared == []:
+            return None
         using = node.args.get("using") if shared is None else shared
         on = node.args.get("on")
         mark = query.locate(node, "JOIN")
-        if how == "cross" and (on is not None or using):
-            query.report("RT180", node, "CROSS JOIN has no condition", "write JOIN", "JOIN")
+        if (how == "cross" and (on is not None or using)) or (natural and on is not None):
+            name = "NATURAL" if natural else "CROSS"
+            query.report("RT180", node, f"{name} JOIN has no condition", "write JOIN", "JOIN")
             return None
         if how != "cross" and on is None and not using:
             hint = "write ON condition, USING (column) or CROSS JOIN"
@@ -150,7 +178,8 @@ class FromBinder:
         how = HOW.get((side, kind))
         if how is None or method not in ("", "NATURAL"):
             name = " ".join(filter(None, (method, side, kind, "JOIN")))
-            advice = "it comes with a later version" if method == "ASOF" else "write JOIN ... ON"
+            advice = LATER if method == "ASOF" else "write JOIN ... ON"
+            advice = f"write {kind} JOIN ... ON" if kind in ("SEMI", "ANTI") else advice
             self.query.report("RT181", node, f"{name} is not supported", advice, method or "JOIN")
             return None, False
         return how, method == "NATURAL"
@@ -202,8 +231,12 @@ class FromBinder:
         given = zip(name_pair(*sides), [*sides[0].fields, *sides[1].fields], strict=True)
         pair = [Field(name, field.type) for name, field in given]
         lefts, rights = self._pair_columns(left, right, pair)
-        scope = Scope((*lefts, *rights), (*left.tables, *right.tables))
+        tables = (*left.tables, *right.tables)
+        scope = Scope((*lefts, *rights), tables, outer=self.outer)
         tree = ScalarBinder(self.query, scope, "ON").bind_condition(on)
+        if tree is not None and has_operation(tree, "outer"):
+            report_outer(self.query, tree)
+            tree = None
         if tree is None:
             return None
         pairs, rest = split_condition(tree, *sides)
@@ -269,7 +302,8 @@ class FromBinder:
             if len(found) == 1:
                 sides.append(found[0])
                 continue
-            hint = suggest_name(name, [column.name for column in shown])
+            names = [column.name for column in shown]
+            hint = suggest_name(name, names) or "it has " + ", ".join(names[:20])
             message = f"the {word} side has no column {name!r}"
             if found:
                 message = f"the {word} side has {len(found)} columns {name!r}"

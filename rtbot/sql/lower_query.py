@@ -13,12 +13,16 @@ from rtbot.sql.reading import read_query
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbot.core.errors import Problem
     from rtbot.operator.schema import Schema
     from rtbot.sql.query_text import FindParameter, Place
 
 __all__ = ["Query", "QueryNode", "lower_query"]
 
 QUERY_FILE = "<query>"
+SIGNS = {"==": "=", "!=": "<>", "in": "IN", "like": "LIKE", "case": "CASE"}
+TYPES = {"integer": "BIGINT", "number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN"}
+"""How SQL writes operations and types."""
 
 
 def lower_query(
@@ -55,10 +59,19 @@ def _lower(
     bound = QueryBinder(query, tables).bind(tree)
     problems = query.problems.list_problems("error")
     if problems or bound is None:
-        refused = problems or find_parameter is not None  # a wrong parameter is reported by others
-        assert refused, "a query that is refused without a problem"
-        raise GraphError(problems)
+        assert query.is_refused(), "a query that is refused without a problem"
+        raise GraphError([_name_signs(problem) for problem in problems])
     return lower_plan(settle_columns(bound).plan, tables)
+
+
+def _name_signs(problem: Problem) -> Problem:
+    """Return a problem with the signs and the types of SQL."""
+    message, hint = problem.message, problem.hint
+    for sign, own in SIGNS.items():
+        message = message.replace(f"`{sign}`", f"`{own}`")
+    for kind, own in TYPES.items():
+        hint = hint.replace(f"(x as {kind})", f"(x AS {own})")
+    return replace(problem, message=message, hint=hint)
 
 
 class _Places:

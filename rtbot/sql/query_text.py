@@ -29,13 +29,16 @@ class QueryText:
 
     `place(offset, length)` is the place of a part of the text. Only some nodes of sqlglot's trees
     know where they are: a part reaches from the first to the last such node in it, and one without
-    any is where what it is a part of is.
+    any is where what it is a part of is. `sources` are the names of all tables in it,
+    `names_under_with` those of queries under WITH.
     """
 
     def __init__(self, text: str, place: Place, tokens: Sequence[Token]) -> None:
         self.text, self.place, self.tokens = text, place, tokens
         self.problems = Problems()
         self.find_parameter: FindParameter | None = None
+        self.sources: set[str] = set()
+        self.names_under_with: set[str] = set()
         self.extents: dict[int, tuple[int, int]] = {}
         self.sizes: dict[int, tuple[int, int, Expression]] = {}
 
@@ -119,6 +122,10 @@ class QueryText:
     ) -> None:
         """Note a problem at a node, or at the last `keyword` before it."""
         self.problems.add(code, self.locate(node, keyword), message, hint)
+
+    def is_refused(self) -> bool:
+        """Return whether a problem is noted; that of a wrong parameter is noted elsewhere."""
+        return bool(self.problems.list_problems("error")) or self.find_parameter is not None
 
     def check_size(self, tree: Expression) -> Expression:
         """Return a bound expression; raise GraphError if it became too large.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from bisect import bisect_left
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from rtbot.core.errors import describe_non_ascii, graph_error
@@ -41,6 +42,7 @@ STATEMENTS = (
     *("ATTACH", "CALL", "VALUES", "TABLE", "PIVOT", "UNPIVOT", "TRUNCATE"),
     *("BEGIN", "COMMIT"),
 )
+CONDITION = "a join has one condition, and a comma has none: join by JOIN, or write WHERE"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u2028\u2029\ud800-\udfff\ufeff]")
 _EXPECTED = re.compile(r"Expecting (\S+)|Expected (\w+ ?\w*)")
 _CLOSING = {"'": "a text", '"': "a name in quotes"}
@@ -65,6 +67,7 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
     tokens = _check_tokens(_split_tokens(dialect, text, place), text, place)
     query = QueryText(text, place, tokens)
     tree = _parse_tokens(dialect, query)
+    _note_names(tree, query)
     _check_parameters(tree, query)
     _name_aggregates(tree)
     _place_functions(tree, tokens)
@@ -72,6 +75,14 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
         hint = "divide it: a query may read the output of another one"
         raise graph_error("RT135", place(0, 1), "a query that is nested too deep", hint)
     return query, tree
+
+
+def _note_names(tree: exp.Expr, query: QueryText) -> None:
+    """Note the names of tables, for hints."""
+    from sqlglot import exp
+
+    query.sources.update(node.alias_or_name for node in tree.find_all(exp.Table, exp.Subquery))
+    query.names_under_with.update(node.alias for node in tree.find_all(exp.CTE))
 
 
 def _check_parameters(tree: exp.Expr, query: QueryText) -> None:
@@ -173,7 +184,20 @@ def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
     for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
         _check_neighbours(token, follower, refuse)
     _check_brackets(tokens, refuse)
+    _check_using(tokens, refuse)
     return tokens
+
+
+def _check_using(tokens: list[Token], refuse: _Refuse) -> None:
+    """Refuse what the parser skips behind USING: a table before a column."""
+    inside = False
+    for token, follower in pairwise(tokens):
+        inside |= token.token_type.name == "USING"
+        if token.token_type.name == "USING" and follower.text.upper() not in ("(", "SAMPLE"):
+            refuse(token, "USING takes columns in brackets", "write USING (column)")
+        inside &= token.token_type.name != "R_PAREN"
+        if inside and token.token_type.name == "DOT":
+            refuse(token, "USING takes the names of columns alone", "write USING (column)")
 
 
 def _check_brackets(tokens: list[Token], refuse: _Refuse) -> None:
@@ -235,6 +259,9 @@ def _convert_error(error: ParseError, query: QueryText) -> GraphError:
     token = next((t for t in query.tokens if t.start <= offset <= t.end), query.tokens[-1])
     expected = _EXPECTED.match(found["description"])
     hint = f"expected here: {expected[1] or expected[2]}" if expected else ""
+    hint = CONDITION if token.token_type.name in ("ON", "USING") else hint
+    if token.token_type.name in ("LEFT", "RIGHT", "FULL", "INNER", "CROSS", "OUTER"):
+        hint = "a join is written LEFT JOIN, RIGHT JOIN, FULL JOIN, INNER JOIN or CROSS JOIN"
     if "multiple" in found["description"]:
         message = f"{token.text.upper()} is there twice"
     elif token is query.tokens[-1] and (expected or "missing" in found["description"]):

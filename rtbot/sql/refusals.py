@@ -84,10 +84,45 @@ _NODES = {
     "ArrayAgg": Feature("array_agg", "there are no lists"),
     "First": Feature("first", "rows have no order: use min or max"),
     "Last": Feature("last", "rows have no order: use min or max"),
+    "PercentileCont": Feature("a percentile", LATER),
+    "PercentileDisc": Feature("a percentile", LATER),
+    "Quantile": Feature("a quantile", LATER),
+    "ArgMax": Feature("arg_max", "join with the groups of max"),
+    "ArgMin": Feature("arg_min", "join with the groups of min"),
+    "Insert": Feature("INSERT", "a query only reads", "INSERT"),
+    "Update": Feature("UPDATE", "a query only reads", "UPDATE"),
+    "Delete": Feature("DELETE", "a query only reads", "DELETE"),
     "IgnoreNulls": Feature("any_value", "rows have no order: use min or max"),
     "AnyValue": Feature("any_value", "rows have no order: use min or max"),
     "Rand": Feature("random", "a view gives the same rows in every run"),
 }
+
+
+FUNCTIONS_NOT_THERE = {
+    **dict.fromkeys(
+        ("now", "today", "current_date", "current_time", "current_timestamp", "localtimestamp"),
+        "a view has no clock",
+    ),
+    **dict.fromkeys(
+        ("date_trunc", "date_part", "date_diff", "datediff", "strftime", "strptime", "epoch"),
+        "times are integers in io.unit",
+    ),
+    **dict.fromkeys(
+        ("list", "array_agg", "unnest", "list_contains", "string_split", "struct_pack"),
+        "there are no lists",
+    ),
+    **dict.fromkeys(
+        ("uuid", "gen_random_uuid", "random", "setseed"), "a view gives the same rows in every run"
+    ),
+    **dict.fromkeys(
+        ("regexp_matches", "regexp_full_match", "regexp_replace", "regexp_extract"),
+        "write LIKE with % and _",
+    ),
+    **dict.fromkeys(("arg_max", "max_by"), "join with the groups of max"),
+    **dict.fromkeys(("arg_min", "min_by"), "join with the groups of min"),
+    **dict.fromkeys(("row_number", "rank", "dense_rank", "lag", "lead"), LATER),
+}
+"""What to do instead of functions that are known and not there."""
 
 
 def refuse_rest(query: QueryText, node: exp.Expr, *consumed: str) -> bool:
@@ -109,6 +144,12 @@ def refuse_node(query: QueryText, node: exp.Expr) -> None:
     """Report a node that no part of the binder knows."""
     feature = _NODES.get(type(node).__name__) or Feature(f"`{query.quote(node)}`")
     query.report("RT181", node, f"{feature.name} is not supported", feature.advice, feature.keyword)
+
+
+def refuse_table(query: QueryText, node: exp.Expr) -> None:
+    """Report a function in the place of a table."""
+    hint = "a query reads tables: make it an input"
+    query.report("RT181", node, f"`{query.quote(node)}` is not supported as a table", hint)
 
 
 def _list_nodes(value: object) -> list[exp.Expr]:

@@ -11,7 +11,7 @@ from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
 from rtbot.sql.composed import COMPOSED, join_texts
-from rtbot.sql.refusals import refuse_node, refuse_rest
+from rtbot.sql.refusals import FUNCTIONS_NOT_THERE, refuse_node, refuse_rest
 from rtbot.sql.sql_functions import (
     AGGREGATES,
     ASSOCIATIVE,
@@ -159,7 +159,8 @@ class ScalarBinder:
             refuse_node(self.query, node)
 
     def _unknown_function(self, node: exp.Expr, name: str) -> None:
-        hint = suggest_name(name.lower(), NAMES) or "there are " + ", ".join(NAMES)
+        hint = FUNCTIONS_NOT_THERE.get(name.lower()) or suggest_name(name.lower(), NAMES)
+        hint = hint or "there are " + ", ".join(NAMES)
         self.query.report("RT131", node, f"unknown function {name!r}", hint)
 
     def apply(
@@ -448,7 +449,8 @@ class ScalarBinder:
     def _aggregate(self, node: exp.Expr) -> Expression | None:
         """Bind a call of an aggregate to a reference to its result."""
         if self.calls is None:
-            hint = "a condition on groups goes into HAVING" if self.clause == "WHERE" else ""
+            hint = "compute it in a query under WITH, and read that"
+            hint = "a condition on groups goes into HAVING" if self.clause == "WHERE" else hint
             message = f"an aggregate is not allowed in {self.clause}"
             self.query.report("RT184", node, message, hint)
             return None

@@ -80,6 +80,8 @@ class Scope:
             return None
         there = [name for name in self.tables if name]
         hint = suggest_name(table.name, there)
+        if table.name in query.sources:
+            hint = "it is of another part of the query, whose columns are not seen here"
         if not hint:
             hint = f"the table of this query is {there[0]}" if len(there) == 1 else ""
             hint = hint or f"the tables of this query are {', '.join(there)}"

@@ -54,8 +54,8 @@ class Prepared(NamedTuple):
 class SelectBinder:
     """Binds one SELECT; `outer` are the columns of the query that it is a subquery of.
 
-    `correlations` are the conditions of WHERE that compare with columns of the outer query. If its
-    WHERE is wrong it is `broken`: the rest is bound for what else is wrong.
+    `correlations` are the conditions of WHERE that compare with columns of the outer query. If a
+    join or its WHERE is wrong it is `broken`: the rest is bound for what else is wrong.
     """
 
     def __init__(self, binder: QueryBinder, node: exp.Select, outer: Scope | None = None) -> None:
@@ -89,7 +89,8 @@ class SelectBinder:
         }
         scope = Scope(source.columns, source.tables, aliases, self.outer)
         plan = self._bind_where(source.plan, scope)
-        self.broken = plan is None
+        self.broken |= plan is None
+        assert not self.broken or self.query.is_refused(), "what is broken is noted"
         return Prepared(plan or source.plan, scope, items)
 
     def finish(self, prepared: Prepared) -> BoundQuery | None:
@@ -108,16 +109,22 @@ class SelectBinder:
         if self.broken or not self.correlations:
             bound = self.finish(prepared)
             return None if bound is None or self.broken else settle_columns(bound)
-        for part in ("group", "having"):
-            if self.node.args.get(part) is not None:
-                hint = "join with a query of groups"
-                message = f"{part.upper()} in a subquery that reads the outer query"
-                word = part.upper()
-                self.query.report("RT181", self.node.args[part], message, hint, word)
-                return None
-        if scalar:
-            return self._open_groups(prepared)
         plan, scope, items = prepared
+        computed = [item for item in items if has_aggregate(item.value)]
+        if self.node.args.get("group") is not None:
+            return self._open_group_rows(prepared, columns=columns, scalar=scalar)
+        if self.node.args.get("having") is not None:
+            hint = "add GROUP BY, or compare a value: (SELECT count(*) FROM ...) > 1"
+            message = "HAVING without GROUP BY in a subquery that reads the outer query"
+            self.query.report("RT181", self.node.args["having"], message, hint, "HAVING")
+            return None
+        if scalar or (computed and columns):
+            return self._open_groups(prepared)
+        if computed:
+            hint = "leave the condition out, or select rows: EXISTS (SELECT 1 FROM ...)"
+            message = "this EXISTS is always true: an aggregate without GROUP BY has one row"
+            self.query.report("RT184", computed[0].node, message, hint)
+            return None
         binder = ScalarBinder(self.query, scope, "a subquery that reads the outer query")
         trees = [self._bind_item(binder, item) for item in items]
         known = [settle_null(tree, "integer") for tree in trees if tree is not None]
@@ -125,12 +132,30 @@ class SelectBinder:
             return None
         return narrow_rows(plan, known if columns else [], self.correlations)
 
+    def _open_group_rows(
+        self, prepared: Prepared, *, columns: bool, scalar: bool
+    ) -> InnerRows | None:
+        """Return the groups for every key that the outer query compares."""
+        if scalar:
+            message = "this subquery may have several rows"
+            self.query.report("RT181", self.node, message, ROWS_NEEDED)
+            return None
+        grouped = self._bind_groups(*prepared, [pair.right for pair in self.correlations])
+        if grouped is None:
+            return None
+        plan, trees = grouped
+        count = len(prepared.items)
+        found = zip(self.correlations, trees[count:], strict=True)
+        pairs = [replace(pair, right=tree) for pair, tree in found]
+        known = [settle_null(tree, "integer") for tree in trees[:count]]
+        return narrow_rows(plan, known if columns else [], pairs)
+
     def _open_groups(self, prepared: Prepared) -> GroupedRows | None:
         """Return the value of one aggregate for every key that the outer query compares."""
         plan, scope, items = prepared
         if len(items) != 1:
             message = f"a value is one column, the subquery has {len(items)}"
-            self.query.report("RT185", self.node, message)
+            self.query.report("RT185", self.node, message, "select one")
             return None
         calls = AggregateCalls(self.query, grouped=False)
         binder = ScalarBinder(self.query, scope, "SELECT", calls)
@@ -175,7 +200,10 @@ class SelectBinder:
             self.query.report("RT180", self.node, "a query reads a table", hint, "SELECT")
             return None
         refuse_rest(self.query, from_, "this")
-        return FromBinder(self.binder).bind(from_.this, self.node.args.get("joins") or ())
+        binder = FromBinder(self.binder, self.outer)
+        source = binder.bind(from_.this, self.node.args.get("joins") or ())
+        self.broken = binder.broken
+        return source
 
     def _list_items(self, scope: Scope, *, named: bool) -> list[SelectItem]:
         """Return the columns of the SELECT, with those that stars mean."""
@@ -210,29 +238,33 @@ class SelectBinder:
         conditions = Conditions(subqueries, binder).bind(where.this)
         if conditions is None:
             return None
-        rest = []
+        rest, complete = [], True
         for place, tree in enumerate(conditions.trees):
             if has_operation(tree, "outer"):
                 pair = split_correlation(self.query, tree)
-                if pair is None:
-                    return None
-                self.correlations.append(pair)
+                self.correlations += [] if pair is None else [pair]
+                complete &= pair is not None
                 continue
             stays = has_operation(tree, "subquery") or (place > 0 and may_fault(tree))
             pushed = None if stays else push_equality(plan, tree)
             plan = pushed or plan
             if pushed is None:
                 rest.append(tree)
-        if any(
-            has_operation(pair.left, "outer") for test in conditions.tests for pair in test.pairs
-        ):
+        if not complete:
             return None
         return conditions.apply(plan, rest, _keep_tree, self.query.locate(where))
 
     def _bind_groups(
-        self, plan: LogicalPlan, scope: Scope, items: Sequence[SelectItem]
+        self,
+        plan: LogicalPlan,
+        scope: Scope,
+        items: Sequence[SelectItem],
+        others: Sequence[Expression] = (),
     ) -> tuple[LogicalPlan, list[Expression]] | None:
-        """Return the plan with its groups, and the expressions of the columns over it."""
+        """Return the plan with its groups, and the expressions of the columns over it.
+
+        The groups are divided by `others`, too, which come behind the columns.
+        """
         query = self.query
         keys = self._bind_keys(scope, items)
         calls = AggregateCalls(query, grouped=bool(keys))
@@ -253,10 +285,13 @@ class SelectBinder:
         rewrite: Callable[[Expression], Expression | None] = _keep_tree
         if self.node.args.get("group") is not None or having is not None or calls.calls:
             names = [(item.name, tree) for item, tree in zip(items, trees, strict=True)]
-            grouping = Grouping(query, plan, keys, calls, names)
+            check = Grouping(query, plan, keys, calls, names)
+            if None in [check.rewrite(tree) for tree in [*conditions.trees, *trees]]:
+                return None
+            grouping = Grouping(query, plan, [*keys, *others], calls, names) if others else check
             mark = query.locate(self.node.args.get("group") or self.node, "SELECT")
             plan, rewrite = grouping.make_plan(mark), grouping.rewrite
-        rewritten = [rewrite(tree) for tree in [*conditions.trees, *trees]]
+        rewritten = [rewrite(tree) for tree in [*conditions.trees, *trees, *others]]
         known = [tree for tree in rewritten if tree is not None]
         if len(known) < len(rewritten):
             return None

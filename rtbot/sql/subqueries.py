@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
+from rtbot.core.number_text import format_count
 from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
 from rtbot.operator.schema import Field
+from rtbot.sql.bound_query import BoundQuery
 from rtbot.sql.joins import KeyPair, make_exclusion, make_join, split_equality
 from rtbot.sql.logical import Computation, Filter, Group, Project
 from rtbot.sql.naming import make_fresh
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.sql.binding import QueryBinder
-    from rtbot.sql.bound_query import BoundQuery
     from rtbot.sql.logical import LogicalPlan
     from rtbot.sql.query_text import QueryText
     from rtbot.sql.scalars import ScalarBinder
@@ -104,8 +105,11 @@ class Subqueries:
 
     # ---- conditions
 
-    def bind_test(self, node: exp.Expr, outer: ScalarBinder) -> SubqueryTest | None:
-        """Return the test that a condition is, which is a subquery or its opposite."""
+    def bind_test(self, node: exp.Expr, outer: ScalarBinder) -> SubqueryTest | Expression | None:
+        """Return the test that a condition is, which is a subquery or its opposite.
+
+        One that compares with a single value is an expression.
+        """
         negated = False
         while isinstance(node, exp.Paren | exp.Not):
             negated ^= isinstance(node, exp.Not)
@@ -130,15 +134,18 @@ class Subqueries:
         outer: ScalarBinder,
         *,
         negated: bool,
-    ) -> SubqueryTest | None:
+    ) -> SubqueryTest | Expression | None:
         """Return the test that a value, or several in brackets, are in a subquery."""
         nodes = value.expressions if isinstance(value, exp.Tuple) else [value]
-        trees = [outer.bind(one) for one in nodes]
+        trees = [self._bind_compared(one, outer) for one in nodes]
         rows = self._bind_rows(inner, len(nodes))
         known = [tree for tree in trees if tree is not None]
         if rows is None or len(known) < len(trees):
             return None
         mark = self.query.locate(node)
+        if isinstance(rows, GroupedRows):
+            equal = self._compare_value(rows, known[0], mark)
+            return make_call("not", [equal], mark) if negated else equal
         values = [KeyPair(*pair) for pair in zip(known, rows.columns, strict=True)]
         for pair in values:
             check_comparison(pair, mark)
@@ -150,30 +157,44 @@ class Subqueries:
             return None
         return SubqueryTest("anti", rows.plan, rows.pairs, mark, values[0])
 
+    def _bind_compared(self, node: exp.Expr, outer: ScalarBinder) -> Expression | None:
+        """Bind what is compared with a subquery, which is of the query around that one."""
+        tree = outer.bind(node)
+        if tree is not None and has_operation(tree, "outer"):
+            report_outer(self.query, tree)
+            return None
+        return tree
+
     def _bind_exists(self, node: exp.Expr, inner: exp.Expr) -> InnerRows | None:
         opened = self.binder.open_subquery(inner, self.scope)
         if opened is None:
             return None
         if isinstance(opened, InnerRows):
             return opened
+        assert isinstance(opened, BoundQuery), "no value is wanted"
         mark = self.query.locate(node)
         one = Expression("constant", Type("integer"), (), 1, mark)
         plan = Project(opened.plan, (Field("row", Type("integer")),), (one,), mark)
         return InnerRows(plan, ())
 
-    def _bind_rows(self, inner: exp.Expr, count: int) -> InnerRows | None:
+    def _bind_rows(self, inner: exp.Expr, count: int) -> InnerRows | GroupedRows | None:
         """Bind a subquery that has `count` columns."""
         opened = self.binder.open_subquery(inner, self.scope, columns=True)
         if opened is None:
             return None
-        assert not isinstance(opened, GroupedRows)
-        rows = opened if isinstance(opened, InnerRows) else make_rows(opened)
-        if len(rows.columns) != count:
-            message = f"a subquery of {len(rows.columns)} columns, {count} are compared"
+        rows = make_rows(opened) if isinstance(opened, BoundQuery) else opened
+        given = 1 if isinstance(rows, GroupedRows) else len(rows.columns)
+        if given != count:
+            message = f"a subquery of {format_count(given, 'column')}, {count} are compared"
             hint = "select the column that is compared"
             self.query.report("RT185", inner, message, hint)
             return None
         return rows
+
+    def _compare_value(self, rows: GroupedRows, tree: Expression, mark: SourceSpan) -> Expression:
+        """Return whether a value is the one that a subquery has."""
+        value = self._add(rows.make_value(mark), rows.tree.type)
+        return make_call("==", [settle_null(tree, value.type.kind), value], mark)
 
     # ---- values
 
@@ -208,7 +229,7 @@ class Subqueries:
             return None
         if len(opened.columns) != 1:
             message = f"a value is one column, the subquery has {len(opened.columns)}"
-            self.query.report("RT185", node, message)
+            self.query.report("RT185", node, message, "select one")
             return None
         field = opened.columns[0].field
         lookup = Lookup(opened.plan, ())
@@ -235,11 +256,13 @@ class Subqueries:
         self, node: exp.Expr, value: exp.Expr, inner: exp.Expr, outer: ScalarBinder
     ) -> Expression | None:
         """Bind IN where it is a part of an expression: null if nothing is known of a null."""
-        tree = outer.bind(value)
+        tree = self._bind_compared(value, outer)
         rows = self._bind_rows(inner, 1)
         if tree is None or rows is None:
             return None
         mark = self.query.locate(node)
+        if isinstance(rows, GroupedRows):
+            return self._compare_value(rows, tree, mark)
         column = rows.columns[0]
         pair = KeyPair(settle_null(tree, column.type.kind), column)
         check_comparison(pair, mark)

@@ -195,6 +195,22 @@ def test_a_query_prints_its_changes_or_its_rows(call):
     assert Path("v.parquet").exists()
 
 
+def test_a_count_of_nothing_is_a_row(call):
+    query = "SELECT count(*) AS n, sum(amount) AS total FROM orders"
+    nothing = "t,id,region,amount\n"
+    types = ("-q", "--types", "orders=amount: number")
+    assert sql(call, *types, query=query, orders__csv=nothing)[1] == "t,weight,n,total\n"
+    assert sql(call, *types, "--snapshot", query=query)[1] == "n,total\n0,\n"
+    grouped = query + " GROUP BY region"
+    assert sql(call, *types, "--snapshot", query=grouped)[1] == "n,total\n"
+    joined = f"SELECT a.n, b.n AS m FROM ({query}) a, ({query}) b"  # noqa: S608 (a test)
+    assert sql(call, *types, "--snapshot", query=joined)[1] == "n,m\n0,0\n"
+    bad = nothing + "1,7,north,2\n"
+    fails = "SELECT count(*) AS n, max(id // (id - 7)) AS m FROM orders"
+    discard = ("--snapshot", "-q", "--io", "on_bad_transaction=discard")
+    assert sql(call, *discard, query=fails, orders__csv=bad)[1] == "n,m\n0,\n"
+
+
 def test_types_are_those_of_the_file(call):
     text = "t,a,b,c,d,when\n1,1,1.5,true,x,\n2,,2,false,,\n"
     query = "SELECT * FROM orders"
@@ -226,11 +242,33 @@ def test_a_key_replaces_rows(call):
         (("-o", "orders.csv"), 2, "would be overwritten"),
         (("--time", "at"), 4, "there is no column 'at'"),
         (("--csv", "delimiter=xyz"), 2, "--csv delimiter=xyz"),
+        (("--io", "excess=no"), 2, "--io excess=no: excess is no, one of error, ignore"),
+        (("--io", "exces=ignore"), 2, "did you mean 'excess'?"),
+        (("--io", "excess"), 2, "--io takes KEY=VALUE"),
+        (("--io", "time=at"), 2, "say --time"),
+        (("--io", "conflicts=last"), 2, "say --unique NAME=COLUMN"),
     ],
 )
 def test_wrong_options_of_a_query(call, arguments, code, problem):
     found, _, err = sql(call, *arguments, orders__csv=ORDERS)
     assert (found, problem in err) == (code, True), err
+
+
+def test_what_a_hint_names_is_an_option(call):
+    late = "t,op,id,region,amount\n1,+,1,north,1\n3,-,2,south,2\n2,+,3,north,3\n"
+    code, _, err = sql(call, "-q", orders__csv=late)
+    assert (code, "set --io lateness=..." in err) == (4, True), err
+    code, _, err = sql(call, "-q", "--io", "lateness=1")
+    assert (code, "--io excess=ignore takes no notice" in err) == (4, True), err
+    options = ("-q", "--snapshot", "--io", "lateness=1", "--io")
+    for value in ("excess=ignore", "on_bad_transaction=discard"):
+        code, out, _ = sql(call, *options, value)
+        assert (code, out) == (0, "region,n,total\nnorth,2,4\n")
+    twice = "t,id,region,amount\n1,7,north,1\n1,7,south,1\n"
+    key = ("-q", "--snapshot", "--unique", "orders=id")
+    code, _, err = sql(call, *key, orders__csv=twice)
+    assert (code, "--io conflicts=last takes the last" in err) == (4, True), err
+    assert sql(call, *key, "--io", "conflicts=last")[1] == "region,n,total\nsouth,1,1\n"
 
 
 def test_wrong_queries_have_a_place(call):

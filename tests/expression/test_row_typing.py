@@ -110,6 +110,15 @@ def test_meaning(text, type_, value):
         ("case id when 1 then 2 end", "RT130", "write case"),
         ("id in ()", "RT130", "value is expected"),
         ("9223372036854775808", "RT134", "beyond 64 bits"),
+        ("id > 1 AND id < 3", "RT130", "write and"),
+        ("(id > 1 OR id < 3)", "RT130", "write or"),
+        ("NOT id > 1", "RT130", "write not"),
+        ("id IS NULL", "RT130", "write is"),
+        ("id BETWEEN 1 AND 2", "RT130", "write x >= low and x <= high"),
+        ("region LIKE 'x'", "RT130", "write like"),
+        ("CASE WHEN flag THEN 1 END", "RT130", "small letters"),
+        ("CAST(id AS TEXT)", "RT130", "write cast(x as integer)"),
+        ("abs(id) id", "RT130", "an operator or a comma missing"),
     ],
 )
 def test_refusal(text, code, part):

@@ -156,7 +156,7 @@ def test_values_and_formulas():
         ("{type: ToChanges, in: orders, mode: latest}", "RT125", 29, "changes of rows"),
         ("{type: JoinRows, in: [orders, more]}", "RT116", 3, "how: cross"),
         ("{type: JoinRows, in: [orders, more], on: [id], how: cross}", "RT116", 3, "how: inner"),
-        ("{type: JoinRows, in: [orders, more], on: [id], how: outer}", "RT112", 59, "full"),
+        ("{type: JoinRows, in: [orders, more], on: [id], how: outer}", "RT112", 59, "mean 'full'"),
         ("{type: JoinRows, in: [orders, made], on: {id: valu}}", "RT120", 53, "'value'"),
         ("{type: JoinRows, in: [orders, made], on: {idd: value}}", "RT120", 49, "'id'"),
         ("{type: JoinRows, in: [orders, made], on: {id: value}}", "RT125", 3, "as integer)"),
@@ -181,6 +181,12 @@ def test_refusal(operator, code, column, part):
     (problem,) = caught.value.problems
     assert (problem.code, problem.mark.line, problem.mark.column) == (code, 10, column)
     assert part in f"{problem.message} {problem.hint}"
+
+
+def test_a_condition_is_no_key_of_a_join():
+    with pytest.raises(GraphError) as caught:
+        read("{type: JoinRows, in: [orders, more], on: orders.id = more.id}")
+    assert all("on: [name], or {left: right}" in p.hint for p in caught.value.problems)
 
 
 DERIVED = """

@@ -1,8 +1,10 @@
 """`rtbot look`: for people and as JSON."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from tests.field.table import FORMATS, encode
 from tests.fuzz_look import run as fuzz
 
+ROWS = [(1, "+", 7, "north", 1.5), (2, "-", 7, "north", 1.5)]
 METER = "Date;value\n31/1/2024;1,5\n1/2/2024;?\n2/2/2024;2\n"
 
 
@@ -52,6 +55,68 @@ def test_late_rows_gaps_and_duplicates(call):
     assert (time["late"], time["lateness"], time["duplicates"]) == (2, "1", 1)
     assert (time["gaps"], time["longest_gap"], time["order"]) == (1, "5", "unsorted")
     assert "lateness: 1" in found["io"]
+
+
+CHANGES = "t,op,id,region,unit price,amount\n1,+,1,north,2,1.5\n2,insert,2,,,3\n2,-,1,north,2,1.5\n"
+
+
+def test_a_table_that_changes(call):
+    code, out, _ = call("look", "my-orders.csv", **{"my-orders__csv": CHANGES})
+    assert code == 0
+    for part in (
+        "by op, 2 rows are inserted and 1 deleted",
+        "0 late, 1 row with the time of another",
+        "my_orders: {changes: {id: integer, region: text?, amount: number}}",
+        "rtbot run GRAPH --in my_orders=my-orders.csv",
+        "rtbot sql 'SELECT * FROM my_orders' --in my_orders=my-orders.csv",
+        "3 rows read with these options, 0 refused",
+    ):
+        assert part in out
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("t,weight,id\n1,1,5\n2,-1,5\n", "weight"),
+        ("t,weight,id\n1,70,5\n2,80,5\n", None),
+        ("t,weight,id\n1,1,5\n2,-0.5,5\n", None),
+        ("t,weight,id\n1,1,5\n2,0,5\n3,-1,5\n", None),
+        ("t,_weight,weight\n1,1,70\n2,2,71\n", "_weight"),
+        ("t,_weight,id\n1,1,70\n2,2,71\n", None),
+        ("t,op,id\n1,+,70\n2,x,71\n", None),
+        ("t,op,weight,id\n1,Insert,70,1\n2,DELETE,70,1\n", "op"),
+        (f"t,weight,id\n1,{'9' * 5000},5\n2,-1,5\n", None),
+    ],
+)
+def test_what_says_that_a_table_changes(call, text, column):
+    (found,) = json.loads(call("look", "x.csv", "--format", "json", x__csv=text)[1])
+    assert found["changes"] == column
+
+
+def test_a_late_row_of_a_table_that_changes(call):
+    text = "t,op,id\n1,+,1\n3,+,2\n2,-,1\n"
+    out = call("look", "x.csv", x__csv=text)[1]
+    (line,) = [line for line in out.splitlines() if "rtbot sql" in line]
+    assert line.endswith("--in x=x.csv --io lateness=1")
+    query = ("sql", "SELECT * FROM x", "--in", "x=x.csv", "--io", "lateness=1")
+    assert call(*query, "-q", "--snapshot")[1] == "id\n2\n"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.usefixtures("own_folder")
+def test_a_graph_for_a_table_that_changes(call, form):
+    names = ("t", "op", "id", "region", "amount")
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in ROWS])
+    if form == "jsonl":
+        Path("o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        write = pa.csv.write_csv if form == "csv" else pa.parquet.write_table
+        write(table, f"o.{form}")
+    code, _, err = call("init", "g", "--data", f"o.{form}")
+    assert code == 0
+    assert f"rtbot run g.yaml --in o=o.{form} -o g-out.csv --plot g-chart.svg" in err
+    code, out, err = call("run", "g.yaml", "--in", f"o=o.{form}", "-q")
+    assert (code, out) == (0, "t,weight,region,n,total\n1,1,north,1,1.5\n2,-1,north,1,1.5\n"), err
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])

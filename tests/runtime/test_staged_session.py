@@ -186,11 +186,54 @@ def test_a_bad_transaction_is_an_error_behind_what_precedes_it():
     assert lost == {"in": 4, "consumed": 2, "held": 0, "lost": {"discarded": 2}}
 
 
+TWO_REGIONS = """
+inputs: {a: {changes: {k: integer}}, b: {changes: {k: integer}}}
+operators: {x: {type: Distinct, in: a}, y: {type: Distinct, in: b}}
+outputs: [x, y]
+"""
+
+
+@pytest.mark.parametrize("cuts", [(), (4,), (9,), (1, 2, 3, 4, 5, 6, 7, 8, 9)])
+def test_the_first_bad_transaction_of_all_regions_is_named_first(cuts):
+    rows = {
+        "a": [[1, 1, {"k": 1}], [3, 1, {"k": 3}], [8, -1, {"k": 8}], [9, 1, {"k": 9}]],
+        "b": [[1, 1, {"k": 1}], [3, -1, {"k": 3}], [8, -1, {"k": 8}], [9, -1, {"k": 1}]],
+    }
+    session, named, found = graph(TWO_REGIONS).start(), [], {"x": [], "y": []}
+
+    def cut(every, low, high):
+        return [row for row in every if low < row[0] <= high]
+
+    def call(function, *arguments):
+        while True:
+            try:
+                tables, done = function(*arguments), True
+            except DataError as error:
+                named.append((error.input, error.time))
+                tables, done, function, arguments = error.output, False, session.push, ({},)
+            for name, table in tables.items():
+                found[name] += zip(table["t"], table["weight"], table["k"], strict=True)
+            if done:
+                return
+
+    for low, high in zip((0, *cuts), (*cuts, 10), strict=True):
+        part = {
+            name: [row for row in every if low < row[0] <= high] for name, every in rows.items()
+        }
+        call(session.push, part)
+    call(session.finish)
+    assert named == [("b", 3), ("a", 8), ("b", 8)]
+    assert found == {"x": [(1, 1, 1), (3, 1, 3), (9, 1, 9)], "y": [(1, 1, 1), (9, -1, 1)]}
+    assert session.account()["inputs"]["b"]["lost"] == {"discarded": 2}
+
+
 def test_bad_transactions_are_discarded_where_that_is_wanted():
     loaded = graph(PLAIN, on_bad_transaction="discard")
     rows = [order(1, 1, 7), order(2, -1, 8), order(3, -1, 9), order(4, 1, 7)]
-    result = loaded.run({"orders": rows, "others": []}, compiled=False)
-    assert result["per"]["t"].tolist() == [1, 4, 4]
+    session = loaded.start(compiled=False)
+    tables = [session.push({"orders": rows, "others": []}), session.finish()]
+    assert [t for table in tables for t in table["per"]["t"].tolist()] == [1, 4, 4]
+    assert session.account()["inputs"]["orders"]["lost"] == {"discarded": 2}
 
 
 def test_finish_goes_on_behind_a_bad_transaction_when_it_is_called_again():

@@ -727,6 +727,26 @@ def test_lines_of_changes_hold_their_values():
     assert "per.total a" in result.plot()
 
 
+def test_lines_of_changes_go_on_to_the_end_of_the_data(call):
+    graph = TOTALS.replace("outputs: [rows, per, all]", "outputs: [all]")
+    rows = "t,id,kind,x\n1,1,a,2\n3,2,a,4\n9,3,a,4\n"
+    run = ("run", "g.yaml", "--in", "rows=r.csv", "-q", "--plot", "c.svg")
+    assert call(*run, g__yaml=graph, r__csv=rows)[0] == 0
+    assert ">9<" in Path("c.svg").read_text()
+
+
+def test_a_line_is_extended_and_has_no_value_where_its_row_is_gone():
+    rows = [put(1, 1, 1, "a", 2), put(2, 1, 2, "a", 4), put(3, -1, 2, "a", 4), put(9, 1, 1, "b", 2)]
+    result = rtbot.load(TOTALS).run({"rows": rows})
+    collected, lines = Collector(), ChangeLines("rows", result.schemas["rows"])
+    lines.add(result["rows"], collected)
+    lines.extend(20, collected)
+    found = {name: list_points(series) for name, series in collected.series[()].items()}
+    assert [points[-1] for points in found.values()] == [(20, 1), (20, 2), (2, 4)]
+    assert collected.find_end() == 20
+    assert Collector().find_end() is None
+
+
 def test_rows_of_many_keys_are_counted():
     result = rtbot.load(TOTALS).run({"rows": [put(t, 1, t, f"k{t}", t) for t in range(9)]})
     for parts in (1, 3, 9):

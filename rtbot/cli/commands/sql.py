@@ -20,6 +20,8 @@ from rtbot.cli.options import (
 from rtbot.core.modes import MODES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import rtbot
 
 
@@ -53,6 +55,13 @@ class _Sql(click.Command):
     metavar="NAME=COLUMN[,COLUMN]",
     help="The key of a table: a row replaces the one with the same key.",
 )
+@click.option(
+    "--io",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="As under io of a graph: excess=ignore, conflicts=last, on_bad_transaction=discard, "
+    "lateness=5, bad=drop.",
+)
 @click.option("--snapshot", is_flag=True, help="Print the rows that are there at the end.")
 @FOLLOW_OPTION
 @click.option("--explain", is_flag=True, help="Print the operators of the query, and run nothing.")
@@ -84,6 +93,17 @@ def command(query: str, debug: bool, **options: Any) -> None:  # noqa: ARG001 (m
     \b
     rtbot sql "SELECT region, count(*) AS n FROM orders GROUP BY region" --in orders=orders.csv
     """  # noqa: D301 (click wants the character itself: it keeps the line as it is)
+    from rtbot.cli.io_options import name_options
+    from rtbot.core.errors import PlacedError
+
+    try:
+        _run_query(query, options)
+    except PlacedError as error:
+        error.hint = name_options(error.hint)
+        raise
+
+
+def _run_query(query: str, options: Mapping[str, Any]) -> None:
     from rtbot.cli.job_runner import execute_job
     from rtbot.cli.sql_query import build_query, build_query_job
     from rtbot.io.account_table import show_account

@@ -145,6 +145,8 @@ class _RowValues:
         name, names = scalar.text, (schema or self.schema).names
         if name not in names:
             hint = suggest_known_name(name, names) or hint_known_names(names)
+            if "=" in name:
+                hint = "write the fields that are equal: on: [name], or {left: right}"
             message = f"the {side + ' ' if side else ''}rows have no field {name!r}"
             self.problems.add("RT120", scalar.mark, message, hint)
         return name

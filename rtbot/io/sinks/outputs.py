@@ -80,6 +80,11 @@ class OutputFiles:
         """Return what opens files for rows that wait on disk."""
         return partial(self._files.scratch, target.path)
 
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether files show the rows that are present at the end."""
+        return any(target.snapshot for target in self._targets)
+
     def add(self, result: Mapping[str, Table]) -> None:
         """Take what a push released."""
         for route in self._output_files:

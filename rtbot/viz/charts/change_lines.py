@@ -63,6 +63,15 @@ class ChangeLines:
                 collected.drop(group)
             self._groups = {}
 
+    def extend(self, end: int, collected: Collector) -> None:
+        """Let the lines hold their values up to a time."""
+        for name in self.names:
+            time, value = self._ends.get(name, (end, 0.0))
+            if time < end:
+                heads: dict[str, Any] = {head: np.array([None], object) for head in self._heads}
+                line = {"t": np.array([end]), "value": np.array([value])}
+                collected.add({name: heads | line})
+
     def _add_groups(
         self, table: Table, times: np.ndarray, weights: np.ndarray, collected: Collector
     ) -> None:

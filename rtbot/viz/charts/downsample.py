@@ -187,6 +187,11 @@ class Collector:
         ]
         return found
 
+    def find_end(self) -> int | None:
+        """Return the greatest time of all points, None without any."""
+        every = [one.buckets.last_time for row in self.series.values() for one in row.values()]
+        return max((int(times[-1]) for times in every if len(times)), default=None)
+
     def shown(self) -> list[tuple[Any, ...]]:
         """Return the keys that are shown, in their order."""
         return sorted(self.series, key=rank_key)
