@@ -5,15 +5,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from bisect import bisect_left
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from rtbot.core.errors import describe_non_ascii, graph_error
 from rtbot.sql.query_text import QueryText
+from rtbot.sql.token_checks import check_tokens
 
 if TYPE_CHECKING:
-    from typing import NoReturn, Protocol
-
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.errors import ParseError
@@ -23,25 +21,9 @@ if TYPE_CHECKING:
     from rtbot.core.errors import GraphError
     from rtbot.sql.query_text import Place
 
-    class _Refuse(Protocol):
-        def __call__(
-            self, token: Token, message: str, hint: str = "", code: str = "RT180"
-        ) -> NoReturn: ...
-
-
 DIALECT = "duckdb,normalization_strategy=case_sensitive"
-TEXT_MAX, TOKENS_MAX, NESTING_MAX, DEPTH_MAX = 100_000, 5_000, 24, 100
+TEXT_MAX, DEPTH_MAX = 100_000, 100
 WORDS_BEFORE = 4
-JOIN_WORDS = ("JOIN", "INNER", "CROSS", "NATURAL", "FULL", "SEMI", "ANTI")
-CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP_BY", "HAVING", "ORDER_BY", "LIMIT", "ON", "USING",
-           "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "AND", "OR")  # fmt: skip
-BEGINNINGS = {"SELECT", "WITH", "FROM", "("}
-STATEMENTS = (
-    *("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER"),
-    *("COPY", "EXPLAIN", "DESCRIBE", "SHOW", "SUMMARIZE", "PRAGMA", "SET"),
-    *("ATTACH", "CALL", "VALUES", "TABLE", "PIVOT", "UNPIVOT", "TRUNCATE"),
-    *("BEGIN", "COMMIT"),
-)
 CONDITION = "a join has one condition, and a comma has none: join by JOIN, or write WHERE"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u2028\u2029\ud800-\udfff\ufeff]")
 _EXPECTED = re.compile(r"Expecting (\S+)|Expected (\w+ ?\w*)")
@@ -64,7 +46,7 @@ def read_query(text: str, place: Place) -> tuple[QueryText, exp.Expr]:
         hint = describe_non_ascii(found.group())
         raise graph_error("RT180", place(found.start(), 1), "a character SQL does not have", hint)
     dialect = Dialect.get_or_raise(DIALECT)
-    tokens = _check_tokens(_split_tokens(dialect, text, place), text, place)
+    tokens = check_tokens(_split_tokens(dialect, text, place), text, place)
     query = QueryText(text, place, tokens)
     tree = _parse_tokens(dialect, query)
     _note_names(tree, query)
@@ -161,77 +143,6 @@ def _make_tokenizer(dialect: Dialect) -> Tokenizer:
         }
 
     return Words(dialect=dialect)
-
-
-def _check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
-    """Return the tokens of the one query; raise GraphError for what the parser would skip."""
-    while tokens and tokens[-1].text == ";" and text[tokens[-1].start] == ";":
-        tokens.pop()
-
-    def refuse(token: Token, message: str, hint: str = "", code: str = "RT180") -> NoReturn:
-        mark = place(token.start, token.end + 1 - token.start)
-        raise graph_error(code, mark, message, hint)
-
-    if not tokens:
-        raise graph_error("RT180", place(0, 1), "an empty query", "write SELECT ... FROM ...")
-    if len(tokens) > TOKENS_MAX:
-        refuse(tokens[TOKENS_MAX], f"a query of more than {TOKENS_MAX} words", code="RT135")
-    first = tokens[0]
-    if first.text.upper() not in BEGINNINGS:
-        known = first.text.upper() in STATEMENTS
-        message = f"{first.text.upper()} is not a query" if known else "a query begins with SELECT"
-        refuse(first, message, "a view is a SELECT: SELECT ... FROM ..." if known else "")
-    for token, follower in zip(tokens, [*tokens[1:], None], strict=True):
-        _check_neighbours(token, follower, refuse)
-    _check_brackets(tokens, refuse)
-    _check_using(tokens, refuse)
-    return tokens
-
-
-def _check_using(tokens: list[Token], refuse: _Refuse) -> None:
-    """Refuse what the parser skips behind USING: a table before a column."""
-    inside = False
-    for token, follower in pairwise(tokens):
-        inside |= token.token_type.name == "USING"
-        if token.token_type.name == "USING" and follower.text.upper() not in ("(", "SAMPLE"):
-            refuse(token, "USING takes columns in brackets", "write USING (column)")
-        inside &= token.token_type.name != "R_PAREN"
-        if inside and token.token_type.name == "DOT":
-            refuse(token, "USING takes the names of columns alone", "write USING (column)")
-
-
-def _check_brackets(tokens: list[Token], refuse: _Refuse) -> None:
-    left: list[Token] = []
-    for token in tokens:
-        kind = token.token_type.name
-        if kind in ("L_PAREN", "L_BRACKET", "L_BRACE"):
-            left.append(token)
-        elif kind in ("R_PAREN", "R_BRACKET", "R_BRACE") and left:
-            left.pop()
-        elif kind == "R_PAREN":
-            refuse(token, "a bracket that nothing opens", "remove it")
-        if len(left) > NESTING_MAX:
-            refuse(token, f"more than {NESTING_MAX} brackets in each other", code="RT135")
-    if left:
-        refuse(left[-1], "a bracket that is not closed")
-
-
-def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> None:
-    sign = token.token_type.name
-    after = "" if follower is None else follower.token_type.name
-    if sign == "SEMICOLON":
-        refuse(token, "several statements", "one query: remove what is behind the semicolon")
-    if sign == "COMMA" and after in ("COMMA", *JOIN_WORDS):
-        refuse(token, "nothing follows this comma")
-    if sign == "ALIAS" and after in ("", "COMMA", "R_PAREN", *CLAUSES, *JOIN_WORDS):
-        refuse(token, "no name follows AS", "write AS name, or leave AS out")
-    adjacent = follower is not None and follower.start == token.end + 1
-    name = follower.text if follower is not None and adjacent else ""
-    if sign == "PARAMETER" and token.text == "$" and not name.isidentifier():
-        refuse(token, "no name follows $", "write $name, a parameter of the graph")
-    if sign == "NUMBER" and adjacent and after in ("VAR", "IDENTIFIER", "STRING", "NUMBER"):
-        assert follower is not None
-        refuse(token, f"{token.text + follower.text!r} is not a number")
 
 
 def _parse_tokens(dialect: Dialect, query: QueryText) -> exp.Expr:

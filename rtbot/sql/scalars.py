@@ -293,9 +293,6 @@ class ScalarBinder:
 
     def _between(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "low", "high")
-        if not self.query.has_between(node.args["low"], node.args["high"], "AND"):
-            self.query.report("RT180", node, "BETWEEN without AND", "write x BETWEEN a AND b")
-            return None
         value = self.bind(node.this)
         bounds = [self.bind(node.args["low"]), self.bind(node.args["high"])]
         if value is None or bounds[0] is None or bounds[1] is None:

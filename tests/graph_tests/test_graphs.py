@@ -1,9 +1,11 @@
 """The example graphs, on their real data, against plain Python."""
 
 import csv
+import itertools
 import math
 import random
 import statistics
+from collections import Counter
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -45,6 +47,66 @@ def test_shares_on_both_sides_of_a_price():
         if weight > 0:
             last[spans["symbol"][place]] = (spans["lowest"][place], spans["highest"][place])
     assert last == {symbol: (min(seen[symbol]), max(seen[symbol])) for symbol in crossed}
+
+
+def follow(table, names):
+    """The rows that are there after each of its times."""
+    present = Counter()
+    columns = zip(table["t"].tolist(), table["weight"].tolist(), strict=True)
+    cells = zip(*(table[name].tolist() for name in names), strict=True)
+    for t, changes in itertools.groupby(zip(columns, cells, strict=True), key=lambda c: c[0][0]):
+        for (_, weight), row in changes:
+            present[row] += weight
+        yield t, set(present.elements())
+
+
+def test_flights_without_those_that_were_cancelled():
+    graph = rtbot.load(GRAPHS / "flights.yaml")
+    files = {name: GRAPHS / "data" / f"{name}.csv" for name in ("flights", "cancelled")}
+    views = list(follow(graph.run(files, compiled=False)["per_origin"], ["origin", "flown"]))
+    flown = Counter()
+    steps = {}
+    for row in rows("departures.csv"):
+        flown[row["origin"]] += 1
+        steps[row["time"]] = {*flown.items()}
+    assert [view for _, view in views] == list(steps.values())
+    assert 700 < flown.total() < len(rows("flights.csv")) / 2
+
+
+def test_seats_of_departures_with_their_aircraft():
+    graph = rtbot.load(GRAPHS / "seats.yaml")
+    files = {name: GRAPHS / "data" / f"{name}.csv" for name in ("departures", "planes")}
+    names = ["dest", "flights", "unknown", "seats"]
+    *_, (_, view) = follow(graph.run(files, compiled=False)["per_airport"], names)
+    seats = {row["tail"]: int(row["seats"]) for row in rows("planes.csv")}
+    found = {}
+    for row in rows("departures.csv"):
+        found.setdefault(row["dest"], []).append(seats.get(row["tail"]))
+    expected = {
+        (dest, len(every), every.count(None), sum(one or 0 for one in every))
+        for dest, every in found.items()
+    }
+    assert view == {(*row[:3], 0 if row[2] == row[1] else row[3]) for row in expected}
+    assert any(unknown for _, _, unknown, _ in view)
+
+
+def test_a_ranking_of_hubs():
+    files = {"departures": GRAPHS / "data" / "departures.csv"}
+    result = rtbot.load(GRAPHS / "hubs.yaml").run(files, compiled=False)
+    views = dict(follow(result["ranking"], ["dest", "aircraft", "place"]))
+    places, expected, last = {}, {}, set()
+    for time, group in itertools.groupby(rows("departures.csv"), key=lambda row: row["time"]):
+        places.update({row["tail"]: row["dest"] for row in group})
+        counts = Counter(places.values())
+        ranked = {
+            (dest, count, 1 + sum(other > count for other in counts.values()))
+            for dest, count in counts.items()
+        }
+        ranking = {row for row in ranked if row[2] <= 3}
+        if ranking != last:
+            expected[day(time) + 5 * 3600] = last = ranking
+    assert views == expected
+    assert len(views) > 100
 
 
 def test_bollinger_bands_of_every_symbol():
