@@ -24,7 +24,7 @@ DOUBLED, MORE = 4096, 1.2
 """So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
 
 AHEAD = 64
-"""So many rows are looked up in advance, to wait for memory once."""
+"""So many rows are looked up in advance, to wait for memory once; a power of two."""
 
 LOAD = 0.75
 """How full the table of a store may be; it becomes half as large again."""
