@@ -279,6 +279,7 @@ class Batch:
             if code == index.ROOM_OUT:
                 self.grow_output()
             elif code in (index.ROOM_LEFT, index.ROOM_RIGHT, index.ROOM_KEYS):
+                arguments = []  # what nothing refers to is not copied
                 operator.grow(code)
                 arguments = operator.list_arguments()
             else:

@@ -179,17 +179,18 @@ class _Arguments:
 
     def __init__(self, bag: Bag, collect: Any) -> None:
         self.bag, self.collect = bag, collect
-        self.table: np.ndarray | None = None
+        self.growths = -1
         self.found: tuple[Any, ...] = ()
 
     def call(self, function: Any) -> int:
         """Call a loop until there is room for what it does."""
         while True:
-            if self.table is not self.bag.table:
-                self.table, self.found = self.bag.table, self.collect(self.bag)
+            if self.growths != self.bag.growths:
+                self.growths, self.found = self.bag.growths, self.collect(self.bag)
             code: int = function(*self.found)
             if code != hash_tables.ROOM:
                 return code
+            self.growths, self.found = -1, ()  # what nothing refers to is not copied
             self.bag.grow()
 
 
