@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.relations import group_code
+from rtbot.relations import group_counters
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.kernels import hash_tables, weighing
@@ -265,7 +265,7 @@ class GroupStep(SmallStep):
         if 2 * self.inputs[0].ends[1] > ROOM:
             return False
         result, row = self.operator.take_few(self.inputs[0], self.arguments)
-        if result == group_code.DONE:
+        if result == group_counters.DONE:
             return True
         self.operator.undo_few(self.inputs[0].copy(), row)
         return False
