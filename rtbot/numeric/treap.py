@@ -92,6 +92,25 @@ def add_copies(value, copies, at, pool, records, counters, nodes, ranks, ranked)
 
 
 @step
+def fetch_paths(count, values, nodes, scratch):
+    """Read the paths to values: `scratch` has the roots of their trees, and from `values` on them.
+
+    One step of all paths after the other, so that many reads wait for memory at one time. The roots
+    are overwritten.
+    """
+    going = count
+    while going > 0:
+        going = 0
+        for index in range(count):
+            node = scratch[index]
+            if node > 0:
+                value, known = scratch[values + index], nodes[node * NODE]
+                node = nodes[node * NODE + (LESSER if value < known else GREATER)]
+                scratch[index] = 0 if value == known else node
+                going += 1
+
+
+@step
 def link_node(node, parent, side, at, records, nodes):
     """Let a node be the child at this side of its parent, or the root if that is 0."""
     if parent == 0:

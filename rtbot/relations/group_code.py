@@ -1,7 +1,7 @@
 """The generated loop of a grouped operator, over transactions and their rows.
 
-A loop works on arrays that its caller grows, and returns a code of `CODES` when one is full; it
-goes on from `counters` when it is called again.
+A loop works on arrays that its caller grows, and returns a code of `group_counters` when one is
+full; it goes on from `counters` when it is called again.
 """
 
 from __future__ import annotations
@@ -10,14 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.numeric import treap
 from rtbot.numeric.exact import weighted
+from rtbot.relations.group_counters import (
+    AHEAD,
+    BAD_FIELD,
+    BAD_GROUP,
+    BAD_SUM,
+    BAD_WEIGHT,
+    BLOCKS,
+    COUNT,
+    DONE,
+    FULL_BLOCKS,
+    FULL_NODES,
+    FULL_TEXT_NODES,
+    MASK,
+    NODES,
+    ROW,
+    ROWS_OUT,
+    TEXT_NODES,
+    TRANSACTION,
+)
+from rtbot.relations.group_keys import KeyWriter, indent_lines
 from rtbot.relations.group_layout import (
     BOOLEANS,
     EMITTED,
     EXTREMES,
     MEANS,
     SPREADS,
+    STALE,
     TOUCHED,
-    USED,
     Computation,
     GroupLayout,
     StateKey,
@@ -25,17 +45,6 @@ from rtbot.relations.group_layout import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-TRANSACTION, ROW, COUNT, ROWS_OUT, MASK, BAD_GROUP, BAD_FIELD = range(7)
-"""Words of `counters`: where the loop is, how many groups are touched, the mask of the table, the
-group and the number of the computation that has a fault."""
-GROUPS, BLOCKS, NODES, TEXT_NODES = 7, 10, 13, 16
-"""Words of `counters` that begin the three of a pool: its free chain, highest entry, entries left.
-"""
-COUNTERS = 19
-
-DONE, FULL_GROUPS, FULL_BLOCKS, FULL_NODES, FULL_TEXT_NODES, BAD_SUM, BAD_WEIGHT = range(7)
-"""Codes that a loop returns."""
 
 STEPS: tuple[Callable[..., Any], ...] = (
     weighted.take_entry,
@@ -55,6 +64,7 @@ STEPS: tuple[Callable[..., Any], ...] = (
     treap.draw_priority,
     treap.order_bits,
     treap.add_copies,
+    treap.fetch_paths,
     treap.find_extreme,
 )
 """Steps that loops call by their names."""
@@ -90,154 +100,14 @@ def write_group_functions(name: str, layout: GroupLayout) -> str:
     writer = _GroupWriter(name, layout)
     parts = [writer.write_loop()]
     if layout.by:
-        parts = [writer.write_hash(), writer.write_fill(), *parts]
+        tree = writer.find_tree()
+        fetch = [writer.write_fetch(*tree)] if tree else []
+        parts = [writer.write_hash(), writer.write_fill(), *fetch, *parts]
     return "\n\n".join(parts)
 
 
-def _indent(lines: list[str], depth: int = 1) -> list[str]:
-    return ["    " * depth + line for line in lines]
-
-
-class _GroupWriter:
+class _GroupWriter(KeyWriter):
     """Writes the functions of one operator."""
-
-    def __init__(self, name: str, layout: GroupLayout) -> None:
-        self.name, self.layout = name, layout
-        self.fields = len(layout.source.fields)
-        self.keys = len(layout.by)
-        self.results = len(layout.target.fields)
-        self.has_masks = layout.target.nullable
-        self.masks: dict[int, int] = {}
-        """Bits of the keys in the mask words of the row that is emitted."""
-        for key, place in enumerate(layout.by):
-            if layout.is_nullable(place):
-                word = self.results + key // 63
-                self.masks[word] = self.masks.get(word, 0) | 1 << key % 63
-
-    # ---- keys
-
-    def name_words(self) -> list[str]:
-        """Return the names of the words of a key: values, then masks."""
-        return [f"key{k}" for k in range(self.keys)] + [f"mask{word}" for word in self.masks]
-
-    def load_keys(self) -> list[str]:
-        """Return lines that read the words of the key of a row."""
-        lines = [f"key{k} = words[base + {place}]" for k, place in enumerate(self.layout.by)]
-        lines += [f"mask{word} = 0" for word in self.masks]
-        for key, place in enumerate(self.layout.by):
-            if self.layout.is_nullable(place):
-                bit = f"words[base + {self.fields + place // 63}] >> {place % 63} & 1"
-                lines.append(f"mask{self.results + key // 63} |= ({bit}) << {key % 63}")
-        return lines
-
-    def load_known(self, at: str) -> list[str]:
-        """Return lines that read the words of the key of a record."""
-        row = self.layout.row
-        lines = [f"key{k} = records[{at} + {row + k}]" for k in range(self.keys)]
-        return lines + [
-            f"mask{word} = records[{at} + {row + word}] & {bits}"
-            for word, bits in self.masks.items()
-        ]
-
-    def write_hash(self) -> str:
-        """Write the hash of a key."""
-        names = self.name_words()
-        lines = [f"def {self.name}_hash({', '.join(names)}):"]
-        lines.append(f"    value = spread_bits({names[0]})")
-        lines += [f"    value = spread_bits(value ^ {other})" for other in names[1:]]
-        return "\n".join([*lines, "    return value", ""])
-
-    def call_hash(self) -> str:
-        """Return the call of the hash."""
-        return f"{self.name}_hash({', '.join(self.name_words())})"
-
-    def compare_keys(self) -> str:
-        """Return the condition that the record `slot` has this key."""
-        row = self.layout.row
-        at = f"records[slot * {self.layout.width} + "
-        parts = [f"{at}{row + k}] == key{k}" for k in range(self.keys)]
-        parts += [f"{at}{row + word}] & {bits} == mask{word}" for word, bits in self.masks.items()]
-        return " and ".join(f"({part})" for part in parts)
-
-    def find_group(self) -> list[str]:
-        """Return lines that find the group of a row, or make it."""
-        if not self.keys:
-            return ["slot = 1"]
-        layout = self.layout
-        return [
-            *self.load_keys(),
-            f"place = {self.call_hash()} & table_mask",
-            "slot = table[place]",
-            f"while slot > 0 and not ({self.compare_keys()}):",
-            "    place = (place + 1) & table_mask",
-            "    slot = table[place]",
-            "if slot == 0:",
-            f"    if counters[{GROUPS + 2}] < 1:",
-            *_indent(self.leave(FULL_GROUPS), 2),
-            f"    slot = take_entry({GROUPS}, counters, records, {layout.width})",
-            "    table[place] = slot",
-            f"    at = slot * {layout.width}",
-            "    records[at] = 0",
-            f"    records[at + 1] = {USED}",
-            *(f"    records[at + {layout.row + k}] = key{k}" for k in range(self.keys)),
-            *(f"    records[at + {layout.row + word}] = mask{word}" for word in self.masks),
-        ]
-
-    def write_fill(self) -> str:
-        """Write the function that puts all groups into an empty table."""
-        width = self.layout.width
-        lines = [
-            f"def {self.name}_fill(records, table, counters):",
-            f"    table_mask = counters[{MASK}]",
-            f"    for slot in range(1, counters[{GROUPS + 1}] + 1):",
-            f"        if records[slot * {width} + 1] & {USED} != 0:",
-            *_indent(self.load_known(f"slot * {width}"), 3),
-            f"            place = {self.call_hash()} & table_mask",
-            "            while table[place] > 0:",
-            "                place = (place + 1) & table_mask",
-            "            table[place] = slot",
-            "",
-        ]
-        return "\n".join(lines)
-
-    def forget_group(self) -> list[str]:
-        """Return lines that take the group `slot` out, and move later ones of the table up."""
-        width = self.layout.width
-        blocks = [
-            f"free_block(at + {word}, {BLOCKS}, records, counters, blocks, {self.layout.block})"
-            for word in self.layout.list_blocks()
-        ]
-        return [
-            *self.load_known("at"),
-            f"place = {self.call_hash()} & table_mask",
-            "while table[place] != slot:",
-            "    place = (place + 1) & table_mask",
-            "table[place] = 0",
-            *blocks,
-            f"free_entry(slot, {GROUPS}, counters, records, {width})",
-            "place = (place + 1) & table_mask",
-            "while table[place] > 0:",
-            "    slot = table[place]",
-            "    table[place] = 0",
-            *_indent(self.load_known(f"slot * {width}")),
-            f"    hole = {self.call_hash()} & table_mask",
-            "    while table[hole] > 0:",
-            "        hole = (hole + 1) & table_mask",
-            "    table[hole] = slot",
-            "    place = (place + 1) & table_mask",
-        ]
-
-    # ---- the loop
-
-    def leave(self, code: int) -> list[str]:
-        """Return lines that keep where the loop is, and return."""
-        return [
-            f"counters[{TRANSACTION}] = transaction",
-            f"counters[{ROW}] = row",
-            f"counters[{COUNT}] = count",
-            f"counters[{ROWS_OUT}] = emitted",
-            f"return {code}",
-        ]
 
     def check_room(self) -> list[str]:
         """Return lines that leave if a row could need more entries than there are."""
@@ -250,7 +120,7 @@ class _GroupWriter:
         for pool, count, code in needs:
             if count:
                 lines.append(f"if counters[{pool + 2}] < {count}:")
-                lines += _indent(self.leave(code))
+                lines += indent_lines(self.leave(code))
         return lines
 
     def write_loop(self) -> str:
@@ -258,17 +128,18 @@ class _GroupWriter:
         layout = self.layout
         limit = layout.weight_limit
         row = [
+            *self.call_fetch(),
             f"base = row * {layout.source.width}",
             "weight = weights[row]",
             f"if sign > 0 and (weight < -{limit} or weight > {limit}):",
-            *_indent(self.leave(BAD_WEIGHT)),
+            *indent_lines(self.leave(BAD_WEIGHT)),
             "weight *= sign",
             *self.check_room(),
             *self.find_group(),
             f"at = slot * {layout.width}",
             "total = records[at] + weight",
             f"if sign > 0 and (total < -{limit} or total > {limit}):",
-            *_indent(self.leave(BAD_WEIGHT)),
+            *indent_lines(self.leave(BAD_WEIGHT)),
             "records[at] = total",
             f"if records[at + 1] & {TOUCHED} == 0:",
             f"    records[at + 1] |= {TOUCHED}",
@@ -282,18 +153,19 @@ class _GroupWriter:
             f"row = counters[{ROW}]",
             f"count = counters[{COUNT}]",
             f"emitted = counters[{ROWS_OUT}]",
+            *([f"ahead = counters[{AHEAD}]"] if self.find_tree() else []),
             *([f"table_mask = counters[{MASK}]"] if self.keys else []),
             "while transaction < last:",
             "    end = starts[transaction + 1]",
             "    while row < end:",
-            *_indent(row, 2),
-            *_indent(self.emit_rows()),
+            *indent_lines(row, 2),
+            *indent_lines(self.emit_rows()),
             "    transaction += 1",
             "    out_starts[transaction] = emitted",
             *self.leave(DONE),
         ]
         head = f"def {self.name}({', '.join(list_parameters(layout))}):"
-        return "\n".join([head, *_indent(lines), ""])
+        return "\n".join([head, *indent_lines(lines), ""])
 
     def update_states(self) -> list[str]:
         """Return lines that add a row to the states of its group."""
@@ -303,10 +175,10 @@ class _GroupWriter:
             found = [line for key in keys if not key.distinct for line in self.update_state(key)]
             distinct = [line for key in keys if key.distinct for line in self.update_state(key)]
             if distinct:
-                found += ["if change != 0:", *_indent(distinct)]
+                found += ["if change != 0:", *indent_lines(distinct)]
             if self.layout.is_nullable(place):
                 word, bit = self.fields + place // 63, place % 63
-                found = [f"if words[base + {word}] >> {bit} & 1 == 0:", *_indent(found)]
+                found = [f"if words[base + {word}] >> {bit} & 1 == 0:", *indent_lines(found)]
             lines += found
         return lines
 
@@ -328,10 +200,29 @@ class _GroupWriter:
             case "moments":
                 step = "add_integer_moments" if kind == "integer" else "add_moments"
                 return [f"{step}({value}, {weight}, {at}, {stores})"]
+        marks = self.mark_stale(key.place, word)
         word = f"order_bits({word})" if kind == "number" else word
         pool, nodes = (TEXT_NODES, "text_nodes") if kind == "text" else (NODES, "nodes")
         others = f"{pool}, records, counters, {nodes}, ranks, {kind == 'text'}"
-        return [f"change = add_copies({word}, weight, {at}, {others})"]
+        return [f"change = add_copies({word}, weight, {at}, {others})", *marks]
+
+    def mark_stale(self, place: int, word: str) -> list[str]:
+        """Return lines that mark a group if a value that came or went may be an extreme."""
+        compared = []
+        for number, (function, of, _) in enumerate(self.layout.compute):
+            if function in EXTREMES and of == place:
+                known = self.rank_word(place, self.read_known(number))
+                sign = "<=" if function == "min" else ">="
+                compared.append(f"{self.rank_word(place, word)} {sign} {known}")
+        if not compared:
+            return []
+        condition = " or ".join(dict.fromkeys(compared))
+        return [f"if change != 0 and ({condition}):", f"    records[at + 1] |= {STALE}"]
+
+    def rank_word(self, place: int, word: str) -> str:
+        """Return text of what the value of a word is ordered by."""
+        order = {"text": f"ranks[{word}]", "number": f"order_bits({word})"}
+        return order.get(self.layout.kind(place), word)
 
     # ---- the end of a transaction
 
@@ -340,7 +231,7 @@ class _GroupWriter:
         layout = self.layout
         out, target = f"* {layout.target.width}", layout.target.width
         exists = "True" if not self.keys else "records[at] > 0"
-        forget = ["if records[at] == 0:", *_indent(self.forget_group())] if self.keys else []
+        forget = ["if records[at] == 0:", *indent_lines(self.forget_group())] if self.keys else []
         return [
             "for index in range(count):",
             "    slot = touched[index]",
@@ -348,7 +239,7 @@ class _GroupWriter:
             f"    was = records[at + 1] & {EMITTED}",
             f"    if {exists}:",
             f"        base = (emitted + was) {out}",
-            *_indent(self.compute_results(), 2),
+            *indent_lines(self.compute_results(), 2),
             "        differs = was == 0",
             f"        for word in range({target}):",
             f"            differs |= out[base + word] != records[at + {layout.row} + word]",
@@ -372,8 +263,8 @@ class _GroupWriter:
             "for index in range(count):",
             "    slot = touched[index]",
             f"    at = slot * {layout.width}",
-            f"    records[at + 1] &= {~TOUCHED}",
-            *_indent(forget),
+            f"    records[at + 1] &= {~(TOUCHED | STALE)}",
+            *indent_lines(forget),
             "count = 0",
         ]
 
@@ -403,7 +294,7 @@ class _GroupWriter:
         is_sample = SPREADS.get(computation.function, (0, False))[0]
         return [
             f"if {self.count_values(computation)} > {is_sample}:",
-            *_indent(lines),
+            *indent_lines(lines),
             "else:",
             f"    out[base + {place}] = 0",
             f"    out[base + {self.results + place // 63}] |= {1 << place % 63}",
@@ -420,6 +311,19 @@ class _GroupWriter:
             return f"records[at + {places[StateKey('present', place)]}]"
         return "records[at]"
 
+    def read_known(self, number: int) -> str:
+        """Return text of the word of a computed field in the row that was emitted last."""
+        return f"records[at + {self.layout.row + self.keys + number}]"
+
+    def is_stale(self, number: int) -> str:
+        """Return text of whether an extreme has to be looked up: what was emitted may be wrong."""
+        place = self.keys + number
+        parts = [f"records[at + 1] & {EMITTED | STALE} != {EMITTED}"]
+        if self.layout.target.fields[place].type.nullable:
+            nulls = f"records[at + {self.layout.row + self.results + place // 63}]"
+            parts.append(f"{nulls} >> {place % 63} & 1 != 0")
+        return " or ".join(parts)
+
     def compute_value(self, number: int, computation: Computation) -> tuple[list[str], str]:
         """Return lines that check a value, and the text of it."""
         function, place, _ = computation
@@ -434,7 +338,8 @@ class _GroupWriter:
             side, kind = EXTREMES[function], self.layout.kind(place)
             nodes = "text_nodes" if kind == "text" else "nodes"
             found = f"find_extreme(records[{at}], {getattr(treap, side)}, {nodes})"
-            return [], f"order_bits({found})" if kind == "number" else found
+            found = f"order_bits({found})" if kind == "number" else found
+            return [], f"{found} if {self.is_stale(number)} else {self.read_known(number)}"
         if function in BOOLEANS:
             compared = f"== {count}" if function == "bool_and" else "> 0"
             return [], f"1 if records[{at}] {compared} else 0"
@@ -449,5 +354,5 @@ class _GroupWriter:
             return [], f"mean_integers({count}, {at}, records, scratch)"
         leave = [f"counters[{BAD_GROUP}] = slot", f"counters[{BAD_FIELD}] = {number}"]
         leave += self.leave(BAD_SUM)
-        check = [f"if not integer_sum_fits({at}, records):", *_indent(leave)]
+        check = [f"if not integer_sum_fits({at}, records):", *indent_lines(leave)]
         return check, f"total_integers({at}, records)"

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 WEIGHT, FLAGS, HEAD = 0, 1, 2
 """Words of every record: the summed weight, or the next free record; the flags; how many these are.
 """
-EMITTED, TOUCHED, USED = 1, 2, 4
-"""Flags: the row has been emitted; the transaction has changed the group; the record is a group."""
+EMITTED, TOUCHED, USED, STALE = 1, 2, 4, 8
+"""Flags: the row has been emitted; the transaction has changed the group; the record is a group;
+the transaction may have changed its least or greatest values."""
 
 WORDS = {"present": 1, "true": 1, "integers": 2, "numbers": 3, "moments": 7, "tree": 2}
 """Words of the states of aggregates, by their names."""

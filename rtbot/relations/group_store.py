@@ -10,7 +10,7 @@ from rtbot.core.arrays import allocate_aligned
 from rtbot.numeric.exact import INTEGER_LIMB
 from rtbot.numeric.exact.weighted import BLOCK_COUNTS
 from rtbot.numeric.treap import GREATER, LESSER, NODE
-from rtbot.relations import group_code as code
+from rtbot.relations import group_counters as code
 from rtbot.relations.group_layout import EMITTED, FLAGS, TOUCHED, USED, WEIGHT, WORDS
 
 if TYPE_CHECKING:

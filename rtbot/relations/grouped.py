@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.arrays import grow_array, trim_array
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
-from rtbot.relations import group_code as code
+from rtbot.relations import group_counters as code
 from rtbot.relations.deltas import Deltas
+from rtbot.relations.group_code import CALL_PARAMETERS, list_parameters
 from rtbot.relations.group_layout import EMITTED, FLAGS, TOUCHED, make_layout
 from rtbot.relations.group_store import GroupStore
 from rtbot.relations.region_operator import Fault
@@ -73,7 +75,7 @@ class GroupedOperator:
         self._order = TextOrder(texts)
         self._text_places = self._find_text_places()
         self._parameters = [
-            name for name in code.list_parameters(self.layout) if name not in code.CALL_PARAMETERS
+            name for name in list_parameters(self.layout) if name not in CALL_PARAMETERS
         ]
         self._touched = np.zeros(FEW, np.int64)
         self._few = _Output(FEW, self.layout.target.width)
@@ -161,7 +163,11 @@ class GroupedOperator:
             out.flat, out.floats, out.weights, starts,
         )  # fmt: skip
         self._prepare(deltas)
-        return self._call_loop(arguments)
+        is_plain = isinstance(getattr(self._functions, self._name), InterpretedFunction)
+        self._counters[code.AHEAD] = 0 if is_plain else code.MOST_AHEAD
+        result = self._call_loop(arguments)
+        self._counters[code.AHEAD] = 0
+        return result
 
     def _call_loop(self, arguments: Sequence[Any]) -> int:
         while True:

@@ -164,7 +164,7 @@ class JoinedOperator:
             arrays += [side.words, side.columns["cells"], side.table, side.meta, touched]
         keys = self.keys
         arrays += [keys.words, keys.columns["cells"], keys.table, keys.meta, self._touched_keys]
-        self.kernels.finish_transaction(True, rules, *arrays, keys.width, cursor)
+        self.kernels.restore_transaction(rules, *arrays, keys.width, cursor)
 
     def find_blamed(self, cursor: np.ndarray) -> tuple[int, np.ndarray | None]:
         """Return the port and the least row that a bad transaction makes too often."""
@@ -279,6 +279,7 @@ class Batch:
             if code == index.ROOM_OUT:
                 self.grow_output()
             elif code in (index.ROOM_LEFT, index.ROOM_RIGHT, index.ROOM_KEYS):
+                arguments = []  # what nothing refers to is not copied
                 operator.grow(code)
                 arguments = operator.list_arguments()
             else:

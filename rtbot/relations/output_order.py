@@ -57,14 +57,14 @@ def _order_by_keys(
     """Order marked transactions; how many are done, and a row whose weight has no int64, or -1."""
     rows, transactions = len(deltas), len(sizes)
     starts = np.zeros(transactions + 1, np.int64)
-    places, nets = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(4)]
+    words, nets = np.empty_like(deltas.words), np.empty(rows, np.int64)
+    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(5)]
     done, code, count = kernels.order_transactions(
-        marks, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets,
-        places, starts,
+        marks, deltas.starts, keys.reshape(-1), keys.shape[1],
+        deltas.words.reshape(-1), deltas.words.shape[1], deltas.weights, *scratch,
+        words.reshape(-1), nets, starts,
     )  # fmt: skip
-    words = deltas.words.take(places[:count], axis=0)
-    made = Deltas(starts[: done + 1], words, trim_array(nets, int(count)))
+    made = Deltas(starts[: done + 1], trim_array(words, count), trim_array(nets, count))
     return made, int(done), -1 if code == hash_tables.DONE else int(scratch[1][0])
 
 

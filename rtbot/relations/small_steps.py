@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.relations import group_code
+from rtbot.relations import group_counters
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.kernels import hash_tables, weighing
@@ -179,17 +179,18 @@ class _Arguments:
 
     def __init__(self, bag: Bag, collect: Any) -> None:
         self.bag, self.collect = bag, collect
-        self.table: np.ndarray | None = None
+        self.growths = -1
         self.found: tuple[Any, ...] = ()
 
     def call(self, function: Any) -> int:
         """Call a loop until there is room for what it does."""
         while True:
-            if self.table is not self.bag.table:
-                self.table, self.found = self.bag.table, self.collect(self.bag)
+            if self.growths != self.bag.growths:
+                self.growths, self.found = self.bag.growths, self.collect(self.bag)
             code: int = function(*self.found)
             if code != hash_tables.ROOM:
                 return code
+            self.growths, self.found = -1, ()  # what nothing refers to is not copied
             self.bag.grow()
 
 
@@ -264,7 +265,7 @@ class GroupStep(SmallStep):
         if 2 * self.inputs[0].ends[1] > ROOM:
             return False
         result, row = self.operator.take_few(self.inputs[0], self.arguments)
-        if result == group_code.DONE:
+        if result == group_counters.DONE:
             return True
         self.operator.undo_few(self.inputs[0].copy(), row)
         return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
-from rtbot.core.arrays import grow_array
+from rtbot.core.growing_arrays import allocate_growing, extend_array
 from rtbot.relations.kernels.hash_tables import EMPTY, USED
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
 
@@ -24,7 +24,7 @@ DOUBLED, MORE = 4096, 1.2
 """So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
 
 AHEAD = 64
-"""So many rows are looked up in advance, to wait for memory once."""
+"""So many rows are looked up in advance, to wait for memory once; a power of two."""
 
 LOAD = 0.75
 """How full the table of a store may be; it becomes half as large again."""
@@ -35,8 +35,11 @@ class Store:
 
     The key are the fields `unique`, or the whole row; null is equal to null in it. All that is
     remembered are `words` and `columns` of the ids in use, flat, and what finds them: `table` and
-    `meta` as in kernels/hash_tables.py. Columns of free ids are 0.
+    `meta` as in kernels/hash_tables.py. Columns of free ids are 0. These are other arrays whenever
+    `growths` has changed.
     """
+
+    growths = 0
 
     def __init__(
         self,
@@ -70,9 +73,10 @@ class Store:
         """Make room for more rows; ids stay."""
         before = self.capacity
         capacity = 2 * before if before < DOUBLED else int(MORE * before)
-        self.words = grow_array(self.words, capacity * self.width, 0)
+        self.growths += 1
+        extend_array(vars(self), "words", capacity * self.width)
         for name, width in self.widths.items():
-            self.columns[name] = grow_array(self.columns[name], capacity * width, 0)
+            extend_array(self.columns, name, capacity * width)
         if capacity > LOAD * (len(self.table) - 2):
             table = _make_table(max(capacity, int(1.5 * LOAD * len(self.table))))
             self.kernels.move_entries(self.table, table)
@@ -128,9 +132,10 @@ class Store:
             raise ValueError(f"row {twin} is there twice")
 
     def _allocate(self, capacity: int) -> None:
-        self.words = np.zeros(capacity * self.width, np.int64)
-        self.columns = {n: np.zeros(capacity * w, np.int64) for n, w in self.widths.items()}
+        self.words = allocate_growing(capacity * self.width)
+        self.columns = {n: allocate_growing(capacity * w) for n, w in self.widths.items()}
         self.table = _make_table(capacity)
+        self.growths += 1
         self.meta = np.array([0, -1, 0], np.int64)
 
     def _select(self, name: str, width: int) -> np.ndarray:

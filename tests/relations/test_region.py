@@ -1,13 +1,17 @@
 """Regions: what stops a transaction, what an output is ordered by, what a dump keeps."""
 
 import json
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rtbot import relations
 from rtbot.relations.deltas import make_empty_deltas
 from rtbot.relations.region import FEW, Region
+from rtbot.relations.region_code import CHANGE_LOOPS
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.relations_cases import list_contents
 from tests.relations_oracle import MOST, NAN, decode, encode, identify, make_plan, make_schema
@@ -212,6 +216,17 @@ def test_nothing_to_close():
     assert (closed.taken, closed.fault, len(closed.outputs["out"])) == (0, None, 0)
     closed = region.close(np.arange(3), {"s": make_empty_deltas(3, 1)})
     assert (closed.taken, closed.outputs["out"].starts.tolist()) == (3, [0, 0, 0, 0])
+
+
+def test_loops_that_python_calls_are_called_by_no_other_loop():
+    """What another loop calls is compiled without an entry from Python."""
+    loops = CHANGE_LOOPS.list_functions()
+    helpers = {name for loop in loops.values() for name in loop.__code__.co_names}
+    files = Path(relations.__file__).parent.glob("*.py")
+    text = "\n".join(path.read_text("utf-8") for path in files)
+    entries = {*re.findall(r"kernels\.(\w+)", text)} & loops.keys()
+    assert "restore_transaction" in entries
+    assert not entries & helpers
 
 
 def test_memory_of_three_integers():

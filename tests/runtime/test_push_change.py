@@ -93,3 +93,17 @@ def test_lateness_sorts_rows():
     session.push_one("a", 3, {"k": 3, "s": "x"})
     session.push_one("a", 2, {"k": 2, "s": "x"})
     assert session.finish()["d"]["t"].tolist() == [1, 2, 3]
+
+
+def test_a_store_that_has_grown_in_a_push_is_found():
+    declared = {"x": {"changes": {"a": "integer"}}}
+    operators = {"o": {"type": "Distinct", "in": "x"}}
+    graph = rtbot.load({"inputs": declared, "operators": operators, "outputs": ["o"]})
+    session = graph.start(compiled="never")
+    grown = range(4096, 12_000, 300)
+    for at, (first, last) in enumerate(zip([0, *grown], grown, strict=False)):
+        session.push({"x": [[3 * at, 1, {"a": row}] for row in range(first, last)]})
+        row = {"a": last - 1}
+        session.push_one("x", 3 * at + 1, row, -1)
+        released = session.push_one("x", 3 * at + 2, row)
+        assert released["o"] == [(3 * at + 1, -1, row)]

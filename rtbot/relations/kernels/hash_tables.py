@@ -52,19 +52,23 @@ def fetch_rows(tags, first, ahead, table, known, width, counts, ports):
     for row in range(first, last):
         read ^= table[(tags[row] * size) >> 31]
     for row in range(first, last):
-        entry = table[(tags[row] * size) >> 31]
+        place = (tags[row] * size) >> 31
+        entry = table[place]
+        while entry != EMPTY and entry >> 32 != tags[row]:
+            place = place + 1 if place + 1 < size else 0
+            entry = table[place]
         if entry != EMPTY:
-            read ^= known[(entry & IDS) * width] ^ counts[(entry & IDS) * ports]
+            first_word = (entry & IDS) * width
+            read ^= known[first_word] ^ known[first_word + width - 1]
+            read ^= counts[(entry & IDS) * ports]
     return read
 
 
-def fetch_entries(entries, first, last, table, known, width, counts, ports):
+def fetch_entries(entries, first, last, known, width, counts, ports):
     """Read again what entries found: a large transaction may have pushed it out of the caches."""
-    size = len(table)
     read = 0
     for index in range(first, last):
         entry = entries[index]
-        read ^= table[((entry >> 32) * size) >> 31]
         read ^= known[(entry & IDS) * width] ^ counts[(entry & IDS) * ports]
     return read
 

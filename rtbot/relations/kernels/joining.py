@@ -74,7 +74,7 @@ def join_transactions(
 
     ROOM_OUT wants room for NEEDED rows more than there are in `out_words`, or in `log`. With SETTLE
     the log has enough entries to be settled. A transaction that is bad is to be finished by
-    `finish_transaction`, and leaves nothing behind then.
+    `restore_transaction`, and leaves nothing behind then.
     """
     while cursor[JOIN_AT] < len(out_starts) - 1:
         code = gather_sides(
@@ -153,6 +153,17 @@ def finish_transaction(
     )  # fmt: skip
     finish_keys(keys, k_width, k_words, k_cells, k_table, k_meta, k_touched, cursor)
     cursor[STAGE] = 0
+
+
+def restore_transaction(
+    rules, l_words, l_cells, l_table, l_meta, l_touched, r_words, r_cells, r_table, r_meta,
+    r_touched, k_words, k_cells, k_table, k_meta, k_touched, k_width, cursor,
+):  # fmt: skip
+    """Store what was before a transaction that is bad."""
+    finish_transaction(
+        True, rules, l_words, l_cells, l_table, l_meta, l_touched, r_words, r_cells, r_table,
+        r_meta, r_touched, k_words, k_cells, k_table, k_meta, k_touched, k_width, cursor,
+    )  # fmt: skip
 
 
 def sum_sides(rules, l_touched, r_touched, k_touched, cursor):

@@ -4,7 +4,7 @@ All arrays are flat and int64, and the caller's. `keys` has `width` words a row,
 one after the other; rows with the same words are equal.
 """
 
-from rtbot.relations.kernels.hash_tables import DONE, HALF
+from rtbot.relations.kernels.hash_tables import DONE, HALF, copy_row
 from rtbot.relations.kernels.weighing import OVERFLOW
 
 SHORT = 12
@@ -30,13 +30,14 @@ def mark_unordered(starts, words, width, weights, marks):
 
 
 def order_transactions(
-    marks, starts, keys, width, weights, order, other, heads, spare, nets, places, out_starts
+    marks, starts, keys, width, words, cells, weights, order, other, heads, spare, ends,
+    out_words, nets, out_starts,
 ):  # fmt: skip
     """Net and order the rows of transactions: (transactions done, code, rows out).
 
-    `places` and `nets` get the row and the weight of every change that is left: by transaction,
-    deletes before inserts, then by keys. Those that are not marked stay as they are. With OVERFLOW,
-    `other` has the row at 0 whose weights have a sum beyond int64.
+    `out_words` and `nets` get the words, `cells` a row, and the weight of every change that is
+    left: by transaction, deletes before inserts, then by keys. Those that are not marked stay as
+    they are. With OVERFLOW, `other` has the row at 0 whose weights have a sum beyond int64.
     """
     out = 0
     transactions = len(starts) - 1
@@ -45,15 +46,15 @@ def order_transactions(
         count = starts[at + 1] - begin
         if marks[at] == 0:
             for row in range(begin, begin + count):
-                places[out] = row
+                copy_row(words, row * cells, out_words, out * cells, cells)
                 nets[out] = weights[row]
                 out += 1
         else:
-            sort_rows(begin, count, keys, width, order, other, heads, spare)
-            groups = net_rows(count, keys, width, weights, order, other)
+            sort_rows(begin, count, keys, width, order, other, heads, spare, ends)
+            groups = net_rows(count, keys, width, weights, order, other, heads)
             if groups < 0:
                 return at, OVERFLOW, out
-            out = split_signs(groups, order, other, nets, places, out)
+            out = split_signs(groups, order, other, words, cells, out_words, nets, out)
         out_starts[at + 1] = out
     return transactions, DONE, out
 
@@ -75,26 +76,73 @@ def is_before(head, row, other_head, other, keys, width):
     return compare_rows(keys, width, row, other) < 0
 
 
-def sort_rows(begin, count, keys, width, order, other, heads, spare):
-    """Put the rows from `begin` on into `order`, sorted by keys: a merge sort from below.
+def sort_rows(begin, count, keys, width, order, other, heads, spare, ends):
+    """Put the rows from `begin` on into `order`, sorted by keys.
 
-    Their first words are in `heads`, so that most comparisons read what is close together.
+    Their first words are in `heads`, so that most comparisons read what is close together. Many
+    rows are dealt to as many ranges of first words, and each range is sorted by itself.
     """
-    for place in range(count):
-        order[place] = begin + place
-        heads[place] = keys[(begin + place) * width]
-    start = 0
-    while start < count:
-        insert_rows(start, min(start + SHORT, count), keys, width, order, heads)
-        start += SHORT
-    size = SHORT
-    while size < count:
-        start = 0
-        while start < count:
-            merge_rows(start, min(start + size, count), min(start + 2 * size, count),
-                       keys, width, order, other, heads, spare)  # fmt: skip
-            start += 2 * size
+    first, ranges = 0, 1
+    if count > SHORT:
+        ranges = deal_rows(begin, count, keys, width, order, heads, ends)
+    else:
+        ends[0] = count
         for place in range(count):
+            order[place] = begin + place
+            heads[place] = keys[(begin + place) * width]
+    for at in range(ranges):
+        last = ends[at]
+        if last - first > SHORT:
+            merge_sort(first, last, keys, width, order, other, heads, spare)
+        else:
+            insert_rows(first, last, keys, width, order, heads)
+        first = last
+
+
+def deal_rows(begin, count, keys, width, order, heads, ends):
+    """Deal rows to ranges of their first words, the least range first: how many.
+
+    `ends` has where in `order` each of them ends. Words are halved: no difference overflows.
+    """
+    least = keys[begin * width]
+    greatest = least
+    for row in range(begin + 1, begin + count):
+        least = min(least, keys[row * width])
+        greatest = max(greatest, keys[row * width])
+    base = least >> 1
+    span = (greatest >> 1) - base
+    shift = 0
+    while span >> shift >= count:
+        shift += 1
+    ranges = (span >> shift) + 1
+    for at in range(ranges):
+        ends[at] = 0
+    for row in range(begin, begin + count):
+        ends[((keys[row * width] >> 1) - base) >> shift] += 1
+    place = 0
+    for at in range(ranges):
+        place += ends[at]
+        ends[at] = place - ends[at]
+    for row in range(begin, begin + count):
+        head = keys[row * width]
+        at = ((head >> 1) - base) >> shift
+        place = ends[at]
+        ends[at] = place + 1
+        order[place] = row
+        heads[place] = head
+    return ranges
+
+
+def merge_sort(begin, end, keys, width, order, other, heads, spare):
+    """Sort places of `order`: from below, by merging."""
+    for start in range(begin, end, SHORT):
+        insert_rows(start, min(start + SHORT, end), keys, width, order, heads)
+    size = SHORT
+    while size < end - begin:
+        for start in range(begin, end, 2 * size):
+            merge_rows(start, min(start + size, end), min(start + 2 * size, end),
+                       keys, width, order, other, heads, spare)  # fmt: skip
+        for place in range(begin, end):
             order[place] = other[place]
             heads[place] = spare[place]
         size *= 2
@@ -131,7 +179,7 @@ def merge_rows(first, middle, last, keys, width, order, other, heads, spare):
             left += 1
 
 
-def net_rows(count, keys, width, weights, order, other):
+def net_rows(count, keys, width, weights, order, other, heads):
     """Keep one of equal rows in `order`, and its summed weight in `other`: how many, or -1.
 
     Rows whose sum is 0 go. After -1, a sum is beyond int64, of the row that is in `other` at 0.
@@ -139,9 +187,10 @@ def net_rows(count, keys, width, weights, order, other):
     groups = 0
     place = 0
     while place < count:
-        row = order[place]
-        high, low = 0, 0
-        while place < count and compare_rows(keys, width, row, order[place]) == 0:
+        row, head = order[place], heads[place]
+        high, low = weights[row] >> 32, weights[row] & HALF
+        place += 1
+        while place < count and not is_before(head, row, heads[place], order[place], keys, width):
             high += weights[order[place]] >> 32
             low += weights[order[place]] & HALF
             place += 1
@@ -157,16 +206,16 @@ def net_rows(count, keys, width, weights, order, other):
     return groups
 
 
-def split_signs(groups, order, other, nets, places, out):
-    """Append the deletes, then the inserts, to `places` and `nets`; the new length."""
+def split_signs(groups, order, other, words, cells, out_words, nets, out):
+    """Append the deletes, then the inserts, to `out_words` and `nets`; the new length."""
     for group in range(groups):
         if other[group] < 0:
-            places[out] = order[group]
+            copy_row(words, order[group] * cells, out_words, out * cells, cells)
             nets[out] = other[group]
             out += 1
     for group in range(groups):
         if other[group] > 0:
-            places[out] = order[group]
+            copy_row(words, order[group] * cells, out_words, out * cells, cells)
             nets[out] = other[group]
             out += 1
     return out

@@ -59,6 +59,7 @@ def upsert_transactions(
         out_starts[cursor[AT]] = cursor[OUT]
     return DONE
 
+
 def upsert_few(
     last_wins, starts, words, weights, tags, width, places, bits, table, known, counts, meta,
     entries, before, puts, cursor, out_words, out_weights, out_starts, absent,
@@ -98,7 +99,7 @@ def gather_puts(
     first = max(starts[cursor[AT]], cursor[ROW])
     for row in range(first, starts[cursor[AT] + 1]):
         cursor[ROW] = row
-        if ahead > 0 and row % ahead == 0:
+        if ahead > 0 and row & (ahead - 1) == 0:
             cursor[READ] ^= fetch_rows(tags, row, ahead, table, known, width, counts, 1)
         index = touch_key(
             words, row, tags[row], width, places, bits, table, known, counts, meta, entries,

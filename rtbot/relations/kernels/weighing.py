@@ -4,10 +4,11 @@ They follow the rules of hash_tables.py. `counts` has a count of every port for 
 all ports are one array; `starts` has, for one port after the other, where the rows of each
 transaction begin, and the end of the last.
 
-While a transaction is gathered, the first count of a touched row is its number in the transaction.
-Of a number, `entries` has the entry, `rows` the row that touched it first, `before` the counts, and
-`high` and `low` the sums of the halves of the weights, so that no sum of int64 overflows. `cursor`:
-transaction, port, row, rows touched, rows out, rows to blame, what was read in advance.
+While a transaction is gathered, the first count of a touched row is `~` of its number in the
+transaction, which is negative, as no count is. Of a number, `entries` has the entry, `rows` the row
+that touched it first, `before` the counts, and `high` and `low` the sums of the halves of the
+weights, so that no sum of int64 overflows. `cursor`: transaction, port, row, rows touched, rows
+out, rows to blame, what was read in advance.
 """
 
 from rtbot.relations.kernels.hash_tables import (
@@ -16,7 +17,6 @@ from rtbot.relations.kernels.hash_tables import (
     HALF,
     IDS,
     ROOM,
-    TOUCHED,
     copy_row,
     fetch_entries,
     fetch_rows,
@@ -71,6 +71,7 @@ def weigh_transactions(
         out_starts[cursor[AT]] = cursor[OUT]
     return DONE
 
+
 def weigh_few(
     how, starts, words, weights, tags, ports, width, places, bits, table, known, counts, meta,
     entries, rows, before, high, low, cursor, out_words, out_weights, out_starts, lost,
@@ -113,7 +114,7 @@ def gather_rows(
         if port == cursor[PORT] and first < cursor[ROW]:
             first = cursor[ROW]
         for row in range(first, starts[port * (transactions + 1) + at + 1]):
-            if ahead > 0 and row % ahead == 0:
+            if ahead > 0 and row & (ahead - 1) == 0:
                 cursor[READ] ^= fetch_rows(tags, row, ahead, table, known, width, counts, ports)
             index = touch_row(
                 words, row, tags[row], ports, width, places, bits, table, known, counts, meta,
@@ -142,21 +143,22 @@ def touch_row(
             return -1
         new = take_id(meta, words, row * width, known, width)
         entry = (tag << 32) | new
+        table[place] = entry
         for port in range(ports):
             counts[new * ports + port] = 0
     base = (entry & IDS) * ports
-    if entry & TOUCHED == 0:
+    index = ~counts[base]
+    if index < 0:
         index = cursor[COUNT]
         cursor[COUNT] = index + 1
-        table[place] = entry | TOUCHED
         entries[index] = entry
         rows[index] = row
         for port in range(ports):
             before[index * ports + port] = counts[base + port]
             high[index * ports + port] = 0
             low[index * ports + port] = 0
-        counts[base] = index
-    return counts[base]
+        counts[base] = ~index
+    return index
 
 
 def sum_counts(how, ports, rows, before, high, low, cursor, lost):
@@ -210,9 +212,9 @@ def write_counts(
     """Emit the changes of a transaction, and let its counts be those of the store."""
     out = cursor[OUT]
     for index in range(cursor[COUNT]):
-        if ahead > 0 and cursor[COUNT] > ahead and index % ahead == 0:
+        if ahead > 0 and cursor[COUNT] > ahead and index & (ahead - 1) == 0:
             last = min(index + ahead, cursor[COUNT])
-            cursor[READ] ^= fetch_entries(entries, index, last, table, known, width, counts, ports)
+            cursor[READ] ^= fetch_entries(entries, index, last, known, width, counts, ports)
         change = weigh(how, high, index * ports, ports) - weigh(how, before, index * ports, ports)
         if change != 0:
             copy_row(known, (entries[index] & IDS) * width, out_words, out * width, width)
@@ -225,16 +227,13 @@ def write_counts(
 def finish_row(index, ports, width, table, known, counts, meta, entries, values):
     """Store the counts of a touched row; without any the row goes."""
     entry = entries[index]
-    place = find_id(table, entry)
     base = (entry & IDS) * ports
     some = False
     for port in range(ports):
         counts[base + port] = values[index * ports + port]
         some = some or counts[base + port] != 0
-    if some:
-        table[place] = entry
-    else:
-        remove_entry(table, place)
+    if not some:
+        remove_entry(table, find_id(table, entry))
         free_id(meta, entry & IDS, known, width)
 
 
