@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
-from rtbot.core.arrays import grow_array
-from rtbot.relations.kernels.hash_tables import EMPTY, USED
+from rtbot.relations.kernels.hash_tables import EMPTY, LIMIT, USED
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
 
 if TYPE_CHECKING:
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 ROOM_AT_FIRST = 16
-DOUBLED, MORE = 4096, 1.2
-"""So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
+DOUBLED, MORE = 4096, 1.5
+"""So many rows and fewer are doubled; the table of more grows by this factor."""
 
 AHEAD = 64
 """So many rows are looked up in advance, to wait for memory once."""
 
 LOAD = 0.75
-"""How full the table of a store may be; it becomes half as large again."""
+"""How full the table of a store may be."""
 
 
 class Store:
@@ -66,25 +65,32 @@ class Store:
         """How many ids there is room for."""
         return len(self.words) // self.width
 
-    def grow(self) -> None:
-        """Make room for more rows; ids stay."""
-        before = self.capacity
-        capacity = 2 * before if before < DOUBLED else int(MORE * before)
-        self.words = grow_array(self.words, capacity * self.width, 0)
-        for name, width in self.widths.items():
-            self.columns[name] = grow_array(self.columns[name], capacity * width, 0)
-        if capacity > LOAD * (len(self.table) - 2):
-            table = _make_table(max(capacity, int(1.5 * LOAD * len(self.table))))
+    def grow(self, least: int = 0) -> None:
+        """Make room for more rows, and for `least` in all; ids stay.
+
+        Rows have room for twice as many, as memory that is not written to takes no space.
+        """
+        before = int(self.meta[LIMIT])
+        limit = max(2 * before if before < DOUBLED else int(MORE * before), least)
+        if limit > self.capacity:
+            used = int(self.meta[USED])
+            self.words = _copy_rows(self.words, self.width, used, 2 * limit)
+            for name, width in self.widths.items():
+                self.columns[name] = _copy_rows(self.columns[name], width, used, 2 * limit)
+        table = self._make_table(limit)
+        if len(table):
             self.kernels.move_entries(self.table, table)
-            self.table = table
+        self.table = table
+        self.meta[LIMIT] = limit
 
     def list_arrays(self) -> dict[str, np.ndarray]:
         """Return all arrays of the store by name."""
         return {"words": self.words, **self.columns, "table": self.table, "meta": self.meta}
 
     def count_bytes(self) -> int:
-        """Return the bytes of all arrays."""
-        return sum(array.nbytes for array in self.list_arrays().values())
+        """Return the bytes of all arrays, without what no row has been written to."""
+        row = 8 * (self.width + sum(self.widths.values()))
+        return self.table.nbytes + self.meta.nbytes + row * int(self.meta[USED])
 
     def hash_rows(self, words: np.ndarray) -> np.ndarray:
         """Return the hashes of the keys of rows."""
@@ -120,7 +126,7 @@ class Store:
         self.words[: rows * self.width] = arrays["words"]
         for name, width in self.widths.items():
             self.columns[name][: rows * width] = arrays[name]
-        self.meta[:] = rows, -1, rows
+        self.meta[:LIMIT] = rows, -1, rows
         index = self.kernels.index_rows
         twin = index(self.table, self.words, rows, self.width, self.places, self.bits)
         if twin >= 0:
@@ -130,8 +136,12 @@ class Store:
     def _allocate(self, capacity: int) -> None:
         self.words = np.zeros(capacity * self.width, np.int64)
         self.columns = {n: np.zeros(capacity * w, np.int64) for n, w in self.widths.items()}
-        self.table = _make_table(capacity)
-        self.meta = np.array([0, -1, 0], np.int64)
+        self.table = self._make_table(capacity)
+        self.meta = np.array([0, -1, 0, capacity], np.int64)
+
+    def _make_table(self, limit: int) -> np.ndarray:
+        """Return an empty table for so many rows."""
+        return np.full(int(limit / LOAD) + 2, EMPTY, np.int64)
 
     def _select(self, name: str, width: int) -> np.ndarray:
         """Return the rows in use of an array."""
@@ -218,5 +228,8 @@ def list_key_parts(
     return np.array([*places, *masks], np.int64), np.array(bits, np.int64)
 
 
-def _make_table(capacity: int) -> np.ndarray:
-    return np.full(int(capacity / LOAD) + 2, EMPTY, np.int64)
+def _copy_rows(array: np.ndarray, width: int, count: int, room: int) -> np.ndarray:
+    """Return a longer array with the first rows of another one."""
+    longer = np.zeros(room * width, np.int64)
+    longer[: count * width] = array[: count * width]
+    return longer

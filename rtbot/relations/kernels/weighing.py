@@ -71,6 +71,7 @@ def weigh_transactions(
         out_starts[cursor[AT]] = cursor[OUT]
     return DONE
 
+
 def weigh_few(
     how, starts, words, weights, tags, ports, width, places, bits, table, known, counts, meta,
     entries, rows, before, high, low, cursor, out_words, out_weights, out_starts, lost,
@@ -138,7 +139,7 @@ def touch_row(
     place = find_entry(table, tag, words, row * width, known, width, places, bits)
     entry = table[place]
     if entry == EMPTY:
-        if not has_room(meta, known, width):
+        if not has_room(meta):
             return -1
         new = take_id(meta, words, row * width, known, width)
         entry = (tag << 32) | new
