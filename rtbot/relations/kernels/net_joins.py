@@ -107,21 +107,22 @@ def join_net_rows(
     if code != DONE:
         return code
     first, last, begin = starts[cursor[JOIN_AT]], starts[cursor[JOIN_AT] + 1], cursor[JOINED]
-    ahead, lost = rules[AHEAD], last - first
+    ahead, width, count = rules[AHEAD], rules[LEFT_WIDTH + side], last - first
+    lost = count
     for row in range(first, last):
         if ahead > 0 and row % ahead == 0:
             cursor[READ_AHEAD] ^= fetch_partners(
-                side, tags, key_tags, row, ahead, words, rules[LEFT_WIDTH + side], cells, table,
-                o_words, rules[LEFT_WIDTH + 1 - side], o_cells, k_cells, k_table,
+                side, tags, key_tags, row, ahead, words, width, cells, table, o_words,
+                rules[LEFT_WIDTH + 1 - side], o_cells, k_cells, k_table,
             )  # fmt: skip
         one = keys[row - first]
         if one == NULL_KEY:
             if rules[LEFT + side] == UNMATCHED:
-                at = row * rules[LEFT_WIDTH + side]
-                emit_single(rules, side, given, at, weights[row], cursor, out_words, out_weights)
+                emit_single(rules, side, given, row * width, weights[row], cursor, out_words,
+                            out_weights)  # fmt: skip
             continue
         if one == NO_KEY:
-            read_key(given, row * rules[LEFT_WIDTH + side], places, nulls, safe, key)
+            read_key(given, row * width, places, nulls, safe, key)
             one = put_key(key, key_tags[row], k_words, k_cells, k_table, k_meta, k_parts, k_bits)
         if not take_net_row(
             side, rules, given, row, weights[row], tags, words, cells, table, meta, o_words,
@@ -133,9 +134,7 @@ def join_net_rows(
         if k_cells[one * KEY_CELLS + 2] + k_cells[one * KEY_CELLS + 3] == 0:
             keys[lost] = one
             lost += 1
-    drop_keys(
-        last - first, lost, keys, len(key), k_words, k_cells, k_table, k_meta, k_parts, k_bits
-    )
+    drop_keys(count, lost, keys, len(key), k_words, k_cells, k_table, k_meta, k_parts, k_bits)
     return DONE
 
 
