@@ -106,9 +106,9 @@ def join_net_rows(
     )  # fmt: skip
     if code != DONE:
         return code
-    first, last, begin = starts[cursor[JOIN_AT]], starts[cursor[JOIN_AT] + 1], cursor[JOINED]
-    ahead, width, count = rules[AHEAD], rules[LEFT_WIDTH + side], last - first
-    lost = count
+    ahead, width, begin = rules[AHEAD], rules[LEFT_WIDTH + side], cursor[JOINED]
+    first, last = starts[cursor[JOIN_AT]], starts[cursor[JOIN_AT] + 1]
+    count = lost = last - first
     for row in range(first, last):
         if ahead > 0 and row % ahead == 0:
             cursor[READ_AHEAD] ^= fetch_partners(
@@ -118,8 +118,8 @@ def join_net_rows(
         one = keys[row - first]
         if one == NULL_KEY:
             if rules[LEFT + side] == UNMATCHED:
-                emit_single(rules, side, given, row * width, weights[row], cursor, out_words,
-                            out_weights)  # fmt: skip
+                at, weight = row * width, weights[row]
+                emit_single(rules, side, given, at, weight, cursor, out_words, out_weights)
             continue
         if one == NO_KEY:
             read_key(given, row * width, places, nulls, safe, key)
@@ -128,8 +128,7 @@ def join_net_rows(
             side, rules, given, row, weights[row], tags, words, cells, table, meta, o_words,
             o_cells, k_cells, one, cursor, out_words, out_weights,
         ):  # fmt: skip
-            cursor[JOINED] = begin
-            cursor[JOIN_ROW] = row
+            cursor[JOINED], cursor[JOIN_ROW] = begin, row
             return UNDO
         if k_cells[one * KEY_CELLS + 2] + k_cells[one * KEY_CELLS + 3] == 0:
             keys[lost] = one
