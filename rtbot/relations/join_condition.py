@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot.relations.kernels import join_index as index
-from rtbot.relations.kernels import joining, matching, weighing
+from rtbot.relations.kernels import join_output as output
+from rtbot.relations.kernels import matching, weighing
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.rowwise import RowFunctions, make_value_fault
@@ -61,7 +62,7 @@ class JoinCondition:
             )
             out, _, _ = self.functions.compute(rows, 1)
             flags[some] = out[:, 0]
-        if rules[joining.PAIRS]:
+        if rules[output.PAIRS]:
             flags[(flags == TRUE) & (_exceed(log[:, 2:6:2]) | _exceed(log[:, 3:6:2]))] = TOO_OFTEN
         return flags
 

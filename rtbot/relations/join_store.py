@@ -52,24 +52,27 @@ class JoinSide(Store):
         ]
         self.key_nulls = np.array(nulls, np.int64).reshape(-1)
 
-    def grow(self) -> None:
-        """Make room for more rows; ids stay."""
-        super().grow()
-        self._drop_table()
-
-    def _allocate(self, capacity: int) -> None:
-        super()._allocate(capacity)
-        self._drop_table()
-
-    def _drop_table(self) -> None:
-        """The chain of a join key finds its one row."""
-        if self.view.kind == ROW:
-            self.table = NO_TABLE
+    def _make_table(self, limit: int) -> np.ndarray:
+        """Return an empty table, without room where the chain of a join key finds its one row."""
+        return NO_TABLE if self.view.kind == ROW else super()._make_table(limit)
 
     @property
     def matches(self) -> np.ndarray:
         """The matches of all rows; empty if they are not counted."""
         return self.columns.get("matches", NO_TABLE)
+
+    def hash_joined(self, words: np.ndarray, keys: JoinKeys) -> tuple[np.ndarray, np.ndarray]:
+        """Return the hashes of rows, if a table finds them, and those of their join keys.
+
+        The latter are -1 where a key has a null and so equals none.
+        """
+        tags = np.empty(len(words) if len(self.table) else 0, np.int64)
+        key_tags = np.empty(len(words), np.int64)
+        self.kernels.hash_joined_rows(
+            words.reshape(-1), self.width, self.places, self.bits, self.key_places, self.key_nulls,
+            keys.safe, keys.key, keys.places, keys.bits, tags, key_tags,
+        )  # fmt: skip
+        return tags, key_tags
 
     def find_ids(self) -> np.ndarray:
         """Return the ids in use, ascending."""

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from rtbot.operator.schema import Schema
+    from rtbot.relations.region_plan import RegionNode, RegionPlan
 
 ROW, KEYED, MULTISET, COUNT = "row", "keyed", "multiset", "count"
 
@@ -42,3 +43,23 @@ def choose_view(schema: Schema, key: Collection[str]) -> StateView:
     if schema.unique:
         return StateView(KEYED, min(schema.unique, key=len))
     return StateView(MULTISET)
+
+
+def list_net_streams(plan: RegionPlan) -> set[int]:
+    """Return the streams of which no transaction has a row twice, so that its weight is the net."""
+    found = {source.stream for source in plan.sources if not source.passes}
+    for node in plan.nodes:
+        if _is_net(node, found):
+            found.add(node.output)
+    return found
+
+
+def _is_net(node: RegionNode, nets: Collection[int]) -> bool:
+    """Return whether an operator emits every row once, as its inputs in `nets` do."""
+    if node.skeleton == "grouped":
+        return True
+    if node.skeleton == "weighed":
+        return not (node.setting.get("weigh") == "union" and node.setting.get("all"))
+    if node.skeleton == "joined":
+        return node.setting["how"] in ("inner", "cross")
+    return node.operator == "Where" and node.inputs[0] in nets

@@ -10,11 +10,13 @@ from rtbot.core.arrays import grow_array, trim_array
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.join_condition import TRUE, JoinCondition
 from rtbot.relations.join_store import NO_TABLE, JoinKeys, JoinSide
-from rtbot.relations.join_views import COUNT, choose_views
+from rtbot.relations.join_views import COUNT, choose_views, list_net_streams
 from rtbot.relations.kernels import hash_tables, joining
 from rtbot.relations.kernels import join_index as index
+from rtbot.relations.kernels import join_output as output
 from rtbot.relations.region_operator import Fault, make_size_fault
 from rtbot.relations.row_codec import find_least
+from rtbot.relations.stores import choose_ahead
 from rtbot.relations.weighed import MESSAGES
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ LOGGED_AT_ONCE = 1 << 16
 KEPT = 1 << 14
 """So many words of what a transaction touches are kept for the next one."""
 
+ALL = 1 << 62
+"""More rows than a transaction has."""
+
 LOADED_AT_ONCE = 1 << 14
 """So many rows of a dump are put in place at once."""
 
@@ -40,11 +45,11 @@ SIDES = ("left", "right")
 ALONE = {
     "inner": (0, 0),
     "cross": (0, 0),
-    "left": (joining.UNMATCHED, 0),
-    "right": (0, joining.UNMATCHED),
-    "full": (joining.UNMATCHED, joining.UNMATCHED),
-    "semi": (joining.MATCHED, 0),
-    "anti": (joining.UNMATCHED, 0),
+    "left": (output.UNMATCHED, 0),
+    "right": (0, output.UNMATCHED),
+    "full": (output.UNMATCHED, output.UNMATCHED),
+    "semi": (output.MATCHED, 0),
+    "anti": (output.UNMATCHED, 0),
 }
 """Which rows of the left and the right side come out alone, by `how`."""
 
@@ -89,6 +94,8 @@ class JoinedOperator:
         self.condition: JoinCondition | None = None
         if conditional:
             self.condition = JoinCondition(node, kernels, module, texts, self.sides)
+        nets = list_net_streams(plan)
+        self.nets = [stream in nets for stream in node.inputs]
         self._touched = [NO_TABLE] * 2
         self._touched_keys = NO_TABLE
 
@@ -110,17 +117,22 @@ class JoinedOperator:
 
     def make_rules(self, sign: int, *, emits: bool, logs: bool) -> np.ndarray:
         """Return the rules of the loops."""
-        rules = np.zeros(joining.RULES, np.int64)
-        rules[joining.PAIRS] = self.has_pairs
-        rules[joining.LEFT], rules[joining.RIGHT] = self.alone
-        rules[joining.COUNTED], rules[joining.LOGGED] = self.counted, logs
-        rules[joining.EMITS], rules[joining.SIGN] = emits, sign
-        rules[joining.ROWS_MOST] = self.most
-        rules[joining.LOG_MOST] = LOGGED_AT_ONCE
+        rules = np.zeros(output.RULES, np.int64)
+        rules[output.PAIRS] = self.has_pairs
+        rules[output.LEFT], rules[output.RIGHT] = self.alone
+        rules[output.COUNTED], rules[output.LOGGED] = self.counted, logs
+        rules[output.EMITS], rules[output.SIGN] = emits, sign
+        rules[output.ROWS_MOST] = self.most
+        rules[output.LOG_MOST] = LOGGED_AT_ONCE
         left, right = (side.schema for side in self.sides)
-        rules[joining.LEFT_FIELDS], rules[joining.RIGHT_FIELDS] = len(left), len(right)
-        rules[joining.LEFT_WIDTH], rules[joining.RIGHT_WIDTH] = left.width, right.width
-        rules[joining.OUT_WIDTH] = self.width
+        rules[output.LEFT_FIELDS], rules[output.RIGHT_FIELDS] = len(left), len(right)
+        rules[output.LEFT_WIDTH], rules[output.RIGHT_WIDTH] = left.width, right.width
+        rules[output.OUT_WIDTH] = self.width
+        rules[output.AHEAD] = choose_ahead(self.kernels)
+        for side, net in enumerate(self.nets):
+            depends = emits and self.alone[1 - side] != 0
+            if sign > 0 and not logs and not depends:
+                rules[output.NET + side] = ALL if net or not emits else 1
         return rules
 
     def make_room(self, inputs: Sequence[Deltas]) -> None:
@@ -142,17 +154,17 @@ class JoinedOperator:
         if len(self._touched_keys) > KEPT:
             self._touched_keys = NO_TABLE
 
-    def grow(self, code: int) -> None:
-        """Make room for what the loop has found to be full."""
+    def grow(self, code: int, least: int) -> None:
+        """Make room for what the loop has found to be full, and for `least` rows in all."""
         full = self.keys if code == index.ROOM_KEYS else self.sides[code - index.ROOM_LEFT]
-        full.grow()
+        full.grow(least)
 
     def list_arguments(self) -> list[np.ndarray]:
         """Return the arrays of the state, as the loop takes them."""
         found: list[np.ndarray] = []
         for side, touched in zip(self.sides, self._touched, strict=True):
             found += [side.words, side.columns["cells"], side.table, side.meta, touched]
-            found += [side.places, side.bits, side.key_places, side.key_nulls]
+            found += [side.key_places, side.key_nulls]
         keys = self.keys
         found += [keys.words, keys.columns["cells"], keys.table, keys.meta, self._touched_keys]
         return [*found, keys.places, keys.bits, keys.safe, keys.key]
@@ -255,6 +267,8 @@ class Batch:
         self.logs = operator.condition is not None and not loads
         self.rules = operator.make_rules(sign, emits=self.emits, logs=self.logs)
         self.given = [array for d in inputs for array in (d.starts, d.words.reshape(-1), d.weights)]
+        for side, deltas in zip(operator.sides, inputs, strict=True):
+            self.given += side.hash_joined(deltas.words, operator.keys)
         rows = sum(map(len, inputs)) if self.emits else 0
         self.words = np.empty((rows, operator.width), np.int64)
         self.weights = np.empty(rows, np.int64)
@@ -280,7 +294,10 @@ class Batch:
                 self.grow_output()
             elif code in (index.ROOM_LEFT, index.ROOM_RIGHT, index.ROOM_KEYS):
                 arguments = []  # what nothing refers to is not copied
-                operator.grow(code)
+                operator.grow(code, int(self.cursor[index.NEEDED]))
+                arguments = operator.list_arguments()
+            elif code == index.UNDO:
+                self.undo_rows()
                 arguments = operator.list_arguments()
             else:
                 fault = self.make_fault(code)
@@ -288,6 +305,17 @@ class Batch:
                     fault = self.settle() or fault
                 if fault is not None or code == hash_tables.DONE:
                     return fault
+
+    def undo_rows(self) -> None:
+        """Take back the first rows of a transaction that is bad, which is gathered then."""
+        at, row = int(self.cursor[index.JOIN_AT]), int(self.cursor[index.JOIN_ROW])
+        taken = [deltas.cut(at, at + 1) for deltas in self.inputs]
+        for side, deltas in enumerate(taken):
+            count = row - int(self.inputs[side].starts[at]) if len(deltas) else 0
+            taken[side] = Deltas(np.array([0, count]), deltas.words[:count], deltas.weights[:count])
+        self.operator.take_back(taken)
+        self.operator.make_room(self.inputs)
+        self.rules[output.NET : output.NET + 2] = self.cursor[index.JOIN_ROW] = 0
 
     def make_fault(self, code: int) -> Fault | None:
         """Return why the transaction at the cursor is bad, which then leaves nothing behind."""

@@ -7,15 +7,25 @@ from rtbot.compiler.tiers.graph_code import GraphCode
 from rtbot.relations.kernels import (
     hash_tables,
     join_index,
+    join_output,
     joining,
     matching,
+    net_joins,
     ordering,
     upserting,
     weighing,
 )
 
 CHANGE_LOOPS = FixedModule(
-    hash_tables, weighing, upserting, ordering, join_index, joining, matching
+    hash_tables,
+    weighing,
+    upserting,
+    ordering,
+    join_index,
+    join_output,
+    net_joins,
+    joining,
+    matching,
 )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.growing_arrays import allocate_growing, extend_array
-from rtbot.relations.kernels.hash_tables import EMPTY, USED
+from rtbot.relations.kernels.hash_tables import EMPTY, LIMIT, USED
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 ROOM_AT_FIRST = 16
-DOUBLED, MORE = 4096, 1.2
-"""So many rows and fewer are doubled; more grow by this factor, which bounds the unused bytes."""
+DOUBLED, MORE = 4096, 1.5
+"""So many rows and fewer are doubled; the table of more grows by this factor."""
 
 AHEAD = 64
 """So many rows are looked up in advance, to wait for memory once; a power of two."""
 
 LOAD = 0.75
-"""How full the table of a store may be; it becomes half as large again."""
+"""How full the table of a store may be."""
 
 
 class Store:
@@ -69,26 +69,29 @@ class Store:
         """How many ids there is room for."""
         return len(self.words) // self.width
 
-    def grow(self) -> None:
-        """Make room for more rows; ids stay."""
-        before = self.capacity
-        capacity = 2 * before if before < DOUBLED else int(MORE * before)
+    def grow(self, least: int = 0) -> None:
+        """Make room for more rows, and for `least` in all; ids stay."""
+        before = int(self.meta[LIMIT])
+        limit = max(2 * before if before < DOUBLED else int(MORE * before), least)
         self.growths += 1
-        extend_array(vars(self), "words", capacity * self.width)
+        extend_array(vars(self), "words", limit * self.width)
         for name, width in self.widths.items():
-            extend_array(self.columns, name, capacity * width)
-        if capacity > LOAD * (len(self.table) - 2):
-            table = _make_table(max(capacity, int(1.5 * LOAD * len(self.table))))
+            extend_array(self.columns, name, limit * width)
+        table = self._make_table(limit)
+        if len(table):
             self.kernels.move_entries(self.table, table)
-            self.table = table
+            self.kernels.move_entries(self.table, table)
+        self.table = table
+        self.meta[LIMIT] = limit
 
     def list_arrays(self) -> dict[str, np.ndarray]:
         """Return all arrays of the store by name."""
         return {"words": self.words, **self.columns, "table": self.table, "meta": self.meta}
 
     def count_bytes(self) -> int:
-        """Return the bytes of all arrays."""
-        return sum(array.nbytes for array in self.list_arrays().values())
+        """Return the bytes of all arrays, without what no row has been written to."""
+        row = 8 * (self.width + sum(self.widths.values()))
+        return self.table.nbytes + self.meta.nbytes + row * int(self.meta[USED])
 
     def hash_rows(self, words: np.ndarray) -> np.ndarray:
         """Return the hashes of the keys of rows."""
@@ -124,7 +127,7 @@ class Store:
         self.words[: rows * self.width] = arrays["words"]
         for name, width in self.widths.items():
             self.columns[name][: rows * width] = arrays[name]
-        self.meta[:] = rows, -1, rows
+        self.meta[:LIMIT] = rows, -1, rows
         index = self.kernels.index_rows
         twin = index(self.table, self.words, rows, self.width, self.places, self.bits)
         if twin >= 0:
@@ -134,9 +137,13 @@ class Store:
     def _allocate(self, capacity: int) -> None:
         self.words = allocate_growing(capacity * self.width)
         self.columns = {n: allocate_growing(capacity * w) for n, w in self.widths.items()}
-        self.table = _make_table(capacity)
+        self.table = self._make_table(capacity)
         self.growths += 1
-        self.meta = np.array([0, -1, 0], np.int64)
+        self.meta = np.array([0, -1, 0, capacity], np.int64)
+
+    def _make_table(self, limit: int) -> np.ndarray:
+        """Return an empty table for so many rows."""
+        return np.full(int(limit / LOAD) + 2, EMPTY, np.int64)
 
     def _select(self, name: str, width: int) -> np.ndarray:
         """Return the rows in use of an array."""
@@ -221,7 +228,3 @@ def list_key_parts(
             masks[word] = masks.get(word, 0) | 1 << place % MASK_BITS
     bits = [-1] * len(places) + list(masks.values())
     return np.array([*places, *masks], np.int64), np.array(bits, np.int64)
-
-
-def _make_table(capacity: int) -> np.ndarray:
-    return np.full(int(capacity / LOAD) + 2, EMPTY, np.int64)

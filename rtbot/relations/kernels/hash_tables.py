@@ -4,8 +4,8 @@ The modules of this folder are compiled as one text, so they import nothing of o
 flat and int64, and the caller's. A row has `width` words; its key are the words at `places` of it,
 of which the bits in `bits` count. An entry of a table has the hash of a key (31 bits), whether the
 row is of the transaction at work (TOUCHED), and the id of the row (31 bits): the table can be moved
-without the rows. `meta` of a store: ids ever used, the first free id or -1, rows there are. A free
-id has the next one in its first word.
+without the rows. `meta` of a store: ids ever used, the first free id or -1, rows there are, ids
+there is room for. A free id has the next one in its first word.
 
 No product has more than 63 bits, so that plain Python and compiled code find the same hashes.
 """
@@ -15,7 +15,7 @@ HALF = 0xFFFFFFFF
 TOUCHED = 0x80000000
 UNTOUCHED = ~0x80000000
 IDS = 0x7FFFFFFF
-USED, FREE, ROWS = 0, 1, 2
+USED, FREE, ROWS, LIMIT = 0, 1, 2, 3
 DONE, ROOM = 0, 1
 
 
@@ -151,9 +151,9 @@ def index_rows(table, known, count, width, places, bits):
     return -1
 
 
-def has_room(meta, known, width):
+def has_room(meta):
     """Whether a store can take one more row."""
-    return meta[FREE] >= 0 or (meta[USED] + 1) * width <= len(known)
+    return meta[FREE] >= 0 or meta[USED] < meta[LIMIT]
 
 
 def take_id(meta, words, first, known, width):

@@ -11,7 +11,7 @@ While a transaction is gathered, the weight of a touched row (MARK in its links)
 `k_touched`. A row whose key is null is in no chain: in `touched`, its id is -1 - its place in the
 input. `cursor`: transaction, stage (the side that is gathered, then GATHERED), row, touched rows of
 both sides, touched keys, rows out, rows there have to be room for, rows of both sides that are out
-of all chains and whose ids wait, a chain of them.
+of all chains and whose ids wait, a chain of them, what was read in advance.
 """
 
 from rtbot.relations.kernels.hash_tables import (
@@ -20,6 +20,7 @@ from rtbot.relations.kernels.hash_tables import (
     HALF,
     IDS,
     TOUCHED,
+    fetch_rows,
     find_entry,
     find_id,
     free_id,
@@ -31,14 +32,15 @@ from rtbot.relations.kernels.hash_tables import (
 )
 from rtbot.relations.kernels.weighing import EXCESS, MOST, OVERFLOW
 
-JOIN_AT, STAGE, JOIN_ROW, ROWS_TOUCHED, KEYS_TOUCHED, JOINED, NEEDED, WAITING = (
-    0, 1, 2, 3, 5, 6, 7, 8,
+JOIN_AT, STAGE, JOIN_ROW, ROWS_TOUCHED, KEYS_TOUCHED, JOINED, NEEDED, WAITING, READ_AHEAD = (
+    0, 1, 2, 3, 5, 6, 7, 8, 10,
 )  # fmt: skip
-JOIN_CURSOR = 10
+JOIN_CURSOR = 11
 """Words of a cursor."""
 
 GATHERED = 2
 ROOM_LEFT, ROOM_RIGHT, ROOM_KEYS, ROOM_OUT, SETTLE, TOO_MANY = 10, 11, 12, 13, 14, 15
+UNFIT, UNDO = 16, 17
 
 ROW_ID, ROW_TAG, ROW_BEFORE, ROW_AFTER, ROW_KEY, ROW_HIGH, ROW_LOW, ROW_BAD = 0, 1, 2, 3, 4, 5, 6, 7
 ROW_PARTS = 8
@@ -71,22 +73,75 @@ def read_key(words, first, places, nulls, safe, key):
     return True
 
 
+def hash_joined_rows(
+    given, width, parts, bits, places, nulls, safe, key, k_parts, k_bits, tags, key_tags
+):
+    """Hash rows, unless `tags` has no room, and their join keys: -1 for one that equals none."""
+    for row in range(len(key_tags)):
+        if len(tags) > 0:
+            tags[row] = hash_key(given, row * width, parts, bits)
+        key_tags[row] = -1
+        if read_key(given, row * width, places, nulls, safe, key):
+            key_tags[row] = hash_key(key, 0, k_parts, k_bits)
+
+
+def guess_id(table, tag):
+    """The first id with this hash, 0 if there is none: good enough to read in advance."""
+    size = len(table)
+    place = (tag * size) >> 31
+    entry = table[place]
+    while entry != EMPTY and entry >> 32 != tag:
+        place = place + 1 if place + 1 < size else 0
+        entry = table[place]
+    return entry & IDS if entry != EMPTY else 0
+
+
+def fetch_keys(tags, first, ahead, table, known, width, cells):
+    """Read what the next rows will find of their join keys, as `fetch_rows` does."""
+    size = len(table)
+    last = min(first + ahead, len(tags))
+    read = 0
+    for row in range(first, last):
+        read ^= table[((tags[row] & IDS) * size) >> 31]
+    for row in range(first, last):
+        one = guess_id(table, tags[row] & IDS)
+        read ^= known[one * width] ^ cells[one * KEY_CELLS] ^ cells[one * KEY_CELLS + 3]
+    return read
+
+
+def fetch_gathered(
+    tags, key_tags, first, ahead, words, width, cells, table, k_words, k_cells, k_table
+):
+    """Read what the next rows will find of their join keys and of their side."""
+    k_width = len(k_words) * KEY_CELLS // len(k_cells)
+    read = fetch_keys(key_tags, first, ahead, k_table, k_words, k_width, k_cells)
+    if len(table) > 0:
+        read ^= fetch_rows(tags, first, ahead, table, words, width, cells, 2)
+    return read
+
+
 def gather_side(
-    side, counted, sign, starts, given, weights, width, words, cells, table, meta, touched, parts,
-    bits, places, nulls, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key,
-    cursor,
+    side, counted, sign, ahead, starts, given, weights, tags, key_tags, width, words, cells, table,
+    meta, touched, places, nulls, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits,
+    safe, key, cursor,
 ):  # fmt: skip
     """Sum the weights of the rows of a side in a transaction: DONE, or what has no room."""
     at = cursor[JOIN_AT]
     for row in range(max(starts[at], cursor[JOIN_ROW]), starts[at + 1]):
         cursor[JOIN_ROW] = row
+        if ahead > 0 and row % ahead == 0:
+            cursor[READ_AHEAD] ^= fetch_gathered(
+                tags, key_tags, row, ahead, words, width, cells, table, k_words, k_cells, k_table
+            )
         high, low = sign * (weights[row] >> 32), sign * (weights[row] & HALF)
-        if not read_key(given, row * width, places, nulls, safe, key):
+        if key_tags[row] < 0:
             if not counted:
                 note_keyless_row(side, sign, row, weights, touched, cursor)
             continue
+        read_key(given, row * width, places, nulls, safe, key)
+        tag = key_tags[row]
         index = touch_join_key(
-            key, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, cursor
+            key, tag, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, cursor
         )
         if index < 0:
             return ROOM_KEYS
@@ -95,8 +150,8 @@ def gather_side(
             k_touched[index * KEY_PARTS + KEY_LOW] += low
             continue
         found = touch_joined_row(
-            side, index, given, row, width, words, cells, table, meta, touched, parts, bits,
-            k_cells, k_touched, cursor,
+            side, index, given, row, tags, width, words, cells, table, meta, touched, k_cells,
+            k_touched, cursor,
         )  # fmt: skip
         if found < 0:
             return ROOM_LEFT + side
@@ -118,14 +173,13 @@ def note_keyless_row(side, sign, row, weights, touched, cursor):
     touched[base + ROW_BAD] = 0
 
 
-def touch_join_key(key, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, cursor):
+def touch_join_key(key, tag, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, cursor):
     """The number of a join key in its transaction; -1 if there is no room for it."""
     width = len(key)
-    tag = hash_key(key, 0, k_parts, k_bits)
     place = find_entry(k_table, tag, key, 0, k_words, width, k_parts, k_bits)
     entry = k_table[place]
     if entry == EMPTY:
-        if not has_room(k_meta, k_words, width):
+        if not has_room(k_meta):
             return -1
         new = take_id(k_meta, key, 0, k_words, width)
         entry = (tag << 32) | new
@@ -151,8 +205,8 @@ def touch_join_key(key, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k
 
 
 def touch_joined_row(
-    side, key, given, row, width, words, cells, table, meta, touched, parts, bits, k_cells,
-    k_touched, cursor,
+    side, key, given, row, tags, width, words, cells, table, meta, touched, k_cells, k_touched,
+    cursor,
 ):  # fmt: skip
     """The number of a row in its transaction; -1 if its side has no room for it."""
     head = (k_touched[key * KEY_PARTS + KEY_ENTRY] & IDS) * KEY_CELLS + side
@@ -161,12 +215,12 @@ def touch_joined_row(
     if len(table) == 0:
         found = find_chained(given, row * width, width, words, cells, k_cells[head])
     else:
-        tag = hash_key(given, row * width, parts, bits)
+        tag = tags[row]
         place = find_row(table, tag, given, row * width, words, width)
         if table[place] != EMPTY:
             found = table[place] & IDS
     if found < 0:
-        if not has_room(meta, words, width):
+        if not has_room(meta):
             return -1
         found = take_id(meta, given, row * width, words, width)
         cells[2 * found] = 0

@@ -9,7 +9,7 @@ With LOGGED a condition decides which pairs match, and somebody else evaluates i
 rows are written to `log` in place of the output, and matching.py goes on with them.
 """
 
-from rtbot.relations.kernels.hash_tables import DONE, IDS, copy_row
+from rtbot.relations.kernels.hash_tables import DONE, IDS
 from rtbot.relations.kernels.join_index import (
     JOIN_AT,
     JOINED,
@@ -34,20 +34,37 @@ from rtbot.relations.kernels.join_index import (
     SETTLE,
     STAGE,
     TOO_MANY,
+    UNFIT,
     finish_keys,
     finish_side,
     gather_side,
     sum_counted,
     sum_side,
 )
-from rtbot.relations.kernels.weighing import MOST, OVERFLOW
+from rtbot.relations.kernels.join_output import (
+    AHEAD,
+    COUNTED,
+    EMITS,
+    LEFT,
+    LEFT_WIDTH,
+    LOG_MOST,
+    LOGGED,
+    MATCHED,
+    NET,
+    OUT_WIDTH,
+    PAIRS,
+    RIGHT,
+    RIGHT_WIDTH,
+    ROWS_MOST,
+    SIGN,
+    UNMATCHED,
+    emit_single,
+    exceeds,
+    write_joined,
+)
+from rtbot.relations.kernels.net_joins import join_net_rows
+from rtbot.relations.kernels.weighing import OVERFLOW
 
-PAIRS, LEFT, RIGHT, COUNTED, LOGGED, EMITS, SIGN, ROWS_MOST, LOG_MOST = 0, 1, 2, 3, 4, 5, 6, 7, 8
-LEFT_FIELDS, RIGHT_FIELDS, LEFT_WIDTH, RIGHT_WIDTH, OUT_WIDTH = 9, 10, 11, 12, 13
-RULES = 14
-"""Words of the rules."""
-
-UNMATCHED, MATCHED = 1, 2
 LOG_PARTS = 6
 """Words of an entry of a log: left row, right row, the weights of both, each before and after.
 
@@ -59,16 +76,12 @@ NO_ROW, KEYLESS = -1, -2
 RARELY_CALLED = ("emit_single", "emit_singles", "settle_side", "write_nulls")
 """Called in several places, so that a copy in each of them takes long to compile."""
 
-LIMBS = 63
-"""Bits of a word of null masks."""
-
 
 def join_transactions(
-    rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r,
-    l_words, l_cells, l_table, l_meta, l_touched, l_parts, l_bits, l_places, l_nulls,
-    r_words, r_cells, r_table, r_meta, r_touched, r_parts, r_bits, r_places, r_nulls,
-    k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key,
-    cursor, log, out_words, out_weights, out_starts,
+    rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r, l_tags, l_key_tags, r_tags,
+    r_key_tags, l_words, l_cells, l_table, l_meta, l_touched, l_places, l_nulls, r_words, r_cells,
+    r_table, r_meta, r_touched, r_places, r_nulls, k_words, k_cells, k_table, k_meta, k_touched,
+    k_parts, k_bits, safe, key, cursor, log, out_words, out_weights, out_starts,
 ):  # fmt: skip
     """Take the transactions from the cursor on: DONE, SETTLE, what has no room, or why one is bad.
 
@@ -77,30 +90,32 @@ def join_transactions(
     `restore_transaction`, and leaves nothing behind then.
     """
     while cursor[JOIN_AT] < len(out_starts) - 1:
-        code = gather_sides(
-            rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r,
-            l_words, l_cells, l_table, l_meta, l_touched, l_parts, l_bits, l_places, l_nulls,
-            r_words, r_cells, r_table, r_meta, r_touched, r_parts, r_bits, r_places, r_nulls,
-            k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key, cursor,
+        code = join_one_side(
+            rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r, l_tags, l_key_tags,
+            r_tags, r_key_tags, l_words, l_cells, l_table, l_meta, l_places, l_nulls, r_words,
+            r_cells, r_table, r_meta, r_places, r_nulls, k_words, k_cells, k_table, k_meta,
+            k_touched, k_parts, k_bits, safe, key, cursor, out_words, out_weights,
         )  # fmt: skip
+        if code == UNFIT:
+            code = gather_sides(
+                rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r, l_tags,
+                l_key_tags, r_tags, r_key_tags, l_words, l_cells, l_table, l_meta, l_touched,
+                l_places, l_nulls, r_words, r_cells, r_table, r_meta, r_touched, r_places, r_nulls,
+                k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key, cursor,
+            )  # fmt: skip
+            if code == DONE and rules[EMITS] + rules[LOGGED] != 0:
+                code = write_changes(
+                    rules, given_l, given_r, l_words, l_cells, l_touched, r_words, r_cells,
+                    r_touched, k_cells, k_touched, cursor, log, out_words, out_weights,
+                )  # fmt: skip
+            if code == DONE:
+                finish_transaction(
+                    False, rules, l_words, l_cells, l_table, l_meta, l_touched, r_words, r_cells,
+                    r_table, r_meta, r_touched, k_words, k_cells, k_table, k_meta, k_touched,
+                    len(key), cursor,
+                )  # fmt: skip
         if code != DONE:
             return code
-        begin = cursor[JOINED]
-        room = len(log) // LOG_PARTS if rules[LOGGED] != 0 else len(out_weights)
-        if rules[EMITS] + rules[LOGGED] != 0:
-            if begin + cursor[NEEDED] > room:
-                return ROOM_OUT
-            code = emit_changes(
-                rules, given_l, given_r, l_words, l_cells, l_touched, r_words, r_cells, r_touched,
-                k_cells, k_touched, cursor, log, out_words, out_weights,
-            )  # fmt: skip
-            if code != DONE:
-                cursor[JOINED] = begin
-                return code
-        finish_transaction(
-            False, rules, l_words, l_cells, l_table, l_meta, l_touched, r_words, r_cells, r_table,
-            r_meta, r_touched, k_words, k_cells, k_table, k_meta, k_touched, len(key), cursor,
-        )  # fmt: skip
         cursor[JOIN_AT] += 1
         out_starts[cursor[JOIN_AT]] = cursor[JOINED]
         if rules[LOGGED] != 0 and cursor[JOINED] >= rules[LOG_MOST]:
@@ -108,27 +123,55 @@ def join_transactions(
     return DONE
 
 
+def join_one_side(
+    rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r, l_tags, l_key_tags, r_tags,
+    r_key_tags, l_words, l_cells, l_table, l_meta, l_places, l_nulls, r_words, r_cells, r_table,
+    r_meta, r_places, r_nulls, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe,
+    key, cursor, out_words, out_weights,
+):  # fmt: skip
+    """Take a transaction of one side as `join_net_rows` does, if its rows are known to be net."""
+    at = cursor[JOIN_AT]
+    lefts, rights = starts_l[at + 1] - starts_l[at], starts_r[at + 1] - starts_r[at]
+    if cursor[STAGE] != 0 or cursor[KEYS_TOUCHED] + cursor[ROWS_TOUCHED] != 0:
+        return UNFIT
+    if rights == 0 and 0 < lefts <= rules[NET]:
+        return join_net_rows(
+            0, rules, starts_l, given_l, weights_l, l_tags, l_key_tags, l_words, l_cells, l_table,
+            l_meta, l_places, l_nulls, r_words, r_cells, k_words, k_cells, k_table, k_meta,
+            k_touched, k_parts, k_bits, safe, key, cursor, out_words, out_weights,
+        )  # fmt: skip
+    if lefts == 0 and 0 < rights <= rules[NET + 1]:
+        return join_net_rows(
+            1, rules, starts_r, given_r, weights_r, r_tags, r_key_tags, r_words, r_cells, r_table,
+            r_meta, r_places, r_nulls, l_words, l_cells, k_words, k_cells, k_table, k_meta,
+            k_touched, k_parts, k_bits, safe, key, cursor, out_words, out_weights,
+        )  # fmt: skip
+    return UNFIT
+
+
 def gather_sides(
-    rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r,
-    l_words, l_cells, l_table, l_meta, l_touched, l_parts, l_bits, l_places, l_nulls,
-    r_words, r_cells, r_table, r_meta, r_touched, r_parts, r_bits, r_places, r_nulls,
-    k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key, cursor,
+    rules, starts_l, given_l, weights_l, starts_r, given_r, weights_r, l_tags, l_key_tags, r_tags,
+    r_key_tags, l_words, l_cells, l_table, l_meta, l_touched, l_places, l_nulls, r_words, r_cells,
+    r_table, r_meta, r_touched, r_places, r_nulls, k_words, k_cells, k_table, k_meta, k_touched,
+    k_parts, k_bits, safe, key, cursor,
 ):  # fmt: skip
     """Gather a transaction, or what is left of it to gather: DONE, or why it cannot go on."""
     if cursor[STAGE] == 0:
+        cursor[NEEDED] = 0
         code = gather_side(
-            0, False, rules[SIGN], starts_l, given_l, weights_l, rules[LEFT_WIDTH], l_words,
-            l_cells, l_table, l_meta, l_touched, l_parts, l_bits, l_places, l_nulls, k_words,
-            k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key, cursor,
+            0, False, rules[SIGN], rules[AHEAD], starts_l, given_l, weights_l, l_tags, l_key_tags,
+            rules[LEFT_WIDTH], l_words, l_cells, l_table, l_meta, l_touched, l_places, l_nulls,
+            k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key, cursor,
         )  # fmt: skip
         if code != DONE:
             return code
     if cursor[STAGE] == 1:
+        cursor[NEEDED] = 0
         code = gather_side(
-            1, rules[COUNTED] != 0, rules[SIGN], starts_r, given_r, weights_r,
-            rules[RIGHT_WIDTH], r_words,
-            r_cells, r_table, r_meta, r_touched, r_parts, r_bits, r_places, r_nulls, k_words,
-            k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key, cursor,
+            1, rules[COUNTED] != 0, rules[SIGN], rules[AHEAD], starts_r, given_r, weights_r, r_tags,
+            r_key_tags, rules[RIGHT_WIDTH], r_words, r_cells, r_table, r_meta, r_touched, r_places,
+            r_nulls, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits, safe, key,
+            cursor,
         )  # fmt: skip
         if code != DONE:
             return code
@@ -201,6 +244,24 @@ def is_turned(k_touched, base, side):
     """Whether a side of a key has rows now and had none, or the reverse."""
     before, after = k_touched[base + KEY_BEFORE + side], k_touched[base + KEY_AFTER + side]
     return (before > 0) != (after > 0)
+
+
+def write_changes(
+    rules, given_l, given_r, l_words, l_cells, l_touched, r_words, r_cells, r_touched, k_cells,
+    k_touched, cursor, log, out_words, out_weights,
+):  # fmt: skip
+    """Write what a transaction changes to where there is room: DONE, ROOM_OUT or OVERFLOW."""
+    begin = cursor[JOINED]
+    room = len(log) // LOG_PARTS if rules[LOGGED] != 0 else len(out_weights)
+    if begin + cursor[NEEDED] > room:
+        return ROOM_OUT
+    code = emit_changes(
+        rules, given_l, given_r, l_words, l_cells, l_touched, r_words, r_cells, r_touched, k_cells,
+        k_touched, cursor, log, out_words, out_weights,
+    )  # fmt: skip
+    if code != DONE:
+        cursor[JOINED] = begin
+    return code
 
 
 def emit_changes(
@@ -322,11 +383,6 @@ def emit_pair(
     return DONE
 
 
-def exceeds(one, other):
-    """Whether a product of two weights is beyond int64."""
-    return max(one, other) > 0x7FFFFFFF and min(one, other) > 1 and one > MOST // other
-
-
 def write_entry(log, place, left, right, l_before, l_after, r_before, r_after):
     """Write an entry of a log."""
     base = place * LOG_PARTS
@@ -391,52 +447,3 @@ def emit_singles(
                     out_words, out_weights,
                 )  # fmt: skip
             one = link & IDS
-
-
-def emit_single(rules, side, words, first, change, cursor, out_words, out_weights):
-    """Emit the change of a row of one side alone, unless nothing is to be emitted."""
-    if change == 0 or rules[EMITS] == 0:
-        return
-    out = cursor[JOINED]
-    at = out * rules[OUT_WIDTH]
-    if rules[PAIRS] == 0:
-        copy_row(words, first, out_words, at, rules[OUT_WIDTH])
-    elif side == 0:
-        write_joined(rules, rules[OUT_WIDTH], words, first, words, -1, out_words, at)
-    else:
-        write_joined(rules, rules[OUT_WIDTH], words, -1, words, first, out_words, at)
-    out_weights[out] = change
-    cursor[JOINED] = out + 1
-
-
-def write_joined(rules, width, l_words, left, r_words, right, out, at):
-    """Write the fields of the rows at `left` and `right` as one row; -1 is a row of nulls."""
-    l_fields, r_fields = rules[LEFT_FIELDS], rules[RIGHT_FIELDS]
-    for part in range(l_fields):
-        out[at + part] = l_words[left + part] if left >= 0 else 0
-    at += l_fields
-    for part in range(r_fields):
-        out[at + part] = r_words[right + part] if right >= 0 else 0
-    at += r_fields
-    if width == l_fields + r_fields:
-        return
-    for part in range(width - l_fields - r_fields):
-        out[at + part] = 0
-    write_nulls(l_words, left, l_fields, rules[LEFT_WIDTH], 0, out, at)
-    write_nulls(r_words, right, r_fields, rules[RIGHT_WIDTH], l_fields, out, at)
-
-
-def write_nulls(words, first, fields, width, begin, out, at):
-    """Write the null bits of a row to those from `begin` on at `at`; all of them for -1."""
-    if first < 0:
-        for place in range(begin, begin + fields):
-            out[at + place // LIMBS] |= 1 << place % LIMBS
-        return
-    word, shift = begin // LIMBS, begin % LIMBS
-    for part in range(fields, width):
-        mask = words[first + part]
-        if mask != 0:
-            out[at + word] |= (mask << shift) & MOST
-            if mask >> (LIMBS - shift) != 0:
-                out[at + word + 1] |= mask >> (LIMBS - shift)
-        word += 1

@@ -6,14 +6,11 @@ matches exactly if that count is 0, as if the weights were summed.
 """
 
 from rtbot.relations.kernels.join_index import JOINED
-from rtbot.relations.kernels.joining import (
+from rtbot.relations.kernels.join_output import (
     EMITS,
-    KEYLESS,
     LEFT,
     LEFT_WIDTH,
-    LOG_PARTS,
     MATCHED,
-    NO_ROW,
     OUT_WIDTH,
     PAIRS,
     RIGHT_WIDTH,
@@ -21,6 +18,7 @@ from rtbot.relations.kernels.joining import (
     emit_single,
     write_joined,
 )
+from rtbot.relations.kernels.joining import KEYLESS, LOG_PARTS, NO_ROW
 
 VISIT_PARTS = 4
 """Words of a visited row: its id, its matches before, its weights before and after."""

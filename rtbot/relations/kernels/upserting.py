@@ -1,8 +1,8 @@
 """Loops of sources with a unique key: puts and deletes become deletes of old and inserts of new.
 
 They follow the rules of hash_tables.py. `counts` is 1 for a row that is there. While a transaction
-is gathered, it is the number of the row in the transaction: of a number, `entries` has the entry,
-`before` the count, and `puts` the row that is put last, -1 if none is. `cursor` is as in
+is gathered, it is `~` of the number of the row in the transaction: of a number, `entries` has the
+entry, `before` the count, and `puts` the row that is put last, -1 if none is. `cursor` is as in
 weighing.py.
 """
 
@@ -11,8 +11,8 @@ from rtbot.relations.kernels.hash_tables import (
     EMPTY,
     IDS,
     ROOM,
-    TOUCHED,
     copy_row,
+    fetch_entries,
     fetch_rows,
     find_entry,
     find_id,
@@ -51,7 +51,7 @@ def upsert_transactions(
             cursor[COUNT] = 0
             return CONFLICT
         write_puts(
-            words, width, table, known, counts, meta, entries, before, puts, cursor,
+            ahead, words, width, table, known, counts, meta, entries, before, puts, cursor,
             out_words, out_weights, absent,
         )  # fmt: skip
         cursor[AT] += 1
@@ -79,7 +79,7 @@ def upsert_few(
     absent[0] = 0
     if code == DONE:
         write_puts(
-            words, width, table, known, counts, meta, entries, before, puts, cursor,
+            0, words, width, table, known, counts, meta, entries, before, puts, cursor,
             out_words, out_weights, absent,
         )  # fmt: skip
         out_starts[1] = cursor[OUT]
@@ -125,29 +125,33 @@ def touch_key(
     place = find_entry(table, tag, words, row * width, known, width, places, bits)
     entry = table[place]
     if entry == EMPTY:
-        if not has_room(meta, known, width):
+        if not has_room(meta):
             return -1
         new = take_id(meta, words, row * width, known, width)
         entry = (tag << 32) | new
+        table[place] = entry
         counts[new] = 0
-    if entry & TOUCHED == 0:
+    index = ~counts[entry & IDS]
+    if index < 0:
         index = cursor[COUNT]
         cursor[COUNT] = index + 1
-        table[place] = entry | TOUCHED
         entries[index] = entry
         before[index] = counts[entry & IDS]
         puts[index] = -1
-        counts[entry & IDS] = index
-    return counts[entry & IDS]
+        counts[entry & IDS] = ~index
+    return index
 
 
 def write_puts(
-    words, width, table, known, counts, meta, entries, before, puts, cursor, out_words,
+    ahead, words, width, table, known, counts, meta, entries, before, puts, cursor, out_words,
     out_weights, absent,
 ):  # fmt: skip
     """Emit the old and the new rows of a transaction, and store the new ones."""
     out = cursor[OUT]
     for index in range(cursor[COUNT]):
+        if ahead > 0 and cursor[COUNT] > ahead and index % ahead == 0:
+            last = min(index + ahead, cursor[COUNT])
+            cursor[READ] ^= fetch_entries(entries, index, last, table, known, width, counts, 1)
         stored = (entries[index] & IDS) * width
         put = puts[index]
         there = before[index] != 0
@@ -171,12 +175,9 @@ def write_puts(
 def finish_put(index, count, width, table, known, counts, meta, entries):
     """Store that a touched row is there, or take it out."""
     entry = entries[index]
-    place = find_id(table, entry)
     counts[entry & IDS] = count
-    if count != 0:
-        table[place] = entry
-    else:
-        remove_entry(table, place)
+    if count == 0:
+        remove_entry(table, find_id(table, entry))
         free_id(meta, entry & IDS, known, width)
 
 

@@ -139,7 +139,7 @@ def touch_row(
     place = find_entry(table, tag, words, row * width, known, width, places, bits)
     entry = table[place]
     if entry == EMPTY:
-        if not has_room(meta, known, width):
+        if not has_room(meta):
             return -1
         new = take_id(meta, words, row * width, known, width)
         entry = (tag << 32) | new
