@@ -80,7 +80,6 @@ class Store:
         table = self._make_table(limit)
         if len(table):
             self.kernels.move_entries(self.table, table)
-            self.kernels.move_entries(self.table, table)
         self.table = table
         self.meta[LIMIT] = limit
 

@@ -151,7 +151,7 @@ def write_puts(
     for index in range(cursor[COUNT]):
         if ahead > 0 and cursor[COUNT] > ahead and index % ahead == 0:
             last = min(index + ahead, cursor[COUNT])
-            cursor[READ] ^= fetch_entries(entries, index, last, table, known, width, counts, 1)
+            cursor[READ] ^= fetch_entries(entries, index, last, known, width, counts, 1)
         stored = (entries[index] & IDS) * width
         put = puts[index]
         there = before[index] != 0
