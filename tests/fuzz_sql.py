@@ -122,9 +122,14 @@ def check_query(text, connection, bags):
         ours = evaluate(query, bags, {name: list(COLUMNS) for name in TABLES})
     except NoValueError as error:
         return "fault", str(error)
-    if same(query.schema, ours.elements(), theirs):
+    if same(query.schema, map(show_zero, ours.elements()), map(show_zero, theirs)):
         return "equal", ""
     return ("other IN (EXISTS ...)" if QUIRK.search(text) else "DIFFERENT"), ""
+
+
+def show_zero(row):
+    """A row whose texts have one zero: DuckDB's casts of -0.0 show its sign."""
+    return [cell.replace("-0.0", "0.0") if isinstance(cell, str) else cell for cell in row]
 
 
 def stop(*_):
