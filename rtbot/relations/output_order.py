@@ -36,8 +36,9 @@ def order_changes(
         deltas.starts, deltas.words.reshape(-1), deltas.words.shape[1], deltas.weights, marks
     ):
         return deltas, None
-    keys = _make_keys(deltas, sizes, marks != 0, schema, texts)
-    made, done, row = _order_by_keys(deltas, sizes, marks, keys, kernels)
+    made, done, row = _order_by_keys(
+        deltas, sizes, marks, _make_keys(deltas, sizes, marks != 0, schema, texts), kernels
+    )
     if row < 0:
         return made, None
     words = deltas.words[row].copy()
@@ -63,9 +64,10 @@ def _order_by_keys(
         marks, deltas.starts, keys.reshape(-1), keys.shape[1], deltas.weights, *scratch, nets,
         places, starts,
     )  # fmt: skip
+    row = -1 if code == hash_tables.DONE else int(scratch[1][0])
+    del keys, scratch  # a transaction may be most of the memory
     words = deltas.words.take(places[:count], axis=0)
-    made = Deltas(starts[: done + 1], words, trim_array(nets, int(count)))
-    return made, int(done), -1 if code == hash_tables.DONE else int(scratch[1][0])
+    return Deltas(starts[: done + 1], words, trim_array(nets, int(count))), int(done), row
 
 
 def _make_keys(
