@@ -36,8 +36,9 @@ def order_changes(
         deltas.starts, deltas.words.reshape(-1), deltas.words.shape[1], deltas.weights, marks
     ):
         return deltas, None
-    keys = _make_keys(deltas, sizes, marks != 0, schema, texts)
-    made, done, row = _order_by_keys(deltas, sizes, marks, keys, kernels)
+    made, done, row = _order_by_keys(
+        deltas, sizes, marks, _make_keys(deltas, sizes, marks != 0, schema, texts), kernels
+    )
     if row < 0:
         return made, None
     words = deltas.words[row].copy()

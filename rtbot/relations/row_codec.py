@@ -118,13 +118,16 @@ def make_order_keys(schema: Schema, words: np.ndarray, texts: StringDictionary) 
 
     Column by column: NaN is the greatest number, text is by code point, nulls are last.
     """
-    columns: list[np.ndarray] = []
-    for place, field in enumerate(schema.fields):
-        nulls = find_nulls(schema, words, place)
-        columns += _order_cells(field.type.kind, words[:, place], nulls, texts)
-    if all(f.type.kind in {"integer", "boolean"} and not f.type.nullable for f in schema):
+    kinds = [(field.type.kind, field.type.nullable) for field in schema]
+    if all(kind in {"integer", "boolean"} and not nullable for kind, nullable in kinds):
         return words
-    return np.ascontiguousarray(np.stack(columns, 1))
+    keys = np.empty((len(words), len(kinds) + kinds.count(("integer", True))), np.int64)
+    at = 0
+    for place, (kind, _) in enumerate(kinds):
+        for column in _order_cells(kind, words[:, place], find_nulls(schema, words, place), texts):
+            keys[:, at] = column
+            at += 1
+    return keys
 
 
 def _order_cells(

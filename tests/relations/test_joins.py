@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import rtbot
 from rtbot.graph.stages import split_stages
 from rtbot.relations import join_condition, joined
+from rtbot.relations.deltas import Deltas
 from rtbot.relations.region import Region
 from rtbot.relations.region_writer import write_region
 from rtbot.tables.string_dictionary import StringDictionary
@@ -253,6 +255,26 @@ def test_too_many_pairs_are_refused_before_they_are_made(condition):
         session.finish()
     assert (caught.value.code, caught.value.time) == ("RT403", 3)
     assert "more than 100" in str(caught.value)
+
+
+@pytest.mark.parametrize(("most", "times"), [(10_000, 3), (2_500, 0.2)])
+def test_memory_of_a_change_with_many_partners(most, times):
+    rows = 2_000
+    graph = load(["j: {type: JoinRows, in: [l, r], on: [id]}"], max_delta_rows=most)
+    (stage,) = split_stages(graph.checked, graph.checked.outputs)
+    region = Region(write_region(stage, graph.checked), StringDictionary(), "never")
+    one = np.ones(rows, np.int64)
+    left = Deltas(np.array([0, rows, rows]), np.stack([7 * one, np.arange(rows)], 1), one)
+    right = Deltas(np.array([0, 0, 1]), np.array([[7, 1]]), one[:1])
+    assert region.close(np.arange(2), {"l": left, "r": right}).fault is None
+    change = Deltas(np.array([0, 2]), np.array([[7, 1], [7, 2]]), np.array([-1, 1]))
+    tracemalloc.start()
+    closed = region.close(np.arange(1), {"l": left.cut(1, 2), "r": change})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    made = closed.outputs["j"]
+    assert (len(made), closed.fault is None) == ((2 * rows, True) if times == 3 else (0, False))
+    assert peak <= times * 2 * rows * 8 * (made.words.shape[1] + 1)
 
 
 def test_the_least_left_row_without_a_value_is_blamed():

@@ -135,18 +135,24 @@ def join_one_side(
     if cursor[STAGE] != 0 or cursor[KEYS_TOUCHED] + cursor[ROWS_TOUCHED] != 0:
         return UNFIT
     if rights == 0 and 0 < lefts <= rules[NET]:
-        return join_net_rows(
-            0, rules, starts_l, given_l, weights_l, l_tags, l_key_tags, l_words, l_cells, l_table,
-            l_meta, l_places, l_nulls, r_words, r_cells, k_words, k_cells, k_table, k_meta,
-            k_touched, k_parts, k_bits, safe, key, cursor, out_words, out_weights,
-        )  # fmt: skip
-    if lefts == 0 and 0 < rights <= rules[NET + 1]:
-        return join_net_rows(
-            1, rules, starts_r, given_r, weights_r, r_tags, r_key_tags, r_words, r_cells, r_table,
-            r_meta, r_places, r_nulls, l_words, l_cells, k_words, k_cells, k_table, k_meta,
-            k_touched, k_parts, k_bits, safe, key, cursor, out_words, out_weights,
-        )  # fmt: skip
-    return UNFIT
+        side, starts, given, weights = 0, starts_l, given_l, weights_l
+        tags, key_tags = l_tags, l_key_tags
+        words, cells, table, meta = l_words, l_cells, l_table, l_meta
+        places, nulls = l_places, l_nulls
+        o_words, o_cells = r_words, r_cells
+    elif lefts == 0 and 0 < rights <= rules[NET + 1]:
+        side, starts, given, weights = 1, starts_r, given_r, weights_r
+        tags, key_tags = r_tags, r_key_tags
+        words, cells, table, meta = r_words, r_cells, r_table, r_meta
+        places, nulls = r_places, r_nulls
+        o_words, o_cells = l_words, l_cells
+    else:
+        return UNFIT
+    return join_net_rows(
+        side, rules, starts, given, weights, tags, key_tags, words, cells, table, meta, places,
+        nulls, o_words, o_cells, k_words, k_cells, k_table, k_meta, k_touched, k_parts, k_bits,
+        safe, key, cursor, out_words, out_weights,
+    )  # fmt: skip
 
 
 def gather_sides(
