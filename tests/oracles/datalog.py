@@ -53,7 +53,7 @@ def evaluate(program, inputs=()):
                 raise NoResultError("too many rows")
         for name in stratum:
             limit = program.relations[name].limit
-            if rules and limit is not None and len(rows[name]) >= limit:
+            if rules and limit is not None and len(rows[name]) > limit:
                 raise NoResultError(f"the limit of {name}")
     return rows
 

@@ -135,7 +135,8 @@ def _check_level(
     value: TermSyntax | None = None,
 ) -> None:
     """Note the variables and wildcards of a body that have no value."""
-    noted: set[str] = set()
+    targets = {each.target.name for each in body if isinstance(each, DraftAggregate)}
+    noted = set(find_grounded(body, grounded | targets) - grounded)
     for literal in sorted(body, key=lambda each: isinstance(each, DraftNegation)):
         for variable in list_own_variables(literal):
             if variable.name not in grounded and variable.name not in noted:
@@ -188,7 +189,11 @@ def _report_ungrounded(
     name = show_name(variable.name)
     if name.startswith("_") and LOCAL in variable.name:
         return
-    if isinstance(literal, DraftNegation):
+    inside = {each.name for own in walk_literals(body) for each in list_own_variables(own)}
+    if any(show_name(each) == name for each in inside if LOCAL in each):
+        message = f"the variable {name} has a value only inside of an aggregate"
+        hint = "an atom outside of the braces must have it, or write the result of the aggregate"
+    elif isinstance(literal, DraftNegation):
         message = f"the variable {name} is only in a negation"
         hint = "write _ for any value, or give it a value in an atom without !"
     elif not body:

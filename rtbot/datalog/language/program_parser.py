@@ -67,6 +67,8 @@ class ProgramParser(ClauseParser):
             self.source.is_partial = True
             self.take()
             self.fail(self.token, f"there is no directive .{self.token.text}", hint)
+        elif token.text == "?" and self.look(1).text == "-":
+            self.fail(token, "a program has no queries", "write a relation, and .output for it")
         else:
             self.program.clauses.append(self.read_clause())
 
@@ -146,9 +148,9 @@ class ProgramParser(ClauseParser):
         columns = [self.read_column()]
         while self.take_sign(","):
             columns.append(self.read_column())
-        if self.token.kind == "name" or self.is_sign(";"):
-            self.fail_expected("','", "between columns")
-        self.expect(")", f"to close {name.text}(")
+        if not self.is_sign(")"):
+            self.fail_expected("',' or ')'", f"behind a column of {name.text}")
+        self.take()
         return tuple(columns)
 
     def read_column(self) -> ColumnSyntax:
@@ -175,6 +177,8 @@ class ProgramParser(ClauseParser):
         """Read words behind a declaration."""
         while self.token.kind == "name" and not self.is_clause():
             word = self.token
+            if self.starts_line() and word.text not in (*QUALIFIERS, *_REFUSED_QUALIFIERS):
+                return
             if word.text in _REFUSED_QUALIFIERS:
                 self.program.broken.add(name.text)
                 hint = _REFUSED_QUALIFIERS[word.text].format(name.text)
