@@ -136,10 +136,11 @@ def _check_level(
 ) -> None:
     """Note the variables and wildcards of a body that have no value."""
     targets = {each.target.name for each in body if isinstance(each, DraftAggregate)}
-    noted = set(find_grounded(body, grounded | targets) - grounded)
+    follows = find_grounded(body, grounded | targets)  # these wait for an aggregate only
+    noted: set[str] = set()
     for literal in sorted(body, key=lambda each: isinstance(each, DraftNegation)):
         for variable in list_own_variables(literal):
-            if variable.name not in grounded and variable.name not in noted:
+            if variable.name not in follows and variable.name not in noted:
                 noted.add(variable.name)
                 _report_ungrounded(source, variable, body, literal)
         _check_wildcards(source, literal)
@@ -147,7 +148,7 @@ def _check_level(
             _check_aggregate(source, literal, grounded, noted)
     terms = [*(head.arguments if head else ()), *([value] if value is not None else [])]
     for variable in (v for term in terms for v in list_variables(term)):
-        if variable.name not in grounded and variable.name not in noted:
+        if variable.name not in follows and variable.name not in noted:
             noted.add(variable.name)
             _report_ungrounded(source, variable, body, None)
 
@@ -166,7 +167,7 @@ def _check_aggregate(
     for name in literal.outer:
         if name not in grounded and name not in noted:
             noted.add(name)
-            message = f"the variable {show_name(name)} is only in the body of {literal.how}"
+            message = f"the variable {show_name(name)} has no value outside of this {literal.how}"
             hint = "an atom outside of the braces must have it, or rename it inside of them"
             source.report_at("RT508", literal.span, message, hint)
 

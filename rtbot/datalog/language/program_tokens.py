@@ -37,6 +37,7 @@ _NUMBER = re.compile(
     r"|(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
 )
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _HINTS = {
     '"': 'a text ends with " on the line on which it begins',
@@ -179,6 +180,11 @@ def _read_text(source: ProgramText, token: ProgramToken) -> str:
             source.report("RT501", place, 2, f"unknown escape \\{sign} in a text", hint)
         return _ESCAPES.get(sign, sign)
 
+    half = _SURROGATE.search(token.text)
+    if half is not None:
+        place = token.start + half.start()
+        source.report("RT501", place, 1, "a character that text does not have",
+                      describe_non_ascii(half.group()))  # fmt: skip
     return _ESCAPE.sub(replace_escape, token.text[1:-1])
 
 
