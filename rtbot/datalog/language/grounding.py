@@ -13,6 +13,7 @@ from rtbot.datalog.language.rule_draft import (
     DraftNegation,
     DraftRange,
     list_own_variables,
+    list_terms,
     list_variables,
     rename_aggregate,
     rename_literal,
@@ -174,8 +175,8 @@ def _check_aggregate(
 
 def _check_wildcards(source: ProgramText, literal: DraftLiteral) -> None:
     """Note wildcards where a value is needed."""
-    if isinstance(literal, DraftComparison):
-        for wildcard in _list_wildcards([literal.left, literal.right]):
+    if isinstance(literal, DraftComparison | DraftRange):
+        for wildcard in _list_wildcards(list_terms(literal)):
             source.report_at("RT508", wildcard.span, "a wildcard has no value here",
                              "_ is for columns of atoms")  # fmt: skip
 
