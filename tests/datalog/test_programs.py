@@ -39,6 +39,10 @@ def test_witnesses_are_the_rows_that_have_the_value():
     scores = '.decl s(w: symbol, g: number, n: number)\ns("a",1,1). s("b",1,2). s("c",2,2).\n'
     best = ".decl best(w: symbol, n: number)\n.output best\nbest(w, n) :- n = max m : { s(w,_,m) }."
     assert find_rows(scores + best)["best"] == {("b", 2), ("c", 2)}
+    value = "max m : { s(w,_,m) }"
+    best = f".decl best(w: symbol, n: number)\n.output best\nbest(w, m) :- 0 < {value}."
+    assert find_rows(scores + best)["best"] == {("b", 2), ("c", 2)}
+    best = f".decl best(w: symbol, n: number)\n.output best\nbest(w, n) :- n = {value}."
     best = best.replace("n = max", "s(_, 1, _), n = max").replace("w,_,m", "w,1,m")
     assert find_rows(scores + best)["best"] == {("b", 2)}
 
@@ -47,7 +51,7 @@ def test_recursion():
     text = """
 .decl up(x: symbol, y: symbol)
 up("a","r"). up("b","r"). up("c","a"). up("d","b").
-.decl sg(x: symbol, y: symbol) .output sg
+.decl sg(x: symbol, y: symbol) output
 sg(x, y) :- up(x, p), up(y, p), x != y.
 sg(x, y) :- up(x, p), sg(p, q), up(y, q).
 .decl fib(i: number, n: number) .output fib

@@ -42,7 +42,7 @@ SIGNATURES = {
     "min": FunctorSignature("min", 2, _ANY_NUMBER, (SAME,), SAME),
     "max": FunctorSignature("max", 2, _ANY_NUMBER, (SAME,), SAME),
     "range": FunctorSignature("range", 2, 3, (SAME,), SAME, NUMERIC),
-    "cat": FunctorSignature("cat", 2, _ANY_NUMBER, (_TEXT,), _TEXT),
+    "cat": FunctorSignature("cat", 1, _ANY_NUMBER, (_TEXT,), _TEXT),
     "strlen": FunctorSignature("strlen", 1, 1, (_TEXT,), _WHOLE),
     "substr": FunctorSignature("substr", 3, 3, (_TEXT, _WHOLE), _TEXT),
     "to_string": _convert("to_string", EVERY, SYMBOL),

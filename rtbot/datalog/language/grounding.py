@@ -96,36 +96,46 @@ def _list_wildcards(terms: Iterable[TermSyntax]) -> Iterator[AnyTerm]:
 
 def _add_witnesses(body: Sequence[DraftLiteral], head: AtomSyntax) -> tuple[DraftLiteral, ...]:
     """Return a body with a copy of the body of each `min` and `max` that has witnesses."""
-    grounded = find_grounded(body, frozenset())
     used = {v.name for term in head.arguments for v in list_variables(term)}
     used |= {v.name for literal in body for v in list_own_variables(literal)}
+    wanted = used - find_grounded(body, frozenset())
     found: list[DraftLiteral] = []
     for number, literal in enumerate(body):
-        witnesses: set[str] = set()
-        if isinstance(literal, DraftAggregate) and literal.how in ("min", "max"):
-            witnesses = set(literal.outer) & used - grounded
-            inside = find_grounded(literal.body, frozenset(literal.outer) - witnesses)
-            witnesses &= inside
-        if not witnesses:
+        if wanted and isinstance(literal, DraftAggregate) and literal.how in ("min", "max"):
+            found += _find_witnesses(literal, wanted, number)
+        else:
             found.append(literal)
-            continue
-        assert isinstance(literal, DraftAggregate)
-        found += _copy_body(literal, witnesses, number)
     return tuple(found)
 
 
-def _copy_body(literal: DraftAggregate, witnesses: set[str], number: int) -> Iterator[DraftLiteral]:
-    """Yield an aggregate without its witnesses, its body again, and that it has the value."""
+def _find_witnesses(
+    literal: DraftAggregate, wanted: set[str], number: int
+) -> Iterator[DraftLiteral]:
+    """Yield an aggregate, and what looks up the rows that have its value if one is wanted.
+
+    A witness is a variable of the rule, or what is aggregated, which has a name of its own.
+    """
     assert literal.value is not None
-    apart = {name: f"{show_name(name)}{LOCAL}w{number}" for name in sorted(witnesses)}
-    outer = tuple(name for name in literal.outer if name not in witnesses)
+    shared = set(literal.outer) & wanted
+    values = {v.name for v in list_variables(literal.value) if LOCAL in v.name}
+    hidden = {name: show_name(name) for name in values if show_name(name) in wanted}
+    inside = find_grounded(literal.body, frozenset(literal.outer) - shared)
+    shared &= inside
+    hidden = {name: shown for name, shown in hidden.items() if name in inside}
+    if not shared and not hidden:
+        yield literal
+        return
+    apart = {name: f"{show_name(name)}{LOCAL}w{number}" for name in sorted(shared)}
+    outer = tuple(name for name in literal.outer if name not in shared)
     yield replace(rename_aggregate(literal, apart), target=literal.target, outer=outer)
     names = {v.name for each in walk_literals(literal.body) for v in list_own_variables(each)}
     again = {name: f"{name}{LOCAL}w{number}" for name in sorted(names - set(literal.outer))}
+    again |= hidden
     for each in literal.body:
         yield rename_literal(each, again)
-    value = rename_term(literal.value, again)
-    yield DraftComparison("=", value, literal.target, False, literal.span)
+    yield DraftComparison(
+        "=", rename_term(literal.value, again), literal.target, False, literal.span
+    )
 
 
 def _check_level(

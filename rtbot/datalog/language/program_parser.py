@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 QUALIFIERS = ("inline", "no_inline", "magic", "no_magic", "btree", "brie", "overridable")
 """What a declaration may say that changes no result."""
 
+_DIRECTIVES_BEHIND = ("input", "output", "printsize")
+"""What old programs write behind a declaration in place of a directive."""
+
 _REFUSED_QUALIFIERS = {
     "eqrel": "write the rules of an equivalence relation out",
     "btree_delete": "it is for subsumption",
     "choice": "what is chosen depends on the order of evaluation",
-    "input": "write .input {0}",
-    "output": "write .output {0}",
-    "printsize": "write .printsize {0}",
 }
 _REFUSED_DIRECTIVES = {
     "comp": "components are not in this version; write their relations and rules out",
@@ -123,13 +123,16 @@ class ProgramParser(ClauseParser):
             names.append(self.read_new_name("relation"))
         try:
             columns = self.read_columns(names[-1])
-            self.read_qualifiers(names[-1])
+            directives = self.read_qualifiers(names[-1])
         except ClauseError:
             self.program.broken.update(name.text for name in names)
             raise
         for name in names:
             span = self.source.locate(name.start, name.end - name.start)
             self.program.relations.append(RelationSyntax(name.text, columns, span))
+            self.program.directives += [
+                DirectiveSyntax(kind, name.text, {}, span) for kind in directives
+            ]
 
     def read_new_name(self, what: str) -> ProgramToken:
         """Read a name that is declared."""
@@ -173,21 +176,26 @@ class ProgramParser(ClauseParser):
             self.source.locate(first.start, first.end - first.start),
         )
 
-    def read_qualifiers(self, name: ProgramToken) -> None:
-        """Read words behind a declaration."""
+    def read_qualifiers(self, name: ProgramToken) -> list[str]:
+        """Read words behind a declaration; return those that are directives."""
+        found: list[str] = []
         while self.token.kind == "name" and not self.is_clause():
             word = self.token
-            if self.starts_line() and word.text not in (*QUALIFIERS, *_REFUSED_QUALIFIERS):
-                return
+            known = word.text in (*QUALIFIERS, *_DIRECTIVES_BEHIND, *_REFUSED_QUALIFIERS)
+            if self.starts_line() and not known:
+                return found
+            if word.text in _DIRECTIVES_BEHIND:
+                found.append(word.text)
             if word.text in _REFUSED_QUALIFIERS:
                 self.program.broken.add(name.text)
-                hint = _REFUSED_QUALIFIERS[word.text].format(name.text)
+                hint = _REFUSED_QUALIFIERS[word.text]
                 shown = "choice-domain" if word.text == "choice" else word.text
                 self.fail(word, f"{shown} is not in this version", hint, "RT502")
-            if word.text not in QUALIFIERS:
+            if not known:
                 self.fail(word, f"unknown qualifier {word.text!r} of {name.text}",
                           "known are " + ", ".join(QUALIFIERS))  # fmt: skip
             self.take()
+        return found
 
     def is_clause(self) -> bool:
         """Return whether a clause is next."""

@@ -36,7 +36,10 @@ _NUMBER = re.compile(
     r"(?P<whole>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)(?P<unsigned>u?)"
     r"|(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
 )
-_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'"}
+_ESCAPES = {
+    **{sign: sign for sign in ('"', "'", "\\")},
+    **dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)),
+}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _HINTS = {
@@ -175,7 +178,7 @@ def _read_text(source: ProgramText, token: ProgramToken) -> str:
     def replace_escape(found: re.Match[str]) -> str:
         sign = found[1]
         if sign not in _ESCAPES:
-            hint = 'a text has \\" \\\\ \\n \\t and \\r; write \\\\ for a backslash'
+            hint = "write \\\\ for a backslash"
             place = token.start + 1 + found.start()
             source.report("RT501", place, 2, f"unknown escape \\{sign} in a text", hint)
         return _ESCAPES.get(sign, sign)
