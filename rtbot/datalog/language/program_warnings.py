@@ -28,11 +28,17 @@ if TYPE_CHECKING:
 
 
 def warn_of_relations(
-    source: ProgramText, relations: Mapping[str, Relation], rules: Iterable[RuleDraft]
+    source: ProgramText,
+    relations: Mapping[str, Relation],
+    rules: Iterable[RuleDraft],
+    filled: set[str],
 ) -> None:
-    """Note relations that nothing reads, and those that are read and have no rows."""
+    """Note relations that nothing reads, and those that are read and have no rows.
+
+    `filled` are relations that have facts.
+    """
     read: set[str] = set()
-    filled: set[str] = set()
+    filled = set(filled)
     for rule in rules:
         filled.add(rule.head.relation)
         for literal in walk_literals(rule.body):

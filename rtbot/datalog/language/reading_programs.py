@@ -11,6 +11,7 @@ from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.language.declared_types import DeclaredTypes
 from rtbot.datalog.language.flattening import flatten_clause
 from rtbot.datalog.language.grounding import ground_rule
+from rtbot.datalog.language.plain_facts import read_plain_facts
 from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
 from rtbot.datalog.language.program_warnings import warn_of_relations, warn_of_variables
@@ -81,6 +82,7 @@ class _Reading:
         self.table = RelationTable(source, self.syntax, self.types, inputs)
         self.inference = TypeInference(source, self.table, self.types)
         self.ranges = RangeRelations(source)
+        self.facts: list[Fact] = []
 
     def read(self) -> Program | None:
         """Return the checked program, None if anything is wrong."""
@@ -100,7 +102,11 @@ class _Reading:
         if self.source.has_errors():
             return None
         relations = {name: self._make_relation(entry) for name, entry in self.table.entries.items()}
-        facts = (*(each for each in built if isinstance(each, Fact)), *self._list_range_facts())
+        facts = (
+            *self.facts,
+            *(each for each in built if isinstance(each, Fact)),
+            *self._list_range_facts(),
+        )
         made = tuple(each for each in built if isinstance(each, Rule))
         if self.source.has_errors():
             return None
@@ -112,7 +118,8 @@ class _Reading:
     ) -> tuple[Problem, ...]:
         """Return what is odd, the first of it if there is very much."""
         with suppress(TooManyProblemsError):
-            warn_of_relations(self.source, relations, rules)
+            filled = {fact.relation for fact in self.facts}
+            warn_of_relations(self.source, relations, rules, filled)
             for clause in self.syntax.clauses:
                 warn_of_variables(self.source, clause)
         return tuple(self.source.list_problems("warning"))
@@ -130,9 +137,13 @@ class _Reading:
         }
 
     def _list_rules(self) -> list[RuleDraft]:
-        """Return flat rules without ranges, whose variables all have values."""
+        """Return flat rules without ranges, whose variables all have values; keep plain facts."""
         found: list[RuleDraft] = []
         for clause in self.syntax.clauses:
+            facts = read_plain_facts(self.table, clause)
+            if facts is not None:
+                self.facts += facts
+                continue
             for draft in flatten_clause(self.source, clause):
                 grounded = ground_rule(self.source, draft)
                 found.append(self.ranges.replace_ranges(grounded))
