@@ -138,7 +138,7 @@ def test_directives():
 .input q(IO=file, filename="q.csv", delimiter=",", headers=true, columns="1")
 .output p(IO=stdout)
 .output p(filename="out.csv.gz", compress=true, rfc4180=true)
-.printsize q
+.output q(IO=stdoutprintsize)
 .limitsize q(n=5)
 """
     program = read_program(text, "p.dl")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MEDIA = {
     "input": {"file": "file", "stdin": "stdin"},
-    "output": {"file": "file", "stdout": "stdout", "stdoutprintsize": "stdout"},
+    "output": {"file": "file", "stdout": "stdout"},
 }
 _PARAMETERS = ("IO", "filename", "delimiter", "headers", "rfc4180", "compress", "columns")
 _IGNORED = ("name", "operation", "attributeNames", "types", "relation")

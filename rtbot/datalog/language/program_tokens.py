@@ -66,7 +66,7 @@ _FOREIGN = {
 DIGITS_MAX = 400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProgramToken:
     """A part of a program. `value` is what a number or a text means; `end` is behind the last.
 

@@ -125,6 +125,8 @@ class RelationTable:
             entry.prints_size = True
         elif directive.kind == "limitsize":
             entry.limit = read_limit(self.source, directive)
+        elif directive.parameters.get("IO", ("",))[0] == "stdoutprintsize":
+            entry.prints_size = True
         else:
             file = read_fact_file(self.source, directive)
             if directive.kind == "input":
