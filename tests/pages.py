@@ -47,7 +47,11 @@ SECTIONS = {
         "Change streams",
         "Exit code 4. The transaction has no effect, and the session goes on behind it.",
     ),
-    "RT5": ("Datalog programs", "Exit code 3. All problems of a program are reported together."),
+    "RT5": (
+        "Datalog",
+        "Exit code 3 for a program, all of whose problems are reported together; 4 for its "
+        "evaluation, which then changes nothing.",
+    ),
 }
 """Codes by how they begin; the longest beginning counts."""
 

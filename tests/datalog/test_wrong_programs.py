@@ -92,6 +92,13 @@ def test_places_may_be_those_of_another_file():
             "p(x, 1) :- edge(x, _).\np(1, x) :- edge(x, _).",
             ["2:3 RT506 1 is numeric, not symbol (the column src of edge)", "2:6 RT506"],
         ),
+        (
+            "p(x) :- egde(x, _). q(x) :- p(x), !zebra(x).",
+            [
+                "1:9 RT503 the relation egde is not defined | did you mean 'edge'?",
+                "1:36 RT503 the relation zebra is not defined | nothing feeds it",
+            ],
+        ),
         ("p(x) :- edge(x, _).\np(x, y) :- edge(x, y).", ["2:1 RT505 p has 1 column, not 2"]),
     ],
 )  # fmt: skip
