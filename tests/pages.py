@@ -49,8 +49,7 @@ SECTIONS = {
     ),
     "RT5": (
         "Datalog",
-        "Exit code 3 for a program, all of whose problems are reported together; 4 for its "
-        "evaluation, which then changes nothing.",
+        "Exit code 3 for a program, which is checked whole; 4 for a commit, which has no effect.",
     ),
 }
 """Codes by how they begin; the longest beginning counts."""
