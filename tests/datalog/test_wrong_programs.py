@@ -55,6 +55,7 @@ def test_every_code_of_programs_has_a_mistake():
         ("n(1" + " + 1" * 200 + ").", "a clause with more than 150 operations"),
         ("n(1) :- " + ", ".join(["n(1)"] * 1100) + ".", "a body of more than 1,000 parts"),
         ("n(1) :- " + ", ".join(["(n(1); n(2))"] * 12) + ".", "a rule of more than 1,000 altern"),
+        ("n(1) :- " + ", ".join(["1 = range(0, 2)"] * 21) + ".", "a rule with more than 20 ranges"),
         ("n(range(0, 1000000000)).", "a range of more than 1,000,000 numbers"),
     ],
 )
