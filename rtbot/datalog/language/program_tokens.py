@@ -16,7 +16,7 @@ DIRECTIVES = (
     *("pragma", "plan", "comp", "init", "override", "functor", "include", "once", "lattice"),
 )
 _TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
+    r"""(?P<space>\s+|\A\ufeff|//[^\n]*|/\*.*?\*/)
     |(?P<hash>\#(?:\\\r?\n|[^\n])*)
     |(?P<unclosed>/\*)
     |(?P<address>[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)
