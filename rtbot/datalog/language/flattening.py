@@ -18,6 +18,7 @@ from rtbot.datalog.language.clause_syntax import (
 )
 from rtbot.datalog.language.rule_draft import (
     LOCAL,
+    MADE,
     DraftAggregate,
     DraftComparison,
     DraftNegation,
@@ -118,7 +119,7 @@ class _Flattener:
     def make_variable(self, span: SourceSpan) -> NamedTerm:
         """Return a variable that has no name in the program."""
         self.made += 1
-        return NamedTerm(f"_{self.made}{LOCAL}", span)
+        return NamedTerm(f"{MADE}{self.made}", span)
 
     def flatten_literal(
         self,

@@ -9,6 +9,7 @@ from rtbot.datalog.language.declared_types import format_types
 from rtbot.datalog.language.rule_draft import (
     DraftComparison,
     DraftNegation,
+    is_made,
     show_name,
     walk_literals,
 )
@@ -93,7 +94,9 @@ class SubtypeCheck:
             types = self._find_types(term)
             wrong = [t for t in types or () if not self.types.is_subtype(t, column.declared)]
             if wrong:
-                what = show_name(term.name) if isinstance(term, NamedTerm) else "the value"
+                what = "the value"
+                if isinstance(term, NamedTerm) and not is_made(term.name):
+                    what = show_name(term.name)
                 message = f"{what} is {format_types(wrong)}, but the column {column.name} of "
                 message += f"{atom.relation} is {column.declared}"
                 hint = f"write as({what}, {column.declared})" if what != "the value" else ""
