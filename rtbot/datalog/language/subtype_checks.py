@@ -8,7 +8,6 @@ from rtbot.datalog.language.clause_syntax import AtomSyntax, CastTerm, NamedTerm
 from rtbot.datalog.language.declared_types import format_types
 from rtbot.datalog.language.rule_draft import (
     DraftComparison,
-    DraftNegation,
     is_made,
     show_name,
     walk_literals,
@@ -35,7 +34,10 @@ class SubtypeCheck:
         self.origins: dict[str, str] = {}
 
     def check_rule(self, rule: RuleDraft) -> None:
-        """Note variables without a common type, and arguments that a column does not take."""
+        """Note variables without a common type, and arguments that a column does not take.
+
+        A negated atom takes any value of its basic types.
+        """
         self.same, self.found, self.origins = {}, {}, {}
         literals = [*walk_literals(rule.body)]
         for literal in literals:
@@ -45,9 +47,6 @@ class SubtypeCheck:
             if isinstance(literal, AtomSyntax):
                 self._take_types(literal)
         self._check_arguments(rule.head)
-        for literal in literals:
-            if isinstance(literal, DraftNegation):
-                self._check_arguments(literal.atom)
 
     def _find(self, name: str) -> str:
         while name in self.same:
