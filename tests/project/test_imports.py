@@ -29,6 +29,7 @@ PACKAGES = [
     "expression",
     "operators",
     "sql",
+    "datalog",
     "graph",
     "viz",
     "compiler",

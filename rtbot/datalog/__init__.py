@@ -1,0 +1,1 @@
+"""Datalog: its language, and evaluation under insertions and removals."""
