@@ -59,7 +59,7 @@ def _order_by_keys(
     rows, transactions = len(deltas), len(sizes)
     starts = np.zeros(transactions + 1, np.int64)
     words, nets = np.empty_like(deltas.words), np.empty(rows, np.int64)
-    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(5)]
+    scratch = [np.empty(int(sizes.max(initial=0)), np.int64) for _ in range(4)]
     done, code, count = kernels.order_transactions(
         marks, deltas.starts, keys.reshape(-1), keys.shape[1],
         deltas.words.reshape(-1), deltas.words.shape[1], deltas.weights, *scratch,

@@ -30,7 +30,7 @@ def mark_unordered(starts, words, width, weights, marks):
 
 
 def order_transactions(
-    marks, starts, keys, width, words, cells, weights, order, other, heads, spare, ends,
+    marks, starts, keys, width, words, cells, weights, order, other, heads, spare,
     out_words, nets, out_starts,
 ):  # fmt: skip
     """Net and order the rows of transactions: (transactions done, code, rows out).
@@ -50,7 +50,7 @@ def order_transactions(
                 nets[out] = weights[row]
                 out += 1
         else:
-            sort_rows(begin, count, keys, width, order, other, heads, spare, ends)
+            sort_rows(begin, count, keys, width, order, other, heads, spare, nets, out)
             groups = net_rows(count, keys, width, weights, order, other, heads)
             if groups < 0:
                 return at, OVERFLOW, out
@@ -76,22 +76,23 @@ def is_before(head, row, other_head, other, keys, width):
     return compare_rows(keys, width, row, other) < 0
 
 
-def sort_rows(begin, count, keys, width, order, other, heads, spare, ends):
+def sort_rows(begin, count, keys, width, order, other, heads, spare, ends, base):
     """Put the rows from `begin` on into `order`, sorted by keys.
 
     Their first words are in `heads`, so that most comparisons read what is close together. Many
-    rows are dealt to as many ranges of first words, and each range is sorted by itself.
+    rows are dealt to as many ranges of first words, and each range is sorted by itself. `ends` has
+    room for a word a row from `base` on.
     """
     first, ranges = 0, 1
     if count > SHORT:
-        ranges = deal_rows(begin, count, keys, width, order, heads, ends)
+        ranges = deal_rows(begin, count, keys, width, order, heads, ends, base)
     else:
-        ends[0] = count
+        ends[base] = count
         for place in range(count):
             order[place] = begin + place
             heads[place] = keys[(begin + place) * width]
     for at in range(ranges):
-        last = ends[at]
+        last = ends[base + at]
         if last - first > SHORT:
             merge_sort(first, last, keys, width, order, other, heads, spare)
         else:
@@ -99,33 +100,33 @@ def sort_rows(begin, count, keys, width, order, other, heads, spare, ends):
         first = last
 
 
-def deal_rows(begin, count, keys, width, order, heads, ends):
+def deal_rows(begin, count, keys, width, order, heads, ends, base):
     """Deal rows to ranges of their first words, the least range first: how many.
 
-    `ends` has where in `order` each of them ends. Words are halved: no difference overflows.
+    `ends` has, from `base` on, where in `order` each of them ends. Words are halved: no difference overflows.
     """
     least = keys[begin * width]
     greatest = least
     for row in range(begin + 1, begin + count):
         least = min(least, keys[row * width])
         greatest = max(greatest, keys[row * width])
-    base = least >> 1
-    span = (greatest >> 1) - base
+    lowest = least >> 1
+    span = (greatest >> 1) - lowest
     shift = 0
     while span >> shift >= count:
         shift += 1
     ranges = (span >> shift) + 1
     for at in range(ranges):
-        ends[at] = 0
+        ends[base + at] = 0
     for row in range(begin, begin + count):
-        ends[((keys[row * width] >> 1) - base) >> shift] += 1
+        ends[base + (((keys[row * width] >> 1) - lowest) >> shift)] += 1
     place = 0
     for at in range(ranges):
-        place += ends[at]
-        ends[at] = place - ends[at]
+        place += ends[base + at]
+        ends[base + at] = place - ends[base + at]
     for row in range(begin, begin + count):
         head = keys[row * width]
-        at = ((head >> 1) - base) >> shift
+        at = base + (((head >> 1) - lowest) >> shift)
         place = ends[at]
         ends[at] = place + 1
         order[place] = row
