@@ -103,7 +103,8 @@ def sort_rows(begin, count, keys, width, order, other, heads, spare, ends, base)
 def deal_rows(begin, count, keys, width, order, heads, ends, base):
     """Deal rows to ranges of their first words, the least range first: how many.
 
-    `ends` has, from `base` on, where in `order` each of them ends. Words are halved: no difference overflows.
+    `ends` has, from `base` on, where in `order` each of them ends. Words are halved: no
+    difference overflows.
     """
     least = keys[begin * width]
     greatest = least
