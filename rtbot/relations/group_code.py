@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from rtbot.numeric import treap
 from rtbot.numeric.exact import weighted
 from rtbot.relations.group_counters import (
-    AHEAD,
     BAD_FIELD,
     BAD_GROUP,
     BAD_SUM,
@@ -128,7 +127,6 @@ class _GroupWriter(KeyWriter):
         layout = self.layout
         limit = layout.weight_limit
         row = [
-            *self.call_fetch(),
             f"base = row * {layout.source.width}",
             "weight = weights[row]",
             f"if sign > 0 and (weight < -{limit} or weight > {limit}):",
@@ -153,7 +151,6 @@ class _GroupWriter(KeyWriter):
             f"row = counters[{ROW}]",
             f"count = counters[{COUNT}]",
             f"emitted = counters[{ROWS_OUT}]",
-            *([f"ahead = counters[{AHEAD}]"] if self.find_tree() else []),
             *([f"table_mask = counters[{MASK}]"] if self.keys else []),
             "while transaction < last:",
             "    end = starts[transaction + 1]",

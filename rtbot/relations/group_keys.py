@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.relations.group_counters import (
+    AHEAD,
     BLOCKS,
     COUNT,
     FULL_GROUPS,
@@ -104,6 +105,7 @@ class KeyWriter:
             return ["slot = 1"]
         layout = self.layout
         return [
+            *self.call_fetch(),
             *self.load_keys(),
             *self.search_table(),
             "if slot == 0:",
@@ -193,6 +195,7 @@ class KeyWriter:
             return []
         last = "min(row + ahead, starts[last])"
         return [
+            f"ahead = counters[{AHEAD}]",
             "if ahead > 0 and row & (ahead - 1) == 0:",
             f"    {self.name}_fetch(row, {last}, {FETCHED})",
         ]
