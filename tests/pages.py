@@ -47,6 +47,7 @@ SECTIONS = {
         "Change streams",
         "Exit code 4. The transaction has no effect, and the session goes on behind it.",
     ),
+    "RT5": ("Datalog programs", "Exit code 3. All problems of a program are reported together."),
 }
 """Codes by how they begin; the longest beginning counts."""
 

@@ -1,7 +1,8 @@
 """The stable code of everything that goes wrong for a user, and what it means in one line.
 
 RT1 is for graphs (from RT190 on warnings), RT2 for data, RT3 for sessions, limits and dumps,
-RT4 for change streams. A code keeps its meaning; one that is given up is not used again.
+RT4 for change streams, RT5 for Datalog programs. A code keeps its meaning; one that is given up is
+not used again.
 """
 
 CODES = {
@@ -104,4 +105,17 @@ CODES = {
     "RT405": "a change that does not fit what a Cache holds",
     "RT406": "an expression that has no value for a row",
     "RT407": "several rows where a series takes one",
+    "RT501": "a Datalog program that cannot be read",
+    "RT502": "a part of Soufflé's language that this version does not have",
+    "RT503": "a relation that is not declared",
+    "RT504": "something in a program is declared twice",
+    "RT505": "an atom with too few or too many columns",
+    "RT506": "types that do not go together in a program",
+    "RT507": "a type that is not declared, or is made of what it cannot be",
+    "RT508": "a variable that gets no value",
+    "RT509": "a relation that depends on its own negation or aggregate",
+    "RT510": "an unknown functor, or one with the wrong arguments",
+    "RT511": "a constant without a value of its type",
+    "RT512": "an unknown or wrong parameter of a directive",
+    "RT513": "a program that is too large or too deep",
 }

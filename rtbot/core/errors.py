@@ -51,7 +51,7 @@ class Problem:
     @property
     def severity(self) -> str:
         """Either "error" or "warning"."""
-        return "warning" if self.code >= "RT190" else "error"
+        return "warning" if self.code.startswith("RT19") else "error"
 
     @property
     def place(self) -> str:

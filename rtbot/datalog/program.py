@@ -28,8 +28,28 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class FactFile:
+    """Where the rows of a relation are read or written: what `.input` or `.output` says.
+
+    `medium` is file, stdin or stdout. Without `filename` it is the name of the relation with
+    `.facts` or `.csv`. `columns` are places in a line, from 0, in the order of the relation's.
+    """
+
+    medium: str = "file"
+    filename: str = ""
+    delimiter: str = "\t"
+    headers: bool = False
+    rfc4180: bool = False
+    compress: bool = False
+    columns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation. A limit is the most rows at which its stratum stops, None without `.limitsize`."""
+    """A relation. A limit is the most rows at which its stratum stops, None without `.limitsize`.
+
+    A name with `@` is that of a relation that the language made for a `range`.
+    """
 
     name: str
     columns: tuple[Column, ...]
@@ -38,6 +58,8 @@ class Relation:
     prints_size: bool
     limit: int | None
     span: SourceSpan
+    reads: tuple[FactFile, ...] = ()
+    writes: tuple[FactFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,196 @@
+"""`range` as relations: facts where its arguments are constants, and else a recursion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbot.datalog.language.clause_syntax import AtomSyntax, CallTerm, LiteralTerm, NamedTerm
+from rtbot.datalog.language.grounding import list_newly_grounded
+from rtbot.datalog.language.relation_table import HIDDEN
+from rtbot.datalog.language.rule_draft import (
+    DraftAggregate,
+    DraftComparison,
+    DraftRange,
+    RuleDraft,
+    list_variables,
+)
+from rtbot.datalog.language.token_reader import ClauseError
+from rtbot.datalog.program import FLOAT, Fact
+
+ROWS_MAX = 1_000_000
+"""So many numbers may a range of constants have."""
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbot.core.source_span import SourceSpan
+    from rtbot.datalog.language.clause_syntax import TermSyntax
+    from rtbot.datalog.language.program_text import ProgramText
+    from rtbot.datalog.language.rule_draft import DraftLiteral
+
+
+class RangeRelations:
+    """Replaces ranges by atoms of relations that are made for them.
+
+    `constant` has the arguments of those whose rows are facts, by relation; `rules` define the
+    others.
+    """
+
+    def __init__(self, source: ProgramText) -> None:
+        self.source = source
+        self.constant: dict[str, DraftRange] = {}
+        self.rules: list[RuleDraft] = []
+
+    def replace_ranges(self, rule: RuleDraft) -> RuleDraft | None:
+        """Return a rule without ranges; None if it has one that cannot be, which is noted."""
+        try:
+            return replace(rule, body=self._replace_all(rule, rule.body, ()))
+        except ClauseError:
+            return None
+
+    def _replace_all(
+        self, rule: RuleDraft, body: Sequence[DraftLiteral], around: Sequence[DraftLiteral]
+    ) -> tuple[DraftLiteral, ...]:
+        """Return a body without ranges; `around` are literals of the rule outside of it."""
+        found = list(body)
+        for at, literal in enumerate(found):
+            if isinstance(literal, DraftAggregate):
+                others = [*around, *found[:at], *found[at + 1 :]]
+                found[at] = replace(literal, body=self._replace_all(rule, literal.body, others))
+        waiting = [at for at, literal in enumerate(found) if isinstance(literal, DraftRange)]
+        while waiting:
+            at = next(at for at in waiting if self._is_ready(found, at, around))
+            literal = found[at]
+            assert isinstance(literal, DraftRange)
+            support = _find_support_of(found, at, around)
+            found[at] = self._make_relation(rule, literal, support)
+            waiting.remove(at)
+        return tuple(found)
+
+    def _is_ready(
+        self, body: Sequence[DraftLiteral], at: int, around: Sequence[DraftLiteral]
+    ) -> bool:
+        """Return whether a range needs no other range of its body."""
+        needed = _find_support_of(body, at, around)
+        return not any(
+            each is one for each in needed for one in body if isinstance(one, DraftRange)
+        )
+
+    def _make_relation(
+        self, rule: RuleDraft, literal: DraftRange, support: Sequence[DraftLiteral]
+    ) -> AtomSyntax:
+        """Return an atom of the relation of a range; `support` gives its ends their values."""
+        name = f"range{HIDDEN}{len(self.constant) + len(self.rules) + 1}"
+        if all(isinstance(term, LiteralTerm) for term in literal.arguments):
+            self.constant[name] = literal
+            return AtomSyntax(name, (literal.target,), literal.span)
+        step = _read_step(literal)
+        if step is None:
+            message = "a range whose step is no constant is not in this version"
+            hint = "write the step as a number that is not 0"
+            self.source.report_at("RT502", literal.span, message, hint)
+            raise ClauseError
+        support = self._replace_all(rule, support, ())
+        ends = literal.arguments[:2]
+        span = literal.span
+        low, high, at = (NamedTerm(each, span) for each in ("from", "to", "at"))
+        for up in (True, False) if len(literal.arguments) == 2 else (step > 0,):
+            head = AtomSyntax(name, (*ends, ends[0]), span)
+            begins = _compare("<" if up else ">", ends[0], ends[1], span)
+            self.rules.append(RuleDraft(head, (*support, begins), rule.text, span))
+            size = LiteralTerm(abs(step), _kind_of_step(literal), span)
+            follower = CallTerm("+" if up else "-", (at, size), span)
+            before = AtomSyntax(name, (low, high, at), span)
+            goes_on = _compare("<" if up else ">", follower, high, span)
+            way = _compare("<" if up else ">", low, high, span)
+            head = AtomSyntax(name, (low, high, follower), span)
+            self.rules.append(RuleDraft(head, (before, way, goes_on), rule.text, span))
+        return AtomSyntax(name, (*ends, literal.target), span)
+
+
+def _find_support_of(
+    body: Sequence[DraftLiteral], at: int, around: Sequence[DraftLiteral]
+) -> tuple[DraftLiteral, ...]:
+    """Return the literals that give the arguments of a range their values."""
+    literal = body[at]
+    assert isinstance(literal, DraftRange)
+    wanted = [v.name for term in literal.arguments for v in list_variables(term)]
+    return find_support([*around, *body[:at], *body[at + 1 :]], wanted)
+
+
+def _compare(operator: str, left: TermSyntax, right: TermSyntax, span: SourceSpan) -> DraftLiteral:
+    return DraftComparison(operator, left, right, False, span)
+
+
+def _read_step(literal: DraftRange) -> float | None:
+    """Return the step of a range, None if it is no constant or 0."""
+    if len(literal.arguments) == 2:
+        return 1
+    step = literal.arguments[2]
+    if isinstance(step, LiteralTerm) and not isinstance(step.value, str) and step.value:
+        return step.value
+    return None
+
+
+def _kind_of_step(literal: DraftRange) -> str:
+    """Return the kind of the constant that is the step."""
+    if len(literal.arguments) == 3:
+        step = literal.arguments[2]
+        assert isinstance(step, LiteralTerm)
+        return "whole" if step.kind == "number" else step.kind
+    return "whole"
+
+
+def find_support(
+    literals: Sequence[DraftLiteral], wanted: Sequence[str]
+) -> tuple[DraftLiteral, ...]:
+    """Return the literals that give variables their values, in the order of the rule."""
+    givers: dict[str, DraftLiteral] = {}
+    grounded: set[str] = set()
+    size = -1
+    while size != len(grounded):
+        size = len(grounded)
+        for literal in literals:
+            for name in list_newly_grounded(literal, grounded) - grounded:
+                grounded.add(name)
+                givers[name] = literal
+    needed: list[DraftLiteral] = []
+    waiting = list(wanted)
+    while waiting:
+        giver = givers.get(waiting.pop())
+        if giver is not None and not any(giver is each for each in needed):
+            needed.append(giver)
+            waiting += _list_needs(giver)
+    return tuple(each for each in literals if any(each is one for one in needed))
+
+
+def _list_needs(literal: DraftLiteral) -> list[str]:
+    match literal:
+        case DraftComparison():
+            return [v.name for side in (literal.left, literal.right) for v in list_variables(side)]
+        case DraftAggregate():
+            return list(literal.outer)
+        case DraftRange():
+            return [v.name for term in literal.arguments for v in list_variables(term)]
+    return []
+
+
+def list_range(source: ProgramText, name: str, literal: DraftRange, type_: str) -> list[Fact]:
+    """Return the rows of a range of constants; notes one that is too long."""
+    convert = float if type_ == FLOAT else int
+    ends = [convert(term.value) for term in literal.arguments if isinstance(term, LiteralTerm)]
+    low, high = ends[:2]
+    step = ends[2] if len(ends) == 3 else convert(1 if low <= high else -1)
+    found: list[Fact] = []
+    at = low
+    while (at < high) if step >= 0 else (at > high):
+        found.append(Fact(name, (at,), literal.span))
+        at += step
+        if step == 0:
+            break
+        if len(found) > ROWS_MAX or at == at + step:
+            message = f"a range of more than {ROWS_MAX:,} numbers"
+            source.report_at("RT513", literal.span, message, "read them from a file of facts")
+            return []
+    return found
