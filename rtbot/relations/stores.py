@@ -8,8 +8,8 @@ import numpy as np
 
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.arrays import grow_array
-from rtbot.relations.kernels.hash_tables import EMPTY, USED
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
+from rtbot.tables.hash_tables import EMPTY, USED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class Store:
 
     The key are the fields `unique`, or the whole row; null is equal to null in it. All that is
     remembered are `words` and `columns` of the ids in use, flat, and what finds them: `table` and
-    `meta` as in kernels/hash_tables.py. Columns of free ids are 0.
+    `meta` as in hash_tables.py. Columns of free ids are 0.
     """
 
     def __init__(

@@ -9,7 +9,6 @@ With LOGGED a condition decides which pairs match, and somebody else evaluates i
 rows are written to `log` in place of the output, and matching.py goes on with them.
 """
 
-from rtbot.relations.kernels.hash_tables import DONE, IDS, copy_row
 from rtbot.relations.kernels.join_index import (
     JOIN_AT,
     JOINED,
@@ -41,6 +40,7 @@ from rtbot.relations.kernels.join_index import (
     sum_side,
 )
 from rtbot.relations.kernels.weighing import MOST, OVERFLOW
+from rtbot.tables.hash_tables import DONE, IDS, copy_row
 
 PAIRS, LEFT, RIGHT, COUNTED, LOGGED, EMITS, SIGN, ROWS_MOST, LOG_MOST = 0, 1, 2, 3, 4, 5, 6, 7, 8
 LEFT_FIELDS, RIGHT_FIELDS, LEFT_WIDTH, RIGHT_WIDTH, OUT_WIDTH = 9, 10, 11, 12, 13

@@ -10,7 +10,7 @@ Of a number, `entries` has the entry, `rows` the row that touched it first, `bef
 transaction, port, row, rows touched, rows out, rows to blame, what was read in advance.
 """
 
-from rtbot.relations.kernels.hash_tables import (
+from rtbot.tables.hash_tables import (
     DONE,
     EMPTY,
     HALF,
