@@ -98,14 +98,12 @@ class RandomProgram:
             body.append(scope.make_comparison())
         if rng.random() < 0.3:
             body.append(scope.make_assignment())
-        terms = [
-            self.make_head_term(scope, head, own, body) for _ in self.relations[head].columns
-        ]
+        terms = [self.make_head_term(scope) for _ in self.relations[head].columns]
         rng.shuffle(body)
         variables = tuple(RuleVariable(f"v{k}", "number") for k in range(scope.count))
         return Rule(head, tuple(terms), tuple(body), variables, f"{head} :- ...", SPAN)
 
-    def make_head_term(self, scope: Scope, head: str, own: tuple[str, ...], body: list) -> object:
+    def make_head_term(self, scope: Scope) -> object:
         rng = self.rng
         if rng.random() < 0.1 or not scope.bound:
             return Constant(self.value(), "number")
@@ -180,7 +178,9 @@ class Scope:
     def make_aggregate(self, lower: list[str]) -> Aggregate:
         rng = self.rng
         inner: list[int] = []
-        body: list = [self.make_atom(rng.choice(lower), inner=inner) for _ in range(rng.choice([1, 1, 2]))]
+        body: list = [
+            self.make_atom(rng.choice(lower), inner=inner) for _ in range(rng.choice([1, 1, 2]))
+        ]
         known = [v for atom in body for v in atom_variables(atom)]
         if known and rng.random() < 0.3:
             outer_or_inner = [*known, *self.bound]
@@ -201,7 +201,13 @@ class Scope:
             how = "count"
         self.bound.append(target)
         return Aggregate(
-            Variable(target), how, None if how == "count" else value, tuple(body), outer, "number", SPAN
+            Variable(target),
+            how,
+            None if how == "count" else value,
+            tuple(body),
+            outer,
+            "number",
+            SPAN,
         )
 
 
@@ -345,7 +351,10 @@ class Trial:
         width = {name: len(each.columns) for name, each in self.program.relations.items()}
         if self.epochs > 1 and any(self.before.values()):
             self.evaluation.commit(
-                {n: (to_words([], width[n]), to_words(sorted(rows), width[n])) for n, rows in self.facts.items()}
+                {
+                    n: (to_words([], width[n]), to_words(sorted(rows), width[n]))
+                    for n, rows in self.facts.items()
+                }
             )
             self.check_unchanged()
 

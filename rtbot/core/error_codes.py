@@ -118,4 +118,6 @@ CODES = {
     "RT511": "a constant without a value of its type",
     "RT512": "an unknown or wrong parameter of a directive",
     "RT513": "a program that is too large or too deep",
+    "RT520": "a rule that computes something without a value",
+    "RT521": "a rule that goes beyond a limit on rows or rounds",
 }

@@ -83,13 +83,17 @@ def derive(rule, rows):
 
 
 def bind(literals, binding, rows, rule):
-    """Yield every extension of a binding for which all literals hold."""
+    """Yield every extension of a binding for which all literals hold.
+
+    What may fail comes after all that it need not wait for, in the order in which it is written.
+    """
     if not literals:
         yield binding
         return
-    literal = next((each for each in literals if is_ready(each, binding)), None)
-    if literal is None:
-        literal = next(each for each in literals if isinstance(each, Atom))
+    ready = [each for each in literals if is_ready(each, binding)]
+    atoms = [each for each in literals if isinstance(each, Atom)]
+    safe = [each for each in ready if not may_fail(each)]
+    literal = next(iter([*safe, *atoms, *ready]))
     rest = [each for each in literals if each is not literal]
     for extended in extend(literal, binding, rows, rule):
         yield from bind(rest, extended, rows, rule)
@@ -111,6 +115,20 @@ def is_ready(literal, binding):
         case Aggregate(outer=outer):
             return all(has_value(term, binding) for term in outer)
     return False
+
+
+def may_fail(literal):
+    """Whether a constraint computes something that may have no value."""
+    if not isinstance(literal, Comparison):
+        return False
+    return literal.operator == "match" or any(map(computes, (literal.left, literal.right)))
+
+
+def computes(term):
+    if not isinstance(term, Call):
+        return False
+    safe = {"min", "max", "cat", "strlen", "substr", "to_string", "bnot", "lnot", "band", "bor"}
+    return term.functor not in safe or any(map(computes, term.arguments))
 
 
 def is_variable(term):

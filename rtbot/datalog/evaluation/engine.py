@@ -196,7 +196,7 @@ class Evaluation:
     def save(self) -> dict[str, np.ndarray]:
         """Return the facts that were inserted, by relation: all that `restore` needs."""
         saved = {name: relation.list_facts() for name, relation in self.relations.items()}
-        return {name: rows for name, rows in saved.items() if not name.startswith("@")}
+        return {name: rows for name, rows in saved.items() if name in self.program.relations}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take in saved facts in place of everything; nothing is reported as changed."""

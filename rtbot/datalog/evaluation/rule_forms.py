@@ -41,7 +41,8 @@ WITH_ZERO = ("count", "sum")
 class Group:
     """Keeps `relation` (group, aggregate) over the rows of `source`.
 
-    The last column of these is aggregated; `width` is how many columns the group has, `type` that of the value in `source`.
+    The last column of these is aggregated; `width` is how many columns the group has, `type` that
+    of the value in `source`.
     """
 
     relation: str

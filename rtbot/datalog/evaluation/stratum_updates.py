@@ -170,6 +170,7 @@ class StratumUpdate:
                     )  # fmt: skip
 
     def add_facts(self, facts: Mapping[str, Facts], mark: int = FACT) -> None:
+        """Put the facts that come, with a mark that says who put them."""
         for relation in self.relations:
             _, words = facts.get(relation.name, (NO_IDS, NO_IDS))
             flat = words.reshape(-1)

@@ -133,6 +133,20 @@ def revive_row(rows, base, width, found, meta, fresh, rank, state):
     meta[ALIVE] += 1
 
 
+def add_derivation(rows, width, found, highest, meta, log, fresh, rank):
+    """Count a derivation of a row that was put once."""
+    base = found * (width + 2)
+    state = rows[base + width + 1]
+    if state & IN != 0:
+        if highest < rows[base + width]:
+            log_row(rows, base, width, found, log, meta)
+            rows[base + width + 1] += COUNT
+    elif state & OUT == 0:
+        log_row(rows, base, width, found, log, meta)
+        state = rows[base + width + 1] & (COUNT - 1)
+        revive_row(rows, base, width, found, meta, fresh, rank, state | COUNT)
+
+
 def add_derivations(
     bindings, room, count, sources, constants, ranks, floor, rows, width, places, table,
     meta, log, fresh, rank, tags,
@@ -158,18 +172,8 @@ def add_derivations(
                 for part in range(width):
                     rows[base + part] = read_source(bindings, room, at, sources[part], constants)
                 continue
-            found = entry & IDS
-            base = found * stride
-            state = rows[base + width + 1]
-            if state & IN != 0:
-                highest = bindings[ranks * room + at] if ranks >= 0 else floor
-                if highest < rows[base + width]:
-                    log_row(rows, base, width, found, log, meta)
-                    rows[base + width + 1] += COUNT
-            elif state & OUT == 0:
-                log_row(rows, base, width, found, log, meta)
-                state = rows[base + width + 1] & (COUNT - 1)
-                revive_row(rows, base, width, found, meta, fresh, rank, state | COUNT)
+            highest = bindings[ranks * room + at] if ranks >= 0 else floor
+            add_derivation(rows, width, entry & IDS, highest, meta, log, fresh, rank)
 
 
 def lose_derivations(
