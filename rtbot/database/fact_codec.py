@@ -118,7 +118,7 @@ class FactCodec:
         if len(words) < 2 or not self.width:
             return words
         keys = [self._make_key(place, words[:, place]) for place in range(self.width)]
-        found: np.ndarray = words[np.lexsort(keys[::-1])]
+        found: np.ndarray = words[_find_order(keys)]
         return found
 
     def _make_key(self, place: int, codes: np.ndarray) -> np.ndarray:
@@ -144,6 +144,20 @@ class FactCodec:
         if kind == FLOAT:
             return list(codes.view(np.float64).tolist())
         return list((codes.view(np.uint64) if kind == UNSIGNED else codes).tolist())
+
+
+def _find_order(keys: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the order of rows by several keys: by one, if one integer can hold them all."""
+    packed = np.zeros(len(keys[0]), np.int64)
+    room = 1
+    for key in keys:
+        least = key.min()
+        span = int(key.max()) - int(least) + 1
+        room *= span
+        if room > HIGHEST:
+            return np.lexsort(keys[::-1])
+        packed = packed * span + (key - least).astype(np.int64)
+    return np.argsort(packed)
 
 
 def encode_value(kind: str, value: Any, texts: StringDictionary) -> int:

@@ -198,10 +198,12 @@ def format_float(value: float) -> str:
 
 
 def _join_cells(columns: list[Any], delimiter: str) -> bytes:
+    import pyarrow as pa
     from pyarrow import compute
 
-    ended = [*columns[:-1], compute.binary_join_element_wise(columns[-1], "\n", "")]
-    lines = compute.binary_join_element_wise(*ended, delimiter)
+    end, nothing, between = (pa.scalar(t, pa.large_string()) for t in ("\n", "", delimiter))
+    ended = [*columns[:-1], compute.binary_join_element_wise(columns[-1], end, nothing)]
+    lines = compute.binary_join_element_wise(*ended, between)
     _, offsets, data = lines.buffers()
     ends = np.frombuffer(offsets, np.int64)
     return bytes(data)[int(ends[0]) : int(ends[len(lines)])]

@@ -92,8 +92,7 @@ def _parse(data: bytes, file: FactFile, codec: FactCodec) -> Any:
 def _read_codes(kind: str, column: Any, codec: FactCodec) -> np.ndarray:
     if kind == SYMBOL:
         found = column.combine_chunks().dictionary_encode()
-        values = found.dictionary.to_pylist()
-        table = np.fromiter(map(codec.texts.code, values), np.int64, len(values))
+        table = codec.texts.code_all(found.dictionary.to_pylist())
         codes: np.ndarray = table[found.indices.to_numpy(zero_copy_only=False)]
         return codes
     values = column.to_numpy()
