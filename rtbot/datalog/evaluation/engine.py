@@ -18,7 +18,7 @@ from rtbot.datalog.evaluation.term_values import TermValues
 from rtbot.datalog.evaluation.version_runner import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import FrameType, ModuleType
 
     from rtbot.datalog.program import Program
@@ -53,6 +53,7 @@ class Evaluation:
             name: RankedRelation(kernels, name, types) for name, types in self.forms.types.items()
         }
         self._interrupted = False
+        self.on_pause: list[Callable[[], object]] = []
         self._begun = False
         self.ranks = Ranks(max_facts, max_iterations)
         self.space = Workspace(kernels, self.relations, self.values, self._pause)
@@ -136,7 +137,9 @@ class Evaluation:
         return removed, inserted
 
     def _pause(self) -> None:
-        """Stop between batches if an interrupt has come."""
+        """Stop between batches if an interrupt has come, or a call of `on_pause` raises."""
+        for call in self.on_pause:
+            call()
         if self._interrupted:
             self._interrupted = False
             raise KeyboardInterrupt
