@@ -15,6 +15,7 @@ from rtbot.database.pending_changes import PendingChanges
 from rtbot.database.saved_facts import decode_facts, encode_facts
 from rtbot.datalog.language import read_program
 from rtbot.relations.datalog_loops import MAX_FACTS, MAX_ITERATIONS, start_evaluation
+from rtbot.relations.datalog_pace import LoopPace
 from rtbot.storage.files import Files
 from rtbot.tables.string_dictionary import StringDictionary
 
@@ -92,6 +93,7 @@ class Datalog:
             compiled=compiled,
         )
         self.evaluation.watch(self.outputs)
+        self._pace = LoopPace(self.evaluation, compiled)
 
     def __repr__(self) -> str:
         facts = ", ".join(self.list_inputs())
@@ -186,7 +188,11 @@ class Datalog:
         """Commit; return the rows that came and went as codes, in no order."""
         changes = self._pending.collect()
         self._pending.clear()
-        found = self.evaluation.commit(changes)
+        self._pace.begin()
+        try:
+            found = self.evaluation.commit(changes)
+        finally:
+            self._pace.end()
         self.epoch += 1
         if self.texts.is_crowded():
             self.texts.keep(self.evaluation.list_text_codes())

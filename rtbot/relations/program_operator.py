@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.modes import choose_mode
 from rtbot.datalog.evaluation.rule_faults import RuleError
 from rtbot.datalog.language import read_program
 from rtbot.operator.declarations import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.relations.datalog_loops import start_evaluation
+from rtbot.relations.datalog_pace import LoopPace
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.region_operator import Fault, StatelessOperator
 
@@ -56,6 +58,7 @@ class ProgramOperator:
         self.program: Program = read_program(
             node.setting["rules"], node.id, inputs=dict(node.setting["inputs"])
         )
+        self.mode = choose_mode()
         self._begin()
 
     def _begin(self) -> None:
@@ -65,7 +68,9 @@ class ProgramOperator:
             self.texts,
             max_facts=self.setting["max_facts"],
             max_iterations=self.setting["max_iterations"],
+            compiled=self.mode,
         )
+        self.pace = LoopPace(self.evaluation, self.mode)
         self.evaluation.watch(self.outputs)
         self.early: Deltas | None = None
         if self.setting["begins"]:
@@ -76,6 +81,7 @@ class ProgramOperator:
         transactions = len(inputs[0].starts) - 1
         found: list[Changes] = []
         fault = None
+        self.pace.begin()
         for number in range(transactions):
             changes = self._collect(inputs, number)
             try:
@@ -83,6 +89,7 @@ class ProgramOperator:
             except RuleError as error:
                 fault = make_rule_fault(number, error)
                 break
+        self.pace.end()
         made = self._tag(found)
         if self.early is not None and found:
             made, self.early = _put_before(self.early, made), None
