@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,13 @@ class DatalogShell:
         """Take commands until the last one; return the exit code."""
         if self.is_terminal:
             self._greet()
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            return self._take_lines()
+        finally:
+            signal.signal(signal.SIGINT, usual)
+
+    def _take_lines(self) -> int:
         while True:
             try:
                 line = self._read_line()
@@ -109,7 +117,8 @@ class DatalogShell:
                 raise DataError(f"there is no command {word!r}", code="RT530", hint=hint)
             self.commands[word](rest.strip())
         except KeyboardInterrupt:
-            self._fail("interrupted: all is as it was before the epoch", DATA)
+            during = ": all is as it was before the epoch" if word == "commit" else ""
+            self._fail(f"interrupted{during}", DATA)
         except (RtbotError, OSError) as error:
             if isinstance(error, OSError) and self.run.store is not None:
                 raise

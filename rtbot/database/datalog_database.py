@@ -13,8 +13,9 @@ from rtbot.database.fact_codec import FactCodec
 from rtbot.database.fact_folder import read_fact_files, write_results
 from rtbot.database.pending_changes import PendingChanges
 from rtbot.database.saved_facts import decode_facts, encode_facts
+from rtbot.datalog.evaluation.engine import MAX_FACTS, MAX_ITERATIONS
 from rtbot.datalog.language import read_program
-from rtbot.relations.datalog_loops import MAX_FACTS, MAX_ITERATIONS, start_evaluation
+from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.relations.datalog_pace import LoopPace
 from rtbot.storage.files import Files
 from rtbot.tables.string_dictionary import StringDictionary

@@ -64,14 +64,11 @@ class FactCodec:
 
     def _read_row(self, place: int, row: Any) -> tuple[Any, ...]:
         """Return a row as a tuple of the right length."""
-        try:
-            if isinstance(row, NOT_ROWS):
-                raise TypeError
-            cells = tuple(row)
-        except TypeError:
+        cells = _read_cells(row)
+        if cells is None:
             message = f"a row of {self.name} is a sequence of values, this is {_shorten(row)}"
             hint = f"rows are a list: [{self._show_example()}]"
-            raise DataError(message, code="RT214", hint=hint, row=place) from None
+            raise DataError(message, code="RT214", hint=hint, row=place)
         if len(cells) != self.width:
             message = f"{self.name} has {self._count_columns()}, this row has {len(cells)}"
             hint = f"as {self.name}{self._show_example()}"
@@ -210,6 +207,15 @@ def _list_rows(rows: Any) -> list[Any]:
     except TypeError:
         message = f"rows are a list of rows, not {_shorten(rows)}"
         raise DataError(message, code="RT214", hint="write [(1, 2)] for one row") from None
+
+
+def _read_cells(row: Any) -> tuple[Any, ...] | None:
+    if isinstance(row, NOT_ROWS):
+        return None
+    try:
+        return tuple(row)
+    except TypeError:
+        return None
 
 
 def _shorten(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The files of a program: facts that its `.input` lines name, results that its `.output` lines name."""
+"""The files of a program: facts, which `.input` lines name, and results, which `.output` lines do."""
 
 from __future__ import annotations
 

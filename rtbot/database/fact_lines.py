@@ -33,9 +33,7 @@ CELL_MAX = 40
 class LineReader:
     """Reads the lines of one file; what is wrong goes to `problems`."""
 
-    def __init__(
-        self, path: str, file: FactFile, codec: FactCodec, problems: FactProblems
-    ) -> None:
+    def __init__(self, path: str, file: FactFile, codec: FactCodec, problems: FactProblems) -> None:
         self.path, self.file, self.codec, self.problems = path, file, codec, problems
         self.places = file.columns or tuple(range(codec.width))
         self.wanted = max(self.places, default=-1) + 1
@@ -69,12 +67,12 @@ class LineReader:
             self._number = number
             if number == 1 and self.file.headers:
                 continue
-            raw = raw.removesuffix(b"\r")
+            line = raw.removesuffix(b"\r")
             try:
-                self._line = raw.decode()
+                self._line = line.decode()
             except UnicodeDecodeError as error:
-                self._line = raw.decode(errors="replace")
-                column = len(raw[: error.start].decode(errors="replace")) + 1
+                self._line = line.decode(errors="replace")
+                column = len(line[: error.start].decode(errors="replace")) + 1
                 self._report("RT209", column, 1, "bytes that are not UTF-8 text",
                              "save the file as UTF-8")  # fmt: skip
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, Problem
 from rtbot.core.number_text import format_count
@@ -22,7 +22,7 @@ class FactFileError(DataError):
 
     def __init__(self, problems: Sequence[Problem], *, more: bool = False) -> None:
         first = problems[0]
-        where = {"file": first.mark.file}
+        where: dict[str, Any] = {"file": first.mark.file}
         if first.mark.line:
             where |= {"row": first.mark.line}
         super().__init__(first.message, code=first.code, hint=first.hint, **where)

@@ -1,4 +1,4 @@
-"""Fact files as rows of codes: the lines of a whole file at once, or one by one to say what is wrong.
+"""Fact files as rows of codes: all lines of a file at once, or one by one to say what is wrong.
 
 A line is a row, its cells divided by a tab or another delimiter; nothing is quoted but where the
 program says `rfc4180=true`. Both ways accept the same files: what pyarrow reads in another way than

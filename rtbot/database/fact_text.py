@@ -15,8 +15,8 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 def format_fact(relation: str, row: Iterable[Value]) -> str:
     """Return a fact as a program has it.
 
-    >>> print(format_fact("name", (1, 2.5, 'a "b"')))
-    name(1, 2.5, "a \\"b\\"")
+    >>> format_fact("name", (1, 2.5, "Ann"))
+    'name(1, 2.5, "Ann")'
     """
     return f"{relation}({', '.join(map(format_value, row))})"
 

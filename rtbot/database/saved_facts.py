@@ -91,9 +91,7 @@ def _map_codes(values: list[str], codes: np.ndarray, texts: StringDictionary) ->
     return table
 
 
-def _read_facts(
-    array: np.ndarray, count: int, codec: FactCodec, codes: np.ndarray
-) -> np.ndarray:
+def _read_facts(array: np.ndarray, count: int, codec: FactCodec, codes: np.ndarray) -> np.ndarray:
     words = array.astype(np.int64).reshape(count, codec.width)
     for place in _list_symbols(codec):
         words[:, place] = codes[words[:, place]]

@@ -138,8 +138,8 @@ class In:
 class Out:
     """An output port. `kind` as for In; `alias` is a readable second name.
 
-    A `variadic` output `o` has one port per variadic input, of the same type. The ports of a `named`
-    one are those that the operator's own text names.
+    A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
+    one there are ports that the operator's own text names.
     """
 
     kind: str

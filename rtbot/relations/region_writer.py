@@ -267,9 +267,7 @@ class _RegionWriter:
         setting["begins"] = derives_from_nothing(
             read_program(setting["rules"], node.id, inputs=dict(inputs))
         )
-        self.nodes.append(
-            RegionNode(node.id, "Datalog", "program", tuple(sets), output, setting)
-        )
+        self.nodes.append(RegionNode(node.id, "Datalog", "program", tuple(sets), output, setting))
         for number, (port, schema) in enumerate(schemas.items()):
             made = self.add_stream(Ref(node.id, port), schema)
             name = f"{node.id}.{port}"

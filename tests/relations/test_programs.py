@@ -156,7 +156,6 @@ def test_a_rule_that_fails_makes_the_transaction_bad():
     session = rtbot.load(OVERFLOW).start(compiled=False)
     with pytest.raises(rtbot.DataError) as found:
         session.push({"n": ROWS})
-        session.finish()
     assert (found.value.code, found.value.time) == ("RT520", 2)
     assert "double(x * 2) :- n(x). with x = 4611686018427387904" in str(found.value)
     assert "twice" in str(found.value)
@@ -261,7 +260,12 @@ REFUSED = {
     "columns": ({"rules": "path(x) :- edge(x)."}, {}, "RT505", "2 columns"),
     "null": ({"rules": PATH}, {"b": "integer?"}, "RT126", "may be null"),
     "boolean": ({"rules": PATH}, {"b": "boolean"}, "RT125", "is boolean"),
-    "not fed": ({"rules": ".input n\n" + PATH + " path(x, x) :- n(x)."}, {}, "RT123", "n has .input"),
+    "not fed": (
+        {"rules": ".input n\n" + PATH + " path(x, x) :- n(x)."},
+        {},
+        "RT123",
+        "n has .input",
+    ),
     "unsigned": (
         {"rules": ".decl path(x:unsigned, y:number) " + "path(to_unsigned(x), y) :- edge(x, y)."},
         {},

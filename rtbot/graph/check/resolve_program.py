@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +46,9 @@ def find_program_outputs(draft: Draft) -> None:
     if (rules is None) == (path is None):
         draft.shapeless = True
         return
-    draft.scalar = rules if path is None else read_program_file(path)
-    names = list_output_names(draft.scalar.text)
+    scalar: ScalarNode = rules if path is None else read_program_file(path)
+    draft.scalar = scalar
+    names = list_output_names(scalar.text)
     draft.outputs = {name: name for name in names}
     draft.shapeless |= not names
 
