@@ -54,7 +54,7 @@ class Evaluation:
         }
         self._interrupted = False
         self.on_pause: list[Callable[[], object]] = []
-        self._begun = False
+        self.begun = False
         self.ranks = Ranks(max_facts, max_iterations)
         self.space = Workspace(kernels, self.relations, self.values, self._pause)
         limits = {n: r.limit for n, r in program.relations.items() if r.limit is not None}
@@ -80,7 +80,7 @@ class Evaluation:
             relation.settle()
         facts = {name: self._check(name, pair) for name, pair in changes.items()}
         mark, rank = self.texts.mark(), self.ranks.now
-        begun = [stratum.begun for stratum in self.strata], self._begun
+        begun = [stratum.begun for stratum in self.strata], self.begun
         with self._hold_interrupts():
             try:
                 self._update(facts)
@@ -92,14 +92,14 @@ class Evaluation:
                 self.ranks.now = rank
                 for stratum, had_begun in zip(self.strata, begun[0], strict=True):
                     stratum.begun = had_begun
-                self._begun = begun[1]
+                self.begun = begun[1]
                 raise
 
     def _update(self, facts: Changes) -> None:
         self.ranks.facts = 0
-        if not self._begun:
+        if not self.begun:
             self._add_program_facts()
-            self._begun = True
+            self.begun = True
         for stratum in self.strata:
             self._pause()
             stratum.update(facts)
@@ -207,5 +207,5 @@ class Evaluation:
             relation.clear()
         for stratum in self.strata:
             stratum.begun = isinstance(stratum, GroupUpdate)
-        self._begun = False
+        self.begun = False
         self.commit({name: (rows[:0], rows) for name, rows in saved.items()})

@@ -104,7 +104,7 @@ class GroupUpdate:
         self.space.kernels.add_facts(
             np.ascontiguousarray(words).reshape(-1), 0, len(words), relation.rows, relation.width,
             relation.places, relation.table, relation.meta, relation.log, relation.fresh,
-            self.ranks.now, FACT,
+            self.ranks.now, FACT, relation.tags,
         )  # fmt: skip
 
     def _aggregate(self, codes: np.ndarray, starts: np.ndarray) -> np.ndarray:

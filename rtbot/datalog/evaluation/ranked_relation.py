@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.core.arrays import grow_array
 from rtbot.datalog.evaluation.kernels import ranked_rows as kernel
 from rtbot.tables.hash_tables import EMPTY
 
@@ -17,6 +16,9 @@ ROOM = 1 << 13
 """So many bindings are worked on at one time; a call of a kernel adds no more rows than that."""
 
 FIRST, LOAD = 64, 0.6
+SAMPLED = 2048
+"""So many rows are looked at to estimate how many have the same key."""
+
 PACKED, SHARE = 1024, 4
 """More dead rows than this, and than this part of those that are in, are left out."""
 
@@ -43,13 +45,16 @@ class KeyIndex:
         if self.meta[0] == count:
             return
         relation = self.relation
+        if not self.meta[0] and count > SAMPLED:
+            keys = int(count / estimate_fan_out(relation, self.columns))
+            self.table = np.full(int(keys / LOAD) + FIRST, EMPTY, np.int64)
         if len(self.links) < count:
-            self.links = grow_array(self.links, max(count, 2 * len(self.links)), -1)
+            self.links = _lengthen(self.links, max(count, 2 * len(self.links)))
         while True:
             limit = int(LOAD * len(self.table))
             relation.kernels.extend_index(
                 relation.rows, relation.stride, count, self.places, self.table, self.links,
-                self.meta, limit,
+                self.meta, limit, self.relation.tags,
             )  # fmt: skip
             if self.meta[0] == count:
                 return
@@ -96,6 +101,7 @@ class RankedRelation:
         self.places = np.arange(self.width)
         self.indexes: dict[tuple[int, ...], KeyIndex] = {}
         self.whole = RowIndex(self)
+        self.tags = np.empty(ROOM + 1, np.int64)
         self.clear()
 
     def clear(self) -> None:
@@ -121,9 +127,9 @@ class RankedRelation:
         """Make room for as many rows, and as many entries of the lists."""
         rows = int(self.meta[kernel.ROWS])
         if len(self.rows) < (rows + more) * self.stride:
-            self.rows = grow_array(self.rows, max(rows + more, 2 * rows) * self.stride, 0)
+            self.rows = _lengthen(self.rows, max(rows + more, 2 * rows) * self.stride)
         if LOAD * len(self.table) < rows + more:
-            self.table = _enlarge(self.kernels, self.table, max(rows + more, int(1.5 * rows)))
+            self.table = _enlarge(self.kernels, self.table, max(rows + more, 2 * rows))
         self.reserve_lists(more)
 
     def reserve_lists(self, more: int) -> None:
@@ -131,11 +137,11 @@ class RankedRelation:
         logged, fresh, pending, base = self.meta[2:6].tolist()
         logged = 3 * min(logged + more, base)
         if len(self.log) < logged:
-            self.log = grow_array(self.log, min(2 * logged, 3 * base), 0)
+            self.log = _lengthen(self.log, min(2 * logged, 3 * base))
         if len(self.fresh) < fresh + more:
-            self.fresh = grow_array(self.fresh, max(fresh + more, 2 * fresh), 0)
+            self.fresh = _lengthen(self.fresh, max(fresh + more, 2 * fresh))
         if len(self.pending) < pending + more:
-            self.pending = grow_array(self.pending, max(pending + more, 2 * pending), 0)
+            self.pending = _lengthen(self.pending, max(pending + more, 2 * pending))
 
     def find_index(self, columns: tuple[int, ...]) -> KeyIndex | RowIndex:
         """Return the index of these columns, made when it is first asked for."""
@@ -231,6 +237,34 @@ class RankedRelation:
 
 
 NO_IDS = np.empty(0, np.int64)
+
+
+def estimate_fan_out(relation: RankedRelation, columns: tuple[int, ...]) -> float:
+    """Return how many rows have the key of a row, from pairs of rows of a sample."""
+    count = relation.count
+    if count < 2:
+        return float(count)
+    ids = np.arange(count)
+    if count > SAMPLED:
+        ids = np.linspace(0, count - 1, SAMPLED).astype(np.int64)
+    rows = relation.read_rows(ids)
+    mixed = np.zeros(len(ids), np.int64)
+    with np.errstate(over="ignore"):
+        for column in columns:
+            mixed = mixed * np.int64(0x5851F42D4C957F2D) + rows[:, column]
+            mixed ^= mixed >> 29
+    mixed.sort()
+    ends = np.flatnonzero(np.append(mixed[1:] != mixed[:-1], True)) + 1
+    runs = np.diff(ends, prepend=0)
+    pairs = float((runs * (runs - 1)).sum())
+    return 1 + pairs / (len(ids) * (len(ids) - 1)) * (count - 1)
+
+
+def _lengthen(array: np.ndarray, size: int) -> np.ndarray:
+    """Return a longer copy, whose new places hold anything."""
+    longer = np.empty(size, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def _enlarge(kernels: ModuleType, table: np.ndarray, entries: int) -> np.ndarray:

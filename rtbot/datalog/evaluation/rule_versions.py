@@ -254,7 +254,8 @@ class VersionPlanner:
             step: Step = self._make_atom(place, literal, bound, starts=False)
         elif isinstance(literal, Negation):
             columns = tuple(_list_bound_columns(literal.atom, bound))
-            keys = [self._source(literal.atom.arguments[k]) for k in columns]  # type: ignore[arg-type]
+            terms = [literal.atom.arguments[k] for k in columns]
+            keys = [self._source(term) for term in terms if term is not None]
             step = NegationStep(place, literal.atom.relation, columns, np.array(keys, np.int64))
         else:
             assert isinstance(literal, Comparison)

@@ -174,6 +174,7 @@ class StratumUpdate:
         for relation in self.relations:
             _, words = facts.get(relation.name, (NO_IDS, NO_IDS))
             flat = words.reshape(-1)
+            relation.reserve(len(words))
             for first in range(0, len(words), ROOM):
                 last = min(first + ROOM, len(words))
                 self.space.pause()
@@ -181,7 +182,7 @@ class StratumUpdate:
                 self.space.kernels.add_facts(
                     flat, first, last, relation.rows, relation.width, relation.places,
                     relation.table, relation.meta, relation.log, relation.fresh, self.ranks.now,
-                    mark,
+                    mark, relation.tags,
                 )  # fmt: skip
 
     def _lose(self, changes: Mapping[str, Facts]) -> None:
@@ -265,15 +266,21 @@ class StratumUpdate:
             rank = self.ranks.now
             self.ranks.advance()
             for runner, lower in zip(self.runners, self.lower, strict=True):
-                for place in sorted(runner.inner):
-                    ids = fresh[_relation_of(runner.rule.body[place])]
-                    if not len(ids):
-                        continue
-                    filters = dict.fromkeys(lower, AFTER)
-                    for k in runner.inner:
-                        filters[k] = (IN, 0, -1, rank - 1 if k < place else rank)
-                    runner.run(place, ids, filters, self._adding(runner, rank + 1, rank))
-                    self._check_facts(runner)
+                self._follow(runner, lower, fresh, rank)
+
+    def _follow(
+        self, runner: RuleRunner, lower: list[int], fresh: Mapping[str, np.ndarray], rank: int
+    ) -> None:
+        """Add what follows by a rule from rows that came in at a rank, and from older ones."""
+        for place in sorted(runner.inner):
+            ids = fresh[_relation_of(runner.rule.body[place])]
+            if not len(ids):
+                continue
+            filters = dict.fromkeys(lower, AFTER)
+            for k in runner.inner:
+                filters[k] = (IN, 0, -1, rank - 1 if k < place else rank)
+            runner.run(place, ids, filters, self._adding(runner, rank + 1, rank))
+            self._check_facts(runner)
 
     def _begin_round(self) -> None:
         self.rounds += 1

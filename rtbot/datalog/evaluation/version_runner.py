@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot.datalog.evaluation.kernels.binding_joins import BEGIN
-from rtbot.datalog.evaluation.ranked_relation import ROOM
+from rtbot.datalog.evaluation.ranked_relation import ROOM, estimate_fan_out
 from rtbot.datalog.evaluation.rule_faults import RuleError
 from rtbot.datalog.evaluation.rule_versions import (
     HEAD,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Act = Callable[["VersionPlan", np.ndarray, int], None]
 
 HIGHEST = 2**62
-SAMPLE = 2048
 REPLANNED, FEW = 4, 64
 """A version is planned again when a relation is so many times as large or small, and not small."""
 
@@ -81,7 +80,7 @@ class Workspace:
             return size
         known = self._fan_outs.get((name, columns))
         if known is None or not _is_like(known[0], size):
-            known = size, _estimate_fan_out(relation, columns)
+            known = size, estimate_fan_out(relation, columns)
             self._fan_outs[name, columns] = known
         return known[1] * size / max(known[0], 1)
 
@@ -92,25 +91,6 @@ class Workspace:
 
 def _is_like(before: int, size: int) -> bool:
     return size <= REPLANNED * before + FEW and before <= REPLANNED * size + FEW
-
-
-def _estimate_fan_out(relation: RankedRelation, columns: tuple[int, ...]) -> float:
-    """Return how many rows have the key of a row, from pairs of rows of a sample."""
-    count = relation.count
-    if count < 2:
-        return float(count)
-    ids = np.arange(count) if count <= SAMPLE else np.linspace(0, count - 1, SAMPLE).astype(int)
-    rows = relation.read_rows(ids)
-    mixed = np.zeros(len(ids), np.int64)
-    with np.errstate(over="ignore"):
-        for column in columns:
-            mixed = mixed * np.int64(0x5851F42D4C957F2D) + rows[:, column]
-            mixed ^= mixed >> 29
-    mixed.sort()
-    ends = np.flatnonzero(np.append(mixed[1:] != mixed[:-1], True)) + 1
-    runs = np.diff(ends, prepend=0)
-    pairs = float((runs * (runs - 1)).sum())
-    return 1 + pairs / (len(ids) * (len(ids) - 1)) * (len(relation) - 1)
 
 
 class RuleRunner:

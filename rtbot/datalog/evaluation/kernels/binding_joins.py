@@ -78,9 +78,10 @@ def probe_keys(
             bindings, room, first, last, keys, constants, heads, table, rows, stride
         )
         for at in range(first, last):
-            entry = find_key(
+            place = find_key(
                 table, heads[at], bindings, room, at, keys, constants, rows, stride, places
             )
+            entry = table[place]
             heads[at] = -1 if entry == EMPTY else entry & IDS
 
 
@@ -168,27 +169,51 @@ def has_columns(rows, base, other, places):
     return True
 
 
-def extend_index(rows, stride, count, places, table, links, meta, limit):
-    """Put further rows into an index until it has `limit` keys."""
+def find_columns(rows, base, stride, tag, places, table):
+    """Where an index has the key of the row at `base`, or the empty place where it belongs."""
     size = len(table)
-    while meta[INDEXED] < count and meta[KEYS] < limit:
-        new = meta[INDEXED]
-        base = new * stride
-        tag = hash_columns(rows, base, places)
-        place = (tag * size) >> 31
+    place = (tag * size) >> 31
+    entry = table[place]
+    while entry != EMPTY:
+        if entry >> 32 == tag and has_columns(rows, base, (entry & IDS) * stride, places):
+            break
+        place = place + 1 if place + 1 < size else 0
         entry = table[place]
-        while entry != EMPTY:
-            if entry >> 32 == tag and has_columns(rows, base, (entry & IDS) * stride, places):
-                break
-            place = place + 1 if place + 1 < size else 0
+    return place
+
+
+def hash_rows_ahead(rows, stride, first, last, places, tags, table):
+    """Hash columns of rows, and read what they will find in the table."""
+    size = len(table)
+    read = 0
+    for at in range(first, last):
+        tag = hash_columns(rows, at * stride, places)
+        tags[at - first] = tag
+        read ^= table[(tag * size) >> 31]
+    for at in range(first, last):
+        entry = table[(tags[at - first] * size) >> 31]
+        if entry != EMPTY:
+            read ^= rows[(entry & IDS) * stride]
+    return read
+
+
+def extend_index(rows, stride, count, places, table, links, meta, limit, tags):
+    """Put further rows into an index, until it has `limit` keys or more."""
+    while meta[INDEXED] < count and meta[KEYS] < limit:
+        first = meta[INDEXED]
+        last = min(first + min(BLOCK, limit - meta[KEYS]), count)
+        tags[BLOCK] = hash_rows_ahead(rows, stride, first, last, places, tags, table)
+        for new in range(first, last):
+            tag = tags[new - first]
+            place = find_columns(rows, new * stride, stride, tag, places, table)
             entry = table[place]
-        if entry == EMPTY:
-            links[new] = -1
-            meta[KEYS] += 1
-        else:
-            links[new] = entry & IDS
-        table[place] = (tag << 32) | new
-        meta[INDEXED] = new + 1
+            if entry == EMPTY:
+                links[new] = -1
+                meta[KEYS] += 1
+            else:
+                links[new] = entry & IDS
+            table[place] = (tag << 32) | new
+        meta[INDEXED] = last
 
 
 def shorten_index(rows, stride, count, places, table, links, meta):
@@ -207,16 +232,10 @@ def shorten_index(rows, stride, count, places, table, links, meta):
 
 def find_heads(ids, count, rows, stride, places, table, heads):
     """Find the newest row with the key of each of these rows, which are all in the index."""
-    size = len(table)
     for at in range(count):
         base = ids[at] * stride
         tag = hash_columns(rows, base, places)
-        place = (tag * size) >> 31
-        entry = table[place]
-        while entry >> 32 != tag or not has_columns(rows, base, (entry & IDS) * stride, places):
-            place = place + 1 if place + 1 < size else 0
-            entry = table[place]
-        heads[at] = entry & IDS
+        heads[at] = table[find_columns(rows, base, stride, tag, places, table)] & IDS
 
 
 def split_heads(heads, count, rows, width, links, came, went):

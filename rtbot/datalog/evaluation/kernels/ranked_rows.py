@@ -69,7 +69,7 @@ def fits_sources(bindings, room, at, sources, constants, rows, base, places):
 
 
 def find_key(table, tag, bindings, room, at, sources, constants, rows, stride, places):
-    """The entry of the key, or EMPTY."""
+    """Where the table has the entry of the key, or the empty place where it belongs."""
     size = len(table)
     place = (tag * size) >> 31
     entry = table[place]
@@ -77,10 +77,10 @@ def find_key(table, tag, bindings, room, at, sources, constants, rows, stride, p
         if entry >> 32 == tag and fits_sources(
             bindings, room, at, sources, constants, rows, (entry & IDS) * stride, places
         ):
-            return entry
+            return place
         place = place + 1 if place + 1 < size else 0
         entry = table[place]
-    return entry
+    return place
 
 
 def hash_bindings(bindings, room, first, last, sources, constants, tags, table, rows, stride):
@@ -110,13 +110,13 @@ def log_row(rows, base, width, found, log, meta):
         meta[LOG_SIZE] += 1
 
 
-def put_row(rows, width, table, tag, meta, fresh, rank, state):
+def put_row(rows, width, table, place, tag, meta, fresh, rank, state):
     """Take the place of a new row, whose columns the caller fills in; it is in."""
     new = meta[ROWS]
     base = new * (width + 2)
     rows[base + width] = rank
     rows[base + width + 1] = state
-    put_entry(table, (tag << 32) | new)
+    table[place] = (tag << 32) | new
     fresh[meta[FRESH_SIZE]] = new
     meta[FRESH_SIZE] += 1
     meta[ROWS] = new + 1
@@ -131,6 +131,12 @@ def revive_row(rows, base, width, found, meta, fresh, rank, state):
     fresh[meta[FRESH_SIZE]] = found
     meta[FRESH_SIZE] += 1
     meta[ALIVE] += 1
+
+
+def copy_sources(bindings, room, at, sources, constants, rows, base):
+    """Fill in the columns of the row at `base`."""
+    for part in range(len(sources)):
+        rows[base + part] = read_source(bindings, room, at, sources[part], constants)
 
 
 def add_derivation(rows, width, found, highest, meta, log, fresh, rank):
@@ -164,16 +170,16 @@ def add_derivations(
             bindings, room, first, last, sources, constants, tags, table, rows, stride
         )
         for at in range(first, last):
-            entry = find_key(
+            place = find_key(
                 table, tags[at], bindings, room, at, sources, constants, rows, stride, places
             )
-            if entry == EMPTY:
-                base = put_row(rows, width, table, tags[at], meta, fresh, rank, IN | COUNT)
-                for part in range(width):
-                    rows[base + part] = read_source(bindings, room, at, sources[part], constants)
+            entry = table[place]
+            if entry != EMPTY:
+                highest = bindings[ranks * room + at] if ranks >= 0 else floor
+                add_derivation(rows, width, entry & IDS, highest, meta, log, fresh, rank)
                 continue
-            highest = bindings[ranks * room + at] if ranks >= 0 else floor
-            add_derivation(rows, width, entry & IDS, highest, meta, log, fresh, rank)
+            base = put_row(rows, width, table, place, tags[at], meta, fresh, rank, IN | COUNT)
+            copy_sources(bindings, room, at, sources, constants, rows, base)
 
 
 def lose_derivations(
@@ -192,9 +198,10 @@ def lose_derivations(
             bindings, room, first, last, sources, constants, tags, table, rows, stride
         )
         for at in range(first, last):
-            entry = find_key(
+            place = find_key(
                 table, tags[at], bindings, room, at, sources, constants, rows, stride, places
             )
+            entry = table[place]
             if entry == EMPTY:
                 faults += 1
                 continue
@@ -263,54 +270,84 @@ def bring_back(ids, count, rows, width, meta, fresh, rank):
             revive_row(rows, base, width, ids[at], meta, fresh, rank, state)
 
 
-def find_row(words, first, width, places, table, rows):
-    """The tag of the row at `first` of `words`, and its id or -1."""
-    tag = hash_columns(words, first, places)
+def has_words(rows, base, words, first, width):
+    """Whether the row at `base` has these words."""
+    for part in range(width):
+        if rows[base + part] != words[first + part]:
+            return False
+    return True
+
+
+def find_place(words, first, width, tag, table, rows):
+    """Where the table has the row at `first` of `words`, or the empty place where it belongs."""
     size = len(table)
     place = (tag * size) >> 31
     entry = table[place]
     while entry != EMPTY:
-        if entry >> 32 == tag:
-            base = (entry & IDS) * (width + 2)
-            part = 0
-            while part < width and rows[base + part] == words[first + part]:
-                part += 1
-            if part == width:
-                return tag, entry & IDS
+        base = (entry & IDS) * (width + 2)
+        if entry >> 32 == tag and has_words(rows, base, words, first, width):
+            break
         place = place + 1 if place + 1 < size else 0
         entry = table[place]
-    return tag, -1
+    return place
+
+
+def find_row(words, first, width, places, table, rows):
+    """The id of the row at `first` of `words`, or -1."""
+    tag = hash_columns(words, first, places)
+    entry = table[find_place(words, first, width, tag, table, rows)]
+    return -1 if entry == EMPTY else entry & IDS
 
 
 def find_rows(words, first, last, width, places, table, rows, ids):
     """The ids of rows of `words`, -1 for those that were never put."""
     for at in range(first, last):
-        ids[at - first] = find_row(words, at * width, width, places, table, rows)[1]
+        ids[at - first] = find_row(words, at * width, width, places, table, rows)
 
 
-def add_facts(words, first, last, rows, width, places, table, meta, log, fresh, rank, mark):
-    """Put facts, or mark rows that are there as such; those that are not in come in."""
+def hash_words(words, first, last, width, places, tags, table):
+    """Hash rows of `words`, and read what they will find in the table."""
+    size = len(table)
+    read = 0
     for at in range(first, last):
-        tag, found = find_row(words, at * width, width, places, table, rows)
-        if found < 0:
-            base = put_row(rows, width, table, tag, meta, fresh, rank, IN | mark)
+        tag = hash_columns(words, at * width, places)
+        tags[at - first] = tag
+        read ^= table[(tag * size) >> 31]
+    return read
+
+
+def add_facts(words, first, last, rows, width, places, table, meta, log, fresh, rank, mark, tags):
+    """Put facts, or mark rows that are there as such; those that are not in come in."""
+    for begin in range(first, last, BLOCK):
+        end = min(begin + BLOCK, last)
+        tags[BLOCK] = hash_words(words, begin, end, width, places, tags, table)
+        for at in range(begin, end):
+            tag = tags[at - begin]
+            place = find_place(words, at * width, width, tag, table, rows)
+            if table[place] != EMPTY:
+                add_fact(rows, width, table[place] & IDS, meta, log, fresh, rank, mark)
+                continue
+            base = put_row(rows, width, table, place, tag, meta, fresh, rank, IN | mark)
             for part in range(width):
                 rows[base + part] = words[at * width + part]
-            continue
-        base = found * (width + 2)
-        if rows[base + width + 1] & (mark | IN) == mark | IN:
-            continue
-        log_row(rows, base, width, found, log, meta)
-        rows[base + width + 1] |= mark
-        state = rows[base + width + 1]
-        if state & (IN | OUT) == 0:
-            revive_row(rows, base, width, found, meta, fresh, rank, state & (COUNT - 1))
+
+
+def add_fact(rows, width, found, meta, log, fresh, rank, mark):
+    """Mark a row that was put once as a fact."""
+    base = found * (width + 2)
+    if rows[base + width + 1] & (mark | IN) == mark | IN:
+        return
+    log_row(rows, base, width, found, log, meta)
+    rows[base + width + 1] |= mark
+    state = rows[base + width + 1]
+    if state & (IN | OUT) == 0:
+        revive_row(rows, base, width, found, meta, fresh, rank, state & (COUNT - 1))
 
 
 def keep_facts(words, first, last, rows, width, places, table, meta, log):
     """Mark the facts among these rows, which will be put again after others are removed."""
     for at in range(first, last):
-        found = find_row(words, at * width, width, places, table, rows)[1]
+        found = find_row(words, at * width, width, places, table, rows)
         if found >= 0 and rows[found * (width + 2) + width + 1] & FACT != 0:
             log_row(rows, found * (width + 2), width, found, log, meta)
             rows[found * (width + 2) + width + 1] |= KEPT
@@ -319,7 +356,7 @@ def keep_facts(words, first, last, rows, width, places, table, meta, log):
 def drop_facts(words, first, last, rows, width, places, table, meta, log, pending):
     """Let rows be no facts any more, but for those that are KEPT; unsupported ones become DUE."""
     for at in range(first, last):
-        found = find_row(words, at * width, width, places, table, rows)[1]
+        found = find_row(words, at * width, width, places, table, rows)
         base = found * (width + 2)
         if found < 0 or rows[base + width + 1] & (FACT | KEPT) != FACT:
             continue
