@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtbot.datalog.language.clause_syntax import NamedTerm
 from rtbot.datalog.language.fact_files import read_fact_file, read_limit
+from rtbot.datalog.language.rule_draft import LOCAL
 from rtbot.datalog.program import Column
 
 if TYPE_CHECKING:
@@ -30,12 +32,16 @@ HIDDEN = "@"
 
 @dataclass(slots=True)
 class RelationEntry:
-    """What is known of a relation; a column without a type gets one by inference."""
+    """What is known of a relation; a column without a type gets one by inference.
+
+    `names` are those of its columns if it is not declared.
+    """
 
     name: str
     columns: tuple[Column | None, ...]
     span: SourceSpan
     is_declared: bool
+    names: tuple[str, ...] = ()
     reads: list[FactFile] = field(default_factory=list)
     writes: list[FactFile] = field(default_factory=list)
     is_input: bool = False
@@ -119,6 +125,8 @@ class RelationTable:
             entry.prints_size = True
         elif directive.kind == "limitsize":
             entry.limit = read_limit(self.source, directive)
+        elif directive.parameters.get("IO", ("",))[0] == "stdoutprintsize":
+            entry.prints_size = True
         else:
             file = read_fact_file(self.source, directive)
             if directive.kind == "input":
@@ -153,6 +161,18 @@ class RelationTable:
         if 0 < count < width:
             hint += "; write _ for any value"
         self.source.report_at("RT505", atom.span, message, hint)
+
+    def name_columns(self, head: AtomSyntax) -> None:
+        """Name the columns of a relation without a declaration by the variables of a head."""
+        entry = self.entries.get(head.relation)
+        if entry is None or entry.is_declared or entry.names:
+            return
+        given = [term.name if isinstance(term, NamedTerm) else "" for term in head.arguments]
+        plain = [LOCAL not in name and name and given.count(name) == 1 for name in given]
+        entry.names = tuple(
+            name if fits else f"c{place + 1}"
+            for place, (name, fits) in enumerate(zip(given, plain, strict=True))
+        )
 
     def report_undeclared(self, name: str, span: SourceSpan) -> None:
         """Note a relation that is not declared."""
