@@ -1,4 +1,4 @@
-"""The files of a program: facts, which `.input` lines name, and results, which `.output` lines do."""
+"""The files of a program: facts, which `.input` lines name, and results, for `.output` lines."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_bad_transactions_can_be_discarded():
     graph = rtbot.load({**OVERFLOW, "io": {"on_bad_transaction": "discard"}})
     result = graph.run({"n": ROWS}, compiled=False)
     found = result["twice_low"]
-    assert list(zip(*(found[name].tolist() for name in ("t", "weight", "c1")), strict=True)) == [
+    assert list(zip(*(found[name].tolist() for name in ("t", "weight", "x")), strict=True)) == [
         (1, 1, 5),
         (3, -1, 5),
         (3, 1, 9),
@@ -182,7 +182,7 @@ def test_a_limit_makes_the_transaction_bad_and_taking_back_knows_none():
             "inputs": {"n": {"changes": {"x": "integer"}}},
             "operators": {
                 "up": {"type": "Datalog", "in": "n", "rules": rules, "max_iterations": 20},
-                "late": {"type": "Select", "in": "up.m", "fields": {"y": "10 // (c1 - 90)"}},
+                "late": {"type": "Select", "in": "up.m", "fields": {"y": "10 // (x - 90)"}},
             },
             "outputs": ["up.m", "late"],
             "io": {"on_bad_transaction": "discard"},
@@ -191,7 +191,7 @@ def test_a_limit_makes_the_transaction_bad_and_taking_back_knows_none():
     rows = [[1, 1, {"x": 95}], [2, 1, {"x": 50}], [3, 1, {"x": 90}], [4, 1, {"x": 93}]]
     found = graph.run({"n": rows}, compiled=False)["up_m"]
     assert found["t"].tolist() == [1] * 6 + [4] * 2
-    assert found["c1"].tolist() == [95, 96, 97, 98, 99, 100, 93, 94]
+    assert found["x"].tolist() == [95, 96, 97, 98, 99, 100, 93, 94]
 
 
 def test_rules_without_end_before_any_row_are_an_error():
