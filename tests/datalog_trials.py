@@ -310,8 +310,35 @@ class Trial:
             assert to_set(added) == rows - self.before[name], f"{name}: added"
             self.before[name] = rows
         self.facts = facts
+        if rng.random() < 0.2:
+            self.explain_rows(expected)
         if rng.random() < 0.1:
             self.move()
+
+    def explain_rows(self, expected: dict) -> None:
+        """Derivations of some rows go down to facts, through rows that are there."""
+        names = [name for name in expected if expected[name]]
+        known: set = set()
+        for name in self.rng.sample(names, min(2, len(names))):
+            self.explain(name, self.rng.choice(sorted(expected[name])), expected, (), known)
+
+    def explain(self, name: str, row: tuple, expected: dict, above: tuple, known: set) -> None:
+        assert (name, row) not in above, "a row that is its own reason"
+        if (name, row) in known:
+            return
+        derivation = self.evaluation.derive(name, np.array(row, np.int64))
+        assert derivation is not None
+        assert derivation.values == row
+        if derivation.rule is None:
+            assert row in self.facts[name] or Fact(name, row, SPAN) in self.program.facts
+        for part in derivation.body:
+            if part.kind == "row":
+                assert part.values in expected[part.relation]
+                self.explain(part.relation, part.values, expected, (*above, (name, row)), known)
+            elif part.kind == "absent":
+                pairs = [zip(part.values, other, strict=True) for other in expected[part.relation]]
+                assert not any(all(a in (None, b) for a, b in pair) for pair in pairs)
+        known.add((name, row))
 
     def refuse(self, words: dict) -> None:
         """A commit that fails leaves everything as it was."""
