@@ -1,4 +1,4 @@
-"""Updates of Datalog by ranked support over sets of tuples: the rules of counting, slow and obvious.
+"""Updates of Datalog by ranked support over sets of tuples: the rules of counting, slow, obvious.
 
 Every row that is in has a rank, from a counter that never goes back, and the number of its
 derivations whose rows of the same stratum all have lower ranks. What evaluation does in loops over
