@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbot.core.errors import Problem
     from rtbot.core.source_span import SourceSpan
 
 NUMBER, UNSIGNED, FLOAT, SYMBOL = "number", "unsigned", "float", "symbol"
@@ -46,7 +47,7 @@ class FactFile:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation. A limit is the most rows at which its stratum stops, None without `.limitsize`.
+    """A relation. An epoch in which it has more rows than its limit fails.
 
     A name with `@` is that of a relation that the language made for a `range`.
     """
@@ -180,9 +181,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program. Relations of a stratum depend on each other and on those of earlier strata."""
+    """A program. Relations of a stratum depend on each other and on those of earlier strata.
+
+    `warnings` are what is odd in it, in the order of the text.
+    """
 
     relations: Mapping[str, Relation]
     facts: tuple[Fact, ...]
     rules: tuple[Rule, ...]
     strata: tuple[tuple[str, ...], ...]
+    warnings: tuple[Problem, ...] = ()

@@ -21,7 +21,7 @@ from rtbot.datalog.program import (
 
 NAN = math.nan
 LIMITS = {"number": (-(2**63), 2**63 - 1), "unsigned": (0, 2**64 - 1)}
-ROWS_MAX = 100_000
+ROWS_MAX, TEXT_MAX = 100_000, 1_000_000
 COMPARE = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -36,7 +36,7 @@ class NoResultError(Exception):
     """An operation has no result, or there are too many rows: the epoch fails."""
 
 
-def evaluate(program, inputs=()):
+def evaluate(program, inputs=(), rows_max=ROWS_MAX):
     """Return the rows of every relation; `inputs` are rows by relation."""
     rows = {name: set() for name in program.relations}
     for name, given in dict(inputs).items():
@@ -49,11 +49,11 @@ def evaluate(program, inputs=()):
         while size != (size := sum(len(rows[name]) for name in stratum)):
             for rule in rules:
                 rows[rule.relation] |= set(derive(rule, rows))
-            if size > ROWS_MAX:
+            if size > rows_max:
                 raise NoResultError("too many rows")
         for name in stratum:
             limit = program.relations[name].limit
-            if rules and limit is not None and len(rows[name]) >= limit:
+            if rules and limit is not None and len(rows[name]) > limit:
                 raise NoResultError(f"the limit of {name}")
     return rows
 
@@ -376,8 +376,14 @@ def cut(text, start, length):
     return text[start:] if length < 0 else text[start : start + length]
 
 
+def join(*texts):
+    if sum(map(len, texts)) > TEXT_MAX:
+        raise NoResultError("too long a text")
+    return "".join(texts)
+
+
 TEXTS = {
-    "cat": lambda *texts: "".join(texts),
+    "cat": join,
     "strlen": len,
     "substr": cut,
 }

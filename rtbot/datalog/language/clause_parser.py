@@ -24,6 +24,7 @@ from rtbot.datalog.language.functor_signatures import (
     CONSTRAINTS,
     FUNCTORS,
     REFUSED_FUNCTORS,
+    SHORT_CONVERSIONS,
 )
 from rtbot.datalog.language.token_reader import TokenReader
 
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from rtbot.datalog.language.program_tokens import ProgramToken
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-OPERATIONS_MAX = 150
+OPERATIONS_MAX, LITERALS_MAX = 150, 1_000
+"""So many operations may a term have, so many parts a body."""
+
 _POWERS = {
     "lor": 1,
     "lxor": 2,
@@ -66,6 +69,7 @@ class ClauseParser(TokenReader):
 
     def read_clause(self) -> ClauseSyntax:
         """Read a fact or a rule."""
+        self.operations = 0
         first = self.token
         heads = [self.read_atom("head")]
         if self.is_sign("<="):
@@ -85,7 +89,7 @@ class ClauseParser(TokenReader):
         before = self.tokens[self.at - 1]
         starts = self.token.kind == "directive" or self.starts_line()
         if self.token.kind == "end" or starts:
-            self.fail(before, "the clause has no '.' at its end", f"write {before.text}.")
+            self.fail(before, "the clause has no '.' at its end", "write a . here")
         if not is_rule and self.is_sign(":", "<", "="):
             self.fail_expected("'.' or ':-'", "after the head", "a rule is head :- body.")
         expected = "',' ';' or '.'" if is_rule else "'.' ':-' or ','"
@@ -94,6 +98,8 @@ class ClauseParser(TokenReader):
     def suggest_joint(self) -> str:
         """Return a hint for what is in place of the sign behind a part of a clause."""
         words = {"and": "write , for and", "or": "write ; for or", "if": "write :- for if"}
+        if self.is_sign(")"):
+            return "a ( is missing"
         return words.get(self.token.text.lower(), "")
 
     def starts_line(self) -> bool:
@@ -113,6 +119,9 @@ class ClauseParser(TokenReader):
         parts = [read_part()]
         while self.take_sign(sign):
             parts.append(read_part())
+            if len(parts) > LITERALS_MAX:
+                message = f"a body of more than {LITERALS_MAX:,} parts"
+                self.fail(first, message, "divide it into relations", "RT513")
         if len(parts) == 1:
             return parts[0]
         return JunctionSyntax(tuple(parts), sign == ";", self.span(first))
@@ -148,7 +157,8 @@ class ClauseParser(TokenReader):
             return self.read_word_constraint()
         if first.kind == "name" and first.text not in RESERVED:
             follower = self.look(1)
-            if follower.kind == "sign" and follower.text in ("(", "."):
+            dotted = follower.text == "." and self.look(2).start == first.end + 1
+            if follower.kind == "sign" and (follower.text == "(" or dotted):
                 return self.read_atom("body")
         return self.read_comparison()
 
@@ -156,7 +166,7 @@ class ClauseParser(TokenReader):
         """Return whether what begins with `(` is a body and not a term."""
         closed = self.closing.get(self.at)
         if closed is None:
-            self.fail(self.token, "a ( without its )")
+            self.fail_unclosed("a ( without its )")
         follower = self.tokens[closed + 1]
         ends = ("sign", ",.;)}")
         return follower.kind == "end" or (follower.kind == ends[0] and follower.text in ends[1])
@@ -217,12 +227,13 @@ class ClauseParser(TokenReader):
         joined = self.is_sign(".") and dot.start == first.end and name.start == dot.end
         if joined and name.kind == "name" and self.look(2).text in "(.":
             message = f"{first.text}.{name.text}: components are not in this version"
+            self.at += 2
             self.fail(first, message, "write the relations of the component out", "RT502")
 
     def read_arguments(self, opened: str) -> tuple[TermSyntax, ...]:
         """Read terms in parentheses."""
         if self.at not in self.closing and self.is_sign("("):
-            self.fail(self.token, f"{opened} is not closed", "a ) is missing")
+            self.fail_unclosed(f"{opened} is not closed", "a ) is missing")
         self.expect("(", "")
         if self.take_sign(")"):
             return ()
@@ -239,19 +250,22 @@ class ClauseParser(TokenReader):
         self.enter()
         first = self.token
         left = self.read_prefix()
-        for count in range(OPERATIONS_MAX + 1):
-            sign = self.token
-            own = _POWERS.get(sign.text, -1) if sign.kind in ("sign", "name") else -1
-            if own <= power:
-                self.leave()
-                return left
-            if count == OPERATIONS_MAX:
-                break
-            self.take()
+        while (own := self.get_power()) > power:
+            self.operations += 1
+            if self.operations > OPERATIONS_MAX:
+                message = f"a clause with more than {OPERATIONS_MAX} operations"
+                self.fail(first, message, "divide it", "RT513")
+            sign = self.take()
             right = self.read_term(own - 1 if own == _POWER else own)
             name = _SAME.get(sign.text, sign.text)
             left = CallTerm(name, (left, right), self.span(first))
-        return self.fail(first, f"more than {OPERATIONS_MAX} operations in a row", "", "RT513")
+        self.leave()
+        return left
+
+    def get_power(self) -> int:
+        """Return how tightly the operation that is next binds, 0 if it is none."""
+        token = self.token
+        return _POWERS.get(token.text, 0) if token.kind in ("sign", "name") else 0
 
     def read_prefix(self) -> TermSyntax:
         """Read a term with a minus, `bnot` or `lnot` before it, or without."""
@@ -294,7 +308,10 @@ class ClauseParser(TokenReader):
         if token.text in _REFUSED_SIGNS and token.kind == "sign":
             what, hint = _REFUSED_SIGNS[token.text]
             self.fail(token, f"{what} are not in this version", hint, "RT502")
-        hint = "negation is for atoms and comparisons" if token.text == "!" else ""
+        before = self.tokens[self.at - 1].text
+        hint = {",": "leave the , before it out", ":-": "a fact is head."}.get(before, "")
+        if token.text == "!":
+            hint = "negation is for atoms and comparisons"
         return self.fail_expected("a term", "", hint)
 
     def make_number(self, value: float, kind: str, first: ProgramToken) -> LiteralTerm:
@@ -339,7 +356,8 @@ class ClauseParser(TokenReader):
 
     def fail_functor(self, token: ProgramToken) -> NoReturn:
         """Note a call of something that is no functor."""
-        hint = suggest_name(token.text, FUNCTORS) or "an atom is no term: bind its columns first"
+        hint = suggest_name(token.text, FUNCTORS)
+        hint = hint or "the functors are " + ", ".join(sorted(FUNCTORS - SHORT_CONVERSIONS))
         self.fail(token, f"there is no functor {token.text!r}", hint, "RT510")
 
     def has_comma(self, opened: int) -> bool:
@@ -365,19 +383,20 @@ class ClauseParser(TokenReader):
         """Read `count : { body }` or `sum term : { body }`."""
         first = self.take()
         form = f"{first.text} {'' if first.text == 'count' else 'x '}: {{ p(x) }}"
+        if first.text == "count" and not self.is_sign(":") and self.token.kind != "end":
+            self.fail(first, "count takes no value", f"write {form}", "RT510")
         value = None if self.is_sign(":") else self.read_term()
         if self.is_sign(",") or not self.is_sign(":"):
             self.fail_expected("':'", f"after {first.text}", f"write {form}")
-        if (value is None) != (first.text == "count"):
-            wanted = "takes no value" if first.text == "count" else "needs a value"
-            self.fail(first, f"{first.text} {wanted}", f"write {form}", "RT510")
+        if value is None and first.text != "count":
+            self.fail(first, f"{first.text} needs a value", f"write {form}", "RT510")
         self.take()
         if not self.is_sign("{"):
             if self.token.kind != "name":
                 self.fail_expected("'{'", f"after {first.text} :", f"write {form}")
             return AggregateTerm(first.text, value, self.read_atom("body"), self.span(first))
         if self.at not in self.closing:
-            self.fail(self.token, "a { without its }")
+            self.fail_unclosed("a { without its }")
         self.take()
         self.enter()
         body = self.read_any()

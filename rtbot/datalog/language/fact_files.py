@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MEDIA = {
     "input": {"file": "file", "stdin": "stdin"},
-    "output": {"file": "file", "stdout": "stdout", "stdoutprintsize": "stdout"},
+    "output": {"file": "file", "stdout": "stdout"},
 }
 _PARAMETERS = ("IO", "filename", "delimiter", "headers", "rfc4180", "compress", "columns")
 _IGNORED = ("name", "operation", "attributeNames", "types", "relation")
@@ -28,7 +28,8 @@ def read_fact_file(source: ProgramText, directive: DirectiveSyntax) -> FactFile:
         shown = " or ".join(dict.fromkeys(known))
         message = f"IO={medium} is not in this version"
         source.report_at("RT502", span, message, f"for .{directive.kind} it is {shown}")
-    found: dict[str, Any] = {"medium": known.get(str(medium), "file")}
+        return FactFile()
+    found: dict[str, Any] = {"medium": known[str(medium)]}
     for name, (value, place) in given.items():
         if name not in _PARAMETERS:
             if name not in _IGNORED:

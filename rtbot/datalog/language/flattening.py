@@ -30,6 +30,7 @@ from rtbot.datalog.language.token_reader import ClauseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import NoReturn
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.datalog.language.clause_syntax import BodySyntax, ClauseSyntax, TermSyntax
@@ -51,6 +52,8 @@ def flatten_clause(source: ProgramText, clause: ClauseSyntax) -> list[RuleDraft]
         bodies: list[list[Signed]] = [[]]
         if clause.body is not None:
             bodies = _divide(source, clause.body, negated=False)
+        if len(bodies) * len(clause.heads) > ALTERNATIVES_MAX:
+            _refuse_size(source, clause.span)
         flattener = _Flattener(source)
         return [
             flattener.flatten(clause, head, literals)
@@ -75,13 +78,16 @@ def _divide(source: ProgramText, body: BodySyntax, *, negated: bool) -> list[lis
             found: list[list[Signed]] = [[]]
             for part in parts:
                 if len(found) * len(part) > ALTERNATIVES_MAX:
-                    message = f"a body with more than {ALTERNATIVES_MAX} alternatives"
-                    hint = "make a relation of a part of it"
-                    source.report_at("RT513", body.span, message, hint)
-                    raise ClauseError
+                    _refuse_size(source, body.span)
                 found = [left + right for left in found for right in part]
             return found
     return [[(body, negated)]]
+
+
+def _refuse_size(source: ProgramText, span: SourceSpan) -> NoReturn:
+    message = f"a rule of more than {ALTERNATIVES_MAX:,} alternatives"
+    source.report_at("RT513", span, message, "make a relation of a part of the body")
+    raise ClauseError
 
 
 class _Flattener:
@@ -142,7 +148,7 @@ class _Flattener:
         if negated and operator in OPPOSITES:
             operator, negated = OPPOSITES[operator], False
         sides = [literal.left, literal.right]
-        if operator == "=":
+        if operator == "=" and not all(isinstance(side, AnyTerm) for side in sides):
             sides = [self.make_variable(s.span) if isinstance(s, AnyTerm) else s for s in sides]
             scope = {**scope, **{s.name: s.name for s in sides if isinstance(s, NamedTerm)
                                  and s.name not in scope}}  # fmt: skip
@@ -191,10 +197,22 @@ class _Flattener:
         body.append(DraftRange(target, arguments, term.span))
         return target
 
+    def warn_of_hiding(self, term: AggregateTerm, hidden: set[str]) -> None:
+        """Note variables of a larger value that are not those of the rule around it."""
+        for variable in list_variables(term.value):
+            if variable.name in hidden and not isinstance(term.value, NamedTerm):
+                message = f"{variable.name} in this {term.how} is another variable than outside"
+                hint = "what is aggregated has variables of its own: rename it, and add an ="
+                self.source.report_at("RT196", variable.span, message, hint)
+
     def flatten_aggregate(
         self, term: AggregateTerm, scope: Mapping[str, str], body: list[DraftLiteral]
     ) -> NamedTerm:
-        """Add an aggregate; variables of its body that the scope has not are its own."""
+        """Add an aggregate, and return its result.
+
+        Variables of its body are its own if the scope has none of their names, or if they are in
+        what is aggregated: `x = min x : { p(x) }` has two variables.
+        """
         alternatives = _divide(self.source, term.body, negated=False)
         if len(alternatives) != 1:
             message = f"';' and true or false in the body of {term.how} are not in this version"
@@ -202,11 +220,10 @@ class _Flattener:
             self.source.report_at("RT502", term.span, message, hint)
             raise ClauseError
         names = _list_visible(alternatives[0])
-        own = set(names)
-        if term.value is not None:
-            own |= {v.name for v in list_variables(term.value)}
+        valued = {variable.name for variable in list_variables(term.value)}
+        self.warn_of_hiding(term, names & valued & scope.keys())
         inner = dict(scope)
-        for name in sorted(own - scope.keys()):
+        for name in sorted((names & valued) | ((names | valued) - scope.keys())):
             self.made += 1
             inner[name] = f"{name}{LOCAL}{self.made}"
         inside: list[DraftLiteral] = []

@@ -31,17 +31,18 @@ def _convert(name: str, given: frozenset[str], target: str) -> FunctorSignature:
 
 _ANY_NUMBER = 1_000
 _TEXT, _WHOLE = frozenset({SYMBOL}), frozenset({NUMBER})
-_BOTH = ["+", "-", "*", "/", "^"]
+_BOTH = ["-", "*", "/", "^"]
 _BITS = ["%", "band", "bor", "bxor", "bshl", "bshr", "bshru", "land", "lor", "lxor"]
 SIGNATURES = {
     **{name: FunctorSignature(name, 2, 2, (SAME,), SAME, NUMERIC) for name in _BOTH},
     **{name: FunctorSignature(name, 2, 2, (SAME,), SAME, INTEGRAL) for name in _BITS},
     **{name: FunctorSignature(name, 1, 1, (SAME,), SAME, INTEGRAL) for name in ("bnot", "lnot")},
+    "+": FunctorSignature("+", 2, 2, (SAME,), SAME),
     "neg": FunctorSignature("neg", 1, 1, (SAME,), SAME, frozenset({NUMBER, FLOAT})),
     "min": FunctorSignature("min", 2, _ANY_NUMBER, (SAME,), SAME),
     "max": FunctorSignature("max", 2, _ANY_NUMBER, (SAME,), SAME),
     "range": FunctorSignature("range", 2, 3, (SAME,), SAME, NUMERIC),
-    "cat": FunctorSignature("cat", 2, _ANY_NUMBER, (_TEXT,), _TEXT),
+    "cat": FunctorSignature("cat", 1, _ANY_NUMBER, (_TEXT,), _TEXT),
     "strlen": FunctorSignature("strlen", 1, 1, (_TEXT,), _WHOLE),
     "substr": FunctorSignature("substr", 3, 3, (_TEXT, _WHOLE), _TEXT),
     "to_string": _convert("to_string", EVERY, SYMBOL),
@@ -57,6 +58,8 @@ SIGNATURES = {
 }
 FUNCTORS = {name for name in SIGNATURES if name[0].isalpha() and name != "neg"}
 """Names that are no relations."""
+
+SHORT_CONVERSIONS = {"itof", "itou", "utof", "utoi", "ftoi", "ftou"}
 
 CONSTRAINTS = ("match", "contains")
 AGGREGATES = ("count", "sum", "min", "max", "mean")

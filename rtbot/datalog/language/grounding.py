@@ -13,6 +13,7 @@ from rtbot.datalog.language.rule_draft import (
     DraftNegation,
     DraftRange,
     list_own_variables,
+    list_terms,
     list_variables,
     rename_aggregate,
     rename_literal,
@@ -95,36 +96,46 @@ def _list_wildcards(terms: Iterable[TermSyntax]) -> Iterator[AnyTerm]:
 
 def _add_witnesses(body: Sequence[DraftLiteral], head: AtomSyntax) -> tuple[DraftLiteral, ...]:
     """Return a body with a copy of the body of each `min` and `max` that has witnesses."""
-    grounded = find_grounded(body, frozenset())
     used = {v.name for term in head.arguments for v in list_variables(term)}
     used |= {v.name for literal in body for v in list_own_variables(literal)}
+    wanted = used - find_grounded(body, frozenset())
     found: list[DraftLiteral] = []
     for number, literal in enumerate(body):
-        witnesses: set[str] = set()
-        if isinstance(literal, DraftAggregate) and literal.how in ("min", "max"):
-            witnesses = set(literal.outer) & used - grounded
-            inside = find_grounded(literal.body, frozenset(literal.outer) - witnesses)
-            witnesses &= inside
-        if not witnesses:
+        if wanted and isinstance(literal, DraftAggregate) and literal.how in ("min", "max"):
+            found += _find_witnesses(literal, wanted, number)
+        else:
             found.append(literal)
-            continue
-        assert isinstance(literal, DraftAggregate)
-        found += _copy_body(literal, witnesses, number)
     return tuple(found)
 
 
-def _copy_body(literal: DraftAggregate, witnesses: set[str], number: int) -> Iterator[DraftLiteral]:
-    """Yield an aggregate without its witnesses, its body again, and that it has the value."""
+def _find_witnesses(
+    literal: DraftAggregate, wanted: set[str], number: int
+) -> Iterator[DraftLiteral]:
+    """Yield an aggregate, and what looks up the rows that have its value if one is wanted.
+
+    A witness is a variable of the rule, or what is aggregated, which has a name of its own.
+    """
     assert literal.value is not None
-    apart = {name: f"{show_name(name)}{LOCAL}w{number}" for name in sorted(witnesses)}
-    outer = tuple(name for name in literal.outer if name not in witnesses)
+    shared = set(literal.outer) & wanted
+    values = {v.name for v in list_variables(literal.value) if LOCAL in v.name}
+    hidden = {name: show_name(name) for name in values if show_name(name) in wanted}
+    inside = find_grounded(literal.body, frozenset(literal.outer) - shared)
+    shared &= inside
+    hidden = {name: shown for name, shown in hidden.items() if name in inside}
+    if not shared and not hidden:
+        yield literal
+        return
+    apart = {name: f"{show_name(name)}{LOCAL}w{number}" for name in sorted(shared)}
+    outer = tuple(name for name in literal.outer if name not in shared)
     yield replace(rename_aggregate(literal, apart), target=literal.target, outer=outer)
     names = {v.name for each in walk_literals(literal.body) for v in list_own_variables(each)}
     again = {name: f"{name}{LOCAL}w{number}" for name in sorted(names - set(literal.outer))}
+    again |= hidden
     for each in literal.body:
         yield rename_literal(each, again)
-    value = rename_term(literal.value, again)
-    yield DraftComparison("=", value, literal.target, False, literal.span)
+    yield DraftComparison(
+        "=", rename_term(literal.value, again), literal.target, False, literal.span
+    )
 
 
 def _check_level(
@@ -135,10 +146,12 @@ def _check_level(
     value: TermSyntax | None = None,
 ) -> None:
     """Note the variables and wildcards of a body that have no value."""
+    targets = {each.target.name for each in body if isinstance(each, DraftAggregate)}
+    follows = find_grounded(body, grounded | targets)  # these wait for an aggregate only
     noted: set[str] = set()
     for literal in sorted(body, key=lambda each: isinstance(each, DraftNegation)):
         for variable in list_own_variables(literal):
-            if variable.name not in grounded and variable.name not in noted:
+            if variable.name not in follows and variable.name not in noted:
                 noted.add(variable.name)
                 _report_ungrounded(source, variable, body, literal)
         _check_wildcards(source, literal)
@@ -146,7 +159,7 @@ def _check_level(
             _check_aggregate(source, literal, grounded, noted)
     terms = [*(head.arguments if head else ()), *([value] if value is not None else [])]
     for variable in (v for term in terms for v in list_variables(term)):
-        if variable.name not in grounded and variable.name not in noted:
+        if variable.name not in follows and variable.name not in noted:
             noted.add(variable.name)
             _report_ungrounded(source, variable, body, None)
 
@@ -165,15 +178,15 @@ def _check_aggregate(
     for name in literal.outer:
         if name not in grounded and name not in noted:
             noted.add(name)
-            message = f"the variable {show_name(name)} is only in the body of {literal.how}"
+            message = f"the variable {show_name(name)} has no value outside of this {literal.how}"
             hint = "an atom outside of the braces must have it, or rename it inside of them"
             source.report_at("RT508", literal.span, message, hint)
 
 
 def _check_wildcards(source: ProgramText, literal: DraftLiteral) -> None:
     """Note wildcards where a value is needed."""
-    if isinstance(literal, DraftComparison):
-        for wildcard in _list_wildcards([literal.left, literal.right]):
+    if isinstance(literal, DraftComparison | DraftRange):
+        for wildcard in _list_wildcards(list_terms(literal)):
             source.report_at("RT508", wildcard.span, "a wildcard has no value here",
                              "_ is for columns of atoms")  # fmt: skip
 
@@ -188,7 +201,11 @@ def _report_ungrounded(
     name = show_name(variable.name)
     if name.startswith("_") and LOCAL in variable.name:
         return
-    if isinstance(literal, DraftNegation):
+    inside = {each.name for own in walk_literals(body) for each in list_own_variables(own)}
+    if any(show_name(each) == name for each in inside if LOCAL in each):
+        message = f"the variable {name} has a value only inside of an aggregate"
+        hint = "an atom outside of the braces must have it, or write the result of the aggregate"
+    elif isinstance(literal, DraftNegation):
         message = f"the variable {name} is only in a negation"
         hint = "write _ for any value, or give it a value in an atom without !"
     elif not body:

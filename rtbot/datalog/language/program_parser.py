@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 QUALIFIERS = ("inline", "no_inline", "magic", "no_magic", "btree", "brie", "overridable")
 """What a declaration may say that changes no result."""
 
+_DIRECTIVES_BEHIND = ("input", "output", "printsize")
+"""What old programs write behind a declaration in place of a directive."""
+
 _REFUSED_QUALIFIERS = {
     "eqrel": "write the rules of an equivalence relation out",
     "btree_delete": "it is for subsumption",
     "choice": "what is chosen depends on the order of evaluation",
-    "input": "write .input {0}",
-    "output": "write .output {0}",
-    "printsize": "write .printsize {0}",
 }
 _REFUSED_DIRECTIVES = {
     "comp": "components are not in this version; write their relations and rules out",
@@ -67,6 +67,8 @@ class ProgramParser(ClauseParser):
             self.source.is_partial = True
             self.take()
             self.fail(self.token, f"there is no directive .{self.token.text}", hint)
+        elif token.text == "?" and self.look(1).text == "-":
+            self.fail(token, "a program has no queries", "write a relation, and .output for it")
         else:
             self.program.clauses.append(self.read_clause())
 
@@ -121,13 +123,16 @@ class ProgramParser(ClauseParser):
             names.append(self.read_new_name("relation"))
         try:
             columns = self.read_columns(names[-1])
-            self.read_qualifiers(names[-1])
+            directives = self.read_qualifiers(names[-1])
         except ClauseError:
             self.program.broken.update(name.text for name in names)
             raise
         for name in names:
             span = self.source.locate(name.start, name.end - name.start)
             self.program.relations.append(RelationSyntax(name.text, columns, span))
+            self.program.directives += [
+                DirectiveSyntax(kind, name.text, {}, span) for kind in directives
+            ]
 
     def read_new_name(self, what: str) -> ProgramToken:
         """Read a name that is declared."""
@@ -146,9 +151,9 @@ class ProgramParser(ClauseParser):
         columns = [self.read_column()]
         while self.take_sign(","):
             columns.append(self.read_column())
-        if self.token.kind == "name" or self.is_sign(";"):
-            self.fail_expected("','", "between columns")
-        self.expect(")", f"to close {name.text}(")
+        if not self.is_sign(")"):
+            self.fail_expected("',' or ')'", f"behind a column of {name.text}")
+        self.take()
         return tuple(columns)
 
     def read_column(self) -> ColumnSyntax:
@@ -171,19 +176,26 @@ class ProgramParser(ClauseParser):
             self.source.locate(first.start, first.end - first.start),
         )
 
-    def read_qualifiers(self, name: ProgramToken) -> None:
-        """Read words behind a declaration."""
+    def read_qualifiers(self, name: ProgramToken) -> list[str]:
+        """Read words behind a declaration; return those that are directives."""
+        found: list[str] = []
         while self.token.kind == "name" and not self.is_clause():
             word = self.token
+            known = word.text in (*QUALIFIERS, *_DIRECTIVES_BEHIND, *_REFUSED_QUALIFIERS)
+            if self.starts_line() and not known:
+                return found
+            if word.text in _DIRECTIVES_BEHIND:
+                found.append(word.text)
             if word.text in _REFUSED_QUALIFIERS:
                 self.program.broken.add(name.text)
-                hint = _REFUSED_QUALIFIERS[word.text].format(name.text)
+                hint = _REFUSED_QUALIFIERS[word.text]
                 shown = "choice-domain" if word.text == "choice" else word.text
                 self.fail(word, f"{shown} is not in this version", hint, "RT502")
-            if word.text not in QUALIFIERS:
+            if not known:
                 self.fail(word, f"unknown qualifier {word.text!r} of {name.text}",
                           "known are " + ", ".join(QUALIFIERS))  # fmt: skip
             self.take()
+        return found
 
     def is_clause(self) -> bool:
         """Return whether a clause is next."""

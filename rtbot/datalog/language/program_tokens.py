@@ -18,6 +18,7 @@ DIRECTIVES = (
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
     |(?P<hash>\#(?:\\\r?\n|[^\n])*)
+    |(?P<unclosed>/\*)
     |(?P<address>[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)
     |(?P<number>0[xX][0-9a-zA-Z_]*|0[bB][0-9a-zA-Z_]*
         |[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?)?[A-Za-z_0-9]*)
@@ -25,6 +26,8 @@ _TOKEN = re.compile(
     |(?P<name>[A-Za-z_?][A-Za-z0-9_?]*)
     |(?P<functor>@[A-Za-z_][A-Za-z0-9_]*)
     |(?P<directive>\.(?:DIRECTIVES)\b)
+    |(?P<quoted>'[^'\n]*'|[\u201c\u201d][^\u201c\u201d\n]*[\u201c\u201d])
+    |(?P<foreign>==|<>|&&|\|\|)
     |(?P<sign>:-|<:|<=|>=|!=|\*\*|[-+*/%^&|=<>!(),.:;{}\[\]$])
     |(?P<other>.)""".replace("DIRECTIVES", "|".join(DIRECTIVES)),
     re.VERBOSE | re.DOTALL,
@@ -33,33 +36,42 @@ _NUMBER = re.compile(
     r"(?P<whole>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)(?P<unsigned>u?)"
     r"|(?P<float>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
 )
-_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'"}
+_ESCAPES = {
+    **{sign: sign for sign in ('"', "'", "\\")},
+    **dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)),
+}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _HINTS = {
     '"': 'a text ends with " on the line on which it begins',
     "'": 'a text is in double quotes: "text"',
-    "/": "",
     **dict.fromkeys("\u201c\u201d\u2018\u2019", 'a text is in straight double quotes: "text"'),
-    "\u2190": "write :-",
-    "\u00ac": "write ! for not",
-    "\u2260": "write !=",
-    "\u2264": "write <=",
-    "\u2265": "write >=",
-    "\u2227": "write , for and",
-    "\u2228": "write ; for or",
-    "~": "write ! for not",
 }
-_FOLLOWED = {"==": "write = to compare", "<>": "write != to compare", "&&": "write , for and",
-             "||": "write ; for or"}  # fmt: skip
+_FOREIGN = {
+    "==": "=",
+    "<>": "!=",
+    "&&": ",",
+    "||": ";",
+    "\u2190": ":-",
+    "\u00ac": "!",
+    "~": "!",
+    "\u2260": "!=",
+    "\u2264": "<=",
+    "\u2265": ">=",
+    "\u2227": ",",
+    "\u2228": ";",
+}
+"""Signs of other languages, and what they are here."""
+
 DIGITS_MAX = 400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProgramToken:
     """A part of a program. `value` is what a number or a text means; `end` is behind the last.
 
     Kinds: name, directive (`text` without the dot), functor, whole, unsigned, float, text, sign,
-    end.
+    end, and bad for what has been noted as a problem.
     """
 
     kind: str
@@ -76,39 +88,45 @@ def split_program(source: ProgramText) -> list[ProgramToken]:
         kind, text, start = str(found.lastgroup), found.group(), found.start()
         if kind == "space":
             continue
-        if kind in ("hash", "address", "other"):
-            _refuse_part(source, kind, text, start)
-            if text == '"' or source.text.startswith("/*", start):
-                break
+        if kind == "hash":
+            _refuse_preprocessor(source, text, start)
             continue
         token = ProgramToken(kind, text, start, found.end())
+        if kind in ("foreign", "other") and text in _FOREIGN:
+            hint = f"write {_FOREIGN[text]}"
+            source.report("RT501", start, len(text), f"{text!r} is not part of a program", hint)
+            token = ProgramToken("sign", _FOREIGN[text], start, found.end())
+        elif kind in ("unclosed", "quoted", "other"):
+            _refuse_part(source, text, start)
+            token = ProgramToken("bad", text, start, found.end())
         tokens.append(_read_token(source, token))
-    _check_pairs(source, tokens)
+        if text in ('"', "/*"):
+            break
     size = len(source.text)
     tokens.append(ProgramToken("end", "the end of the program", size, size))
     return tokens
 
 
-def _refuse_part(source: ProgramText, kind: str, text: str, start: int) -> None:
+def _refuse_preprocessor(source: ProgramText, text: str, start: int) -> None:
+    """Note a line for the preprocessor."""
+    source.is_partial = True
+    word = "".join(text[1:].split(maxsplit=1)[:1])
+    hint = "run the preprocessor first, as in: cpp -P PROGRAM.dl > PLAIN.dl"
+    length = len(text.partition("\n")[0].rstrip())
+    source.report("RT502", start, length, f"#{word}: a program has no preprocessor", hint)
+
+
+def _refuse_part(source: ProgramText, text: str, start: int) -> None:
     """Note a part that is no token."""
-    if kind == "hash":
-        source.is_partial = True
-        word = text[1:].split(maxsplit=1)[:1]
-        hint = "run the preprocessor first, as in: cpp -P PROGRAM.dl > PLAIN.dl"
-        message = f"#{''.join(word)}: a program has no preprocessor"
-        source.report("RT502", start, len(text.partition("\n")[0].rstrip()), message, hint)
-        return
-    if kind == "address":
-        parts = [int(part) for part in text.split(".") if len(part) <= 3]
-        value = sum(part << 8 * place for place, part in enumerate(reversed(parts)))
-        hint = f"write the number {value}" if len(parts) == 4 else ""
-        source.report("RT502", start, len(text), "an address of the internet as a number", hint)
-        return
-    if text == '"':
+    if text == "/*":
+        hint = "a comment ends with */"
+        source.report("RT501", start, 2, "a comment that is not closed", hint)
+    elif text == '"':
         source.report("RT501", start, 1, "a text that is not closed", _HINTS['"'])
-        return
-    hint = _HINTS.get(text, "") or describe_non_ascii(text)
-    source.report("RT501", start, 1, f"{text!r} is not part of a program", hint)
+    else:
+        hint = _HINTS.get(text[0], "") or describe_non_ascii(text[0])
+        message = f"{text[0]!r} is not part of a program"
+        source.report("RT501", start, len(text), message, hint)
 
 
 def _read_token(source: ProgramText, token: ProgramToken) -> ProgramToken:
@@ -116,6 +134,8 @@ def _read_token(source: ProgramText, token: ProgramToken) -> ProgramToken:
     kind, text = token.kind, token.text
     if kind == "number":
         return _read_number(source, token)
+    if kind == "address":
+        return _read_address(source, token)
     if kind == "text":
         return ProgramToken(kind, text, token.start, token.end, _read_text(source, token))
     if kind == "directive":
@@ -134,12 +154,22 @@ def _read_number(source: ProgramText, token: ProgramToken) -> ProgramToken:
         elif re.fullmatch(r"[0-9]+[eE][0-9]+", text):
             hint = f"a float has a point: {text.lower().replace('e', '.0e')}"
         source.report("RT501", start, len(text), f"{shown!r} is no number", hint)
-        return ProgramToken("whole", text, start, token.end, 0)
+        return ProgramToken("bad", text, start, token.end)
     if found["float"] is not None:
         return ProgramToken("float", text, start, token.end, float(text))
     base = {"0x": 16, "0b": 2}.get(text[:2].lower(), 10)
     value = int(found["whole"], base)
     return ProgramToken("unsigned" if found["unsigned"] else "whole", text, start, token.end, value)
+
+
+def _read_address(source: ProgramText, token: ProgramToken) -> ProgramToken:
+    """Return an address as in 127.0.0.1, which is the number of its 32 bits."""
+    parts = [int(part[:4]) for part in token.text.split(".")]
+    if max(parts) > 255:
+        message = f"{token.text} is no address"
+        source.report("RT501", token.start, len(token.text), message, "its parts are 0 to 255")
+    value = int.from_bytes(bytes(min(part, 255) for part in parts), "big")
+    return ProgramToken("whole", token.text, token.start, token.end, value)
 
 
 def _read_text(source: ProgramText, token: ProgramToken) -> str:
@@ -148,25 +178,17 @@ def _read_text(source: ProgramText, token: ProgramToken) -> str:
     def replace_escape(found: re.Match[str]) -> str:
         sign = found[1]
         if sign not in _ESCAPES:
-            hint = 'a text has \\" \\\\ \\n \\t and \\r; write \\\\ for a backslash'
+            hint = "write \\\\ for a backslash"
             place = token.start + 1 + found.start()
             source.report("RT501", place, 2, f"unknown escape \\{sign} in a text", hint)
         return _ESCAPES.get(sign, sign)
 
+    half = _SURROGATE.search(token.text)
+    if half is not None:
+        place = token.start + half.start()
+        source.report("RT501", place, 1, "a character that text does not have",
+                      describe_non_ascii(half.group()))  # fmt: skip
     return _ESCAPE.sub(replace_escape, token.text[1:-1])
-
-
-def _check_pairs(source: ProgramText, tokens: list[ProgramToken]) -> None:
-    """Note signs of other languages that are read as two tokens, and drop the second."""
-    at = 1
-    while at < len(tokens):
-        one, other = tokens[at - 1], tokens[at]
-        pair = one.text + other.text
-        if one.end == other.start and pair in _FOLLOWED and one.kind == other.kind == "sign":
-            source.report("RT501", one.start, 2, f"{pair!r} is not part of a program",
-                          _FOLLOWED[pair])  # fmt: skip
-            del tokens[at]
-        at += 1
 
 
 def suggest_directive(name: str) -> str:

@@ -15,16 +15,14 @@ from rtbot.datalog.language.rule_draft import (
     RuleDraft,
     list_variables,
 )
-from rtbot.datalog.language.token_reader import ClauseError
 from rtbot.datalog.program import FLOAT, Fact
 
 ROWS_MAX = 1_000_000
 """So many numbers may a range of constants have."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from rtbot.core.source_span import SourceSpan
     from rtbot.datalog.language.clause_syntax import TermSyntax
     from rtbot.datalog.language.program_text import ProgramText
     from rtbot.datalog.language.rule_draft import DraftLiteral
@@ -42,12 +40,9 @@ class RangeRelations:
         self.constant: dict[str, DraftRange] = {}
         self.rules: list[RuleDraft] = []
 
-    def replace_ranges(self, rule: RuleDraft) -> RuleDraft | None:
-        """Return a rule without ranges; None if it has one that cannot be, which is noted."""
-        try:
-            return replace(rule, body=self._replace_all(rule, rule.body, ()))
-        except ClauseError:
-            return None
+    def replace_ranges(self, rule: RuleDraft) -> RuleDraft:
+        """Return a rule without ranges."""
+        return replace(rule, body=self._replace_all(rule, rule.body, ()))
 
     def _replace_all(
         self, rule: RuleDraft, body: Sequence[DraftLiteral], around: Sequence[DraftLiteral]
@@ -85,28 +80,41 @@ class RangeRelations:
         if all(isinstance(term, LiteralTerm) for term in literal.arguments):
             self.constant[name] = literal
             return AtomSyntax(name, (literal.target,), literal.span)
-        step = _read_step(literal)
-        if step is None:
-            message = "a range whose step is no constant is not in this version"
-            hint = "write the step as a number that is not 0"
-            self.source.report_at("RT502", literal.span, message, hint)
-            raise ClauseError
         support = self._replace_all(rule, support, ())
-        ends = literal.arguments[:2]
-        span = literal.span
-        low, high, at = (NamedTerm(each, span) for each in ("from", "to", "at"))
-        for up in (True, False) if len(literal.arguments) == 2 else (step > 0,):
-            head = AtomSyntax(name, (*ends, ends[0]), span)
-            begins = _compare("<" if up else ">", ends[0], ends[1], span)
-            self.rules.append(RuleDraft(head, (*support, begins), rule.text, span))
-            size = LiteralTerm(abs(step), _kind_of_step(literal), span)
-            follower = CallTerm("+" if up else "-", (at, size), span)
-            before = AtomSyntax(name, (low, high, at), span)
-            goes_on = _compare("<" if up else ">", follower, high, span)
-            way = _compare("<" if up else ">", low, high, span)
-            head = AtomSyntax(name, (low, high, follower), span)
-            self.rules.append(RuleDraft(head, (before, way, goes_on), rule.text, span))
-        return AtomSyntax(name, (*ends, literal.target), span)
+        for head, body in _define_range(name, literal, support):
+            self.rules.append(RuleDraft(head, body, rule.text, literal.span))
+        return AtomSyntax(name, (*literal.arguments, literal.target), literal.span)
+
+
+def _define_range(
+    name: str, literal: DraftRange, support: Sequence[DraftLiteral]
+) -> Iterator[tuple[AtomSyntax, tuple[DraftLiteral, ...]]]:
+    """Yield heads and bodies of the rules of a range: of its first number, then of the others.
+
+    The relation has the arguments and the number. Without a step it is 1, or -1 if the range goes
+    down; one of 0 gives the first number only.
+    """
+    span, given = literal.span, literal.arguments
+    low, high, by, at = (NamedTerm(each, span) for each in ("from", "to", "by", "at"))
+    zero, one = LiteralTerm(0, "whole", span), LiteralTerm(1, "whole", span)
+
+    def compare(operator: str, left: TermSyntax, right: TermSyntax) -> DraftLiteral:
+        return DraftComparison(operator, left, right, False, span)
+
+    for up in (True, False):
+        sign, way = "<" if up else ">", []
+        begins = [*support, compare(sign, given[0], given[1])]
+        follower = CallTerm("+" if up else "-", (at, one), span)
+        known = [low, high]
+        if len(given) == 3:
+            begins.append(compare(">=" if up else "<", given[2], zero))
+            way = [compare(">" if up else "<", by, zero)]
+            follower = CallTerm("+", (at, by), span)
+            known.append(by)
+        yield AtomSyntax(name, (*given, given[0]), span), tuple(begins)
+        before = AtomSyntax(name, (*known, at), span)
+        goes_on = before, *way, compare(sign, low, high), compare(sign, follower, high)
+        yield AtomSyntax(name, (*known, follower), span), goes_on
 
 
 def _find_support_of(
@@ -117,10 +125,6 @@ def _find_support_of(
     assert isinstance(literal, DraftRange)
     wanted = [v.name for term in literal.arguments for v in list_variables(term)]
     return find_support([*around, *body[:at], *body[at + 1 :]], wanted)
-
-
-def _compare(operator: str, left: TermSyntax, right: TermSyntax, span: SourceSpan) -> DraftLiteral:
-    return DraftComparison(operator, left, right, False, span)
 
 
 def _read_step(literal: DraftRange) -> float | None:
@@ -183,14 +187,18 @@ def list_range(source: ProgramText, name: str, literal: DraftRange, type_: str) 
     low, high = ends[:2]
     step = ends[2] if len(ends) == 3 else convert(1 if low <= high else -1)
     found: list[Fact] = []
+    if step and (high - low) / step > ROWS_MAX:
+        message = f"a range of more than {ROWS_MAX:,} numbers"
+        source.report_at("RT513", literal.span, message, "read them from a file of facts")
+        return []
+    if step and (low + step == low or high + step == high):
+        message = "a range whose step is too small for its floats"
+        source.report_at("RT511", literal.span, message, "take a larger step")
+        return []
     at = low
     while (at < high) if step >= 0 else (at > high):
         found.append(Fact(name, (at,), literal.span))
         at += step
-        if step == 0:
+        if not step:
             break
-        if len(found) > ROWS_MAX or at == at + step:
-            message = f"a range of more than {ROWS_MAX:,} numbers"
-            source.report_at("RT513", literal.span, message, "read them from a file of facts")
-            return []
     return found

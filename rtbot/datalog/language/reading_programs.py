@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.language.declared_types import DeclaredTypes
 from rtbot.datalog.language.flattening import flatten_clause
 from rtbot.datalog.language.grounding import ground_rule
+from rtbot.datalog.language.plain_facts import read_plain_facts
 from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
+from rtbot.datalog.language.program_warnings import warn_of_relations, warn_of_variables
 from rtbot.datalog.language.ranges import RangeRelations, list_range
 from rtbot.datalog.language.relation_table import HIDDEN, RelationTable
 from rtbot.datalog.language.rule_building import build_rule
@@ -23,6 +26,7 @@ from rtbot.datalog.program import Column, Fact, Program, Relation, Rule
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from rtbot.core.errors import Problem
     from rtbot.datalog.language.relation_table import Inputs, RelationEntry
     from rtbot.datalog.language.rule_draft import RuleDraft
     from rtbot.datalog.language.type_inference import RuleTypes
@@ -78,12 +82,16 @@ class _Reading:
         self.table = RelationTable(source, self.syntax, self.types, inputs)
         self.inference = TypeInference(source, self.table, self.types)
         self.ranges = RangeRelations(source)
+        self.facts: list[Fact] = []
 
     def read(self) -> Program | None:
         """Return the checked program, None if anything is wrong."""
         rules = self._list_rules()
         typed = [_Typed(rule, self.inference.infer_rule(rule)) for rule in rules]
         self._infer_ranges()
+        for rule in rules:
+            self.table.name_columns(rule.head)
+        self.table.report_undefined({rule.head.relation for rule in rules})
         self.table.read_directives()
         if not self.source.has_errors():
             check = SubtypeCheck(self.source, self.table, self.types)
@@ -95,11 +103,27 @@ class _Reading:
         if self.source.has_errors():
             return None
         relations = {name: self._make_relation(entry) for name, entry in self.table.entries.items()}
-        facts = (*(each for each in built if isinstance(each, Fact)), *self._list_range_facts())
+        facts = (
+            *self.facts,
+            *(each for each in built if isinstance(each, Fact)),
+            *self._list_range_facts(),
+        )
         made = tuple(each for each in built if isinstance(each, Rule))
         if self.source.has_errors():
             return None
-        return Program(self._choose_outputs(relations, facts, made), facts, made, strata)
+        chosen = self._choose_outputs(relations, facts, made)
+        return Program(chosen, facts, made, strata, self._list_warnings(chosen, rules))
+
+    def _list_warnings(
+        self, relations: Mapping[str, Relation], rules: Iterable[RuleDraft]
+    ) -> tuple[Problem, ...]:
+        """Return what is odd, the first of it if there is very much."""
+        with suppress(TooManyProblemsError):
+            filled = {fact.relation for fact in self.facts}
+            warn_of_relations(self.source, relations, rules, filled)
+            for clause in self.syntax.clauses:
+                warn_of_variables(self.source, clause)
+        return tuple(self.source.list_problems("warning"))
 
     def _choose_outputs(
         self, relations: Mapping[str, Relation], facts: Iterable[Fact], rules: Iterable[Rule]
@@ -114,14 +138,16 @@ class _Reading:
         }
 
     def _list_rules(self) -> list[RuleDraft]:
-        """Return flat rules without ranges, whose variables all have values."""
+        """Return flat rules without ranges, whose variables all have values; keep plain facts."""
         found: list[RuleDraft] = []
         for clause in self.syntax.clauses:
+            facts = read_plain_facts(self.table, clause)
+            if facts is not None:
+                self.facts += facts
+                continue
             for draft in flatten_clause(self.source, clause):
                 grounded = ground_rule(self.source, draft)
-                plain = self.ranges.replace_ranges(grounded)
-                if plain is not None:
-                    found.append(plain)
+                found.append(self.ranges.replace_ranges(grounded))
         return found + self.ranges.rules
 
     def _infer_ranges(self) -> None:
@@ -148,9 +174,10 @@ class _Reading:
     def _make_relation(self, entry: RelationEntry) -> Relation:
         """Return a relation whose columns all have types."""
         types = self._column_types(entry.name)
+        names = entry.names or [f"c{place + 1}" for place in range(len(types))]
         columns = tuple(
-            column or Column(f"c{place + 1}", type_, type_)
-            for place, (column, type_) in enumerate(zip(entry.columns, types, strict=True))
+            column or Column(name, type_, type_)
+            for column, name, type_ in zip(entry.columns, names, types, strict=True)
         )
         return Relation(
             entry.name,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtbot.datalog.language.clause_syntax import NamedTerm
 from rtbot.datalog.language.fact_files import read_fact_file, read_limit
+from rtbot.datalog.language.rule_draft import LOCAL
 from rtbot.datalog.program import Column
 
 if TYPE_CHECKING:
@@ -30,12 +32,16 @@ HIDDEN = "@"
 
 @dataclass(slots=True)
 class RelationEntry:
-    """What is known of a relation; a column without a type gets one by inference."""
+    """What is known of a relation; a column without a type gets one by inference.
+
+    `names` are those of its columns if it is not declared.
+    """
 
     name: str
     columns: tuple[Column | None, ...]
     span: SourceSpan
     is_declared: bool
+    names: tuple[str, ...] = ()
     reads: list[FactFile] = field(default_factory=list)
     writes: list[FactFile] = field(default_factory=list)
     is_input: bool = False
@@ -119,6 +125,8 @@ class RelationTable:
             entry.prints_size = True
         elif directive.kind == "limitsize":
             entry.limit = read_limit(self.source, directive)
+        elif directive.parameters.get("IO", ("",))[0] == "stdoutprintsize":
+            entry.prints_size = True
         else:
             file = read_fact_file(self.source, directive)
             if directive.kind == "input":
@@ -153,6 +161,32 @@ class RelationTable:
         if 0 < count < width:
             hint += "; write _ for any value"
         self.source.report_at("RT505", atom.span, message, hint)
+
+    def name_columns(self, head: AtomSyntax) -> None:
+        """Name the columns of a relation without a declaration by the variables of a head."""
+        entry = self.entries.get(head.relation)
+        if entry is None or entry.is_declared or entry.names:
+            return
+        given = [term.name if isinstance(term, NamedTerm) else LOCAL for term in head.arguments]
+        names: list[str] = []
+        for place, name in enumerate(given):
+            chosen = name
+            if LOCAL in name or given.count(name) > 1:
+                chosen = f"c{place + 1}"
+                while chosen in given:
+                    chosen += "_"
+            names.append(chosen)
+        entry.names = tuple(names)
+
+    def report_undefined(self, heads: set[str]) -> None:
+        """Note relations that are neither declared nor fed nor the head of a rule."""
+        for name, entry in self.entries.items():
+            if not entry.is_declared and name not in heads and HIDDEN not in name:
+                others = [each for each in self.entries if each != name]
+                hint = self.source.problems.suggest_name(name, others)
+                hint = hint or "nothing feeds it, and it is the head of no rule"
+                message = f"the relation {name} is not defined"
+                self.source.report_at("RT503", entry.span, message, hint)
 
     def report_undeclared(self, name: str, span: SourceSpan) -> None:
         """Note a relation that is not declared."""

@@ -28,7 +28,7 @@ class TokenReader:
         self.source = source
         self.tokens = split_program(source)
         self.at = 0
-        self.nesting = 0
+        self.nesting = self.operations = 0
         self.closing = _pair_brackets(self.tokens)
 
     @property
@@ -69,20 +69,29 @@ class TokenReader:
 
     def fail_expected(self, expected: str, where: str, hint: str = "") -> NoReturn:
         """Note that something else should be next."""
-        token = self.token
-        shown = token.text if token.kind == "end" else repr(token.text)
+        token, before = self.token, self.tokens[max(self.at - 1, 0)]
         where = f" {where}" if where else ""
-        message = f"expected {expected}{where}, not {shown}"
-        if token.kind == "end" and self.at:
-            token = self.tokens[self.at - 1]
+        message = f"expected {expected}{where}, not {token.text!r}"
+        between = self.source.text[before.end : token.start]
+        if before is not token and (token.kind == "end" or "\n" in between):
+            message = f"expected {expected}{where} before the end of the line"
+            token = token if token.kind == "bad" else before
         self.fail(token, message, hint)
 
     def fail(
         self, token: ProgramToken, message: str, hint: str = "", code: str = "RT501"
     ) -> NoReturn:
         """Note what is wrong at a token; the rest of the clause is not read."""
+        if token.kind == "bad":
+            raise ClauseError
         self.source.report(code, token.start, max(token.end - token.start, 1), message, hint)
         raise ClauseError
+
+    def fail_unclosed(self, message: str, hint: str = "") -> NoReturn:
+        """Note a bracket without its partner, unless the text breaks off in a text or comment."""
+        if self.tokens[max(len(self.tokens) - 2, 0)].kind == "bad":
+            raise ClauseError
+        self.fail(self.token, message, hint)
 
     def span(self, first: ProgramToken) -> SourceSpan:
         """Return the place from a token to the one before the next."""
@@ -105,11 +114,17 @@ def _pair_brackets(tokens: list[ProgramToken]) -> dict[int, int]:
     """Return where the bracket is that closes each opening one, by the places of tokens."""
     found: dict[int, int] = {}
     waiting: list[int] = []
+    components: set[int] = set()
+    in_component = False
     for at, token in enumerate(tokens):
         if token.kind == "directive":
-            waiting.clear()
+            waiting = [each for each in waiting if each in components]
+            in_component = token.text == "comp"
         elif token.kind == "sign" and token.text in _CLOSING:
             waiting.append(at)
+            if in_component and token.text == "{":
+                components.add(at)
+                in_component = False
         elif waiting and _CLOSING[tokens[waiting[-1]].text] == token.text and token.kind == "sign":
             found[waiting.pop()] = at
     return found

@@ -14,7 +14,6 @@ from rtbot.datalog.language.clause_syntax import (
 )
 from rtbot.datalog.language.functor_signatures import (
     EVERY,
-    INTEGRAL,
     NUMERIC,
     SAME,
     SIGNATURES,
@@ -25,13 +24,10 @@ from rtbot.datalog.language.rule_draft import (
     DraftNegation,
     DraftRange,
     show_name,
-    walk_literals,
 )
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, UNSIGNED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rtbot.core.source_span import SourceSpan
     from rtbot.datalog.language.clause_syntax import TermSyntax
     from rtbot.datalog.language.declared_types import DeclaredTypes
@@ -110,21 +106,16 @@ class TypeInference:
 
     def get_column(self, entry: RelationEntry, place: int) -> TypeNode:
         """Return the node of a column."""
-        node = self.columns.get((entry.name, place))
-        if node is None:
-            column = entry.columns[place]
-            node = TypeNode()
-            if column is not None:
-                node = TypeNode(
-                    frozenset({column.type}), f"the column {column.name} of {entry.name}"
-                )
-            self.columns[entry.name, place] = node
-        return node
+        column = entry.columns[place]
+        if column is not None:
+            reason = f"the column {column.name} of {entry.name}"
+            return TypeNode(frozenset({column.type}), reason)
+        return self.columns.setdefault((entry.name, place), TypeNode())
 
     def infer_rule(self, rule: RuleDraft) -> RuleTypes:
         """Unify what is the same in a rule; return the nodes of its terms."""
         self.rule = RuleTypes()
-        for literal in walk_literals(rule.body):
+        for literal in rule.body:
             self.infer_literal(literal)
         self.infer_atom(rule.head)
         return self.rule
@@ -147,6 +138,8 @@ class TypeInference:
             case DraftComparison():
                 self.infer_comparison(literal)
             case DraftAggregate():
+                for inside in literal.body:
+                    self.infer_literal(inside)
                 self.infer_aggregate(literal)
             case DraftRange():
                 term = CallTerm("range", literal.arguments, literal.span)
@@ -160,7 +153,7 @@ class TypeInference:
             node = self.infer_term(term)
             if entry is not None and (entry.columns[place] is not None or not entry.is_declared):
                 column = self.get_column(entry, place)
-                self.unify(node, column, term.span, describe_term(term))
+                self.unify(node, column, term.span, describe_term(term), term)
 
     def infer_comparison(self, literal: DraftComparison) -> None:
         """Unify both sides of a comparison."""
@@ -223,7 +216,8 @@ class TypeInference:
         for place, argument in enumerate(term.arguments):
             wanted = signature.arguments[min(place, len(signature.arguments) - 1)]
             if wanted == SAME:
-                self.unify(node, self.infer_term(argument), argument.span, describe_term(argument))
+                given = self.infer_term(argument)
+                self.unify(given, node, argument.span, describe_term(argument), argument)
             else:
                 assert not isinstance(wanted, str)
                 self.restrict(self.infer_term(argument), wanted, show_functor(term), argument)
@@ -244,14 +238,25 @@ class TypeInference:
             message = f"{term.functor} takes {wanted} {noun}, not {count}"
             self.source.report_at("RT510", term.span, message)
 
-    def unify(self, one: TypeNode, other: TypeNode, span: SourceSpan, what: str) -> None:
-        """Make two nodes the same; notes types that do not go together."""
+    def unify(
+        self,
+        one: TypeNode,
+        other: TypeNode,
+        span: SourceSpan,
+        what: str,
+        term: TermSyntax | None = None,
+    ) -> None:
+        """Make two nodes the same; notes types that do not go together.
+
+        `what`, a part of a sentence, is of the first; so is `term`, if it is one.
+        """
         one, other = find_root(one), find_root(other)
         if one is other:
             return
         both = one.types & other.types
         if not both:
-            self.report_clash(one, other, span, what)
+            self.report_clash(one, other, span, what, term)
+            one.types, one.reason, other.parent = EVERY, "", one
             return
         if not one.reason or len(other.types) < len(one.types):
             one.reason = other.reason
@@ -262,9 +267,16 @@ class TypeInference:
         self, node: TypeNode, types: frozenset[str], reason: str, term: TermSyntax
     ) -> None:
         """Leave only some types of a node."""
-        self.unify(node, TypeNode(types, reason), term.span, describe_term(term))
+        self.unify(node, TypeNode(types, reason), term.span, describe_term(term), term)
 
-    def report_clash(self, one: TypeNode, other: TypeNode, span: SourceSpan, what: str) -> None:
+    def report_clash(
+        self,
+        one: TypeNode,
+        other: TypeNode,
+        span: SourceSpan,
+        what: str,
+        term: TermSyntax | None,
+    ) -> None:
         """Note two types of one thing, with where they come from."""
         given = format_basic(one.types)
         reason = f" ({one.reason})" if one.reason and one.reason != what else ""
@@ -272,24 +284,31 @@ class TypeInference:
             what = one.reason or "a value"
         message = f"{what} is {given}{reason}, not {format_basic(other.types)}"
         message += f" ({other.reason})" if other.reason else ""
-        self.source.report_at("RT506", span, message, suggest_conversion(one.types, other.types))
+        hint = suggest_conversion(one.types, other.types, term)
+        self.source.report_at("RT506", span, message, hint)
 
 
-def format_basic(types: Iterable[str]) -> str:
+def format_basic(types: frozenset[str]) -> str:
     """Return basic types as a part of a sentence."""
-    return " or ".join(name for name in ORDER if name in set(types))
+    return "numeric" if types == NUMERIC else " or ".join(n for n in ORDER if n in types)
 
 
-def suggest_conversion(given: frozenset[str], wanted: frozenset[str]) -> str:
+def suggest_conversion(
+    given: frozenset[str], wanted: frozenset[str], term: TermSyntax | None
+) -> str:
     """Return a hint how a value may get another type."""
-    target = format_basic(wanted)
-    if target == SYMBOL:
-        return "convert it: to_string(x)"
-    if given == {SYMBOL}:
-        return f"convert it: to_{target}(x)" if target in (NUMBER, UNSIGNED, FLOAT) else ""
-    if wanted == INTEGRAL:
-        return "the operation is for number and unsigned"
-    return f"convert it: to_{target}(x)" if target in (NUMBER, UNSIGNED, FLOAT) else ""
+    if isinstance(term, LiteralTerm):
+        if wanted == {SYMBOL}:
+            return f'write it in quotes: "{term.value}"'
+        if given == {SYMBOL}:
+            return "write it without quotes"
+        if given == {FLOAT}:
+            return "write it without a point, or convert the other side: to_float(x)"
+        return "an unsigned number is not negative" if wanted == {UNSIGNED} else ""
+    if len(wanted) > 1:
+        return "convert it: to_number(x)" if NUMBER in wanted else ""
+    (target,) = wanted
+    return f"convert it: to_{'string' if target == SYMBOL else target}(x)"
 
 
 def show_functor(term: CallTerm) -> str:
