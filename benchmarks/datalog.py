@@ -75,18 +75,18 @@ def make_reach(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def make_points_to(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Random statements of a program: allocations, assignments, loads and stores."""
-    variables, heaps, fields = 40_000, 8_000, 20
+    variables, heaps, fields = 60_000, 15_000, 200
     return {
         "new": np.column_stack((rng.integers(0, variables, heaps), np.arange(heaps))),
-        "assign": rng.integers(0, variables, (54_000, 2)),
+        "assign": rng.integers(0, variables, (51_000, 2)),
         "load": np.column_stack(
-            (rng.integers(0, variables, (8_000, 2)), rng.integers(0, fields, 8_000))
+            (rng.integers(0, variables, (6_000, 2)), rng.integers(0, fields, 6_000))
         ),
         "store": np.column_stack(
             (
-                rng.integers(0, variables, 8_000),
-                rng.integers(0, fields, 8_000),
-                rng.integers(0, variables, 8_000),
+                rng.integers(0, variables, 6_000),
+                rng.integers(0, fields, 6_000),
+                rng.integers(0, variables, 6_000),
             )
         ),
     }

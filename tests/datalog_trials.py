@@ -5,7 +5,8 @@ and aggregates over earlier strata, wildcards, constants, repeated variables, ar
 that are both input and derived. After every epoch all rows, and the changes that the commit
 returned, are those of the oracle. Facts come in any order and in several forms of the same epoch;
 now and then a limit is hit, after which everything is as it was; now and then what is saved is
-restored into another evaluation.
+restored into another evaluation. With `--reference` the slow reference of the same algorithm runs
+beside.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from rtbot.datalog.program import (
 from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.oracles import datalog as oracle
+from tests.oracles.ranked_support import RankedSupport
 
 SPAN = SourceSpan("random.dl", 1, 1)
 VALUES = 4
@@ -248,13 +250,14 @@ def to_set(words: np.ndarray) -> set[tuple[int, ...]]:
 class Trial:
     """One program, its evaluation and its facts."""
 
-    def __init__(self, rng: random.Random, compiled: bool | str | None) -> None:
+    def __init__(self, rng: random.Random, compiled: bool | str | None, *, reference: bool) -> None:
         self.rng, self.compiled = rng, compiled
         self.program = RandomProgram(rng).make()
         self.inputs = [name for name, each in self.program.relations.items() if each.is_input]
         self.facts: dict[str, set] = {name: set() for name in self.program.relations}
         self.before: dict[str, set] = {name: set() for name in self.program.relations}
         self.evaluation = self.start()
+        self.reference = RankedSupport(self.program) if reference else None
         self.epochs = self.failed = 0
         self.ended = False
 
@@ -302,16 +305,46 @@ class Trial:
             self.refuse(words)
             return
         changed = self.evaluation.commit(words)
+        if self.reference is not None:
+            self.reference.commit(changes)
         for name in self.program.relations:
             rows = {tuple(map(int, row)) for row in expected[name]}
+            assert self.reference is None or set(self.reference.rows[name]) == rows, name
             assert to_set(self.evaluation.list_rows(name)) == rows, name
             removed, added = changed.get(name, (to_words([], 1), to_words([], 1)))
             assert to_set(removed) == self.before[name] - rows, f"{name}: removed"
             assert to_set(added) == rows - self.before[name], f"{name}: added"
             self.before[name] = rows
         self.facts = facts
+        if rng.random() < 0.2:
+            self.explain_rows(expected)
         if rng.random() < 0.1:
             self.move()
+
+    def explain_rows(self, expected: dict) -> None:
+        """Derivations of some rows go down to facts, through rows that are there."""
+        names = [name for name in expected if expected[name]]
+        known: set = set()
+        for name in self.rng.sample(names, min(2, len(names))):
+            self.explain(name, self.rng.choice(sorted(expected[name])), expected, (), known)
+
+    def explain(self, name: str, row: tuple, expected: dict, above: tuple, known: set) -> None:
+        assert (name, row) not in above, "a row that is its own reason"
+        if (name, row) in known:
+            return
+        derivation = self.evaluation.derive(name, np.array(row, np.int64))
+        assert derivation is not None
+        assert derivation.values == row
+        if derivation.rule is None:
+            assert row in self.facts[name] or Fact(name, row, SPAN) in self.program.facts
+        for part in derivation.body:
+            if part.kind == "row":
+                assert part.values in expected[part.relation]
+                self.explain(part.relation, part.values, expected, (*above, (name, row)), known)
+            elif part.kind == "absent":
+                pairs = [zip(part.values, other, strict=True) for other in expected[part.relation]]
+                assert not any(all(a in (None, b) for a, b in pair) for pair in pairs)
+        known.add((name, row))
 
     def refuse(self, words: dict) -> None:
         """A commit that fails leaves everything as it was."""
@@ -363,12 +396,18 @@ class Trial:
         self.check_unchanged()
 
 
-def run(seed: int, epochs: int = 12, compiled: bool | str | None = None) -> Trial:
+def run(
+    seed: int,
+    epochs: int = 12,
+    compiled: bool | str | None = None,
+    *,
+    reference: bool = False,
+) -> Trial:
     """Run one trial."""
     rng = random.Random(seed)
     while True:
         try:
-            trial = Trial(rng, compiled)
+            trial = Trial(rng, compiled, reference=reference)
             break
         except GraphError:
             continue  # a group that comes from its own stratum
@@ -383,11 +422,14 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--interpreted", action="store_true")
+    parser.add_argument("--reference", action="store_true", help="and tests/oracles/ranked_support")
     given = parser.parse_args()
+    compiled = False if given.interpreted else None
     begun, epochs, failed = time.process_time(), 0, 0
     for seed in range(given.seed, given.seed + given.count):
         try:
-            trial = run(seed, given.epochs)
+            trial = run(seed, given.epochs, compiled, reference=given.reference)
         except BaseException:
             print(f"seed {seed}")
             raise

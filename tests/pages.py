@@ -47,7 +47,10 @@ SECTIONS = {
         "Change streams",
         "Exit code 4. The transaction has no effect, and the session goes on behind it.",
     ),
-    "RT5": ("Datalog programs", "Exit code 3. All problems of a program are reported together."),
+    "RT5": (
+        "Datalog",
+        "Exit code 3 for a program, which is checked whole; 4 for a commit, which has no effect.",
+    ),
 }
 """Codes by how they begin; the longest beginning counts."""
 

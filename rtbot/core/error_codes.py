@@ -111,7 +111,7 @@ CODES = {
     "RT407": "several rows where a series takes one",
     "RT501": "a Datalog program that cannot be read",
     "RT502": "a part of Soufflé's language that this version does not have",
-    "RT503": "a relation that is not declared",
+    "RT503": "a relation that is not declared, or that nothing defines",
     "RT504": "something in a program is declared twice",
     "RT505": "an atom with too few or too many columns",
     "RT506": "types that do not go together in a program",

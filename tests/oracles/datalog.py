@@ -45,17 +45,30 @@ def evaluate(program, inputs=(), rows_max=ROWS_MAX):
         rows[fact.relation].add(tuple(map(clean, fact.values)))
     for stratum in program.strata:
         rules = [rule for rule in program.rules if rule.relation in stratum]
+        for rule in rules:
+            if not reads(rule, stratum):
+                rows[rule.relation] |= set(derive(rule, rows))
         size = -1
         while size != (size := sum(len(rows[name]) for name in stratum)):
-            for rule in rules:
-                rows[rule.relation] |= set(derive(rule, rows))
+            if is_full(program, stratum, rows):
+                break
+            found = [(rule.relation, set(derive(rule, rows))) for rule in rules]
+            for name, new in found:
+                rows[name] |= new
             if size > rows_max:
                 raise NoResultError("too many rows")
-        for name in stratum:
-            limit = program.relations[name].limit
-            if rules and limit is not None and len(rows[name]) > limit:
-                raise NoResultError(f"the limit of {name}")
     return rows
+
+
+def reads(rule, stratum):
+    """Whether a rule has an atom of its own stratum."""
+    return any(isinstance(each, Atom) and each.relation in stratum for each in rule.body)
+
+
+def is_full(program, stratum, rows):
+    """Whether a relation has as many rows as its limit, which ends its stratum after a round."""
+    limits = {name: program.relations[name].limit for name in stratum}
+    return any(limit is not None and len(rows[name]) >= limit for name, limit in limits.items())
 
 
 def run_epochs(program, epochs):

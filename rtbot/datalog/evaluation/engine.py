@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.datalog.evaluation.derivations import find_derivation
+from rtbot.datalog.evaluation.descriptions import describe_strata
 from rtbot.datalog.evaluation.group_updates import GroupUpdate
 from rtbot.datalog.evaluation.kernels.ranked_rows import FIXED
 from rtbot.datalog.evaluation.ranked_relation import NO_IDS, RankedRelation
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import FrameType, ModuleType
 
+    from rtbot.datalog.evaluation.derivations import Derivation
     from rtbot.datalog.program import Program
     from rtbot.tables.string_dictionary import StringDictionary
 
@@ -209,3 +212,14 @@ class Evaluation:
             stratum.begun = isinstance(stratum, GroupUpdate)
         self.begun = False
         self.commit({name: (rows[:0], rows) for name, rows in saved.items()})
+
+    def derive(self, relation: str, row: np.ndarray) -> Derivation | None:
+        """Return one derivation of a row, None if the row is not there.
+
+        Going on with the rows of its body ends: ranks fall within a stratum.
+        """
+        return find_derivation(self, relation, np.ascontiguousarray(row, np.int64))
+
+    def describe(self) -> dict[str, Any]:
+        """Return strata, rules, their versions and sizes, as data."""
+        return describe_strata(self)

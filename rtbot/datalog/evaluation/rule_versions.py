@@ -111,7 +111,8 @@ class VersionPlan:
 class VersionPlanner:
     """Plans the versions of one rule.
 
-    `constants` are the codes of all constants of the rule's atoms and head.
+    `constants` are the codes of all constants of the rule's atoms and head. With `shows_all` all
+    variables keep their values until the end.
     """
 
     def __init__(self, rule: Rule, encode: Encode) -> None:
@@ -128,6 +129,7 @@ class VersionPlanner:
                     self.codes.setdefault(term, len(self.codes))
         self.constants = np.array([encode(each) for each in self.codes], np.int64)
         self.levels = _list_levels(rule)
+        self.shows_all = False
 
     def plan(self, start: int, fan_out: FanOut, sizes: Mapping[str, int]) -> VersionPlan:
         """Return the steps from a start; `sizes` are those that `fan_out` is about."""
@@ -143,7 +145,8 @@ class VersionPlanner:
             left.remove(start)
         steps = self._order(body, left, bound, fan_out)
         head, computed = self._make_head(start)
-        shown = set(range(self.count)) & bound if computed or _has_waiting(steps) else set()
+        shows = self.shows_all or computed or _has_waiting(steps)
+        shown = set(range(self.count)) & bound if shows else set()
         self._find_kept(first, steps, computed, {int(source) for source in head} | shown)
         return VersionPlan(first, steps, head, computed, self.slots, self.ranks, dict(sizes))
 

@@ -21,7 +21,7 @@ from rtbot.datalog.evaluation.rule_versions import (
 from rtbot.datalog.evaluation.term_walks import list_literal_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import ModuleType
 
     from rtbot.datalog.evaluation.ranked_relation import RankedRelation
@@ -61,6 +61,9 @@ class Workspace:
 
     def find_buffer(self, depth: int) -> np.ndarray:
         """Return the buffer of a depth, flat: `slots` columns of ROOM bindings."""
+        if self._buffers and len(self._buffers[0]) < self.slots * ROOM:
+            self._buffers.clear()
+            self._heads.clear()
         while len(self._buffers) <= depth:
             self._buffers.append(np.empty(self.slots * ROOM, np.int64))
             self._heads.append(np.empty(ROOM + 1, np.int64))
@@ -96,7 +99,7 @@ def _is_like(before: int, size: int) -> bool:
 class RuleRunner:
     """Runs the versions of one rule. `inner` are the places of its atoms of its own stratum."""
 
-    def __init__(self, rule: Rule, space: Workspace, inner: Sequence[int]) -> None:
+    def __init__(self, rule: Rule, space: Workspace, inner: Iterable[int]) -> None:
         self.rule, self.space = rule, space
         self.inner = frozenset(inner)
         self.planner = VersionPlanner(rule, space.values.encode)
@@ -280,8 +283,12 @@ class RuleRunner:
             columns[slot, :count] = values.compute(term, columns, count)
             if values.failed is not None:
                 row = int(values.failed.argmax())
-                known = {v for literal in self.rule.body for v in list_literal_variables(literal)}
-                raise self.make_error(values.reason, columns[:, row], sorted(known))
+                known = sorted(self.find_bound())
+                raise self.make_error(values.reason, columns[:, row], known)
+
+    def find_bound(self) -> set[int]:
+        """Return the variables that have values when the body is done."""
+        return {v for literal in self.rule.body for v in list_literal_variables(literal)}
 
     def make_error(self, reason: str, column: np.ndarray, known: Sequence[int]) -> RuleError:
         """Return the error of a binding, given by its slots."""

@@ -91,6 +91,7 @@ class _Reading:
         self._infer_ranges()
         for rule in rules:
             self.table.name_columns(rule.head)
+        self.table.report_undefined({rule.head.relation for rule in rules})
         self.table.read_directives()
         if not self.source.has_errors():
             check = SubtypeCheck(self.source, self.table, self.types)

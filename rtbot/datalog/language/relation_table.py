@@ -167,12 +167,26 @@ class RelationTable:
         entry = self.entries.get(head.relation)
         if entry is None or entry.is_declared or entry.names:
             return
-        given = [term.name if isinstance(term, NamedTerm) else "" for term in head.arguments]
-        plain = [LOCAL not in name and name and given.count(name) == 1 for name in given]
-        entry.names = tuple(
-            name if fits else f"c{place + 1}"
-            for place, (name, fits) in enumerate(zip(given, plain, strict=True))
-        )
+        given = [term.name if isinstance(term, NamedTerm) else LOCAL for term in head.arguments]
+        names: list[str] = []
+        for place, name in enumerate(given):
+            chosen = name
+            if LOCAL in name or given.count(name) > 1:
+                chosen = f"c{place + 1}"
+                while chosen in given:
+                    chosen += "_"
+            names.append(chosen)
+        entry.names = tuple(names)
+
+    def report_undefined(self, heads: set[str]) -> None:
+        """Note relations that are neither declared nor fed nor the head of a rule."""
+        for name, entry in self.entries.items():
+            if not entry.is_declared and name not in heads and HIDDEN not in name:
+                others = [each for each in self.entries if each != name]
+                hint = self.source.problems.suggest_name(name, others)
+                hint = hint or "nothing feeds it, and it is the head of no rule"
+                message = f"the relation {name} is not defined"
+                self.source.report_at("RT503", entry.span, message, hint)
 
     def report_undeclared(self, name: str, span: SourceSpan) -> None:
         """Note a relation that is not declared."""
