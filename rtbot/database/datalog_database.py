@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.errors import DataError, graph_error, suggest_name
-from rtbot.database.derivations import Derivation, find_derivation
+from rtbot.database.derivation_tree import DerivationTree, derive_row
 from rtbot.database.fact_codec import FactCodec
 from rtbot.database.fact_folder import read_fact_files, write_results
 from rtbot.database.pending_changes import PendingChanges
@@ -222,7 +222,7 @@ class Datalog:
         self.find_codec(relation)
         return self.evaluation.count_rows(relation)
 
-    def why(self, relation: str, row: Sequence[Any]) -> Derivation:
+    def why(self, relation: str, row: Sequence[Any]) -> DerivationTree:
         """Return a derivation of a row from facts, after the last commit.
 
         Any one that holds: there may be others. Raises DataError if the row is not there.
@@ -230,7 +230,7 @@ class Datalog:
         codec = self.find_codec(relation)
         mark = self.texts.mark()
         words = codec.encode([row])[0]
-        found = find_derivation(self.program, self.evaluation, self.codecs, relation, words)
+        found = derive_row(self.evaluation, self.codecs, relation, words)
         self.texts.roll_back(mark)
         if found is None:
             message = f"{relation} has no row {tuple(row)!r}"
