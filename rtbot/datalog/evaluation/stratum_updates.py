@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 BOTH = WAS | IN
 SHARE, LARGE = 3, 2
-"""A stratum is evaluated from scratch once more than one in so many of its rows are taken out, or if
-more than one in so many rows that it reads have changed."""
+"""A stratum is evaluated from scratch once more than one in so many of its rows are taken out, or
+if more than one in so many rows that it reads have changed."""
 
 Facts = tuple[np.ndarray, np.ndarray]
 

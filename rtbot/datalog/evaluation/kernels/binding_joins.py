@@ -69,8 +69,20 @@ def load_rows(
     return made
 
 
+def fetch_next(heads, first, last, links, rows, stride):
+    """Read the rows behind the newest ones, as `fetch_found` does."""
+    read = 0
+    for at in range(first, last):
+        if heads[at] >= 0:
+            read ^= links[heads[at]]
+    for at in range(first, last):
+        if heads[at] >= 0 and links[heads[at]] >= 0:
+            read ^= rows[links[heads[at]] * stride]
+    return read
+
+
 def probe_keys(
-    bindings, room, count, keys, constants, rows, stride, places, table, heads,
+    bindings, room, count, keys, constants, rows, stride, places, table, links, heads,
 ):  # fmt: skip
     """Find the newest row of the key of every binding, or -1."""
     for first in range(0, count, BLOCK):
@@ -83,6 +95,8 @@ def probe_keys(
             )
             entry = table[place]
             heads[at] = -1 if entry == EMPTY else entry & IDS
+        if len(links) > 0:
+            heads[count] = fetch_next(heads, first, last, links, rows, stride)
 
 
 def copy_binding(bindings, room, at, out, made, keep):
