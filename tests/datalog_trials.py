@@ -19,6 +19,7 @@ import numpy as np
 
 from rtbot.core.errors import GraphError
 from rtbot.core.source_span import SourceSpan
+from rtbot.datalog.evaluation import stratum_updates
 from rtbot.datalog.evaluation.rule_faults import RuleError
 from rtbot.datalog.program import (
     Aggregate,
@@ -42,7 +43,8 @@ from tests.oracles.ranked_support import RankedSupport
 
 SPAN = SourceSpan("random.dl", 1, 1)
 VALUES = 4
-oracle.ROWS_MAX = 150
+ROWS_MAX = 150
+SHARES = stratum_updates.SHARE, stratum_updates.LARGE
 
 
 class RandomProgram:
@@ -256,6 +258,8 @@ class Trial:
         self.inputs = [name for name, each in self.program.relations.items() if each.is_input]
         self.facts: dict[str, set] = {name: set() for name in self.program.relations}
         self.before: dict[str, set] = {name: set() for name in self.program.relations}
+        shares = rng.choice([(3, 2), (0, 0), (0, 0), (0, 0)])
+        stratum_updates.SHARE, stratum_updates.LARGE = shares  # small strata are updated too
         self.evaluation = self.start()
         self.reference = RankedSupport(self.program) if reference else None
         self.epochs = self.failed = 0
@@ -287,7 +291,7 @@ class Trial:
             rng.shuffle(gone)
             rng.shuffle(come)
         try:
-            expected = oracle.evaluate(self.program, facts)
+            expected = oracle.evaluate(self.program, facts, ROWS_MAX)
         except oracle.NoResultError as error:
             expected = None
             if str(error) == "too many rows":
@@ -411,9 +415,12 @@ def run(
             break
         except GraphError:
             continue  # a group that comes from its own stratum
-    for _ in range(epochs):
-        if not trial.ended:
-            trial.run_epoch()
+    try:
+        for _ in range(epochs):
+            if not trial.ended:
+                trial.run_epoch()
+    finally:
+        stratum_updates.SHARE, stratum_updates.LARGE = SHARES
     return trial
 
 

@@ -10,7 +10,7 @@ PYTEST = ["-m", "pytest", "-xq", "-p", "no:cacheprovider"]
 COMMANDS = {
     "torture": [*TORTURE, "--graphs", "150", "--seed", "mutation", "--failures", "0"],
     "long torture": [*TORTURE, "--graphs", "2500", "--seed", "mutation", "--failures", "0"],
-    "datalog trials": ["-m", "tests.datalog_trials", "--count", "150", "--interpreted"],
+    "datalog trials": ["-m", "tests.datalog_trials", "--count", "100", "--interpreted"],
     "dumps": [*PYTEST, "tests/conformance/test_dumps.py"],
     "compare": ["-m", "tests.comparisons"],
     "exact": [*PYTEST, "tests/numeric/test_exact.py"],

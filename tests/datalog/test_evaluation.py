@@ -17,6 +17,7 @@ from rtbot.datalog.program import Call, Comparison, Variable
 from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.datalog.test_shared_cases import CASES, REFUSED
+from tests.datalog_programs import AGGREGATES, EDGES, NUMBER_HEAD, NUMBERS, TEXT_HEAD, TEXTS
 from tests.datalog_trials import run
 from tests.oracles.datalog import COMPARE
 
@@ -270,7 +271,7 @@ def test_comparisons_of_columns_are_those_of_values(kind, operator):
         assert holds is COMPARE[operator](one, other), (left, right)
 
 
-AGGREGATES = """
+FLOAT_AGGREGATES = """
 .decl f(g:number, x:float)
 .input f
 .decl r(g:number, how:symbol, x:float)
@@ -283,7 +284,7 @@ r(g, "max", s) :- f(g, _), s = max x : { f(g, x) }.
 
 
 def test_aggregates_of_floats_are_exact():
-    evaluation = start(AGGREGATES)
+    evaluation = start(FLOAT_AGGREGATES)
     rows = [(1, 0.1), (1, 1e100), (1, -1e100), (2, math.inf), (2, 1.0), (3, 1e308), (3, 1.5e308)]
     commit(evaluation, insert={"f": rows})
     found = {(g, how): value for g, how, value in read(evaluation, "r")}
@@ -378,3 +379,44 @@ def test_versions_are_described():
         {"from": "edge(y, z)", "order": ["path(x, y)"]},
         {"from": "head", "order": ["path(x, y)", "edge(y, z)"]},
     ]
+
+
+# ---- programs in every part of the language
+
+WRITTEN = [
+    *((NUMBER_HEAD + text, rows) for text, rows in NUMBERS),
+    *((TEXT_HEAD + text, rows) for text, rows in TEXTS),
+    *((NUMBER_HEAD + EDGES + text, rows) for text, rows in AGGREGATES),
+]
+
+
+@pytest.mark.parametrize(("text", "rows"), WRITTEN)
+def test_a_program_holds_what_it_should(text, rows):
+    evaluation = start(text)
+    changed = commit(evaluation)
+    assert {row[0] for row in read(evaluation, "a")} == rows
+    assert changed.get("a", (set(), set())) == (set(), {(value,) for value in rows})
+    assert commit(evaluation) == {}
+
+
+@pytest.mark.parametrize(("text", "rows"), AGGREGATES)
+def test_an_aggregate_follows_its_rows(text, rows):
+    evaluation = start(NUMBER_HEAD + ".decl e(x: number, y: number)\n.input e\n" + text)
+    edges = [(1, 2), (1, 3), (2, 3), (3, 3)]
+    for edge in ((7, 8), *edges, (9, 9)):
+        commit(evaluation, insert={"e": [edge]})
+    commit(evaluation, remove={"e": [(1, 2), (7, 8)]})
+    commit(evaluation, remove={"e": [(9, 9)]}, insert={"e": [(1, 2)]})
+    assert {row[0] for row in read(evaluation, "a")} == rows
+
+
+def test_a_commit_that_fails_leaves_no_texts():
+    evaluation = start(
+        ".decl f(x:symbol, y:number)\n.input f\n.decl g(x:symbol)\n.output g\n"
+        'g(cat(x, "!")) :- f(x, _).\ng(x) :- f(x, y), 1 / y = 1.\n'
+    )
+    with pytest.raises(RuleError):
+        commit(evaluation, insert={"f": [("new", 0)]})
+    assert "new!" not in evaluation.texts.codes
+    commit(evaluation, insert={"f": [("new", 1)]})
+    assert read(evaluation, "g") == {("new!",), ("new",)}

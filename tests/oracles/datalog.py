@@ -140,7 +140,7 @@ def may_fail(literal):
 def computes(term):
     if not isinstance(term, Call):
         return False
-    safe = {"min", "max", "cat", "strlen", "substr", "to_string", "bnot", "lnot", "band", "bor"}
+    safe = {"min", "max", "strlen", "substr", "to_string", "bnot", "lnot", "band", "bor"}
     return term.functor not in safe or any(map(computes, term.arguments))
 
 

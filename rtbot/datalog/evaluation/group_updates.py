@@ -72,7 +72,7 @@ class GroupUpdate:
         heads, out = np.empty(ROOM + 1, np.int64), np.empty((width + 2) * ROOM, np.int64)
         space.kernels.probe_keys(
             buffer, ROOM, len(keys), np.arange(width), NO_IDS, relation.rows, relation.stride,
-            index.places, index.table, heads,
+            index.places, index.table, index.links, heads,
         )  # fmt: skip
         state, keep = np.array([0, BEGIN]), np.array([width])
         last = [max(relation.width - 1, 0), width + 1]

@@ -12,7 +12,7 @@ from rtbot.tables.hash_tables import EMPTY
 if TYPE_CHECKING:
     from types import ModuleType
 
-ROOM = 1 << 13
+ROOM = 1 << 12
 """So many bindings are worked on at one time; a call of a kernel adds no more rows than that."""
 
 FIRST, LOAD = 64, 0.6

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from rtbot.datalog.evaluation.version_runner import Act, Filter, Workspace
 
 BOTH = WAS | IN
-SHARE = 3
-"""A stratum is evaluated from scratch once more than this part of its rows is taken out, or if more
-than half of what it reads has changed."""
+SHARE, LARGE = 3, 2
+"""A stratum is evaluated from scratch once more than one in so many of its rows are taken out, or
+if more than one in so many rows that it reads have changed."""
 
 Facts = tuple[np.ndarray, np.ndarray]
 
@@ -104,7 +104,7 @@ class StratumUpdate:
 
     def _is_large(self, changes: Mapping[str, Facts]) -> bool:
         changed = sum(len(ids) for pair in changes.values() for ids in pair)
-        return 2 * changed > sum(len(self.space.relations[name]) for name in self.reads)
+        return LARGE * changed > sum(len(self.space.relations[name]) for name in self.reads)
 
     def _update_recursive(self, facts: Mapping[str, Facts], changes: Mapping[str, Facts]) -> None:
         before = sum(map(len, self.relations))

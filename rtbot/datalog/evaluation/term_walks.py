@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rtbot.datalog.program import Literal, Term
 
-SAFE = {"min", "max", "cat", "strlen", "substr", "to_string"}
+SAFE = {"min", "max", "strlen", "substr", "to_string"}
 SAFE |= {"bnot", "lnot", "band", "bor", "bxor", "land", "lor", "lxor"}
 """Functors that have a value for all arguments."""
 

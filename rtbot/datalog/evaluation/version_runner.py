@@ -191,7 +191,7 @@ class RuleRunner:
         heads = space.find_heads(depth)
         kernels.probe_keys(
             buffer, ROOM, count, step.keys, self.planner.constants, relation.rows, relation.stride,
-            self._places(step), index.table, heads,
+            index.places, index.table, index.links, heads,
         )  # fmt: skip
         state = np.array([0, BEGIN])
         ranks = plan.ranks if self._tracks and step.literal in self.inner else -1
@@ -204,9 +204,6 @@ class RuleRunner:
             if made:
                 self._go(plan, rest, depth + 1, made)
 
-    def _places(self, step: AtomStep | NegationStep) -> np.ndarray:
-        return self.space.relations[step.relation].find_index(step.columns).places
-
     def _reject(self, step: NegationStep, depth: int, count: int) -> int:
         space, kernels = self.space, self.space.kernels
         relation = space.relations[step.relation]
@@ -214,7 +211,7 @@ class RuleRunner:
         buffer, heads = space.find_buffer(depth), space.find_heads(depth)
         kernels.probe_keys(
             buffer, ROOM, count, step.keys, self.planner.constants, relation.rows, relation.stride,
-            index.places, index.table, heads,
+            index.places, index.table, index.links, heads,
         )  # fmt: skip
         left: int = kernels.reject_bindings(
             buffer, ROOM, count, heads, step.keep, relation.rows, relation.width, index.links,

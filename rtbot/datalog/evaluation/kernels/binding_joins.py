@@ -13,6 +13,7 @@ from rtbot.datalog.evaluation.kernels.ranked_rows import (
     BLOCK,
     IN,
     WAS,
+    fetch_found,
     find_key,
     hash_bindings,
     hash_columns,
@@ -68,21 +69,34 @@ def load_rows(
     return made
 
 
+def fetch_next(heads, first, last, links, rows, stride):
+    """Read the rows behind the newest ones, as `fetch_found` does."""
+    read = 0
+    for at in range(first, last):
+        if heads[at] >= 0:
+            read ^= links[heads[at]]
+    for at in range(first, last):
+        if heads[at] >= 0 and links[heads[at]] >= 0:
+            read ^= rows[links[heads[at]] * stride]
+    return read
+
+
 def probe_keys(
-    bindings, room, count, keys, constants, rows, stride, places, table, heads,
+    bindings, room, count, keys, constants, rows, stride, places, table, links, heads,
 ):  # fmt: skip
     """Find the newest row of the key of every binding, or -1."""
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        heads[count] = hash_bindings(
-            bindings, room, first, last, keys, constants, heads, table, rows, stride
-        )
+        hash_bindings(bindings, room, first, last, keys, constants, heads)
+        heads[count] = fetch_found(heads, first, last, table, rows, stride)
         for at in range(first, last):
             place = find_key(
                 table, heads[at], bindings, room, at, keys, constants, rows, stride, places
             )
             entry = table[place]
             heads[at] = -1 if entry == EMPTY else entry & IDS
+        if len(links) > 0:
+            heads[count] = fetch_next(heads, first, last, links, rows, stride)
 
 
 def copy_binding(bindings, room, at, out, made, keep):
@@ -182,19 +196,10 @@ def find_columns(rows, base, stride, tag, places, table):
     return place
 
 
-def hash_rows_ahead(rows, stride, first, last, places, tags, table):
-    """Hash columns of rows, and read what they will find in the table."""
-    size = len(table)
-    read = 0
+def hash_rows_of(rows, stride, first, last, places, tags):
+    """Hash columns of rows."""
     for at in range(first, last):
-        tag = hash_columns(rows, at * stride, places)
-        tags[at - first] = tag
-        read ^= table[(tag * size) >> 31]
-    for at in range(first, last):
-        entry = table[(tags[at - first] * size) >> 31]
-        if entry != EMPTY:
-            read ^= rows[(entry & IDS) * stride]
-    return read
+        tags[at - first] = hash_columns(rows, at * stride, places)
 
 
 def extend_index(rows, stride, count, places, table, links, meta, limit, tags):
@@ -202,7 +207,8 @@ def extend_index(rows, stride, count, places, table, links, meta, limit, tags):
     while meta[INDEXED] < count and meta[KEYS] < limit:
         first = meta[INDEXED]
         last = min(first + min(BLOCK, limit - meta[KEYS]), count)
-        tags[BLOCK] = hash_rows_ahead(rows, stride, first, last, places, tags, table)
+        hash_rows_of(rows, stride, first, last, places, tags)
+        tags[BLOCK] = fetch_found(tags, 0, last - first, table, rows, stride)
         for new in range(first, last):
             tag = tags[new - first]
             place = find_columns(rows, new * stride, stride, tag, places, table)

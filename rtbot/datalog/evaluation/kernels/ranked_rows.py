@@ -83,14 +83,21 @@ def find_key(table, tag, bindings, room, at, sources, constants, rows, stride, p
     return place
 
 
-def hash_bindings(bindings, room, first, last, sources, constants, tags, table, rows, stride):
-    """Hash bindings, and read what they will find: many reads that wait for memory at one time."""
+def hash_bindings(bindings, room, first, last, sources, constants, tags):
+    """Hash bindings."""
+    for at in range(first, last):
+        tags[at] = hash_sources(bindings, room, at, sources, constants)
+
+
+def fetch_found(tags, first, last, table, rows, stride):
+    """Read what hashes will find: many reads that wait for memory at one time.
+
+    What is read is returned, so that the compiler cannot leave it out.
+    """
     size = len(table)
     read = 0
     for at in range(first, last):
-        tag = hash_sources(bindings, room, at, sources, constants)
-        tags[at] = tag
-        read ^= table[(tag * size) >> 31]
+        read ^= table[(tags[at] * size) >> 31]
     for at in range(first, last):
         entry = table[(tags[at] * size) >> 31]
         if entry != EMPTY:
@@ -166,9 +173,8 @@ def add_derivations(
     stride = width + 2
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        tags[count] = hash_bindings(
-            bindings, room, first, last, sources, constants, tags, table, rows, stride
-        )
+        hash_bindings(bindings, room, first, last, sources, constants, tags)
+        tags[count] = fetch_found(tags, first, last, table, rows, stride)
         for at in range(first, last):
             place = find_key(
                 table, tags[at], bindings, room, at, sources, constants, rows, stride, places
@@ -194,9 +200,8 @@ def lose_derivations(
     faults = 0
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        tags[count] = hash_bindings(
-            bindings, room, first, last, sources, constants, tags, table, rows, stride
-        )
+        hash_bindings(bindings, room, first, last, sources, constants, tags)
+        tags[count] = fetch_found(tags, first, last, table, rows, stride)
         for at in range(first, last):
             place = find_key(
                 table, tags[at], bindings, room, at, sources, constants, rows, stride, places
@@ -305,22 +310,18 @@ def find_rows(words, first, last, width, places, table, rows, ids):
         ids[at - first] = find_row(words, at * width, width, places, table, rows)
 
 
-def hash_words(words, first, last, width, places, tags, table):
-    """Hash rows of `words`, and read what they will find in the table."""
-    size = len(table)
-    read = 0
+def hash_words(words, first, last, width, places, tags):
+    """Hash rows of `words`."""
     for at in range(first, last):
-        tag = hash_columns(words, at * width, places)
-        tags[at - first] = tag
-        read ^= table[(tag * size) >> 31]
-    return read
+        tags[at - first] = hash_columns(words, at * width, places)
 
 
 def add_facts(words, first, last, rows, width, places, table, meta, log, fresh, rank, mark, tags):
     """Put facts, or mark rows that are there as such; those that are not in come in."""
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)
-        tags[BLOCK] = hash_words(words, begin, end, width, places, tags, table)
+        hash_words(words, begin, end, width, places, tags)
+        tags[BLOCK] = fetch_found(tags, 0, end - begin, table, rows, width + 2)
         for at in range(begin, end):
             tag = tags[at - begin]
             place = find_place(words, at * width, width, tag, table, rows)
