@@ -90,6 +90,8 @@ def spoil(programs, draw):
     tokens = TOKEN.findall(draw.choice(programs))
     others = TOKEN.findall(draw.choice(programs))
     gentle = draw.random() < 0.6
+    if draw.random() < 0.05:
+        return "".join(draw.choices([*PIECES, *others], k=40))
     for _ in range(draw.choice([1, 1, 2, 3, 8])):
         if tokens:
             tokens = exchange(tokens, draw) if gentle else disturb(tokens, others, draw)

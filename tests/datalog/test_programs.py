@@ -104,6 +104,10 @@ def test_a_limit_that_is_not_passed_changes_nothing():
     assert len(find_rows(NUMBER_HEAD + "a(range(0, 20)).\n.limitsize a(n=20)")["a"]) == 20
 
 
+def test_a_mark_of_the_order_of_bytes_is_no_part_of_a_program():
+    assert find_rows("\ufeff" + NUMBER_HEAD + "a(1).")["a"] == {1}
+
+
 # ---- what the checked program has
 
 

@@ -40,6 +40,14 @@ def test_a_mistake_is_told(case):
     assert list_told(f"{AROUND}{case['program']}\n") == case["told"]
 
 
+def test_a_variable_may_be_called_like_one_that_the_compiler_makes():
+    told = list_told(AROUND + "o(s) :- e(x, _), s = sum _1 + _w : { e(x, y) }, _2 = _3.")
+    assert [line.partition(" |")[0] for line in told] == [
+        f"5:{column} RT508 the variable {name} gets no value"
+        for column, name in ((26, "_1"), (31, "_w"), (49, "_2"), (54, "_3"))
+    ]
+
+
 def test_every_code_of_programs_has_a_mistake():
     found = {
         code for case in CASES for told in case["told"] for code in re.findall(r"RT5\d\d", told)
@@ -55,6 +63,7 @@ def test_every_code_of_programs_has_a_mistake():
         ("n(1" + " + 1" * 200 + ").", "a clause with more than 150 operations"),
         ("n(1) :- " + ", ".join(["n(1)"] * 1100) + ".", "a body of more than 1,000 parts"),
         ("n(1) :- " + ", ".join(["(n(1); n(2))"] * 12) + ".", "a rule of more than 1,000 altern"),
+        ("n(1) :- " + ", ".join(["1 = range(0, 2)"] * 21) + ".", "a rule with more than 20 ranges"),
         ("n(range(0, 1000000000)).", "a range of more than 1,000,000 numbers"),
     ],
 )

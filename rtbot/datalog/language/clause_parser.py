@@ -97,7 +97,13 @@ class ClauseParser(TokenReader):
 
     def suggest_joint(self) -> str:
         """Return a hint for what is in place of the sign behind a part of a clause."""
-        words = {"and": "write , for and", "or": "write ; for or", "if": "write :- for if"}
+        words = {
+            "and": "write , for and",
+            "or": "write ; for or",
+            "|": "write ; for or",
+            "if": "write :- for if",
+            "in": "write (x = 1 ; x = 2) for a list",
+        }
         if self.is_sign(")"):
             return "a ( is missing"
         return words.get(self.token.text.lower(), "")
@@ -387,7 +393,8 @@ class ClauseParser(TokenReader):
             self.fail(first, "count takes no value", f"write {form}", "RT510")
         value = None if self.is_sign(":") else self.read_term()
         if self.is_sign(",") or not self.is_sign(":"):
-            self.fail_expected("':'", f"after {first.text}", f"write {form}")
+            two = f"{first.text}(x, y) or " if first.text in ("min", "max") else ""
+            self.fail_expected("':'", f"after {first.text}", f"write {two}{form}")
         if value is None and first.text != "count":
             self.fail(first, f"{first.text} needs a value", f"write {form}", "RT510")
         self.take()
@@ -396,7 +403,7 @@ class ClauseParser(TokenReader):
                 self.fail_expected("'{'", f"after {first.text} :", f"write {form}")
             return AggregateTerm(first.text, value, self.read_atom("body"), self.span(first))
         if self.at not in self.closing:
-            self.fail_unclosed("a { without its }")
+            self.fail_unclosed("a { without its }", "a } is missing")
         self.take()
         self.enter()
         body = self.read_any()

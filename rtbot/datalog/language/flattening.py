@@ -18,6 +18,7 @@ from rtbot.datalog.language.clause_syntax import (
 )
 from rtbot.datalog.language.rule_draft import (
     LOCAL,
+    MADE,
     DraftAggregate,
     DraftComparison,
     DraftNegation,
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
 
     Signed = tuple[AtomSyntax | ConstraintSyntax, bool]
 
-ALTERNATIVES_MAX = 1_000
+ALTERNATIVES_MAX, RANGES_MAX = 1_000, 20
+"""So many rules may a clause become, so many ranges may a rule have."""
+
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -95,13 +98,13 @@ class _Flattener:
 
     def __init__(self, source: ProgramText) -> None:
         self.source = source
-        self.made = 0
+        self.made = self.ranges = 0
 
     def flatten(
         self, clause: ClauseSyntax, head: AtomSyntax, literals: Sequence[Signed]
     ) -> RuleDraft:
         """Return the rule of one head and one alternative."""
-        self.made = 0
+        self.made = self.ranges = 0
         visible = {v.name for term in head.arguments for v in list_variables(term)}
         visible |= _list_visible(literals)
         scope = {name: name for name in visible}
@@ -116,7 +119,7 @@ class _Flattener:
     def make_variable(self, span: SourceSpan) -> NamedTerm:
         """Return a variable that has no name in the program."""
         self.made += 1
-        return NamedTerm(f"_{self.made}{LOCAL}", span)
+        return NamedTerm(f"{MADE}{self.made}", span)
 
     def flatten_literal(
         self,
@@ -191,6 +194,11 @@ class _Flattener:
         if len(term.arguments) not in (2, 3):
             message = f"range takes 2 or 3 arguments, not {len(term.arguments)}"
             self.source.report_at("RT510", term.span, message, "write range(from, to, step)")
+            raise ClauseError
+        self.ranges += 1
+        if self.ranges > RANGES_MAX:
+            message = f"a rule with more than {RANGES_MAX} ranges"
+            self.source.report_at("RT513", term.span, message, "divide the rule")
             raise ClauseError
         arguments = tuple(self.simplify(argument, scope, body) for argument in term.arguments)
         target = self.make_variable(term.span)

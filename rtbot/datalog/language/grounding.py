@@ -12,6 +12,7 @@ from rtbot.datalog.language.rule_draft import (
     DraftComparison,
     DraftNegation,
     DraftRange,
+    is_made,
     list_own_variables,
     list_terms,
     list_variables,
@@ -118,6 +119,7 @@ def _find_witnesses(
     assert literal.value is not None
     shared = set(literal.outer) & wanted
     values = {v.name for v in list_variables(literal.value) if LOCAL in v.name}
+    values = {name for name in values if not is_made(name)}
     hidden = {name: show_name(name) for name in values if show_name(name) in wanted}
     inside = find_grounded(literal.body, frozenset(literal.outer) - shared)
     shared &= inside
@@ -125,7 +127,7 @@ def _find_witnesses(
     if not shared and not hidden:
         yield literal
         return
-    apart = {name: f"{show_name(name)}{LOCAL}w{number}" for name in sorted(shared)}
+    apart = {name: f"{name}{LOCAL}w{number}" for name in sorted(shared)}
     outer = tuple(name for name in literal.outer if name not in shared)
     yield replace(rename_aggregate(literal, apart), target=literal.target, outer=outer)
     names = {v.name for each in walk_literals(literal.body) for v in list_own_variables(each)}
@@ -199,10 +201,10 @@ def _report_ungrounded(
 ) -> None:
     """Note a variable that nothing grounds."""
     name = show_name(variable.name)
-    if name.startswith("_") and LOCAL in variable.name:
+    if is_made(variable.name):
         return
     inside = {each.name for own in walk_literals(body) for each in list_own_variables(own)}
-    if any(show_name(each) == name for each in inside if LOCAL in each):
+    if any(show_name(each) == name for each in inside - {variable.name} if not is_made(each)):
         message = f"the variable {name} has a value only inside of an aggregate"
         hint = "an atom outside of the braces must have it, or write the result of the aggregate"
     elif isinstance(literal, DraftNegation):

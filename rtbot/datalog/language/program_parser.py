@@ -67,6 +67,8 @@ class ProgramParser(ClauseParser):
             self.source.is_partial = True
             self.take()
             self.fail(self.token, f"there is no directive .{self.token.text}", hint)
+        elif self.is_sign("."):
+            self.fail(token, "a '.' that ends nothing", "a directive has no . at its end")
         elif token.text == "?" and self.look(1).text == "-":
             self.fail(token, "a program has no queries", "write a relation, and .output for it")
         else:
@@ -75,6 +77,10 @@ class ProgramParser(ClauseParser):
     def skip(self, start: int) -> None:
         """Go on behind the end of a clause that cannot be read, or at the next directive."""
         self.at = max(self.at, start + 1)
+        for at in range(start, self.at):
+            if self.closing.get(at, 0) >= self.at:
+                self.at = self.closing[at] + 1
+                break
         while self.token.kind not in ("end", "directive"):
             if self.starts_line() and self.look(1).text == "(":
                 return

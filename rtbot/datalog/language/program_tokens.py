@@ -16,7 +16,7 @@ DIRECTIVES = (
     *("pragma", "plan", "comp", "init", "override", "functor", "include", "once", "lattice"),
 )
 _TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
+    r"""(?P<space>\s+|\A\ufeff|//[^\n]*|/\*.*?\*/)
     |(?P<hash>\#(?:\\\r?\n|[^\n])*)
     |(?P<unclosed>/\*)
     |(?P<address>[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)
@@ -26,6 +26,7 @@ _TOKEN = re.compile(
     |(?P<name>[A-Za-z_?][A-Za-z0-9_?]*)
     |(?P<functor>@[A-Za-z_][A-Za-z0-9_]*)
     |(?P<directive>\.(?:DIRECTIVES)\b)
+    |(?P<half>\.[0-9]+)
     |(?P<quoted>'[^'\n]*'|[\u201c\u201d][^\u201c\u201d\n]*[\u201c\u201d])
     |(?P<foreign>==|<>|&&|\|\|)
     |(?P<sign>:-|<:|<=|>=|!=|\*\*|[-+*/%^&|=<>!(),.:;{}\[\]$])
@@ -96,7 +97,7 @@ def split_program(source: ProgramText) -> list[ProgramToken]:
             hint = f"write {_FOREIGN[text]}"
             source.report("RT501", start, len(text), f"{text!r} is not part of a program", hint)
             token = ProgramToken("sign", _FOREIGN[text], start, found.end())
-        elif kind in ("unclosed", "quoted", "other"):
+        elif kind in ("unclosed", "quoted", "half", "other"):
             _refuse_part(source, text, start)
             token = ProgramToken("bad", text, start, found.end())
         tokens.append(_read_token(source, token))
@@ -121,6 +122,8 @@ def _refuse_part(source: ProgramText, text: str, start: int) -> None:
     if text == "/*":
         hint = "a comment ends with */"
         source.report("RT501", start, 2, "a comment that is not closed", hint)
+    elif text[0] == ".":
+        source.report("RT501", start, len(text), f"{text!r} is no number", f"write 0{text}")
     elif text == '"':
         source.report("RT501", start, 1, "a text that is not closed", _HINTS['"'])
     else:

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.datalog.language.clause_syntax import AtomSyntax, CallTerm, LiteralTerm, NamedTerm
-from rtbot.datalog.language.grounding import list_newly_grounded
+from rtbot.datalog.language.grounding import find_grounded, list_newly_grounded
 from rtbot.datalog.language.relation_table import HIDDEN
 from rtbot.datalog.language.rule_draft import (
     DraftAggregate,
     DraftComparison,
     DraftRange,
     RuleDraft,
+    list_own_variables,
     list_variables,
 )
 from rtbot.datalog.program import FLOAT, Fact
@@ -42,32 +43,35 @@ class RangeRelations:
 
     def replace_ranges(self, rule: RuleDraft) -> RuleDraft:
         """Return a rule without ranges."""
-        return replace(rule, body=self._replace_all(rule, rule.body, ()))
+        return replace(rule, body=self._replace_all(rule, rule.body, None))
 
     def _replace_all(
-        self, rule: RuleDraft, body: Sequence[DraftLiteral], around: Sequence[DraftLiteral]
+        self, rule: RuleDraft, body: Sequence[DraftLiteral], around: Sequence[DraftLiteral] | None
     ) -> tuple[DraftLiteral, ...]:
-        """Return a body without ranges; `around` are literals of the rule outside of it."""
+        """Return a body without ranges.
+
+        `around` are the literals outside of the body of an aggregate, None for that of a rule.
+        """
         found = list(body)
         for at, literal in enumerate(found):
             if isinstance(literal, DraftAggregate):
-                others = [*around, *found[:at], *found[at + 1 :]]
+                others = [*(around or ()), *found[:at], *found[at + 1 :]]
                 found[at] = replace(literal, body=self._replace_all(rule, literal.body, others))
         waiting = [at for at, literal in enumerate(found) if isinstance(literal, DraftRange)]
         while waiting:
             at = next(at for at in waiting if self._is_ready(found, at, around))
             literal = found[at]
             assert isinstance(literal, DraftRange)
-            support = _find_support_of(found, at, around)
+            support = _find_support(found, at, around)
             found[at] = self._make_relation(rule, literal, support)
             waiting.remove(at)
         return tuple(found)
 
     def _is_ready(
-        self, body: Sequence[DraftLiteral], at: int, around: Sequence[DraftLiteral]
+        self, body: Sequence[DraftLiteral], at: int, around: Sequence[DraftLiteral] | None
     ) -> bool:
         """Return whether a range needs no other range of its body."""
-        needed = _find_support_of(body, at, around)
+        needed = _find_support(body, at, around)
         return not any(
             each is one for each in needed for one in body if isinstance(one, DraftRange)
         )
@@ -80,7 +84,7 @@ class RangeRelations:
         if all(isinstance(term, LiteralTerm) for term in literal.arguments):
             self.constant[name] = literal
             return AtomSyntax(name, (literal.target,), literal.span)
-        support = self._replace_all(rule, support, ())
+        support = self._replace_all(rule, support, None)
         for head, body in _define_range(name, literal, support):
             self.rules.append(RuleDraft(head, body, rule.text, literal.span))
         return AtomSyntax(name, (*literal.arguments, literal.target), literal.span)
@@ -117,39 +121,40 @@ def _define_range(
         yield AtomSyntax(name, (*known, follower), span), goes_on
 
 
-def _find_support_of(
-    body: Sequence[DraftLiteral], at: int, around: Sequence[DraftLiteral]
+def _find_support(
+    body: Sequence[DraftLiteral], at: int, around: Sequence[DraftLiteral] | None
 ) -> tuple[DraftLiteral, ...]:
-    """Return the literals that give the arguments of a range their values."""
+    """Return the literals that give the arguments of a range their values.
+
+    In the body of a rule, where nothing is around, they are all that need no other range, so that
+    an argument that may have no value is computed for no more than in the rule.
+    """
     literal = body[at]
     assert isinstance(literal, DraftRange)
     wanted = [v.name for term in literal.arguments for v in list_variables(term)]
-    return find_support([*around, *body[:at], *body[at + 1 :]], wanted)
+    others = [*(around or ()), *body[:at], *body[at + 1 :]]
+    needed = _find_givers(others, wanted)
+    if around is None:
+        plain = [each for each in others if not _is_range(each)]
+        grounded = find_grounded([*plain, *needed], frozenset())
+        needed += [each for each in plain if grounded.issuperset(_list_names(each))]
+    return tuple(each for each in others if any(each is one for one in needed))
 
 
-def _read_step(literal: DraftRange) -> float | None:
-    """Return the step of a range, None if it is no constant or 0."""
-    if len(literal.arguments) == 2:
-        return 1
-    step = literal.arguments[2]
-    if isinstance(step, LiteralTerm) and not isinstance(step.value, str) and step.value:
-        return step.value
-    return None
+def _is_range(literal: DraftLiteral) -> bool:
+    if isinstance(literal, AtomSyntax):
+        return HIDDEN in literal.relation
+    return isinstance(literal, DraftRange)
 
 
-def _kind_of_step(literal: DraftRange) -> str:
-    """Return the kind of the constant that is the step."""
-    if len(literal.arguments) == 3:
-        step = literal.arguments[2]
-        assert isinstance(step, LiteralTerm)
-        return "whole" if step.kind == "number" else step.kind
-    return "whole"
+def _list_names(literal: DraftLiteral) -> list[str]:
+    """Return the variables of a literal; of an aggregate, those of the rule around it."""
+    outer = literal.outer if isinstance(literal, DraftAggregate) else ()
+    return [*outer, *(variable.name for variable in list_own_variables(literal))]
 
 
-def find_support(
-    literals: Sequence[DraftLiteral], wanted: Sequence[str]
-) -> tuple[DraftLiteral, ...]:
-    """Return the literals that give variables their values, in the order of the rule."""
+def _find_givers(literals: Sequence[DraftLiteral], wanted: Sequence[str]) -> list[DraftLiteral]:
+    """Return the literals that give variables their values."""
     givers: dict[str, DraftLiteral] = {}
     grounded: set[str] = set()
     size = -1
@@ -166,7 +171,7 @@ def find_support(
         if giver is not None and not any(giver is each for each in needed):
             needed.append(giver)
             waiting += _list_needs(giver)
-    return tuple(each for each in literals if any(each is one for one in needed))
+    return needed
 
 
 def _list_needs(literal: DraftLiteral) -> list[str]:

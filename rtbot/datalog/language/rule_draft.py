@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from rtbot.core.source_span import SourceSpan
     from rtbot.datalog.language.clause_syntax import TermSyntax
 
-LOCAL = "#"
-"""Before the number of a variable that is local to an aggregate, in the name it has here."""
+LOCAL = MADE = "#"
+"""In names of variables: before the number of one that is local to an aggregate, and at the
+beginning of one that the compiler made.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,15 @@ class RuleDraft:
     span: SourceSpan
 
 
+def is_made(name: str) -> bool:
+    """Return whether a variable is one that the compiler made."""
+    return name.startswith(MADE)
+
+
 def show_name(name: str) -> str:
-    """Return the name of a variable as it was written."""
+    """Return the name of a variable as it was written; one that was not is like `_3`."""
+    if is_made(name):
+        return "_" + name[1:].partition(LOCAL)[0]
     return name.partition(LOCAL)[0]
 
 

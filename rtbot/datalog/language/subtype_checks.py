@@ -8,7 +8,7 @@ from rtbot.datalog.language.clause_syntax import AtomSyntax, CastTerm, NamedTerm
 from rtbot.datalog.language.declared_types import format_types
 from rtbot.datalog.language.rule_draft import (
     DraftComparison,
-    DraftNegation,
+    is_made,
     show_name,
     walk_literals,
 )
@@ -34,7 +34,10 @@ class SubtypeCheck:
         self.origins: dict[str, str] = {}
 
     def check_rule(self, rule: RuleDraft) -> None:
-        """Note variables without a common type, and arguments that a column does not take."""
+        """Note variables without a common type, and arguments that a column does not take.
+
+        A negated atom takes any value of its basic types.
+        """
         self.same, self.found, self.origins = {}, {}, {}
         literals = [*walk_literals(rule.body)]
         for literal in literals:
@@ -44,9 +47,6 @@ class SubtypeCheck:
             if isinstance(literal, AtomSyntax):
                 self._take_types(literal)
         self._check_arguments(rule.head)
-        for literal in literals:
-            if isinstance(literal, DraftNegation):
-                self._check_arguments(literal.atom)
 
     def _find(self, name: str) -> str:
         while name in self.same:
@@ -93,7 +93,9 @@ class SubtypeCheck:
             types = self._find_types(term)
             wrong = [t for t in types or () if not self.types.is_subtype(t, column.declared)]
             if wrong:
-                what = show_name(term.name) if isinstance(term, NamedTerm) else "the value"
+                what = "the value"
+                if isinstance(term, NamedTerm) and not is_made(term.name):
+                    what = show_name(term.name)
                 message = f"{what} is {format_types(wrong)}, but the column {column.name} of "
                 message += f"{atom.relation} is {column.declared}"
                 hint = f"write as({what}, {column.declared})" if what != "the value" else ""

@@ -23,6 +23,7 @@ from rtbot.datalog.language.rule_draft import (
     DraftComparison,
     DraftNegation,
     DraftRange,
+    is_made,
     show_name,
 )
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, UNSIGNED
@@ -285,6 +286,8 @@ class TypeInference:
         message = f"{what} is {given}{reason}, not {format_basic(other.types)}"
         message += f" ({other.reason})" if other.reason else ""
         hint = suggest_conversion(one.types, other.types, term)
+        if one.types == {SYMBOL} and other.reason == "+":
+            hint = "write cat(x, y) to join symbols"
         self.source.report_at("RT506", span, message, hint)
 
 
@@ -320,8 +323,7 @@ def describe_term(term: TermSyntax) -> str:
     """Return what a term is, for a message."""
     match term:
         case NamedTerm():
-            name = show_name(term.name)
-            return f"the variable {name}" if not name.startswith("_") else "the value"
+            return "the value" if is_made(term.name) else f"the variable {show_name(term.name)}"
         case LiteralTerm():
             text = f'"{term.value}"' if term.kind == SYMBOL else str(term.value)
             return text if len(text) <= 40 else text[:37] + "..."
