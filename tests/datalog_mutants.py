@@ -40,10 +40,10 @@ DATALOG = [
     _datalog(f"{ROWS}::lose_derivations", "highest >= rows[base + width]", "False"),
     _datalog(f"{ROWS}::add_derivation", "state & OUT == 0", "True"),
     # Facts are one more support, and removals come first.
-    _datalog(f"{ROWS}::mark_due", "(FACT | FIXED | DUE)", "DUE"),
-    _datalog(f"{ROWS}::drop_facts", "(FACT | KEPT)", "FACT"),
+    _datalog(f"{ROWS}::take_out", "(FACT | FIXED)", "FACT"),
+    _datalog(f"{ROWS}::take_out", "rows[base + width + 1] >= COUNT", "False"),
     _datalog(f"{ROWS}::bring_back", "(FACT | FIXED)", "FIXED"),
-    _datalog(f"{ROWS}::empty_rows", "WAS | FACT | FIXED | LOGGED | KEPT", "WAS | FACT | LOGGED"),
+    _datalog(f"{ROWS}::empty_rows", "WAS | FACT | FIXED | LOGGED", "WAS | FACT | LOGGED"),
     # What is taken out is derived again from what is left.
     _datalog(f"{UPDATES}::StratumUpdate._bring_back", "(IN, 0, -1, rank - 1)", "(IN, 0, -1, -1)"),
     _datalog(f"{UPDATES}::StratumUpdate._restart", "self._go_on()", "pass"),

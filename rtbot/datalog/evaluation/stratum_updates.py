@@ -153,21 +153,15 @@ class StratumUpdate:
 
     def _remove_facts(self, facts: Mapping[str, Facts]) -> None:
         for relation in self.relations:
-            removed, inserted = facts.get(relation.name, (NO_IDS, NO_IDS))
-            for words, kernel in (
-                (inserted if len(removed) else NO_IDS, self.space.kernels.keep_facts),
-                (removed, self.space.kernels.drop_facts),
-            ):
-                flat = words.reshape(-1)
-                lists = () if kernel is self.space.kernels.keep_facts else (relation,)
-                for first in range(0, len(words), ROOM):
-                    last = min(first + ROOM, len(words))
-                    relation.reserve(last - first)
-                    more = [each.pending for each in lists]
-                    kernel(
-                        flat, first, last, relation.rows, relation.width, relation.places,
-                        relation.table, relation.meta, relation.log, *more,
-                    )  # fmt: skip
+            words, _ = facts.get(relation.name, (NO_IDS, NO_IDS))
+            flat = words.reshape(-1)
+            for first in range(0, len(words), ROOM):
+                last = min(first + ROOM, len(words))
+                relation.reserve_lists(last - first)
+                self.space.kernels.drop_facts(
+                    flat, first, last, relation.rows, relation.width, relation.places,
+                    relation.table, relation.meta, relation.log, relation.pending,
+                )  # fmt: skip
 
     def add_facts(self, facts: Mapping[str, Facts], mark: int = FACT) -> None:
         """Put the facts that come, with a mark that says who put them."""

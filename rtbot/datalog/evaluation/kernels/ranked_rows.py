@@ -24,8 +24,7 @@ from rtbot.tables.hash_tables import (
 
 IN, WAS, FACT, FIXED = 1, 2, 4, 8
 LOGGED, DUE, LEAVING, OUT = 16, 32, 64, 128
-KEPT = 256
-COUNT = 512
+COUNT = 256
 ROWS, ALIVE, LOG_SIZE, FRESH_SIZE, PENDING_SIZE, BASE, BASE_ALIVE = 0, 1, 2, 3, 4, 5, 6
 BLOCK = 64
 
@@ -225,9 +224,9 @@ def lose_derivations(
 
 
 def mark_due(rows, base, width, found, meta, pending):
-    """Put a row that nothing supports any more among those to be taken out, once."""
+    """Put a row without derivations among those to be taken out, once; it may be a fact."""
     state = rows[base + width + 1]
-    if state < COUNT and state & (FACT | FIXED | DUE) == 0 and state & IN != 0:
+    if state < COUNT and state & (IN | DUE) == IN:
         rows[base + width + 1] = state | DUE
         pending[meta[PENDING_SIZE]] = found
         meta[PENDING_SIZE] += 1
@@ -345,21 +344,12 @@ def add_fact(rows, width, found, meta, log, fresh, rank, mark):
         revive_row(rows, base, width, found, meta, fresh, rank, state & (COUNT - 1))
 
 
-def keep_facts(words, first, last, rows, width, places, table, meta, log):
-    """Mark the facts among these rows, which will be put again after others are removed."""
-    for at in range(first, last):
-        found = find_row(words, at * width, width, places, table, rows)
-        if found >= 0 and rows[found * (width + 2) + width + 1] & FACT != 0:
-            log_row(rows, found * (width + 2), width, found, log, meta)
-            rows[found * (width + 2) + width + 1] |= KEPT
-
-
 def drop_facts(words, first, last, rows, width, places, table, meta, log, pending):
-    """Let rows be no facts any more, but for those that are KEPT; unsupported ones become DUE."""
+    """Let rows be no facts any more; unsupported ones become DUE."""
     for at in range(first, last):
         found = find_row(words, at * width, width, places, table, rows)
         base = found * (width + 2)
-        if found < 0 or rows[base + width + 1] & (FACT | KEPT) != FACT:
+        if found < 0 or rows[base + width + 1] & FACT == 0:
             continue
         log_row(rows, base, width, found, log, meta)
         rows[base + width + 1] &= ~FACT
@@ -373,7 +363,7 @@ def empty_rows(rows, width, meta, log):
         state = rows[base + width + 1]
         if state & IN != 0 or state >= COUNT:
             log_row(rows, base, width, found, log, meta)
-        rows[base + width + 1] &= WAS | FACT | FIXED | LOGGED | KEPT
+        rows[base + width + 1] &= WAS | FACT | FIXED | LOGGED
     meta[ALIVE] = 0
 
 
@@ -409,7 +399,7 @@ def list_changed(rows, width, meta, log, added, removed):
 def settle_row(rows, base, width):
     """Let what a row is be what it was, and clear the marks of the epoch."""
     state = rows[base + width + 1]
-    kept = state & ~(WAS | LOGGED | DUE | LEAVING | OUT | KEPT)
+    kept = state & ~(WAS | LOGGED | DUE | LEAVING | OUT)
     rows[base + width + 1] = kept | WAS if state & IN != 0 else kept
 
 
