@@ -100,7 +100,7 @@ class DatalogShell:
 
         prepare_readline([*self.commands, "quit"], list(self.database.codecs))
         facts = ", ".join(self.database.list_inputs()) or "no relation"
-        echo(f"{self.program}: {facts} take facts, epoch {self.database.epoch}; try help")
+        echo(f"{self.program}: epoch {self.database.epoch}; facts go into {facts}; try help")
 
     def take(self, line: str) -> None:
         """Run one command; report what is wrong with it."""

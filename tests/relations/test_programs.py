@@ -261,7 +261,7 @@ REFUSED = {
     "null": ({"rules": PATH}, {"b": "integer?"}, "RT126", "may be null"),
     "boolean": ({"rules": PATH}, {"b": "boolean"}, "RT125", "is boolean"),
     "not fed": (
-        {"rules": ".input n\n" + PATH + " path(x, x) :- n(x)."},
+        {"rules": ".decl n(x:number)\n.input n\n" + PATH + " path(x, x) :- n(x)."},
         {},
         "RT123",
         "n has .input",
