@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rtbot.datalog.evaluation.term_values import TermValues
 from rtbot.datalog.evaluation.version_runner import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import FrameType, ModuleType
 
     from rtbot.datalog.evaluation.derivations import Derivation
@@ -55,6 +56,9 @@ class Evaluation:
         self.relations = {
             name: RankedRelation(kernels, name, types) for name, types in self.forms.types.items()
         }
+        self.spend: Callable[[float], None] | None = None
+        """Called between batches with the seconds since the last call, if it is set."""
+        self._paused = 0.0
         self._interrupted = False
         self.begun = False
         self.ranks = Ranks(max_facts, max_iterations)
@@ -98,7 +102,7 @@ class Evaluation:
                 raise
 
     def _update(self, facts: Changes) -> None:
-        self.ranks.facts = 0
+        self.ranks.facts, self._paused = 0, perf_counter()
         if not self.begun:
             self._add_program_facts()
             self.begun = True
@@ -140,6 +144,9 @@ class Evaluation:
 
     def _pause(self) -> None:
         """Stop between batches if an interrupt has come."""
+        if self.spend is not None:
+            before, self._paused = self._paused, perf_counter()
+            self.spend(self._paused - before)
         if self._interrupted:
             self._interrupted = False
             raise KeyboardInterrupt
