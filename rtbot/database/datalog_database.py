@@ -16,7 +16,6 @@ from rtbot.database.saved_facts import decode_facts, encode_facts
 from rtbot.datalog.evaluation.engine import MAX_FACTS, MAX_ITERATIONS
 from rtbot.datalog.language import read_program
 from rtbot.relations.datalog_loops import start_evaluation
-from rtbot.relations.datalog_pace import LoopPace
 from rtbot.storage.files import Files
 from rtbot.tables.string_dictionary import StringDictionary
 
@@ -94,7 +93,6 @@ class Datalog:
             compiled=compiled,
         )
         self.evaluation.watch(self.outputs)
-        self._pace = LoopPace(self.evaluation, compiled)
 
     def __repr__(self) -> str:
         facts = ", ".join(self.list_inputs())
@@ -189,11 +187,7 @@ class Datalog:
         """Commit; return the rows that came and went as codes, in no order."""
         changes = self._pending.collect()
         self._pending.clear()
-        self._pace.begin()
-        try:
-            found = self.evaluation.commit(changes)
-        finally:
-            self._pace.end()
+        found = self.evaluation.commit(changes)
         self.epoch += 1
         if self.texts.is_crowded():
             self.texts.keep(self.evaluation.list_text_codes())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbot.compiler.tiers.background import BACKGROUND
 from rtbot.compiler.tiers.fixed_module import FixedModule
-from rtbot.core.modes import choose_mode
+from rtbot.core.modes import BESIDE, choose_mode
 from rtbot.datalog.evaluation.engine import MAX_FACTS, MAX_ITERATIONS, Evaluation
 from rtbot.datalog.evaluation.kernels import binding_joins, ranked_rows
 from rtbot.tables import hash_tables
@@ -26,5 +27,19 @@ def start_evaluation(
     compiled: bool | str | None = None,
 ) -> Evaluation:
     """Return a program that has no facts yet; `compiled` is as for sessions."""
-    kernels = DATALOG_LOOPS.load(choose_mode(compiled))
-    return Evaluation(program, texts, kernels, max_facts=max_facts, max_iterations=max_iterations)
+    mode = choose_mode(compiled)
+    kernels = DATALOG_LOOPS.load(mode)
+    evaluation = Evaluation(
+        program, texts, kernels, max_facts=max_facts, max_iterations=max_iterations
+    )
+    if mode == BESIDE:
+        evaluation.spend = _spend
+    return evaluation
+
+
+def _spend(seconds: float) -> None:
+    """Note that so much time was spent, and go over to compiled loops once that is worth it."""
+    tier = DATALOG_LOOPS.tiered
+    tier.seconds += seconds
+    if BACKGROUND.is_due([tier]):
+        BACKGROUND.turn()

@@ -16,7 +16,6 @@ from rtbot.datalog.language import read_program
 from rtbot.operator.declarations import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.relations.datalog_loops import start_evaluation
-from rtbot.relations.datalog_pace import LoopPace
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.region_operator import Fault, StatelessOperator
 
@@ -70,7 +69,6 @@ class ProgramOperator:
             max_iterations=self.setting["max_iterations"],
             compiled=self.mode,
         )
-        self.pace = LoopPace(self.evaluation, self.mode)
         self.evaluation.watch(self.outputs)
         self.early: Deltas | None = None
         if self.setting["begins"]:
@@ -81,7 +79,6 @@ class ProgramOperator:
         transactions = len(inputs[0].starts) - 1
         found: list[Changes] = []
         fault = None
-        self.pace.begin()
         for number in range(transactions):
             changes = self._collect(inputs, number)
             try:
@@ -89,7 +86,6 @@ class ProgramOperator:
             except RuleError as error:
                 fault = make_rule_fault(number, error)
                 break
-        self.pace.end()
         made = self._tag(found)
         if self.early is not None and found:
             made, self.early = _put_before(self.early, made), None

@@ -420,3 +420,11 @@ def test_a_commit_that_fails_leaves_no_texts():
     assert "new!" not in evaluation.texts.codes
     commit(evaluation, insert={"f": [("new", 1)]})
     assert read(evaluation, "g") == {("new!",), ("new",)}
+
+
+def test_time_is_told_between_batches_and_changes_nothing():
+    evaluation, spent = start(CLOSURE), []
+    evaluation.spend = spent.append
+    assert commit(evaluation, insert={"edge": [(1, 2)]})["path"] == (set(), {(1, 2)})
+    assert spent
+    assert min(spent) >= 0

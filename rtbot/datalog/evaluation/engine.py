@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,9 @@ class Evaluation:
         self.relations = {
             name: RankedRelation(kernels, name, types) for name, types in self.forms.types.items()
         }
+        self.spend: Callable[[float], None] | None = None
+        """Called between batches with the seconds since the last call, if it is set."""
+        self._paused = 0.0
         self._interrupted = False
         self.on_pause: list[Callable[[], object]] = []
         self.begun = False
@@ -99,7 +103,7 @@ class Evaluation:
                 raise
 
     def _update(self, facts: Changes) -> None:
-        self.ranks.facts = 0
+        self.ranks.facts, self._paused = 0, perf_counter()
         if not self.begun:
             self._add_program_facts()
             self.begun = True
@@ -141,6 +145,9 @@ class Evaluation:
 
     def _pause(self) -> None:
         """Stop between batches if an interrupt has come, or a call of `on_pause` raises."""
+        if self.spend is not None:
+            before, self._paused = self._paused, perf_counter()
+            self.spend(self._paused - before)
         for call in self.on_pause:
             call()
         if self._interrupted:
