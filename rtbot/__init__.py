@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         RtbotError,
         StateError,
     )
+    from rtbot.database.datalog_database import Datalog
     from rtbot.relations.cache import Cache
     from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
@@ -35,6 +36,7 @@ _HOMES = {
     "load": "api",
     "Builder": "builder",
     "Cache": "relations.cache",
+    "Datalog": "database.datalog_database",
     "read": "api",
     "Session": "runtime.session",
     "Result": "runtime.result",
@@ -52,6 +54,7 @@ __all__ = [
     "Cache",
     "CheckpointError",
     "DataError",
+    "Datalog",
     "Graph",
     "GraphError",
     "QueueFull",

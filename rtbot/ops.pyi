@@ -388,6 +388,33 @@ def CumulativeSum(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: sums, this value included
     """
 
+def Datalog(
+    *i: Stream | Mapping[str, Stream],
+    rules: Any | ParameterRef | None = None,
+    program: Any | ParameterRef | None = None,
+    max_facts: int | ParameterRef = 100000000,
+    max_iterations: int | ParameterRef = 1000000,
+    **about: Unpack[About],
+) -> Streams:
+    """The relations that follow from its inputs by rules, kept up to date with every transaction.
+
+    Rules may be recursive, and have negation and aggregates. A row of an input is a fact while it
+    is there at least once. Relations with `.output` are the outputs, or all that have rules if none
+    has; `.decl` is not needed.
+
+    In:
+        i: relations: {name in the rules: id}, or ids, which are the names then
+
+    Parameters:
+        rules: a program: `path(x, y) :- edge(x, y).`
+        program: a file with the program, in place of `rules`
+        max_facts: rows that all rules may derive
+        max_iterations: rounds of a recursion
+
+    Out:
+        o1: one port for every relation, with its name
+    """
+
 def Difference(i1: Stream, **about: Unpack[About]) -> Stream:
     """The value less the one before it, at the time of the newer; nothing for the first.
 

@@ -30,7 +30,7 @@ CHANGES = [
         ("regions",),
     ),
     Mutant(
-        "rtbot/relations/kernels/hash_tables.py::remove_entry",
+        "rtbot/tables/hash_tables.py::remove_entry",
         "distance >= gap",
         "distance > gap",
         ("regions",),

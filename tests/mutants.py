@@ -2,6 +2,7 @@
 one must catch it."""
 
 from tests.change_mutants import CHANGES
+from tests.datalog_mutants import DATALOG
 from tests.mutation import TORTURES, Mutant, TextMutant
 
 TORTURE = ["-m", "tests.torture", "--compiled", "0", "--no-shrink", "--no-floors", "--workers", "1"]
@@ -9,6 +10,7 @@ PYTEST = ["-m", "pytest", "-xq", "-p", "no:cacheprovider"]
 COMMANDS = {
     "torture": [*TORTURE, "--graphs", "150", "--seed", "mutation", "--failures", "0"],
     "long torture": [*TORTURE, "--graphs", "2500", "--seed", "mutation", "--failures", "0"],
+    "datalog trials": ["-m", "tests.datalog_trials", "--count", "100", "--interpreted"],
     "dumps": [*PYTEST, "tests/conformance/test_dumps.py"],
     "compare": ["-m", "tests.comparisons"],
     "exact": [*PYTEST, "tests/numeric/test_exact.py"],
@@ -709,5 +711,5 @@ READ_AND_SHOWN = [
 ]
 MUTANTS = [
     *(*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE),
-    *(*KEPT, *COMPUTED, *READ_AND_SHOWN, *CHANGES),
+    *(*KEPT, *COMPUTED, *READ_AND_SHOWN, *CHANGES, *DATALOG),
 ]

@@ -23,8 +23,16 @@ from rtbot.builder.stream import (
     make_operation,
 )
 from rtbot.core.errors import suggest_name
+from rtbot.core.source_span import SourceSpan
 from rtbot.expression.rules import ARGUMENTS
-from rtbot.graph.check.wiring import count_arity, is_named, map_output_names
+from rtbot.graph.check.resolve_program import list_output_names, read_program_file
+from rtbot.graph.check.wiring import (
+    count_arity,
+    is_named,
+    map_output_names,
+    names_outputs,
+)
+from rtbot.graph.document import ScalarNode
 from rtbot.operator import (
     REGISTRY,
     Boolean,
@@ -130,11 +138,26 @@ def construct(
     made.named = isinstance(tables, Mapping)
     builder.add(made)
     names = map_output_names(cls, count_arity(cls, feeds))
+    if names_outputs(cls):
+        names = _name_relations(name, values)
     ports = list(dict.fromkeys(names.values()))
-    if len(ports) == 1:
+    if len(ports) == 1 and not names_outputs(cls):
         return Stream(builder, "stream", (), BuiltPort(made), place)
     outputs = {port: Stream(builder, "stream", (), BuiltPort(made, port), place) for port in ports}
     return Streams(name, names, outputs)
+
+
+def _name_relations(name: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the outputs that a program names."""
+    text, path = values.get("rules"), values.get("program")
+    if text is None and isinstance(path, str):
+        text = read_program_file(ScalarNode(path, SourceSpan("."), quoted=True)).text
+    if not isinstance(text, str):
+        raise TypeError(f"{name} needs rules=... or program=..., a text")
+    found = {relation: relation for relation in list_output_names(text)}
+    if not found:
+        raise TypeError(f"the rules of {name} name no relation that comes out")
+    return found
 
 
 def _escape_dollar(value: Any, given: Any) -> Any:
@@ -194,7 +217,7 @@ def build_signature(cls: type[Operator]) -> inspect.Signature:
         if name not in PORT_COUNTS:
             wanted.append((name, ONLY_NAMED, *_annotate(parameter)))
     outputs = list(cls.outputs.values())
-    single = len(outputs) == 1 and not outputs[0].variadic
+    single = len(outputs) == 1 and not outputs[0].variadic and not outputs[0].named
     return inspect.Signature(
         [
             *(

@@ -37,6 +37,9 @@ CODES: dict[type[BaseException], int] = {
 
 CODES[Terminated] = TERMINATED
 
+LIMIT_CODES = ("RT521",)
+"""Codes of errors that are limits, whatever their class."""
+
 
 def report_error(error: BaseException, *, debug: bool = False) -> int:
     """Report what went wrong, never as a traceback unless `debug`, and return the code."""
@@ -48,6 +51,8 @@ def report_error(error: BaseException, *, debug: bool = False) -> int:
     if debug and not isinstance(error, click.ClickException):
         traceback.print_exception(error)
     known = [CODES[kind] for kind in type(error).__mro__ if kind in CODES]
+    if getattr(error, "code", None) in LIMIT_CODES:
+        known.insert(0, LIMIT)
     _print_error(error, internal=not known)
     if isinstance(error, OSError):
         _abandon_stdout()

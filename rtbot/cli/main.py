@@ -28,6 +28,7 @@ VERBS = {
     "validate": "report every problem of graph files",
     "run": "run a graph on files",
     "sql": "query files of tables that change",
+    "datalog": "evaluate rules on files of facts, or in a shell",
     "warm": "compile graphs ahead",
     "draw": "draw a graph as SVG or Mermaid",
     "test": "run the tests that graph files hold",

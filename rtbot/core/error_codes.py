@@ -122,4 +122,10 @@ CODES = {
     "RT511": "a constant without a value of its type",
     "RT512": "an unknown or wrong parameter of a directive",
     "RT513": "a program that is too large or too deep",
+    "RT514": "the file of a program that is not there, or cannot be read",
+    "RT520": "a rule that computes something without a value",
+    "RT521": "a rule that goes beyond a limit on rows or rounds",
+    "RT530": "a command of the Datalog shell that cannot be read",
+    "RT531": "a file of facts that is not there",
+    "RT532": "a row without a derivation, as it is not there",
 }

@@ -47,7 +47,7 @@ class FactFile:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation. An epoch in which it has more rows than its limit fails.
+    """A relation. If it is recursive, its stratum stops after the round that reaches its limit.
 
     A name with `@` is that of a relation that the language made for a `range`.
     """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.explain.phrases import format_plain
 from rtbot.graph.row_parameters import format_tree, list_fields
-from rtbot.operator.relation import Columns, FieldPairs, RowExpression
+from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def describe_node_state(node: Node) -> str:
         return _describe_groups(node)
     if name == "JoinRows":
         return _describe_join(node)
+    if name == "Datalog":
+        return "every row of its relations, with a rank and a count of derivations; indexes"
     if name == "NotIn":
         return "left rows that are there, by key; how many right rows have each value"
     if name == "ToChanges":
@@ -79,6 +81,8 @@ def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
     for name, declared in node.operator.parameters.items():
         value = node.values.get(name)
         fields = None if value is None else list_fields(node, name)
+        if isinstance(declared, RulesText):
+            continue  # they are shown as a whole
         if isinstance(declared, RowExpression):
             yield name, format_tree(node, name)
         elif fields is not None:

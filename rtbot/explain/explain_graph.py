@@ -207,7 +207,8 @@ def format_graph(
         yield ""
         if item["view"] is not None and item["view"] not in queries:
             queries.add(item["view"])
-            yield bold(f"{item['view']}: the operators of this query")
+            what = "these rules" if item["type"] == "Datalog" else "the operators of this query"
+            yield bold(f"{item['view']}: {what}")
             yield from _wrap_query(item["query"], width)
             yield ""
         yield bold(name)

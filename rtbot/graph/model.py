@@ -65,13 +65,17 @@ class OperatorStub:
 
 @dataclass(frozen=True)
 class View:
-    """An SQL operator of the graph file: its id, its query, and its tables by their names there."""
+    """An operator of the graph file that is a text: its id, the text, its tables by their names.
+
+    It is one of SQL, which becomes several nodes, or one of Datalog, which is a node of its own.
+    """
 
     id: str
     query: str
     tables: Mapping[str, Ref]
     mark: SourceSpan = SourceSpan()
     doc: str = ""
+    language: str = "SQL"
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,8 @@ class In:
 class Out:
     """An output port. `kind` as for In; `alias` is a readable second name.
 
-    A `variadic` output `o` has one port per variadic input, of the same type.
+    A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
+    one there are ports that the operator's own text names.
     """
 
     kind: str
@@ -146,6 +147,7 @@ class Out:
     alias: str = ""
     nullable: bool = False
     variadic: bool = False
+    named: bool = False
     name: str = ""
 
 

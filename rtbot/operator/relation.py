@@ -92,6 +92,20 @@ class SqlText(Parameter):
     type_name: ClassVar[str] = "SQL query"
 
 
+@dataclass(kw_only=True)
+class RulesText(Parameter):
+    """A Datalog program over the inputs, a text."""
+
+    type_name: ClassVar[str] = "Datalog rules"
+
+
+@dataclass(kw_only=True)
+class ProgramFile(Parameter):
+    """The path of a Datalog program, beside the graph file or below it."""
+
+    type_name: ClassVar[str] = "file"
+
+
 class Relation(Operator, abstract=True):
     """Base of the operators that read or give change streams.
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from rtbot.core.arrays import trim_array
 from rtbot.relations.deltas import Deltas
-from rtbot.relations.kernels import hash_tables, upserting, weighing
+from rtbot.relations.kernels import upserting, weighing
 from rtbot.relations.output_order import net_changes
 from rtbot.relations.region_operator import Fault, StatelessOperator
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
 from rtbot.relations.weighed import Weigher
+from rtbot.tables import hash_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

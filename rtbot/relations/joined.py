@@ -11,13 +11,14 @@ from rtbot.relations.deltas import Deltas
 from rtbot.relations.join_condition import TRUE, JoinCondition
 from rtbot.relations.join_store import NO_TABLE, JoinKeys, JoinSide
 from rtbot.relations.join_views import COUNT, choose_views, list_net_streams
-from rtbot.relations.kernels import hash_tables, joining
 from rtbot.relations.kernels import join_index as index
 from rtbot.relations.kernels import join_output as output
+from rtbot.relations.kernels import joining
 from rtbot.relations.region_operator import Fault, make_size_fault
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.stores import choose_ahead
 from rtbot.relations.weighed import MESSAGES
+from rtbot.tables import hash_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

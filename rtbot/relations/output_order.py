@@ -8,10 +8,11 @@ import numpy as np
 
 from rtbot.core.arrays import trim_array
 from rtbot.relations.deltas import Deltas
-from rtbot.relations.kernels import hash_tables, weighing
+from rtbot.relations.kernels import weighing
 from rtbot.relations.region_operator import OUTPUT, Fault
 from rtbot.relations.row_codec import make_order_keys
 from rtbot.relations.weighed import MESSAGES
+from rtbot.tables import hash_tables
 
 if TYPE_CHECKING:
     from types import ModuleType

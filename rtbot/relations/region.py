@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.errors import DataError
-from rtbot.core.modes import choose_mode
+from rtbot.core.modes import choose_mode, use_mode
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.output_order import order_changes
 from rtbot.relations.region_code import RegionCode
@@ -116,7 +116,8 @@ class Region:
 
     def _make_operator(self, node: RegionNode) -> RegionOperator:
         make = SKELETONS[node.skeleton]
-        return make(node, self.plan, self.code.kernels, self.code.module, self.texts)
+        with use_mode(self.code.mode):
+            return make(node, self.plan, self.code.kernels, self.code.module, self.texts)
 
     # ---- transactions
 

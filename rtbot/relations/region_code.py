@@ -5,7 +5,6 @@ from __future__ import annotations
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
 from rtbot.relations.kernels import (
-    hash_tables,
     join_index,
     join_output,
     joining,
@@ -15,6 +14,7 @@ from rtbot.relations.kernels import (
     upserting,
     weighing,
 )
+from rtbot.tables import hash_tables
 
 CHANGE_LOOPS = FixedModule(
     hash_tables,

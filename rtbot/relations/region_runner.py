@@ -224,7 +224,9 @@ class RegionRunner:
 
 
 def has_row_over_nothing(node: RegionNode) -> bool:
-    """Return whether it is a GroupBy without keys, which has a row before any change."""
+    """Return whether it has rows before any change: a GroupBy without keys, rules without facts."""
+    if node.skeleton == "program":
+        return bool(node.setting["begins"])
     return node.skeleton == "grouped" and not node.setting["by"]
 
 

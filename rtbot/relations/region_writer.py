@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
 from rtbot.compiler.jit import HEADER
+from rtbot.datalog.language import read_program
 from rtbot.expression import Expression
+from rtbot.graph.check.resolve_program import derives_from_nothing, list_relation_columns
 from rtbot.graph.model import Ref
 from rtbot.operator.declarations import Type
 from rtbot.operator.relation import Relation
@@ -15,6 +17,7 @@ from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import StepSources
 from rtbot.relations.group_code import list_steps, write_group_functions
 from rtbot.relations.group_layout import make_layout
+from rtbot.relations.program_operator import make_stream_schema
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
 from rtbot.relations.row_code import (
     list_row_steps,
@@ -242,6 +245,35 @@ class _RegionWriter:
                 RegionNode(node.id, "NotIn", "weighed", (known, unknown), output, setting)
             )
 
+    def write_program(self, node: Node) -> None:
+        """Write a Datalog: what makes sets of its inputs, the program, and its relations."""
+        assert node.view is not None
+        sets, inputs = [], []
+        for name, (port, ref) in zip(node.view.tables, node.inputs.items(), strict=True):
+            given, made = self.places[ref], self.copy_stream(self.places[ref])
+            setting: dict[str, Any] = {"weigh": "distinct", "all": False}
+            self.nodes.append(
+                RegionNode(f"{node.id}.{port}", "Distinct", "weighed", (given,), made, setting)
+            )
+            sets.append(made)
+            inputs.append((name, list_relation_columns(self.streams[given])))
+        schemas = {port: node.types[port].schema or Schema(()) for port in node.outputs}
+        output = self.add_stream(Ref(node.id), make_stream_schema(map(len, schemas.values())))
+        setting = {
+            **{name: node.values[name] for name in ("rules", "max_facts", "max_iterations")},
+            "inputs": tuple(inputs),
+            "outputs": tuple(schemas),
+        }
+        setting["begins"] = derives_from_nothing(
+            read_program(setting["rules"], node.id, inputs=dict(inputs))
+        )
+        self.nodes.append(RegionNode(node.id, "Datalog", "program", tuple(sets), output, setting))
+        for number, (port, schema) in enumerate(schemas.items()):
+            made = self.add_stream(Ref(node.id, port), schema)
+            name = f"{node.id}.{port}"
+            setting = {"number": number}
+            self.nodes.append(RegionNode(name, "Datalog", "relation", (output,), made, setting))
+
     def copy_stream(self, stream: int) -> int:
         """Return a new stream of the same rows."""
         self.streams.append(self.streams[stream])
@@ -350,5 +382,6 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "GroupBy": _RegionWriter.write_group,
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
+    "Datalog": _RegionWriter.write_program,
 }
 """What writes an operator, by its type."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
+from rtbot.relations.program_operator import ProgramOperator, RelationSelector
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
@@ -44,4 +45,6 @@ SKELETONS: dict[str, MakeOperator] = {
     "joined": JoinedOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
+    "program": ProgramOperator,
+    "relation": RelationSelector,
 }

@@ -9,10 +9,11 @@ import numpy as np
 from rtbot.relations import group_counters
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
-from rtbot.relations.kernels import hash_tables, weighing
+from rtbot.relations.kernels import weighing
 from rtbot.relations.row_buffer import ROOM, RowBuffer
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.weighed import SetOperation
+from rtbot.tables import hash_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ import numpy as np
 
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.core.growing_arrays import allocate_growing, extend_array
-from rtbot.relations.kernels.hash_tables import EMPTY, LIMIT, USED
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
+from rtbot.tables.hash_tables import EMPTY, LIMIT, USED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,10 +8,11 @@ import numpy as np
 
 from rtbot.core.arrays import trim_array
 from rtbot.relations.deltas import Deltas, make_empty_deltas
-from rtbot.relations.kernels import hash_tables, weighing
+from rtbot.relations.kernels import weighing
 from rtbot.relations.region_operator import Fault, StatelessOperator
 from rtbot.relations.row_codec import find_least
 from rtbot.relations.stores import Bag, StoreOwner, choose_ahead
+from rtbot.tables import hash_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

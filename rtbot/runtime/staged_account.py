@@ -60,7 +60,7 @@ def _count_emitted(session: StagedSession) -> dict[Ref, int]:
         if not isinstance(stage, RegionStageRunner):
             continue
         for name, counts in stage.runner.region.counts.items():
-            found[Ref(name)] = counts.rows_out
+            found[Ref(*name.split(".", 1))] = counts.rows_out
         for source in stage.stage.sources:
             if source.bridge is not None:
                 found[source.ref] = stage.runner.feeds[source.name].arrived

@@ -47,6 +47,15 @@ class StringDictionary:
         found = self.codes.get(text)
         return self._add_text(text) if found is None else found
 
+    def code_all(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the codes of distinct texts."""
+        if self._given == len(self._free) and self.codes.keys().isdisjoint(texts):
+            first = len(self.values)
+            self.codes.update(zip(texts, range(first, first + len(texts)), strict=True))
+            self.values += texts
+            return np.arange(first, len(self.values))
+        return np.fromiter(map(self.code, texts), np.int64, len(texts))
+
     def _add_text(self, text: str) -> int:
         if self._given == len(self._free):
             code = len(self.values)

@@ -93,7 +93,6 @@ big(b) :- w(_, b), b > 9223372036854775807.
         "a(1 / x) :- b(x).\n.decl b(x: number)\nb(0).",
         'a(to_number(x)) :- b(x).\n.decl b(x: symbol)\nb("one").',
         "a(1 bshl x) :- b(x).\n.decl b(x: number)\nb(64).",
-        "a(range(0, 20)).\n.limitsize a(n=19)",
     ],
 )
 def test_an_epoch_may_fail(text):

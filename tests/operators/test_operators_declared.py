@@ -40,7 +40,8 @@ WHOLE_OPERATORS = [
 ]
 
 
-OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe")
+OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe", "rules")
+OPTIONAL += ("program",)
 """Parameters that may be absent without a default."""
 
 

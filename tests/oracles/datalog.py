@@ -45,17 +45,30 @@ def evaluate(program, inputs=(), rows_max=ROWS_MAX):
         rows[fact.relation].add(tuple(map(clean, fact.values)))
     for stratum in program.strata:
         rules = [rule for rule in program.rules if rule.relation in stratum]
+        for rule in rules:
+            if not reads(rule, stratum):
+                rows[rule.relation] |= set(derive(rule, rows))
         size = -1
         while size != (size := sum(len(rows[name]) for name in stratum)):
-            for rule in rules:
-                rows[rule.relation] |= set(derive(rule, rows))
+            if is_full(program, stratum, rows):
+                break
+            found = [(rule.relation, set(derive(rule, rows))) for rule in rules]
+            for name, new in found:
+                rows[name] |= new
             if size > rows_max:
                 raise NoResultError("too many rows")
-        for name in stratum:
-            limit = program.relations[name].limit
-            if rules and limit is not None and len(rows[name]) > limit:
-                raise NoResultError(f"the limit of {name}")
     return rows
+
+
+def reads(rule, stratum):
+    """Whether a rule has an atom of its own stratum."""
+    return any(isinstance(each, Atom) and each.relation in stratum for each in rule.body)
+
+
+def is_full(program, stratum, rows):
+    """Whether a relation has as many rows as its limit, which ends its stratum after a round."""
+    limits = {name: program.relations[name].limit for name in stratum}
+    return any(limit is not None and len(rows[name]) >= limit for name, limit in limits.items())
 
 
 def run_epochs(program, epochs):
@@ -83,13 +96,17 @@ def derive(rule, rows):
 
 
 def bind(literals, binding, rows, rule):
-    """Yield every extension of a binding for which all literals hold."""
+    """Yield every extension of a binding for which all literals hold.
+
+    What may fail comes after all that it need not wait for, in the order in which it is written.
+    """
     if not literals:
         yield binding
         return
-    literal = next((each for each in literals if is_ready(each, binding)), None)
-    if literal is None:
-        literal = next(each for each in literals if isinstance(each, Atom))
+    ready = [each for each in literals if is_ready(each, binding)]
+    atoms = [each for each in literals if isinstance(each, Atom)]
+    safe = [each for each in ready if not may_fail(each)]
+    literal = next(iter([*safe, *atoms, *ready]))
     rest = [each for each in literals if each is not literal]
     for extended in extend(literal, binding, rows, rule):
         yield from bind(rest, extended, rows, rule)
@@ -111,6 +128,20 @@ def is_ready(literal, binding):
         case Aggregate(outer=outer):
             return all(has_value(term, binding) for term in outer)
     return False
+
+
+def may_fail(literal):
+    """Whether a constraint computes something that may have no value."""
+    if not isinstance(literal, Comparison):
+        return False
+    return literal.operator == "match" or any(map(computes, (literal.left, literal.right)))
+
+
+def computes(term):
+    if not isinstance(term, Call):
+        return False
+    safe = {"min", "max", "strlen", "substr", "to_string", "bnot", "lnot", "band", "bor"}
+    return term.functor not in safe or any(map(computes, term.arguments))
 
 
 def is_variable(term):

@@ -34,6 +34,7 @@ PACKAGES = [
     "viz",
     "compiler",
     "relations",
+    "database",
     "runtime",
     "io",
     "look",

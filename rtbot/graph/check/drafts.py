@@ -18,6 +18,7 @@ from rtbot.graph.check.context import (
     to_plain_tree,
 )
 from rtbot.graph.check.declaration import verify_declaration
+from rtbot.graph.check.resolve_program import find_program_outputs
 from rtbot.graph.check.row_values import ROW_PARAMETERS, read_row_value
 from rtbot.graph.check.typed_values import convert_value, parse_duration
 from rtbot.graph.check.wiring import (
@@ -25,6 +26,7 @@ from rtbot.graph.check.wiring import (
     count_arity,
     is_named,
     map_output_names,
+    names_outputs,
     read_feeds,
     read_tables,
 )
@@ -276,6 +278,8 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
         draft.shapeless = True
         return False
     draft.outputs = map_output_names(draft.operator, draft.arity)
+    if names_outputs(draft.operator):
+        find_program_outputs(draft)
     missing = [p for p in draft.operator.ports(draft.arity) if p not in draft.feeds]
     odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
     if missing and (odd or misspelt):

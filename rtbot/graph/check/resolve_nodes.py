@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from rtbot.core.errors import GraphError, Problem, graph_error
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
+from rtbot.graph.check.resolve_program import resolve_program
 from rtbot.graph.check.resolve_relation import resolve_relation
 from rtbot.graph.check.resolve_view import resolve_view
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
 from rtbot.operator.relation import Relation
-from rtbot.operators.views import SQL
+from rtbot.operators.views import SQL, Datalog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +36,8 @@ def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Seq
     try:
         if draft.operator is SQL:
             return resolve_view(draft, types, context)
+        if draft.operator is Datalog:
+            return (resolve_program(draft, types, context),)
         if issubclass(draft.operator, Relation):
             return (resolve_relation(draft, types, context),)
         if draft.term:

@@ -41,9 +41,9 @@ def resolve_view(draft: Draft, types: Mapping[Ref, Type], context: Context) -> S
         return context.parameter(name, mark).value
 
     try:
-        query = lower_query(scalar.text, tables, _choose_places(scalar), find_parameter)
+        query = lower_query(scalar.text, tables, choose_places(scalar), find_parameter)
     except GraphError as error:
-        raise GraphError([_place_line(problem, scalar) for problem in error.problems]) from None
+        raise GraphError([place_line(problem, scalar) for problem in error.problems]) from None
     refs = {name: draft.inputs[port] for name, port in draft.names.items()}
     read = list_read_tables(query)
     for name in draft.names:
@@ -56,7 +56,7 @@ def resolve_view(draft: Draft, types: Mapping[Ref, Type], context: Context) -> S
     return [replace(node, meta=draft.meta) if node.id == draft.id else node for node in nodes]
 
 
-def _choose_places(scalar: ScalarNode) -> Callable[[int, int], SourceSpan]:
+def choose_places(scalar: ScalarNode) -> Callable[[int, int], SourceSpan]:
     """Return what gives the place of a part of a query.
 
     A query that is in no graph file is one argument of a call, or a text with lines of its own.
@@ -74,7 +74,7 @@ def _choose_places(scalar: ScalarNode) -> Callable[[int, int], SourceSpan]:
     return place
 
 
-def _place_line(problem: Problem, scalar: ScalarNode) -> Problem:
+def place_line(problem: Problem, scalar: ScalarNode) -> Problem:
     """Return a problem with its line of the query, if that is not in a file."""
     inside = problem.mark.file == scalar.mark.file and problem.mark.line
     if scalar.source or scalar.mark.line or not inside:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.errors import GraphError, Problem, describe_non_ascii, graph_error
 from rtbot.expression.row_syntax import parse_row_expression
 from rtbot.graph.check.context import ID, PARAMETER, Context
+from rtbot.graph.check.typed_values import describe_parameter
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.diagnosis import suggest_space
 from rtbot.operator.relation import (
@@ -15,8 +16,10 @@ from rtbot.operator.relation import (
     Computations,
     FieldName,
     FieldPairs,
+    ProgramFile,
     RowExpression,
     RowFields,
+    RulesText,
     SqlText,
 )
 
@@ -32,6 +35,8 @@ ROW_PARAMETERS = (
     FieldPairs,
     RowExpression,
     RowFields,
+    ProgramFile,
+    RulesText,
     SqlText,
 )
 FIELDS_MAX = 1_000
@@ -48,8 +53,8 @@ class RowText:
 def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -> Any:
     """Return what a parameter of `ROW_PARAMETERS` has in the file; raise GraphError if it is wrong.
 
-    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; FieldName and SqlText: a scalar;
-    RowExpression: a RowText; RowFields and Computations: {name: RowText}.
+    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; FieldName, SqlText, RulesText and
+    ProgramFile: a scalar; RowExpression: a RowText; RowFields and Computations: {name: RowText}.
     """
     if isinstance(parameter, Columns):
         return _read_columns(parameter, node, context)
@@ -61,6 +66,8 @@ def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -
         return _read_expression(parameter.name, node, node.mark)
     if isinstance(parameter, SqlText):
         return _read_query(parameter.name, node, context)
+    if isinstance(parameter, RulesText | ProgramFile):
+        return _read_whole_text(parameter, node, context)
     example = "sum(x)" if isinstance(parameter, Computations) else "a + b"
     return _read_mapping(parameter.name, node, example)
 
@@ -86,6 +93,21 @@ def _read_query(what: str, node: DocumentNode, context: Context) -> ScalarNode:
     scalar = context.substitute(node) if whole else node
     if scalar.missing or not isinstance(scalar.value, str):
         raise graph_error("RT105", node.mark, f"{what} has no query", "write SELECT ... FROM ...")
+    return scalar
+
+
+def _read_whole_text(
+    parameter: RulesText | ProgramFile, node: DocumentNode, context: Context
+) -> ScalarNode:
+    """Return a text of several lines or a path, which may be a parameter of the graph."""
+    name, what = parameter.name, describe_parameter(parameter)
+    if not isinstance(node, ScalarNode):
+        hint = "write it behind |, on lines of its own, or in quotes"
+        raise graph_error("RT105", node.mark, f"{name} is {what}, this is {node.form}", hint)
+    whole = isinstance(node.value, str) and PARAMETER.fullmatch(node.value)
+    scalar = context.substitute(node) if whole else node
+    if scalar.missing or not isinstance(scalar.value, str):
+        raise graph_error("RT105", node.mark, f"{name} has no text", f"{name} is {what}")
     return scalar
 
 

@@ -17,8 +17,10 @@ from rtbot.operator.relation import (
     Computations,
     FieldName,
     FieldPairs,
+    ProgramFile,
     RowExpression,
     RowFields,
+    RulesText,
     SqlText,
 )
 
@@ -257,6 +259,8 @@ def describe_parameter(parameter: Parameter) -> str:
         RowFields: "a mapping of names and expressions",
         Computations: "a mapping of names and aggregates",
         SqlText: "the text of an SQL query",
+        RulesText: "the text of a Datalog program",
+        ProgramFile: "the path of a Datalog program",
     }
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)

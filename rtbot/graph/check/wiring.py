@@ -145,6 +145,11 @@ def read_tables(
     return {ports[name]: scalar for name, scalar in given.items()}, ports
 
 
+def names_outputs(cls: type[Operator]) -> bool:
+    """Return whether the text of an operator names its outputs."""
+    return any(port.named for port in cls.outputs.values())
+
+
 def count_arity(cls: type[Operator], feeds: Collection[str]) -> int:
     """Return how many ports each variadic port has."""
     arity = 0
@@ -159,6 +164,8 @@ def map_output_names(cls: type[Operator], arity: int) -> dict[str, str]:
     """Return what a reference may name of an operator, by name and by declared name: the port."""
     names: dict[str, str] = {}
     for name, out in cls.outputs.items():
+        if out.named:
+            continue
         ports = [f"{name}{k + 1}" for k in range(arity)] if out.variadic else [name]
         names |= {port: port for port in ports}
         if out.alias and not out.variadic:

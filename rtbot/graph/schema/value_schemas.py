@@ -26,8 +26,10 @@ from rtbot.operator.relation import (
     Computations,
     FieldName,
     FieldPairs,
+    ProgramFile,
     RowExpression,
     RowFields,
+    RulesText,
     SqlText,
 )
 
@@ -210,7 +212,7 @@ def _build_expression(parameter: Parameter, _texts: list[str]) -> Schema:
 
 
 def _build_query(parameter: Parameter, _texts: list[str]) -> Schema:
-    message = f"{parameter.name} is the text of an SQL query, in quotes or behind |"
+    message = f"{parameter.name} is {describe_parameter(parameter)}, in quotes or behind |"
     return {"type": "string", "minLength": 1, "errorMessage": message}
 
 
@@ -240,6 +242,8 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     RowFields: _build_fields,
     Computations: _build_fields,
     SqlText: _build_query,
+    RulesText: _build_query,
+    ProgramFile: _build_query,
 }
 
 

@@ -14,7 +14,8 @@ both sides, touched keys, rows out, rows there have to be room for, rows of both
 of all chains and whose ids wait, a chain of them, what was read in advance.
 """
 
-from rtbot.relations.kernels.hash_tables import (
+from rtbot.relations.kernels.weighing import EXCESS, MOST, OVERFLOW
+from rtbot.tables.hash_tables import (
     DONE,
     EMPTY,
     HALF,
@@ -30,7 +31,6 @@ from rtbot.relations.kernels.hash_tables import (
     remove_entry,
     take_id,
 )
-from rtbot.relations.kernels.weighing import EXCESS, MOST, OVERFLOW
 
 JOIN_AT, STAGE, JOIN_ROW, ROWS_TOUCHED, KEYS_TOUCHED, JOINED, NEEDED, WAITING, READ_AHEAD = (
     0, 1, 2, 3, 5, 6, 7, 8, 10,

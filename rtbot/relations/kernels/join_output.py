@@ -3,9 +3,9 @@
 `rules` say what is emitted, and how, by the names below.
 """
 
-from rtbot.relations.kernels.hash_tables import copy_row
 from rtbot.relations.kernels.join_index import JOINED
 from rtbot.relations.kernels.weighing import MOST
+from rtbot.tables.hash_tables import copy_row
 
 PAIRS, LEFT, RIGHT, COUNTED, LOGGED, EMITS, SIGN, ROWS_MOST, LOG_MOST = 0, 1, 2, 3, 4, 5, 6, 7, 8
 LEFT_FIELDS, RIGHT_FIELDS, LEFT_WIDTH, RIGHT_WIDTH, OUT_WIDTH = 9, 10, 11, 12, 13

@@ -9,7 +9,6 @@ With LOGGED a condition decides which pairs match, and somebody else evaluates i
 rows are written to `log` in place of the output, and matching.py goes on with them.
 """
 
-from rtbot.relations.kernels.hash_tables import DONE, IDS
 from rtbot.relations.kernels.join_index import (
     JOIN_AT,
     JOINED,
@@ -64,6 +63,7 @@ from rtbot.relations.kernels.join_output import (
 )
 from rtbot.relations.kernels.net_joins import join_net_rows
 from rtbot.relations.kernels.weighing import OVERFLOW
+from rtbot.tables.hash_tables import DONE, IDS
 
 LOG_PARTS = 6
 """Words of an entry of a log: left row, right row, the weights of both, each before and after.

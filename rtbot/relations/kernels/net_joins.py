@@ -6,19 +6,6 @@ Names are as in joining.py and join_index.py; `o_` is the other side. `keys` has
 row of the transaction, and behind these the keys that have lost their last row.
 """
 
-from rtbot.relations.kernels.hash_tables import (
-    DONE,
-    EMPTY,
-    IDS,
-    LIMIT,
-    ROWS,
-    find_entry,
-    find_id,
-    free_id,
-    hash_key,
-    remove_entry,
-    take_id,
-)
 from rtbot.relations.kernels.join_index import (
     JOIN_AT,
     JOIN_ROW,
@@ -54,6 +41,19 @@ from rtbot.relations.kernels.join_output import (
     write_joined,
 )
 from rtbot.relations.kernels.weighing import MOST
+from rtbot.tables.hash_tables import (
+    DONE,
+    EMPTY,
+    IDS,
+    LIMIT,
+    ROWS,
+    find_entry,
+    find_id,
+    free_id,
+    hash_key,
+    remove_entry,
+    take_id,
+)
 
 NO_KEY, NULL_KEY = -1, -2
 """Of a row whose key no row has, and of one whose key is null."""

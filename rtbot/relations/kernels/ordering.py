@@ -4,8 +4,8 @@ All arrays are flat and int64, and the caller's. `keys` has `width` words a row,
 one after the other; rows with the same words are equal.
 """
 
-from rtbot.relations.kernels.hash_tables import DONE, HALF, copy_row
 from rtbot.relations.kernels.weighing import OVERFLOW
+from rtbot.tables.hash_tables import DONE, HALF, copy_row
 
 SHORT = 12
 """So few rows are sorted by insertion."""

@@ -6,7 +6,8 @@ entry, `before` the count, and `puts` the row that is put last, -1 if none is. `
 weighing.py.
 """
 
-from rtbot.relations.kernels.hash_tables import (
+from rtbot.relations.kernels.weighing import AT, COUNT, CURSOR, OUT, READ, ROW
+from rtbot.tables.hash_tables import (
     DONE,
     EMPTY,
     IDS,
@@ -23,7 +24,6 @@ from rtbot.relations.kernels.hash_tables import (
     remove_entry,
     take_id,
 )
-from rtbot.relations.kernels.weighing import AT, COUNT, CURSOR, OUT, READ, ROW
 
 CONFLICT = 4
 

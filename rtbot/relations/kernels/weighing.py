@@ -11,7 +11,7 @@ weights, so that no sum of int64 overflows. `cursor`: transaction, port, row, ro
 out, rows to blame, what was read in advance.
 """
 
-from rtbot.relations.kernels.hash_tables import (
+from rtbot.tables.hash_tables import (
     DONE,
     EMPTY,
     HALF,

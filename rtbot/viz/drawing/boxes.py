@@ -167,12 +167,16 @@ def _build_query_box(view: View, last: Node, types: Mapping[str, Mapping[str, Ty
         BoxPort(name, name, _name_type(types[ref.id][ref.port]))
         for name, ref in view.tables.items()
     )
-    outs = (BoxPort("o1", "", _name_type(last.types["o1"])),)
+    outs = tuple(
+        BoxPort(port, "" if port == "o1" else port, _name_type(last.types[port]))
+        for port in last.outputs
+    )
     lines = textwrap.wrap(" ".join(view.query.split()), QUERY_WIDTH)
     if len(lines) > PARAMETERS_SHOWN:
         lines[PARAMETERS_SHOWN - 1 :] = ["..."]
-    tip = _format_tip(f"{view.id}: SQL", view)
-    return Box("operator", view.id, "SQL", details=tuple(lines), ins=ins, outs=outs, tip=tip)
+    tip = _format_tip(f"{view.id}: {view.language}", view)
+    name = view.language
+    return Box("operator", view.id, name, details=tuple(lines), ins=ins, outs=outs, tip=tip)
 
 
 def _list_given(node: Node) -> list[str]:

@@ -1,6 +1,6 @@
 """Loops over stores: a hash table of rows by their keys, open addressing, linear probing.
 
-The modules of this folder are compiled as one text, so they import nothing of ours. All arrays are
+It is compiled as a part of the text of other modules, so it imports nothing of ours. All arrays are
 flat and int64, and the caller's. A row has `width` words; its key are the words at `places` of it,
 of which the bits in `bits` count. An entry of a table has the hash of a key (31 bits), whether the
 row is of the transaction at work (TOUCHED), and the id of the row (31 bits): the table can be moved

@@ -1,0 +1,136 @@
+"""A Datalog program of the command line: its facts at the start, commits, checkpoints, progress."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from rtbot.cli.messages import echo
+from rtbot.storage.checkpoint_store import CheckpointStore
+from rtbot.storage.files import Files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import FrameType
+
+    import numpy as np
+
+    import rtbot
+
+DELAY_SECONDS, STEP_SECONDS = 0.5, 0.2
+"""When the progress of a commit is first shown, and how often then."""
+
+
+class DatalogRun:
+    """A database whose commits are kept in a checkpoint, if there is one.
+
+    Ctrl-C ends a commit between two steps, and everything is as it was before it.
+    """
+
+    def __init__(
+        self, database: rtbot.Datalog, store: CheckpointStore | None, *, shows: bool
+    ) -> None:
+        self.database, self.store, self.shows = database, store, shows
+        self._interrupted = False
+        self._began = self._next = 0.0
+        database.evaluation.on_pause.append(self._pause)
+
+    def commit(self) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], float]:
+        """Commit, and write the checkpoint; return what changed, as codes, and seconds.
+
+        Raises KeyboardInterrupt after Ctrl-C: nothing is committed then.
+        """
+        self._began = perf_counter()
+        self._next = self._began + DELAY_SECONDS
+        with self._hold_interrupts():
+            try:
+                changes = self.database.commit_words()
+            finally:
+                self._clear()
+            if self.store is not None:
+                self.store.commit(self.database.dump())
+        return changes, perf_counter() - self._began
+
+    @contextmanager
+    def _hold_interrupts(self) -> Iterator[None]:
+        """Let Ctrl-C wait for the next pause; once all is done it comes too late."""
+        self._interrupted = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def note(_signal: int, _frame: FrameType | None) -> None:
+            self._interrupted = True
+
+        usual = signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
+
+    def _pause(self) -> None:
+        if self._interrupted:
+            self._interrupted = False
+            raise KeyboardInterrupt
+        if self.shows and perf_counter() > self._next:
+            self._next = perf_counter() + STEP_SECONDS
+            self._show()
+
+    def _show(self) -> None:
+        relations = self.database.evaluation.relations.values()
+        rows = sum(map(len, relations))
+        seconds = perf_counter() - self._began
+        _write_error(f"\r\x1b[Kevaluating: {rows:,} rows, {seconds:.0f} s")
+
+    def _clear(self) -> None:
+        if self.shows and perf_counter() > self._began + DELAY_SECONDS:
+            _write_error("\r\x1b[K")
+
+    def print_answers(self, why: str | None, *, explains: bool) -> None:
+        """Print a derivation, or how the program is evaluated."""
+        from rtbot.cli.shell_facts import read_fact
+        from rtbot.database.explanations import format_explanation
+
+        if why:
+            relation, row = read_fact(why, self.database)
+            echo(str(self.database.why(relation, row)))
+        if explains:
+            for line in format_explanation(self.database.explain()):
+                echo(line)
+
+
+def _write_error(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+@contextmanager
+def open_database(database: rtbot.Datalog, options: Mapping[str, Any]) -> Iterator[DatalogRun]:
+    """Take the facts of the checkpoint or of the files, and commit them as the first epoch."""
+    path = options["checkpoint"]
+    store = CheckpointStore(Files(), path) if path else None
+    shows = sys.stderr.isatty() and not options["quiet"]
+    run = DatalogRun(database, store, shows=shows)
+    if store is not None:
+        store.open()
+    try:
+        folder = options["facts"]
+        blob = store.read() if store is not None else None
+        if blob is not None:
+            database.restore(blob)
+            if not options["quiet"]:
+                echo(f"{path}: epoch {database.epoch}", err=True)
+        elif folder is None and not (options["interactive"] or path):
+            folder = "."
+        if folder is not None:
+            database.read_facts(folder)
+        if blob is None or folder is not None:
+            run.commit()
+        yield run
+    finally:
+        if store is not None:
+            store.close()

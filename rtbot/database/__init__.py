@@ -1,0 +1,1 @@
+"""A Datalog program as a database: facts, commits, derivations, fact files, checkpoints."""

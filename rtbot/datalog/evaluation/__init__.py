@@ -1,0 +1,1 @@
+"""Evaluation of a checked program: what its relations hold after every commit."""
