@@ -5,10 +5,8 @@ from tests.mutation import Mutant
 UPDATES = "rtbot/datalog/evaluation/stratum_updates.py"
 RUNNER = "rtbot/datalog/evaluation/version_runner.py"
 ROWS = "rtbot/datalog/evaluation/kernels/ranked_rows.py"
-JOINS = "rtbot/datalog/evaluation/kernels/binding_joins.py"
 GROUPS = "rtbot/datalog/evaluation/group_updates.py"
 FORMS = "rtbot/datalog/evaluation/rule_forms.py"
-RELATION = "rtbot/datalog/evaluation/ranked_relation.py"
 PLANS = "rtbot/datalog/evaluation/rule_versions.py"
 
 
@@ -50,8 +48,6 @@ DATALOG = [
     # An epoch is taken back whole.
     _datalog(f"{ROWS}::log_row", "rows[base + width]", "0", nth=0),
     _datalog(f"{ROWS}::roll_back", "meta[ALIVE] = meta[BASE_ALIVE]", "pass"),
-    _datalog(f"{RELATION}::RankedRelation.roll_back", "index.shorten()", "pass"),
-    _datalog(f"{JOINS}::shorten_index", "links[last] < 0", "False"),
     # Aggregates.
     _datalog(f"{GROUPS}::GroupUpdate._update_groups", "not len(owners)", "False"),
     _datalog(f"{FORMS}::_Divider._replace_aggregate", "aggregate.how not in WITH_ZERO", "True"),
