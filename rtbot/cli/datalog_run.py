@@ -111,6 +111,8 @@ def _write_error(text: str) -> None:
 @contextmanager
 def open_database(database: rtbot.Datalog, options: Mapping[str, Any]) -> Iterator[DatalogRun]:
     """Take the facts of the checkpoint or of the files, and commit them as the first epoch."""
+    for warning in () if options["quiet"] else database.program.warnings:
+        echo(str(warning), err=True)
     path = options["checkpoint"]
     store = CheckpointStore(Files(), path) if path else None
     shows = sys.stderr.isatty() and not options["quiet"]

@@ -115,8 +115,7 @@ def write_results(
                 continue
             path = str(Path(folder) / (file.filename or _name_result(name, file)))
             with files.open_replacement(path) as out:
-                for part in _format_file(file, codecs[name], words):
-                    out.write(part)
+                out.writelines(_format_file(file, codecs[name], words))
         if relation.prints_size:
             _print(f"{name}\t{len(words)}\n".encode())
 

@@ -92,17 +92,7 @@ def resolve_program(draft: Draft, types: Mapping[Ref, Type], context: Context) -
     schemas = {names[port]: type_.schema or Schema(()) for port, type_ in given.items()}
     program = _read(draft, schemas)
     _check_inputs(draft, program, context)
-    outputs = {}
-    problems = Problems()
-    for name in draft.outputs:
-        relation = program.relations[name]
-        try:
-            _check_port(relation, given)
-            outputs[name] = Type(CHANGES, schema=make_schema(relation))
-        except GraphError as error:
-            problems.add_all(error.problems)
-    if problems.found:
-        raise GraphError(problems.found)
+    outputs = _list_output_types(draft, program)
     assert draft.scalar is not None
     path = draft.values["program"]
     values = {
@@ -124,6 +114,21 @@ def resolve_program(draft: Draft, types: Mapping[Ref, Type], context: Context) -
         meta=draft.meta,
         view=view,
     )
+
+
+def _list_output_types(draft: Draft, program: Program) -> dict[str, Type]:
+    """Return the types of the output ports; raise GraphError with every relation that is none."""
+    outputs, problems = {}, Problems()
+    for name in draft.outputs:
+        relation = program.relations[name]
+        try:
+            _check_port(relation, draft.inputs)
+            outputs[name] = Type(CHANGES, schema=make_schema(relation))
+        except GraphError as error:
+            problems.add_all(error.problems)
+    if problems.found:
+        raise GraphError(problems.found)
+    return outputs
 
 
 def list_relation_columns(schema: Schema) -> tuple[tuple[str, str], ...]:
