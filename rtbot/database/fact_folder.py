@@ -103,7 +103,7 @@ def write_results(
 ) -> None:
     """Write what `.output` and `.printsize` lines ask for; to stdout, in the order of the program.
 
-    `list_rows` returns the rows of a relation as codes.
+    The folder is made if there is none. `list_rows` returns the rows of a relation as codes.
     """
     for name, relation in program.relations.items():
         if not relation.writes and not relation.prints_size:
@@ -113,6 +113,7 @@ def write_results(
             if file.medium == "stdout" or folder == STANDARD:
                 _print_rows(file, codecs[name], words)
                 continue
+            files.make_folder(folder)
             path = str(Path(folder) / (file.filename or _name_result(name, file)))
             with files.open_replacement(path) as out:
                 out.writelines(_format_file(file, codecs[name], words))
