@@ -41,7 +41,7 @@ BY_DUCKDB = """
 import sys
 import duckdb
 orders, customers, target = sys.argv[1:]
-duckdb.sql("SET threads = 1")
+duckdb.sql("SET threads = 1; SET enable_progress_bar = false")
 duckdb.sql(f'''
 COPY (
     SELECT region, count(*) AS orders, sum(amount) AS total
