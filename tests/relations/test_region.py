@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rtbot import relations
-from rtbot.relations.deltas import make_empty_deltas
+from rtbot.relations.deltas import Deltas, make_empty_deltas
+from rtbot.relations.output_order import net_changes
 from rtbot.relations.region import FEW, Region
 from rtbot.relations.region_code import CHANGE_LOOPS
 from rtbot.tables.string_dictionary import StringDictionary
@@ -123,6 +124,13 @@ def test_deletes_come_before_inserts():
     push(region, [[((9,), 2), ((3,), 1)]])
     out, _ = push(region, [[((1,), 1), ((9,), -1), ((3,), -1), ((4,), 2)]], 1)
     assert plain(out) == [[(3, -1), (9, -1), (1, 1), (4, 2)]]
+
+
+def test_transactions_without_rows_are_netted_in_no_room():
+    starts, words, weights = np.array([0, 0, 2, 2]), np.array([[8], [7]]), np.array([1, 2])
+    made = net_changes(Deltas(starts, words, weights), CHANGE_LOOPS.load("never"))
+    assert made.starts.tolist() == starts.tolist()
+    assert (made.words.tolist(), made.weights.tolist()) == ([[7], [8]], [2, 1])
 
 
 def test_too_many_rows_of_a_transaction():

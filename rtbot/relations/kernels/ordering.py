@@ -83,15 +83,14 @@ def sort_rows(begin, count, keys, width, order, other, heads, spare, ends, base)
     rows are dealt to as many ranges of first words, and each range is sorted by itself. `ends` has
     room for a word a row from `base` on.
     """
-    first, ranges = 0, 1
-    if count > SHORT:
-        ranges = deal_rows(begin, count, keys, width, order, heads, ends, base)
-    else:
-        ends[base] = count
+    if count <= SHORT:
         for place in range(count):
             order[place] = begin + place
             heads[place] = keys[(begin + place) * width]
-    for at in range(ranges):
+        insert_rows(0, count, keys, width, order, heads)
+        return
+    first = 0
+    for at in range(deal_rows(begin, count, keys, width, order, heads, ends, base)):
         last = ends[base + at]
         if last - first > SHORT:
             merge_sort(first, last, keys, width, order, other, heads, spare)
