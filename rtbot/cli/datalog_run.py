@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.cli.messages import echo
+from rtbot.core.interrupts import HeldInterrupts
 from rtbot.storage.checkpoint_store import CheckpointStore
 from rtbot.storage.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import FrameType
 
     import numpy as np
 
@@ -35,7 +33,7 @@ class DatalogRun:
         self, database: rtbot.Datalog, store: CheckpointStore | None, *, shows: bool
     ) -> None:
         self.database, self.store, self.shows = database, store, shows
-        self._interrupted = False
+        self._interrupts = HeldInterrupts()
         self._began = self._next = 0.0
         database.evaluation.on_pause.append(self._pause)
 
@@ -46,7 +44,7 @@ class DatalogRun:
         """
         self._began = perf_counter()
         self._next = self._began + DELAY_SECONDS
-        with self._hold_interrupts():
+        with self._interrupts.hold():
             try:
                 changes = self.database.commit_words()
             finally:
@@ -55,27 +53,8 @@ class DatalogRun:
                 self.store.commit(self.database.dump())
         return changes, perf_counter() - self._began
 
-    @contextmanager
-    def _hold_interrupts(self) -> Iterator[None]:
-        """Let Ctrl-C wait for the next pause; once all is done it comes too late."""
-        self._interrupted = False
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def note(_signal: int, _frame: FrameType | None) -> None:
-            self._interrupted = True
-
-        usual = signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, usual)
-
     def _pause(self) -> None:
-        if self._interrupted:
-            self._interrupted = False
-            raise KeyboardInterrupt
+        self._interrupts.check()
         if self.shows and perf_counter() > self._next:
             self._next = perf_counter() + STEP_SECONDS
             self._show()

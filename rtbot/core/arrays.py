@@ -37,6 +37,17 @@ def distinct(words: np.ndarray) -> np.ndarray:
     return found
 
 
+def sort_equal_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return an order that brings equal rows together, and where in it other rows begin.
+
+    `rows` is int64[n, width]; equal rows stay in the order in which they are.
+    """
+    order = np.lexsort(rows.T) if rows.shape[1] else np.arange(len(rows))
+    sorted_rows = rows[order]
+    begins = np.append(True, (sorted_rows[1:] != sorted_rows[:-1]).any(axis=1))[: len(rows)]
+    return order, begins
+
+
 def allocate_aligned(words: int) -> np.ndarray:
     """Return zeroed float64 words that begin at a multiple of 64 bytes."""
     buffer = np.zeros(words + 8)

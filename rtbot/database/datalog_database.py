@@ -15,6 +15,7 @@ from rtbot.database.pending_changes import PendingChanges
 from rtbot.database.saved_facts import decode_facts, encode_facts
 from rtbot.datalog.evaluation.engine import MAX_FACTS, MAX_ITERATIONS
 from rtbot.datalog.language import read_program
+from rtbot.datalog.program import HIDDEN
 from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.storage.files import Files
 from rtbot.tables.string_dictionary import StringDictionary
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from rtbot.datalog.program import Program
 
     Changes = dict[str, tuple[list[Row], list[Row]]]
-
-HIDDEN = "@"
-"""In the names of relations that are not of the program's text."""
 
 
 class Datalog:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.database.fact_text import format_fact, format_value
+from rtbot.datalog.program import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -104,7 +105,7 @@ def _list_below(step: DerivationStep) -> Iterator[DerivationStep | str]:
 
 def is_row(part: BodyPart) -> bool:
     """Return whether a part of a derivation is a row of a relation of the program."""
-    return part.kind == "row" and "@" not in part.relation
+    return part.kind == "row" and HIDDEN not in part.relation
 
 
 def _format_part(part: BodyPart) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import operator
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtbot.core.errors import DataError
+from rtbot.datalog.evaluation.term_values import encode_float, order_floats
+from rtbot.datalog.functors import LIMITS
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, UNSIGNED
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Row = tuple[int | float | str, ...]
 
-LIMITS = {NUMBER: (-(2**63), 2**63 - 1), UNSIGNED: (0, 2**64 - 1)}
 NOUNS = {
     NUMBER: "an integer",
     UNSIGNED: "an integer of at least 0",
@@ -66,13 +65,13 @@ class FactCodec:
         """Return a row as a tuple of the right length."""
         cells = _read_cells(row)
         if cells is None:
-            message = f"a row of {self.name} is a sequence of values, this is {_shorten(row)}"
+            message = f"a row of {self.name} is a sequence of values, this is {shorten_value(row)}"
             hint = f"rows are a list: [{self._show_example()}]"
             raise DataError(message, code="RT214", hint=hint, row=place)
         if len(cells) != self.width:
             message = f"{self.name} has {self._count_columns()}, this row has {len(cells)}"
             hint = f"as {self.name}{self._show_example()}"
-            raise DataError(message, code="RT207", hint=hint, row=place, value=_shorten(row))
+            raise DataError(message, code="RT207", hint=hint, row=place, value=shorten_value(row))
         return cells
 
     def _count_columns(self) -> str:
@@ -102,9 +101,9 @@ class FactCodec:
             beyond = isinstance(error, OverflowError)
             kind = self.types[place]
             what = f"{self.columns[place]} of {self.name} is {kind}"
-            message = f"{what}: {_shorten(cell)} is beyond 64 bits" if beyond else ""
+            message = f"{what}: {shorten_value(cell)} is beyond 64 bits" if beyond else ""
             raise DataError(
-                message or f"{what}, {NOUNS[kind]}, not {_shorten(cell)}",
+                message or f"{what}, {NOUNS[kind]}, not {shorten_value(cell)}",
                 code="RT213" if beyond else "RT201",
                 row=row,
                 column=self.columns[place],
@@ -123,7 +122,7 @@ class FactCodec:
         if kind == UNSIGNED:
             return np.ascontiguousarray(codes).view(np.uint64)
         if kind == FLOAT:
-            return np.where(codes < 0, codes ^ HIGHEST, codes)
+            return order_floats(codes)
         return self.texts.ranks(codes) if kind == SYMBOL else codes
 
     def decode(self, words: np.ndarray) -> list[Row]:
@@ -181,18 +180,6 @@ def encode_value(kind: str, value: Any, texts: StringDictionary) -> int:
     return number - 2**64 if number > HIGHEST else number
 
 
-def encode_float(value: float) -> int:
-    """Return the bits of a float as a code: those of one NaN and one zero."""
-    value = math.nan if value != value else value + 0.0
-    return int(struct.unpack("<q", struct.pack("<d", value))[0])
-
-
-def encode_floats(values: np.ndarray) -> np.ndarray:
-    """Return the codes of floats."""
-    found: np.ndarray = (np.where(np.isnan(values), np.nan, values) + 0.0).view(np.int64)
-    return found
-
-
 def _is_storable(text: str) -> bool:
     """Return whether a text is Unicode without halves of surrogate pairs."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
@@ -200,12 +187,12 @@ def _is_storable(text: str) -> bool:
 
 def _list_rows(rows: Any) -> list[Any]:
     if isinstance(rows, NOT_ROWS):
-        message = f"rows are a list of rows, not {_shorten(rows)}"
+        message = f"rows are a list of rows, not {shorten_value(rows)}"
         raise DataError(message, code="RT214", hint="write [(1, 2)] for one row")
     try:
         return list(rows)
     except TypeError:
-        message = f"rows are a list of rows, not {_shorten(rows)}"
+        message = f"rows are a list of rows, not {shorten_value(rows)}"
         raise DataError(message, code="RT214", hint="write [(1, 2)] for one row") from None
 
 
@@ -218,6 +205,7 @@ def _read_cells(row: Any) -> tuple[Any, ...] | None:
         return None
 
 
-def _shorten(value: Any) -> str:
+def shorten_value(value: Any) -> str:
+    """Return a value as an error shows it."""
     text = repr(value)
     return text if len(text) <= EXCERPT_MAX else f"{text[: EXCERPT_MAX - 3]}..."

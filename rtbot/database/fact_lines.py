@@ -10,7 +10,9 @@ import numpy as np
 
 from rtbot.core.errors import Problem
 from rtbot.core.source_span import SourceSpan
-from rtbot.database.fact_codec import LIMITS, NOUNS, encode_float
+from rtbot.database.fact_codec import NOUNS, shorten_value
+from rtbot.datalog.evaluation.term_values import encode_float
+from rtbot.datalog.functors import DIGITS_MAX, LIMITS, parse_integer
 from rtbot.datalog.program import FLOAT, SYMBOL, UNSIGNED
 
 if TYPE_CHECKING:
@@ -20,14 +22,11 @@ if TYPE_CHECKING:
     from rtbot.database.fact_problems import FactProblems
     from rtbot.datalog.program import FactFile
 
-_INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)")
 _FLOAT = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
 )
-DIGITS_MAX = 400
 OTHER_DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar", " ": "a blank"}
 EMPTY_ROW = "()"
-CELL_MAX = 40
 
 
 class LineReader:
@@ -142,13 +141,13 @@ class LineReader:
         number = None if kind == FLOAT else parse_integer(text)
         if number is None:
             column = f"{self.codec.columns[place]} of {self.codec.name}"
-            message = f"{_shorten(cell)} is not {NOUNS[kind]}, which {column} is"
+            message = f"{shorten_value(cell)} is not {NOUNS[kind]}, which {column} is"
             self._report_cell("RT201" if cell.strip() else "RT211", place, cells, message)
             return None
         least, most = LIMITS[kind]
         if not least <= number <= most:
             below = kind == UNSIGNED and number < 0
-            message = f"{_shorten(cell)} is {'below 0' if below else 'beyond 64 bits'}"
+            message = f"{shorten_value(cell)} is {'below 0' if below else 'beyond 64 bits'}"
             self._report_cell("RT201" if below else "RT213", place, cells, message)
             return None
         return number - 2**64 if number >= 2**63 else number
@@ -167,18 +166,3 @@ class LineReader:
     def _report(self, code: str, column: int, length: int, message: str, hint: str = "") -> None:
         mark = SourceSpan(self.path, self._number, column, max(length, 1))
         self.problems.add(Problem(code, mark, message, hint, source=self._line or " "))
-
-
-def parse_integer(text: str) -> int | None:
-    """Return an integer: decimal, 0x or 0b; None if the text is none."""
-    found = _INTEGER.fullmatch(text)
-    if found is None or len(text) > DIGITS_MAX:
-        return None
-    base = {"0x": 16, "0b": 2}.get(found[2][:2].lower(), 10)
-    number = int(found[2], base)
-    return -number if found[1] == "-" else number
-
-
-def _shorten(cell: str) -> str:
-    text = repr(cell)
-    return text if len(text) <= CELL_MAX else f"{text[: CELL_MAX - 3]}..."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.database.fact_codec import encode_floats
+from rtbot.datalog.evaluation.term_values import encode_floats
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, UNSIGNED
 
 if TYPE_CHECKING:

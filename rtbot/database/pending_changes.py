@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from rtbot.core.arrays import sort_equal_rows
 
+if TYPE_CHECKING:
     Change = tuple[np.ndarray, np.ndarray]
 
 
@@ -33,11 +33,6 @@ class PendingChanges:
         """Forget everything."""
         self._parts.clear()
 
-    def list_words(self) -> Iterator[np.ndarray]:
-        """Yield all rows."""
-        for parts in self._parts.values():
-            yield from (words for words, _ in parts)
-
     def collect(self) -> dict[str, Change]:
         """Return what is to be removed and inserted, by relation."""
         return {name: _settle(parts) for name, parts in self._parts.items()}
@@ -50,12 +45,7 @@ def _settle(parts: list[tuple[np.ndarray, bool]]) -> Change:
     if inserts.all() or not inserts.any():
         nothing = words[:0]
         return (nothing, words) if inserts[0] else (words, nothing)
-    if not words.shape[1]:
-        last = np.array([len(words) - 1])
-    else:
-        order = np.lexsort(words.T[::-1])
-        ends = np.ones(len(words), np.bool_)
-        ends[:-1] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
-        last = order[ends]
+    order, begins = sort_equal_rows(words)
+    last = order[np.append(begins[1:], True)]
     words, inserts = words[last], inserts[last]
     return words[~inserts], words[inserts]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rtbot.datalog.program import Value
 
 MASK = 2**64 - 1
-_LIMITS = {NUMBER: (-(2**63), 2**63 - 1), UNSIGNED: (0, MASK)}
+LIMITS = {NUMBER: (-(2**63), 2**63 - 1), UNSIGNED: (0, MASK)}
 _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf|nan")
 DIGITS_MAX = 400
@@ -79,7 +79,10 @@ def convert_to_type(target: str, type_: str, value: Value) -> Value:
     if target == FLOAT:
         return _parse_float(value) if isinstance(value, str) else float(value)
     if isinstance(value, str):
-        return _check_range(target, _parse_integer(value, target), repr(value))
+        number = parse_integer(value)
+        if number is None:
+            raise FunctorError(f"{_shorten(value)} is no {target}")
+        return _check_range(target, number, repr(value))
     if type_ == FLOAT and not math.isfinite(value):
         raise FunctorError(f"{write_value(value)} is no {target}")
     return _check_range(target, int(value), f"to_{target}({write_value(value)})")
@@ -90,10 +93,11 @@ def write_value(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _parse_integer(text: str, target: str) -> int:
+def parse_integer(text: str) -> int | None:
+    """Return an integer of any size: decimal, 0x or 0b; None if the text is none."""
     found = _INTEGER.fullmatch(text)
     if found is None or len(text) > DIGITS_MAX:
-        raise FunctorError(f"{_shorten(text)} is no {target}")
+        return None
     base = {"0x": 16, "0b": 2}.get(found[2][:2].lower(), 10)
     return -int(found[2], base) if found[1] == "-" else int(found[2], base)
 
@@ -109,7 +113,7 @@ def _shorten(text: str) -> str:
 
 
 def _check_range(type_: str, value: int, what: str) -> int:
-    least, most = _LIMITS[type_]
+    least, most = LIMITS[type_]
     if not least <= value <= most:
         raise FunctorError(f"{what} is beyond the 64 bits of {type_}")
     return value

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NUMBER, UNSIGNED, FLOAT, SYMBOL = "number", "unsigned", "float", "symbol"
 Value = int | float | str
 
+HIDDEN = "@"
+"""In the names of relations that are not in the text of a program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -17,6 +17,7 @@ from rtbot.operator.declarations import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.relations.deltas import Deltas
+from rtbot.relations.output_order import net_changes
 from rtbot.relations.region_operator import Fault, StatelessOperator
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from rtbot.tables.string_dictionary import StringDictionary
 
     Changes = Mapping[str, tuple[np.ndarray, np.ndarray]]
-
-NO_LIMIT = 2**62
 
 
 class ProgramOperator:
@@ -46,11 +45,11 @@ class ProgramOperator:
         self,
         node: RegionNode,
         plan: RegionPlan,
-        _kernels: ModuleType,
+        kernels: ModuleType,
         _module: ModuleType,
         texts: StringDictionary,
     ) -> None:
-        self.setting, self.texts = node.setting, texts
+        self.kernels, self.setting, self.texts = kernels, node.setting, texts
         self.inputs = [name for name, _ in node.setting["inputs"]]
         self.outputs: Sequence[str] = node.setting["outputs"]
         self.width = plan.streams[node.output].width
@@ -121,15 +120,11 @@ class ProgramOperator:
         """Take transactions out: what they did to the facts, the other way round."""
         changes = {}
         for name, deltas in zip(self.inputs, inputs, strict=True):
-            rows, net = _sum_weights(deltas)
-            changes[name] = rows[net > 0], rows[net < 0]
-        ranks = self.evaluation.ranks
-        limits = ranks.max_facts, ranks.max_iterations
-        ranks.max_facts = ranks.max_iterations = NO_LIMIT
-        try:
+            whole = Deltas(deltas.starts[[0, -1]], deltas.words, deltas.weights)
+            net = net_changes(whole, self.kernels)
+            changes[name] = net.words[net.weights > 0], net.words[net.weights < 0]
+        with self.evaluation.ranks.lift_limits():
             self.evaluation.commit(changes)
-        finally:
-            ranks.max_facts, ranks.max_iterations = limits
 
     def count_bytes(self) -> int:
         """Return the bytes of all relations and their indexes."""
@@ -212,14 +207,3 @@ def _put_before(early: Deltas, made: Deltas) -> Deltas:
     starts[0] = 0
     words = np.concatenate([early.words, made.words])
     return Deltas(starts, words, np.concatenate([early.weights, made.weights]))
-
-
-def _sum_weights(deltas: Deltas) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of all transactions and the sums of their weights."""
-    if len(deltas) < 2:
-        return deltas.words, deltas.weights
-    order = np.lexsort(deltas.words.T[::-1])
-    words, weights = deltas.words[order], deltas.weights[order]
-    begins = np.ones(len(words), np.bool_)
-    begins[1:] = (words[1:] != words[:-1]).any(axis=1)
-    return words[begins], np.add.reduceat(weights, np.flatnonzero(begins))

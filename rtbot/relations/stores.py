@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROOM_AT_FIRST = 16
 DOUBLED, MORE = 4096, 1.5
-"""So many rows and fewer are doubled; the table of more grows by this factor."""
+"""So many rows and fewer are doubled; more grow by this factor."""
 
 AHEAD = 64
 """So many rows are looked up in advance, to wait for memory once; a power of two."""
@@ -35,8 +35,8 @@ class Store:
 
     The key are the fields `unique`, or the whole row; null is equal to null in it. All that is
     remembered are `words` and `columns` of the ids in use, flat, and what finds them: `table` and
-    `meta` as in kernels/hash_tables.py. Columns of free ids are 0. These are other arrays whenever
-    `growths` has changed.
+    `meta` as in rtbot/tables/hash_tables.py. Columns of free ids are 0. These are other arrays
+    whenever `growths` has changed.
     """
 
     growths = 0
@@ -67,11 +67,11 @@ class Store:
     @property
     def capacity(self) -> int:
         """How many ids there is room for."""
-        return len(self.words) // self.width
+        return int(self.meta[LIMIT])
 
     def grow(self, least: int = 0) -> None:
         """Make room for more rows, and for `least` in all; ids stay."""
-        before = int(self.meta[LIMIT])
+        before = self.capacity
         limit = max(2 * before if before < DOUBLED else int(MORE * before), least)
         self.growths += 1
         extend_array(vars(self), "words", limit * self.width)

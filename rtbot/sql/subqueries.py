@@ -64,10 +64,6 @@ class SubqueryTest(NamedTuple):
     mark: SourceSpan
     value: KeyPair | None = None
 
-    def list_pairs(self) -> list[KeyPair]:
-        """Return all that is compared."""
-        return [*self.pairs, *([] if self.value is None else [self.value])]
-
     def apply(self, plan: LogicalPlan, rewrite: Rewrite) -> LogicalPlan | None:
         """Return the rows of a plan for which it is true."""
         pairs = rewrite_pairs(self.pairs, rewrite)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import signal
-import threading
-from contextlib import contextmanager
+from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.interrupts import HeldInterrupts
 from rtbot.datalog.evaluation.derivations import find_derivation
 from rtbot.datalog.evaluation.descriptions import describe_strata
 from rtbot.datalog.evaluation.group_updates import GroupUpdate
@@ -21,8 +21,8 @@ from rtbot.datalog.evaluation.term_values import TermValues
 from rtbot.datalog.evaluation.version_runner import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from types import FrameType, ModuleType
+    from collections.abc import Callable, Iterable, Mapping
+    from types import ModuleType
 
     from rtbot.datalog.evaluation.derivations import Derivation
     from rtbot.datalog.program import Program
@@ -59,7 +59,7 @@ class Evaluation:
         self.spend: Callable[[float], None] | None = None
         """Called between batches with the seconds since the last call, if it is set."""
         self._paused = 0.0
-        self._interrupted = False
+        self._interrupts = HeldInterrupts()
         self.on_pause: list[Callable[[], object]] = []
         self.begun = False
         self.ranks = Ranks(max_facts, max_iterations)
@@ -88,7 +88,8 @@ class Evaluation:
         facts = {name: self._check(name, pair) for name, pair in changes.items()}
         mark, rank = self.texts.mark(), self.ranks.now
         begun = [stratum.begun for stratum in self.strata], self.begun
-        with self._hold_interrupts():
+        is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with self._interrupts.hold() if is_usual else nullcontext():
             try:
                 self._update(facts)
                 return self._list_changes()
@@ -150,30 +151,7 @@ class Evaluation:
             self.spend(self._paused - before)
         for call in self.on_pause:
             call()
-        if self._interrupted:
-            self._interrupted = False
-            raise KeyboardInterrupt
-
-    @contextmanager
-    def _hold_interrupts(self) -> Iterator[None]:
-        """Let an interrupt wait for the next pause, so that it finds everything in order."""
-
-        def note(_signal: int, _frame: FrameType | None) -> None:
-            self._interrupted = True
-
-        self._interrupted = False
-        usual = signal.default_int_handler
-        if (
-            threading.current_thread() is not threading.main_thread()
-            or signal.getsignal(signal.SIGINT) is not usual
-        ):
-            yield
-            return
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, usual)
+        self._interrupts.check()
 
     def list_rows(self, relation: str) -> np.ndarray:
         """Return the rows of a relation, in no order: int64[n, width]."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.core.arrays import sort_equal_rows
 from rtbot.datalog.evaluation.kernels.binding_joins import BEGIN
 from rtbot.datalog.evaluation.kernels.ranked_rows import FACT
 from rtbot.datalog.evaluation.ranked_relation import NO_IDS, ROOM
@@ -43,7 +44,9 @@ class GroupUpdate:
         if not len(ids):
             self.ranks.facts += len(self.relation)
             return
-        keys = _distinct_rows(self.source.read_rows(ids)[:, : self.group.width])
+        keys = self.source.read_rows(ids)[:, : self.group.width]
+        order, begins = sort_equal_rows(keys)
+        keys = keys[order[begins]]
         for first in range(0, len(keys), ROOM):
             self.space.pause()
             self._update_groups(keys[first : first + ROOM])
@@ -180,13 +183,3 @@ def _round(value: Fraction) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-
-
-def _distinct_rows(rows: np.ndarray) -> np.ndarray:
-    """Return the distinct rows, in an order of their own."""
-    if rows.shape[1] == 0:
-        return rows[:1]
-    rows = rows[np.lexsort(rows.T)]
-    differs = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
-    found: np.ndarray = rows[differs]
-    return found

@@ -9,6 +9,7 @@ left, and then adds what is new, round by round (semi-naive evaluation).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,11 @@ from rtbot.datalog.evaluation.kernels.ranked_rows import FACT, IN, LEAVING, OUT,
 from rtbot.datalog.evaluation.ranked_relation import NO_IDS, ROOM
 from rtbot.datalog.evaluation.rule_faults import RuleError
 from rtbot.datalog.evaluation.rule_versions import HEAD, NOTHING
-from rtbot.datalog.evaluation.version_runner import HIGHEST, RuleRunner
+from rtbot.datalog.evaluation.version_runner import EVERY, HIGHEST, RuleRunner
 from rtbot.datalog.program import Atom, Comparison, Negation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rtbot.datalog.evaluation.ranked_relation import RankedRelation
     from rtbot.datalog.evaluation.rule_forms import Stratum
@@ -49,6 +50,16 @@ class Ranks:
         """Return the rank of a new round."""
         self.now += 1
         return self.now
+
+    @contextmanager
+    def lift_limits(self) -> Iterator[None]:
+        """Let there be no limits inside the block."""
+        limits = self.max_facts, self.max_iterations
+        self.max_facts = self.max_iterations = HIGHEST
+        try:
+            yield
+        finally:
+            self.max_facts, self.max_iterations = limits
 
 
 class StratumUpdate:
@@ -318,7 +329,7 @@ class StratumUpdate:
         self, runner: RuleRunner, place: int, ids: np.ndarray, filters: dict[int, Filter], act: Act
     ) -> None:
         """Run a version that must know the highest rank of what it finds."""
-        runner.run(place, ids, filters | {place: EVERY_STATE}, act, tracks=bool(runner.inner))
+        runner.run(place, ids, filters | {place: EVERY}, act, tracks=bool(runner.inner))
 
     def _adding(self, runner: RuleRunner, rank: int, floor: int) -> Act:
         """Return what adds the derivations that bindings are, with new rows at a rank."""
@@ -372,7 +383,6 @@ BEFORE: Filter = (WAS, 0, -1, HIGHEST)
 AFTER: Filter = (IN, 0, -1, HIGHEST)
 HELD: Filter = (BOTH, 0, -1, HIGHEST)
 LEFT: Filter = (0, IN | LEAVING, -1, HIGHEST)
-EVERY_STATE: Filter = (0, 0, -1, HIGHEST)
 
 
 def _relation_of(literal: object) -> str:

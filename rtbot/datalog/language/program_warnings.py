@@ -15,8 +15,8 @@ from rtbot.datalog.language.clause_syntax import (
     NamedTerm,
     NotSyntax,
 )
-from rtbot.datalog.language.relation_table import HIDDEN
 from rtbot.datalog.language.rule_draft import DraftNegation, walk_literals
+from rtbot.datalog.program import HIDDEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from rtbot.datalog.language.clause_syntax import AtomSyntax, CallTerm, LiteralTerm, NamedTerm
 from rtbot.datalog.language.grounding import find_grounded, list_newly_grounded
-from rtbot.datalog.language.relation_table import HIDDEN
 from rtbot.datalog.language.rule_draft import (
     DraftAggregate,
     DraftComparison,
@@ -16,7 +15,7 @@ from rtbot.datalog.language.rule_draft import (
     list_own_variables,
     list_variables,
 )
-from rtbot.datalog.program import FLOAT, Fact
+from rtbot.datalog.program import FLOAT, HIDDEN, Fact
 
 ROWS_MAX = 1_000_000
 """So many numbers may a range of constants have."""

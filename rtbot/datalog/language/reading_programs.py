@@ -16,12 +16,12 @@ from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
 from rtbot.datalog.language.program_warnings import warn_of_relations, warn_of_variables
 from rtbot.datalog.language.ranges import RangeRelations, list_range
-from rtbot.datalog.language.relation_table import HIDDEN, RelationTable
+from rtbot.datalog.language.relation_table import RelationTable
 from rtbot.datalog.language.rule_building import build_rule
 from rtbot.datalog.language.stratification import find_strata
 from rtbot.datalog.language.subtype_checks import SubtypeCheck
 from rtbot.datalog.language.type_inference import TypeInference, resolve_type
-from rtbot.datalog.program import Column, Fact, Program, Relation, Rule
+from rtbot.datalog.program import HIDDEN, Column, Fact, Program, Relation, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

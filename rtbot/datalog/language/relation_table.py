@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rtbot.datalog.language.clause_syntax import NamedTerm
 from rtbot.datalog.language.fact_files import read_fact_file, read_limit
 from rtbot.datalog.language.rule_draft import LOCAL
-from rtbot.datalog.program import Column
+from rtbot.datalog.program import HIDDEN, Column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from rtbot.datalog.program import FactFile
 
     Inputs = Mapping[str, Sequence[tuple[str, str]]]
-
-HIDDEN = "@"
-"""In the name of a relation that the compiler makes."""
 
 
 @dataclass(slots=True)

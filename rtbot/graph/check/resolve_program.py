@@ -34,7 +34,6 @@ BASIC_TYPES = {"integer": NUMBER, "number": FLOAT, "text": SYMBOL}
 
 KINDS_OF = {basic: kind for kind, basic in BASIC_TYPES.items()}
 BYTES_MAX = 1 << 24
-HIDDEN = "@"
 
 
 def find_program_outputs(draft: Draft) -> None:

@@ -149,7 +149,7 @@ def write_puts(
     """Emit the old and the new rows of a transaction, and store the new ones."""
     out = cursor[OUT]
     for index in range(cursor[COUNT]):
-        if ahead > 0 and cursor[COUNT] > ahead and index % ahead == 0:
+        if ahead > 0 and cursor[COUNT] > ahead and index & (ahead - 1) == 0:
             last = min(index + ahead, cursor[COUNT])
             cursor[READ] ^= fetch_entries(entries, index, last, known, width, counts, 1)
         stored = (entries[index] & IDS) * width
