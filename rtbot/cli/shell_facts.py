@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError
+from rtbot.datalog.functors import parse_integer
 from rtbot.datalog.program import FLOAT, SYMBOL
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
-_INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)")
 FORM = 'write relation(1, "text"), one or several, with commas between'
 
 
@@ -99,9 +100,11 @@ def _convert_value(token: _Token, kind: str, column: str, codec: FactCodec) -> A
     if kind == SYMBOL and token.kind == "text":
         return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[0]), token.text[1:-1])
     if kind == FLOAT and (token.kind == "number" or token.text in ("inf", "nan")):
-        return float(token.text) if _is_decimal(token.text) else float(int(token.text, 0))
-    if kind not in (SYMBOL, FLOAT) and token.kind == "number" and _INTEGER.fullmatch(token.text):
-        return int(token.text) if _is_decimal(token.text) else int(token.text, 0)
+        with suppress(OverflowError):
+            return float(token.text) if _is_decimal(token.text) else float(int(token.text, 0))
+    number = parse_integer(token.text) if token.kind == "number" else None
+    if kind not in (SYMBOL, FLOAT) and number is not None:
+        return number
     message = f"column {token.column}: {column} of {codec.name} is {kind}, not {token.text}"
     hint = 'texts are written in double quotes: "text"' if kind == SYMBOL else _show_columns(codec)
     raise DataError(message, code="RT201", hint=hint)

@@ -280,6 +280,17 @@ def test_a_mistake_ends_its_command_and_not_the_shell(line, shell):
     assert without_times(out) == ["epoch 2", "  path +1 -0"]
 
 
+def test_numbers_of_any_length(shell):
+    code, out, err = shell(
+        f'insert r(1, 2, 3, {"9" * 5000})\ninsert r({"9" * 5000}, 2, 3, "")\n'
+        f'insert r(1, 2, 0x{"f" * 400}, "")\ncommit\nprint r\n',
+        p__dl=KINDS.format("", ""),
+    )
+    assert code == 4
+    assert err.count("error[RT201]") == 3
+    assert without_times(out) == ["epoch 2"]
+
+
 def test_facts_of_a_command_are_taken_together(shell):
     _, out, _ = shell("insert edge(1, 2), path(1, 2)\ninsert edge(1, 2), edge(x)\ncommit\n")
     assert without_times(out) == ["epoch 2"]
