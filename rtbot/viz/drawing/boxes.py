@@ -171,7 +171,8 @@ def _build_query_box(view: View, last: Node, types: Mapping[str, Mapping[str, Ty
         BoxPort(port, "" if port == "o1" else port, _name_type(last.types[port]))
         for port in last.outputs
     )
-    lines = textwrap.wrap(" ".join(view.query.split()), QUERY_WIDTH)
+    written = [" ".join(line.split()) for line in view.query.splitlines()]
+    lines = [part for line in written for part in textwrap.wrap(line, QUERY_WIDTH)]
     if len(lines) > PARAMETERS_SHOWN:
         lines[PARAMETERS_SHOWN - 1 :] = ["..."]
     tip = _format_tip(f"{view.id}: {view.language}", view)
