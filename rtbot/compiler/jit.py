@@ -248,7 +248,9 @@ def jit_compile(
     njit: Any = numba.njit  # its annotations lack some of its options
     options = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
     if prepare is None:
-        return njit(no_cpython_wrapper=True, forceinline=inline, **options)(function)
+        from rtbot.compiler.linked_helpers import make_helper
+
+        return make_helper(function, no_cpython_wrapper=True, forceinline=inline, **options)
     try:
         kept = njit(cache=True, **options)(function)
         if code_cache.is_usable(Path(kept.stats.cache_path)):

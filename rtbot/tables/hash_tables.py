@@ -41,16 +41,16 @@ def hash_rows(words, width, places, bits, tags):
         tags[row] = hash_key(words, row * width, places, bits)
 
 
-def fetch_rows(tags, first, ahead, table, known, width, counts, ports):
-    """Read what the next `ahead` rows will find: many reads that wait for memory at one time.
+def prefetch(array, place):
+    """Let a word be brought into the caches, where it is compiled; the place need not be there."""
 
-    What is read is returned, so that the compiler cannot leave it out.
-    """
+
+def fetch_rows(tags, first, ahead, table, known, width, counts, ports):
+    """Bring what the next `ahead` rows will find into the caches: memory is waited for once."""
     size = len(table)
     last = min(first + ahead, len(tags))
-    read = 0
     for row in range(first, last):
-        read ^= table[(tags[row] * size) >> 31]
+        prefetch(table, (tags[row] * size) >> 31)
     for row in range(first, last):
         place = (tags[row] * size) >> 31
         entry = table[place]
@@ -59,18 +59,16 @@ def fetch_rows(tags, first, ahead, table, known, width, counts, ports):
             entry = table[place]
         if entry != EMPTY:
             first_word = (entry & IDS) * width
-            read ^= known[first_word] ^ known[first_word + width - 1]
-            read ^= counts[(entry & IDS) * ports]
-    return read
+            prefetch(known, first_word)
+            prefetch(known, first_word + width - 1)
+            prefetch(counts, (entry & IDS) * ports)
 
 
 def fetch_entries(entries, first, last, known, width, counts, ports):
-    """Read again what entries found: a large transaction may have pushed it out of the caches."""
-    read = 0
+    """Bring what entries found back: a large transaction may have pushed it out of the caches."""
     for index in range(first, last):
-        entry = entries[index]
-        read ^= known[(entry & IDS) * width] ^ counts[(entry & IDS) * ports]
-    return read
+        prefetch(known, (entries[index] & IDS) * width)
+        prefetch(counts, (entries[index] & IDS) * ports)
 
 
 def has_same_key(words, first, known, second, places, bits):

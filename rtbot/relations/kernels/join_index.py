@@ -11,7 +11,8 @@ While a transaction is gathered, the weight of a touched row (MARK in its links)
 `k_touched`. A row whose key is null is in no chain: in `touched`, its id is -1 - its place in the
 input. `cursor`: transaction, stage (the side that is gathered, then GATHERED), row, touched rows of
 both sides, touched keys, rows out, rows there have to be room for, rows of both sides that are out
-of all chains and whose ids wait, a chain of them, what was read in advance.
+of all chains and whose ids wait, a chain of them, and what `find_net_keys` has found: behind which
+transaction, pairs, inserts, keys that are not there.
 """
 
 from rtbot.relations.kernels.weighing import EXCESS, MOST, OVERFLOW
@@ -28,14 +29,15 @@ from rtbot.tables.hash_tables import (
     has_room,
     hash_key,
     is_same_row,
+    prefetch,
     remove_entry,
     take_id,
 )
 
-JOIN_AT, STAGE, JOIN_ROW, ROWS_TOUCHED, KEYS_TOUCHED, JOINED, NEEDED, WAITING, READ_AHEAD = (
+JOIN_AT, STAGE, JOIN_ROW, ROWS_TOUCHED, KEYS_TOUCHED, JOINED, NEEDED, WAITING, FOUND = (
     0, 1, 2, 3, 5, 6, 7, 8, 10,
 )  # fmt: skip
-JOIN_CURSOR = 11
+JOIN_CURSOR = 14
 """Words of a cursor."""
 
 GATHERED = 2
@@ -97,27 +99,25 @@ def guess_id(table, tag):
 
 
 def fetch_keys(tags, first, ahead, table, known, width, cells):
-    """Read what the next rows will find of their join keys, as `fetch_rows` does."""
+    """Bring what the next rows will find of their join keys into the caches."""
     size = len(table)
     last = min(first + ahead, len(tags))
-    read = 0
     for row in range(first, last):
-        read ^= table[((tags[row] & IDS) * size) >> 31]
+        prefetch(table, ((tags[row] & IDS) * size) >> 31)
     for row in range(first, last):
         one = guess_id(table, tags[row] & IDS)
-        read ^= known[one * width] ^ cells[one * KEY_CELLS] ^ cells[one * KEY_CELLS + 3]
-    return read
+        prefetch(known, one * width)
+        prefetch(cells, one * KEY_CELLS)
 
 
 def fetch_gathered(
     tags, key_tags, first, ahead, words, width, cells, table, k_words, k_cells, k_table
 ):
-    """Read what the next rows will find of their join keys and of their side."""
+    """Bring what the next rows will find of their join keys and of their side into the caches."""
     k_width = len(k_words) * KEY_CELLS // len(k_cells)
-    read = fetch_keys(key_tags, first, ahead, k_table, k_words, k_width, k_cells)
+    fetch_keys(key_tags, first, ahead, k_table, k_words, k_width, k_cells)
     if len(table) > 0:
-        read ^= fetch_rows(tags, first, ahead, table, words, width, cells, 2)
-    return read
+        fetch_rows(tags, first, ahead, table, words, width, cells, 2)
 
 
 def gather_side(
@@ -130,7 +130,7 @@ def gather_side(
     for row in range(max(starts[at], cursor[JOIN_ROW]), starts[at + 1]):
         cursor[JOIN_ROW] = row
         if ahead > 0 and row % ahead == 0:
-            cursor[READ_AHEAD] ^= fetch_gathered(
+            fetch_gathered(
                 tags, key_tags, row, ahead, words, width, cells, table, k_words, k_cells, k_table
             )
         high, low = sign * (weights[row] >> 32), sign * (weights[row] & HALF)

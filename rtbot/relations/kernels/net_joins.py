@@ -7,12 +7,12 @@ row of the transaction, and behind these the keys that have lost their last row.
 """
 
 from rtbot.relations.kernels.join_index import (
+    FOUND,
     JOIN_AT,
     JOIN_ROW,
     JOINED,
     KEY_CELLS,
     NEEDED,
-    READ_AHEAD,
     ROOM_KEYS,
     ROOM_LEFT,
     ROOM_OUT,
@@ -51,6 +51,7 @@ from rtbot.tables.hash_tables import (
     find_id,
     free_id,
     hash_key,
+    prefetch,
     remove_entry,
     take_id,
 )
@@ -60,34 +61,32 @@ NO_KEY, NULL_KEY = -1, -2
 
 
 def fetch_partners(
-    side, tags, key_tags, first, ahead, words, width, cells, table, o_words, o_width, o_cells,
-    k_cells, k_table,
+    side, row, ahead, begin, end, weights, tags, key_tags, keys, words, width, cells, table,
+    o_words, o_width, o_cells, k_cells, k_table,
 ):  # fmt: skip
-    """Read what the next rows will find on both sides, as `fetch_rows` does.
+    """Bring what the next rows will find on both sides into the caches, behind `fetch_keys`.
 
-    Every loop reads what the one before has found, so that its reads wait at one time.
+    Those from `begin` to `end` - 1 are of the transaction, whose `keys` are known.
     """
-    size, keys = len(table), len(k_table)
-    last = min(first + ahead, len(key_tags))
-    read = 0
-    for row in range(first, last):
-        read ^= k_table[((key_tags[row] & IDS) * keys) >> 31]
-    if size > 0:
-        for row in range(first, last):
-            read ^= table[(tags[row] * size) >> 31]
-    for row in range(first, last):
-        cell = guess_id(k_table, key_tags[row] & IDS) * KEY_CELLS
-        read ^= k_cells[cell] ^ k_cells[cell + 3]
-    for row in range(first, last):
-        cell = guess_id(k_table, key_tags[row] & IDS) * KEY_CELLS
-        other = max(k_cells[cell + 1 - side] - 1, 0)
-        read ^= cells[max(2 * k_cells[cell + side] - 1, 0)] ^ o_cells[2 * other]
-        read ^= o_words[other * o_width] ^ o_words[other * o_width + o_width - 1]
-    if size > 0:
-        for row in range(first, last):
-            one = guess_id(table, tags[row])
-            read ^= cells[2 * one] ^ words[one * width] ^ words[one * width + width - 1]
-    return read
+    size, last = len(table), min(row + ahead, len(key_tags))
+    for at in range(row, last):
+        if at < end:
+            prefetch(k_cells, keys[at - begin] * KEY_CELLS)
+        if size > 0:
+            prefetch(table, (tags[at] * size) >> 31)
+    for at in range(row, last):
+        one = keys[at - begin] if at < end else guess_id(k_table, key_tags[at] & IDS)
+        cell = max(one, 0) * KEY_CELLS
+        other = k_cells[cell + 1 - side] - 1
+        prefetch(cells, 2 * k_cells[cell + side] - 1)
+        prefetch(o_cells, 2 * other)
+        prefetch(o_words, other * o_width)
+        prefetch(o_words, other * o_width + o_width - 1)
+        if size > 0 and weights[at] < 0:
+            one = guess_id(table, tags[at])
+            prefetch(cells, 2 * one)
+            prefetch(words, one * width)
+            prefetch(words, one * width + width - 1)
 
 
 def join_net_rows(
@@ -110,10 +109,10 @@ def join_net_rows(
     first, last = starts[cursor[JOIN_AT]], starts[cursor[JOIN_AT] + 1]
     count = lost = last - first
     for row in range(first, last):
-        if ahead > 0 and row % ahead == 0:
-            cursor[READ_AHEAD] ^= fetch_partners(
-                side, tags, key_tags, row, ahead, words, width, cells, table, o_words,
-                rules[LEFT_WIDTH + 1 - side], o_cells, k_cells, k_table,
+        if ahead > 0 and row & (ahead - 1) == 0:
+            fetch_partners(
+                side, row, ahead, first, last, weights, tags, key_tags, keys, words, width, cells,
+                table, o_words, rules[LEFT_WIDTH + 1 - side], o_cells, k_cells, k_table,
             )  # fmt: skip
         one = keys[row - first]
         if one == NULL_KEY:
@@ -182,15 +181,18 @@ def find_net_keys(
     side, rules, starts, given, weights, key_tags, meta, places, nulls, k_words, k_cells, k_table,
     k_meta, keys, k_parts, k_bits, safe, key, cursor, out_weights,
 ):  # fmt: skip
-    """Find the keys of a transaction, and whether there is room: DONE, UNFIT or what has none."""
+    """Find the keys of a transaction, and whether there is room: DONE, UNFIT or what has none.
+
+    Called again for the same transaction, it has what it found.
+    """
     width, ahead = rules[LEFT_WIDTH + side], rules[AHEAD]
     first, last = starts[cursor[JOIN_AT]], starts[cursor[JOIN_AT] + 1]
+    if cursor[FOUND] == cursor[JOIN_AT] + 1:
+        return check_room(side, rules, last - first, meta, k_meta, cursor, out_weights)
     pairs, inserts, missing = 0, 0, 0
     for row in range(first, last):
-        if ahead > 0 and row % ahead == 0:
-            cursor[READ_AHEAD] ^= fetch_keys(
-                key_tags, row, ahead, k_table, k_words, len(key), k_cells
-            )
+        if ahead > 0 and row & (ahead - 1) == 0:
+            fetch_keys(key_tags, row, ahead, k_table, k_words, len(key), k_cells)
         if key_tags[row] < 0:
             keys[row - first] = NULL_KEY
             continue
@@ -208,23 +210,26 @@ def find_net_keys(
         else:
             keys[row - first] = NO_KEY
             missing += 1
-    return check_room(
-        side, rules, last - first, pairs, inserts, missing, meta, k_meta, cursor, out_weights
-    )
+    cursor[FOUND] = cursor[JOIN_AT] + 1
+    cursor[FOUND + 1] = pairs
+    cursor[FOUND + 2] = inserts
+    cursor[FOUND + 3] = missing
+    return check_room(side, rules, last - first, meta, k_meta, cursor, out_weights)
 
 
-def check_room(side, rules, rows, pairs, inserts, missing, meta, k_meta, cursor, out_weights):
+def check_room(side, rules, rows, meta, k_meta, cursor, out_weights):
     """Whether there is room for what a transaction emits and remembers, as `join_net_rows`."""
+    pairs = cursor[FOUND + 1]
     if rules[EMITS] != 0:
         if pairs + rows > rules[ROWS_MOST]:
             return UNFIT
         cursor[NEEDED] = pairs + (rows if rules[LEFT + side] != 0 else 0)
         if cursor[JOINED] + cursor[NEEDED] > len(out_weights):
             return ROOM_OUT
-    cursor[NEEDED] = meta[ROWS] + inserts
+    cursor[NEEDED] = meta[ROWS] + cursor[FOUND + 2]
     if cursor[NEEDED] > meta[LIMIT]:
         return ROOM_LEFT + side
-    cursor[NEEDED] = k_meta[ROWS] + missing
+    cursor[NEEDED] = k_meta[ROWS] + cursor[FOUND + 3]
     return ROOM_KEYS if cursor[NEEDED] > k_meta[LIMIT] else DONE
 
 

@@ -6,7 +6,7 @@ entry, `before` the count, and `puts` the row that is put last, -1 if none is. `
 weighing.py.
 """
 
-from rtbot.relations.kernels.weighing import AT, COUNT, CURSOR, OUT, READ, ROW
+from rtbot.relations.kernels.weighing import AT, COUNT, CURSOR, OUT, ROW
 from rtbot.tables.hash_tables import (
     DONE,
     EMPTY,
@@ -100,7 +100,7 @@ def gather_puts(
     for row in range(first, starts[cursor[AT] + 1]):
         cursor[ROW] = row
         if ahead > 0 and row & (ahead - 1) == 0:
-            cursor[READ] ^= fetch_rows(tags, row, ahead, table, known, width, counts, 1)
+            fetch_rows(tags, row, ahead, table, known, width, counts, 1)
         index = touch_key(
             words, row, tags[row], width, places, bits, table, known, counts, meta, entries,
             before, puts,
@@ -151,7 +151,7 @@ def write_puts(
     for index in range(cursor[COUNT]):
         if ahead > 0 and cursor[COUNT] > ahead and index & (ahead - 1) == 0:
             last = min(index + ahead, cursor[COUNT])
-            cursor[READ] ^= fetch_entries(entries, index, last, known, width, counts, 1)
+            fetch_entries(entries, index, last, known, width, counts, 1)
         stored = (entries[index] & IDS) * width
         put = puts[index]
         there = before[index] != 0

@@ -8,7 +8,7 @@ While a transaction is gathered, the first count of a touched row is `~` of its 
 transaction, which is negative, as no count is. Of a number, `entries` has the entry, `rows` the row
 that touched it first, `before` the counts, and `high` and `low` the sums of the halves of the
 weights, so that no sum of int64 overflows. `cursor`: transaction, port, row, rows touched, rows
-out, rows to blame, what was read in advance.
+out, rows to blame.
 """
 
 from rtbot.tables.hash_tables import (
@@ -30,8 +30,8 @@ from rtbot.tables.hash_tables import (
 )
 
 MOST = 2**63 - 1
-AT, PORT, ROW, COUNT, OUT, BLAMED, READ = 0, 1, 2, 3, 4, 5, 6
-CURSOR = 7
+AT, PORT, ROW, COUNT, OUT, BLAMED = 0, 1, 2, 3, 4, 5
+CURSOR = 6
 """Words of a cursor."""
 
 OVERFLOW, EXCESS = 2, 3
@@ -115,7 +115,7 @@ def gather_rows(
             first = cursor[ROW]
         for row in range(first, starts[port * (transactions + 1) + at + 1]):
             if ahead > 0 and row & (ahead - 1) == 0:
-                cursor[READ] ^= fetch_rows(tags, row, ahead, table, known, width, counts, ports)
+                fetch_rows(tags, row, ahead, table, known, width, counts, ports)
             index = touch_row(
                 words, row, tags[row], ports, width, places, bits, table, known, counts, meta,
                 entries, rows,
@@ -214,7 +214,7 @@ def write_counts(
     for index in range(cursor[COUNT]):
         if ahead > 0 and cursor[COUNT] > ahead and index & (ahead - 1) == 0:
             last = min(index + ahead, cursor[COUNT])
-            cursor[READ] ^= fetch_entries(entries, index, last, known, width, counts, ports)
+            fetch_entries(entries, index, last, known, width, counts, ports)
         change = weigh(how, high, index * ports, ports) - weigh(how, before, index * ports, ports)
         if change != 0:
             copy_row(known, (entries[index] & IDS) * width, out_words, out * width, width)
