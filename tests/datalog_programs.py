@@ -102,6 +102,8 @@ AGGREGATES = [
     ("a(s) :- e(k,2), s = sum y * j : { e(j,y), j = k }.", {5}),
     ("a(s) :- k = 3, s = sum y * k : { e(2,y) }.", {9}),
     ("a(x + 10 * m) :- m = min x : { e(x,_) }, e(x,3), x > 1.", {12, 13}),
+    ("a(1). a(n) :- a(x), e(x,y), n = count : { e(z,w), z < y }.", {1, 2, 3}),
+    ("a(1). a(n) :- a(x), e(x,y), e(_,k), n = sum x : { e(x,w), w < y, w < k }.", {0, 1}),
     ("a(n) :- n = sum 1 : { e(x,_), e(_,y), x = x, y = y }.", {16}),
     ("a(n) :- n = sum x : { e(x,_), !e(x,x) }.", {4}),
     ("a(to_number(m)) :- m = mean y : { e(_,y) }.", {2}),

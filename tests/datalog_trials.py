@@ -17,10 +17,10 @@ import time
 
 import numpy as np
 
-from rtbot.core.errors import GraphError
 from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.evaluation import stratum_updates
 from rtbot.datalog.evaluation.rule_faults import RuleError
+from rtbot.datalog.evaluation.rule_forms import UnknownGroupError
 from rtbot.datalog.program import (
     Aggregate,
     Atom,
@@ -413,8 +413,8 @@ def run(
         try:
             trial = Trial(rng, compiled, reference=reference)
             break
-        except GraphError:
-            continue  # a group that comes from its own stratum
+        except UnknownGroupError:
+            continue
     try:
         for _ in range(epochs):
             if not trial.ended:

@@ -291,3 +291,41 @@ def test_an_output_that_is_not_there_is_named():
     assert "did you mean 'path'?" in str(error)
     error = check({"rules": PATH + " p(x) :- edge(x, x)."}, outputs=("r",))
     assert "name one of r.path, r.p" in str(error)
+
+
+def test_what_is_odd_in_rules_is_a_warning_of_the_graph(tmp_path):
+    (tmp_path / "more.dl").write_text("q(x) :- edge(x, y).\n", encoding="utf-8")
+    path = tmp_path / "g.yaml"
+    path.write_text(
+        """
+inputs: {edges: {changes: {a: integer, b: integer}}, unread: {changes: {a: integer}}}
+operators:
+  p:
+    type: Datalog
+    in: {edge: edges, other: unread}
+    rules: |
+      .output r
+      .decl lost(x: number)
+      .decl never(x: number)
+      r(x) :- edge(x, _), !lost(x), 0 < max -x : { edge(_, x) }.
+  m: {type: Datalog, in: {edge: edges}, program: more.dl}
+outputs: [p.r, m.q]
+""",
+        encoding="utf-8",
+    )
+    warnings = rtbot.load(path).warnings
+    assert [(w.operator, w.code, w.mark.line, w.mark.column) for w in warnings] == [
+        ("m", "RT195", 1, 17),
+        ("p", "RT190", 6, 30),
+        ("p", "RT194", 9, 13),
+        ("p", "RT193", 10, 13),
+        ("p", "RT196", 11, 46),
+    ]
+    assert "lost" in str(warnings[2])
+
+
+def test_warnings_of_rules_that_are_in_no_file_have_their_lines():
+    graph = {**GRAPH, "operators": {"closed": {**GRAPH["operators"]["closed"]}}}
+    graph["operators"]["closed"]["rules"] += "more(x) :- edge(x, y, _)."
+    (warning,) = rtbot.load(graph).warnings
+    assert warning.source == "more(x) :- edge(x, y, _)."

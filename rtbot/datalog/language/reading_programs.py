@@ -10,7 +10,7 @@ from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.language.declared_types import DeclaredTypes
 from rtbot.datalog.language.flattening import flatten_clause
-from rtbot.datalog.language.grounding import ground_rule
+from rtbot.datalog.language.grounding import check_groups, ground_rule
 from rtbot.datalog.language.plain_facts import read_plain_facts
 from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
@@ -99,6 +99,7 @@ class _Reading:
                 check.check_rule(rule)
         names = [*self.table.entries]
         strata = find_strata(self.source, names, rules)
+        check_groups(self.source, rules, strata)
         built = [] if self.source.has_errors() else self._build(typed)
         if self.source.has_errors():
             return None
@@ -120,6 +121,8 @@ class _Reading:
         """Return what is odd, the first of it if there is very much."""
         with suppress(TooManyProblemsError):
             filled = {fact.relation for fact in self.facts}
+            if self.table.is_open:  # whoever feeds a relation knows whether it is read
+                relations = {n: each for n, each in relations.items() if not each.is_input}
             warn_of_relations(self.source, relations, rules, filled)
             for clause in self.syntax.clauses:
                 warn_of_variables(self.source, clause)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,7 @@ def resolve_program(draft: Draft, types: Mapping[Ref, Type], context: Context) -
         raise GraphError(wrong)
     schemas = {names[port]: type_.schema or Schema(()) for port, type_ in given.items()}
     program = _read(draft, schemas)
+    context.problems.add_all(program.warnings, draft.id)
     _check_inputs(draft, program, context)
     outputs = _list_output_types(draft, program)
     assert draft.scalar is not None
@@ -151,11 +153,13 @@ def _read(draft: Draft, schemas: Mapping[str, Schema]) -> Program:
     if draft.values["program"] is not None:
         return read_program(scalar.text, scalar.mark.file, inputs=inputs)
     try:
-        return read_program(
+        program = read_program(
             scalar.text, scalar.mark.file, inputs=inputs, place=choose_places(scalar)
         )
     except GraphError as error:
         raise GraphError([place_line(problem, scalar) for problem in error.problems]) from None
+    warnings = tuple(place_line(problem, scalar) for problem in program.warnings)
+    return replace(program, warnings=warnings)
 
 
 def _list_unfit(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
