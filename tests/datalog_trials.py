@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.oracles import datalog as oracle
 from tests.oracles.ranked_support import RankedSupport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SPAN = SourceSpan("random.dl", 1, 1)
 VALUES = 4
@@ -406,8 +410,9 @@ def run(
     compiled: bool | str | None = None,
     *,
     reference: bool = False,
+    after: Callable[[Trial], None] | None = None,
 ) -> Trial:
-    """Run one trial."""
+    """Run one trial; `after` is called after each epoch."""
     rng = random.Random(seed)
     while True:
         try:
@@ -419,6 +424,8 @@ def run(
         for _ in range(epochs):
             if not trial.ended:
                 trial.run_epoch()
+                if after is not None:
+                    after(trial)
     finally:
         stratum_updates.SHARE, stratum_updates.LARGE = SHARES
     return trial
