@@ -75,6 +75,8 @@ TEXTS = [
     ('a(min("b","a","c")). a(max("b","a","c")).', {"a", "c"}),
     ('a(x) :- (x = "abc"; x = "b"), match("a.*", x).', {"abc"}),
     ('a(x) :- (x = "abc"; x = "b"), !match("a.*", x), contains("b", x).', {"b"}),
+    ('a(cat(x, y)) :- (x = "("; x = "b"), (y = "a"; y = "b"), !match(x, y).', {"ba"}),
+    ('a(cat(x, y)) :- (x = "("; x = "b"), (y = "a"; y = "b"), match(x, y).', {"bb"}),
     ('a(x) :- (x = "Z"; x = "a"; x = "\u00e9"), x < "b".', {"Z", "a"}),
     ('a("tab\\there").', {"tab\there"}),
     (SYMBOL_TYPES, {"p"}),
