@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     |(?P<unclosed>/\*)
     |(?P<address>[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)
     |(?P<number>0[xX][0-9a-zA-Z_]*|0[bB][0-9a-zA-Z_]*
-        |[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?)?[A-Za-z_0-9]*)
+        |[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[A-Za-z_0-9]*)
     |(?P<text>"(?:\\[^\n]|[^"\\\n])*")
     |(?P<name>[A-Za-z_?][A-Za-z0-9_?]*)
     |(?P<functor>@[A-Za-z_][A-Za-z0-9_]*)
@@ -154,7 +154,7 @@ def _read_number(source: ProgramText, token: ProgramToken) -> ProgramToken:
         hint = "numbers are 12, 0x1f, 0b101, 12u and 1.5e3"
         if re.fullmatch(r"[0-9]+[uU]?[lL]+|[0-9.]+[fF]", text):
             hint = "a number has no suffix but u"
-        elif re.fullmatch(r"[0-9]+[eE][0-9]+", text):
+        elif re.fullmatch(r"[0-9]+[eE][+-]?[0-9]+", text):
             hint = f"a float has a point: {text.lower().replace('e', '.0e')}"
         source.report("RT501", start, len(text), f"{shown!r} is no number", hint)
         return ProgramToken("bad", text, start, token.end)
