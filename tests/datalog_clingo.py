@@ -101,11 +101,13 @@ class Writer:
     def __init__(self, names: dict[str, str], rule: Rule) -> None:
         self.names, self.rule = names, rule
         self.wildcards = 0
+        self.more: list[str] = []
 
     def write(self) -> str:
         head = write_row(self.names[self.rule.relation], map(self.write_term, self.rule.head))
-        body = ", ".join(map(self.write_literal, self.rule.body))
-        return f"{head} :- {body}." if body else f"{head}."
+        body = [*map(self.write_literal, self.rule.body)]
+        body += self.more
+        return f"{head} :- {', '.join(body)}." if body else f"{head}."
 
     def write_literal(self, literal: object) -> str:
         match literal:
@@ -133,7 +135,8 @@ class Writer:
         """A set of the value and of all variables of the body: each binding counts."""
         if literal.how == "mean" or any(isinstance(each, Aggregate) for each in literal.body):
             raise NotExpressibleError(literal)
-        parts = []
+        parts, more = [], self.more
+        self.more = []
         bound: list[str] = [] if literal.value is None else [self.write_term(literal.value)]
         for each in literal.body:
             if not isinstance(each, Atom):
@@ -145,6 +148,9 @@ class Writer:
                 terms.append(f"W{self.wildcards}" if term is None else self.write_term(term))
             parts.append(write_row(self.names[each.relation], terms))
             bound += [term for term in terms if term[0] in "VW"]
+        if self.more:  # an aggregate in an aggregate
+            raise NotExpressibleError(literal)
+        self.more = more
         target = self.write_term(literal.target)
         elements = f"{','.join(bound) or '0'} : {', '.join(parts)}"
         made = f"{target} = #{literal.how} {{ {elements} }}"
@@ -160,6 +166,11 @@ class Writer:
                 return write_value(value)
             case Call(functor=functor, arguments=[left, right]) if functor in BINARY:
                 return f"({self.write_term(left)} {BINARY[functor]} {self.write_term(right)})"
+            case Call(functor="min" | "max" as functor, arguments=arguments):
+                self.more.append(
+                    f"M{len(self.more)} = #{functor} {{ {'; '.join(map(self.write_term, arguments))} }}"
+                )
+                return f"M{len(self.more) - 1}"
         raise NotExpressibleError(term)
 
 
