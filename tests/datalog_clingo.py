@@ -167,9 +167,8 @@ class Writer:
             case Call(functor=functor, arguments=[left, right]) if functor in BINARY:
                 return f"({self.write_term(left)} {BINARY[functor]} {self.write_term(right)})"
             case Call(functor="min" | "max" as functor, arguments=arguments):
-                self.more.append(
-                    f"M{len(self.more)} = #{functor} {{ {'; '.join(map(self.write_term, arguments))} }}"
-                )
+                terms = "; ".join(map(self.write_term, arguments))
+                self.more.append(f"M{len(self.more)} = #{functor} {{ {terms} }}")
                 return f"M{len(self.more) - 1}"
         raise NotExpressibleError(term)
 

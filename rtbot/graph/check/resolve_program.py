@@ -166,16 +166,16 @@ def _list_unfit(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
     """Yield a problem for every field whose values rules cannot have."""
     for port, type_ in given.items():
         for field in type_.schema or ():
-            where = f"{field.name} of {draft.inputs[port].id}"
+            name, where = field.name, f"{field.name} of {draft.inputs[port].id}"
             if field.type.nullable:
                 message = f"{where} may be null, and rules know no null"
-                name = field.name
                 hint = f"give it a value first: {{type: Select, fields: {{{name}: "
                 hint += f"coalesce({name}, VALUE)}}}}"
                 yield Problem("RT126", draft.marks[port], message, hint, draft.id, port)
             elif field.type.kind not in BASIC_TYPES:
                 message = f"{where} is {field.type}, and rules have integers, numbers and texts"
-                hint = "Select makes an integer of it: case when x then 1 else 0 end"
+                hint = f"make an integer of it first: {{type: Select, fields: {{{name}: "
+                hint += f"case when {name} then 1 else 0 end}}}}"
                 yield Problem("RT125", draft.marks[port], message, hint, draft.id, port)
 
 
