@@ -141,8 +141,8 @@ def measure(name: str) -> None:
     rows = facts[changed]
     none = rows[:0]
     singles = rows[rng.permutation(len(rows))[:30]]
-    commit(singles[:1], none)
-    commit(none, singles[:1])
+    commit(rows[:50], none)
+    commit(none, rows[:50])
     deleted, inserted = [], []
     for k in range(1, len(singles)):
         deleted.append(commit(singles[k : k + 1], none)[0])

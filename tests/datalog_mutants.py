@@ -51,6 +51,7 @@ DATALOG = [
     # Aggregates.
     _datalog(f"{GROUPS}::GroupUpdate._update_groups", "not len(owners)", "False"),
     _datalog(f"{FORMS}::_Divider._replace_aggregate", "aggregate.how not in WITH_ZERO", "True"),
+    _datalog(f"{FORMS}::_Divider._ground", "each.relation not in self.inner", "True"),
     _datalog(f"{FORMS}::_name_wildcards", "argument is None", "False"),
     # A failure counts where all literals hold that do not need its value.
     _datalog(f"{PLANS}::VersionPlanner.plan_check", "self._level(place) < level", "False"),

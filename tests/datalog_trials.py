@@ -14,13 +14,14 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.core.errors import GraphError
 from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.evaluation import stratum_updates
 from rtbot.datalog.evaluation.rule_faults import RuleError
+from rtbot.datalog.evaluation.rule_forms import UnknownGroupError
 from rtbot.datalog.program import (
     Aggregate,
     Atom,
@@ -40,6 +41,9 @@ from rtbot.relations.datalog_loops import start_evaluation
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.oracles import datalog as oracle
 from tests.oracles.ranked_support import RankedSupport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SPAN = SourceSpan("random.dl", 1, 1)
 VALUES = 4
@@ -406,19 +410,22 @@ def run(
     compiled: bool | str | None = None,
     *,
     reference: bool = False,
+    after: Callable[[Trial], None] | None = None,
 ) -> Trial:
-    """Run one trial."""
+    """Run one trial; `after` is called after each epoch."""
     rng = random.Random(seed)
     while True:
         try:
             trial = Trial(rng, compiled, reference=reference)
             break
-        except GraphError:
-            continue  # a group that comes from its own stratum
+        except UnknownGroupError:
+            continue
     try:
         for _ in range(epochs):
             if not trial.ended:
                 trial.run_epoch()
+                if after is not None:
+                    after(trial)
     finally:
         stratum_updates.SHARE, stratum_updates.LARGE = SHARES
     return trial

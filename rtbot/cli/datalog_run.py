@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DELAY_SECONDS, STEP_SECONDS = 0.5, 0.2
 """When the progress of a commit is first shown, and how often then."""
 
+WARNINGS_MAX = 10
+"""So many warnings of one commit are printed."""
+
 
 class DatalogRun:
     """A database whose commits are kept in a checkpoint, if there is one.
@@ -30,9 +33,10 @@ class DatalogRun:
     """
 
     def __init__(
-        self, database: rtbot.Datalog, store: CheckpointStore | None, *, shows: bool
+        self, database: rtbot.Datalog, store: CheckpointStore | None, *, quiet: bool
     ) -> None:
-        self.database, self.store, self.shows = database, store, shows
+        self.database, self.store, self.quiet = database, store, quiet
+        self.shows = sys.stderr.isatty() and not quiet
         self._interrupts = HeldInterrupts()
         self._began = self._next = 0.0
         database.evaluation.on_pause.append(self._pause)
@@ -51,6 +55,11 @@ class DatalogRun:
                 self._clear()
             if self.store is not None:
                 self.store.commit(self.database.dump())
+        warnings = [] if self.quiet else self.database.warnings
+        for line in warnings[:WARNINGS_MAX]:
+            echo(f"warning: {line}", err=True)
+        if len(warnings) > WARNINGS_MAX:
+            echo(f"warning: and {len(warnings) - WARNINGS_MAX} more such texts", err=True)
         return changes, perf_counter() - self._began
 
     def _pause(self) -> None:
@@ -94,8 +103,7 @@ def open_database(database: rtbot.Datalog, options: Mapping[str, Any]) -> Iterat
         echo(str(warning), err=True)
     path = options["checkpoint"]
     store = CheckpointStore(Files(), path) if path else None
-    shows = sys.stderr.isatty() and not options["quiet"]
-    run = DatalogRun(database, store, shows=shows)
+    run = DatalogRun(database, store, quiet=options["quiet"])
     if store is not None:
         store.open()
     try:

@@ -198,6 +198,12 @@ class Datalog:
         removed, added = found.get(name, (nothing, nothing))
         return added, removed
 
+    @property
+    def warnings(self) -> list[str]:
+        """What was odd in the last commit: a line for each text that is no regular expression."""
+        found = self.evaluation.values.bad_patterns
+        return [f"{found[pattern]}; neither match nor !match holds" for pattern in sorted(found)]
+
     def rollback(self) -> None:
         """Forget the commands since the last commit."""
         self._pending.clear()

@@ -35,11 +35,17 @@ def read_fast(data: bytes, file: FactFile, codec: FactCodec) -> np.ndarray | Non
         table = _parse(data, file, codec)
     except (pa.ArrowInvalid, pa.ArrowKeyError):
         return None
+    if any(column.null_count for column in table.columns):
+        return None
     words = np.empty((table.num_rows, codec.width), np.int64)
-    for place, (kind, column) in enumerate(zip(codec.types, table.columns, strict=True)):
-        if column.null_count:
-            return None
-        words[:, place] = _read_codes(kind, column, codec)
+    places = [place for place, kind in enumerate(codec.types) if kind == SYMBOL]
+    if places:
+        words[:, places] = _read_texts([table.column(place) for place in places], codec)
+    for place, kind in enumerate(codec.types):
+        if kind == FLOAT:
+            words[:, place] = encode_floats(table.column(place).to_numpy())
+        elif kind != SYMBOL:
+            words[:, place] = table.column(place).to_numpy().view(np.int64)
     return words
 
 
@@ -89,13 +95,12 @@ def _parse(data: bytes, file: FactFile, codec: FactCodec) -> Any:
     )
 
 
-def _read_codes(kind: str, column: Any, codec: FactCodec) -> np.ndarray:
-    if kind == SYMBOL:
-        found = column.combine_chunks().dictionary_encode()
-        table = codec.texts.code_all(found.dictionary.to_pylist())
-        codes: np.ndarray = table[found.indices.to_numpy(zero_copy_only=False)]
-        return codes
-    values = column.to_numpy()
-    if kind == FLOAT:
-        return encode_floats(values)
-    return np.asarray(values).view(np.int64)
+def _read_texts(columns: list[Any], codec: FactCodec) -> np.ndarray:
+    """Return the codes of columns of texts: int64[n, columns]. A text is looked up once for all."""
+    import pyarrow as pa
+
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    found = pa.chunked_array(chunks, pa.string()).combine_chunks().dictionary_encode()
+    table = codec.texts.code_all(found.dictionary.to_numpy(zero_copy_only=False).tolist())
+    codes: np.ndarray = table[found.indices.to_numpy(zero_copy_only=False)]
+    return codes.reshape(len(columns), -1).T

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+import warnings
 from typing import TYPE_CHECKING, cast
 
 from rtbot.datalog.program import FLOAT, NUMBER, UNSIGNED
@@ -54,6 +55,16 @@ def compute_functor(functor: str, type_: str, values: Sequence[Value]) -> Value:
     if type_ == FLOAT:
         return _compute_float(functor, [float(value) for value in values])
     return _compute_integer(functor, type_, [int(value) for value in values])
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a regular expression; raise FunctorError if the text is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of sets in sets
+            return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise FunctorError(f"{_shorten(pattern)} is no regular expression: {error}") from None
 
 
 def order_value(value: Value) -> tuple[bool, Value]:

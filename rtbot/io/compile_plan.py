@@ -15,6 +15,7 @@ from rtbot.core.modes import BESIDE
 from rtbot.io.sinks import csv_kernels
 from rtbot.io.sinks.csv_writer import CsvEncoder
 from rtbot.io.sinks.writers import TimeFormat
+from rtbot.relations.datalog_rehearsal import rehearse_datalog
 from rtbot.runtime.rehearsal import note_rows, rehearse
 from rtbot.runtime.session import Session
 
@@ -26,23 +27,30 @@ KEYS = ((), ("key",), ("key", "more"))
 """Sessions of none, one and several key columns use other loops."""
 
 
-def can_keep(plan: Plan) -> bool:
-    """Return whether there is a folder that code may be kept in."""
-    return write_module(plan.text) is not None
-
-
-def warm_plan(plan: Plan) -> bool:
+def warm_plan(plan: Plan) -> bool | None:
     """Compile what is not on disk yet; return whether there was anything.
 
-    Raises GraphError for a step that numba refuses, and what numba raises for any other function.
+    Without a folder that code may be kept in nothing is done, and None is returned. Raises
+    GraphError for a step that numba refuses, and what numba raises for any other function.
     """
-    missing = [
-        (text, wanted) for text, wanted in _list_wanted(plan) if not is_compiled(text, wanted)
-    ]
-    for text, wanted in missing:
-        for error in compile_module(text, wanted):
-            raise to_step_error(error, plan) or error
-    return bool(missing)
+    if write_module(plan.text) is None:
+        return None
+    found = [_compile_missing(text, wanted, plan) for text, wanted in _list_wanted(plan)]
+    return any(found)
+
+
+def warm_datalog() -> bool | None:
+    """Do the same for the loops of all Datalog programs."""
+    text, wanted = rehearse_datalog()
+    return None if write_module(text) is None else _compile_missing(text, wanted, None)
+
+
+def _compile_missing(text: str, wanted: Wanted, plan: Plan | None) -> bool:
+    if is_compiled(text, wanted):
+        return False
+    for error in compile_module(text, wanted):
+        raise (None if plan is None else to_step_error(error, plan)) or error
+    return True
 
 
 def _list_wanted(plan: Plan) -> list[tuple[str, Wanted]]:

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from rtbot.datalog.program import Program
     from rtbot.tables.string_dictionary import StringDictionary
 
-DATALOG_LOOPS = FixedModule(hash_tables, ranked_rows, binding_joins)
+
+def _read_nothing(*_arguments: object) -> int:
+    """Read nothing ahead: in plain Python that takes longer than to wait for memory."""
+    return 0
+
+
+DATALOG_LOOPS = FixedModule(
+    hash_tables,
+    ranked_rows,
+    binding_joins,
+    replaced={"fetch_found": _read_nothing, "fetch_next": _read_nothing},
+)
 
 
 def start_evaluation(

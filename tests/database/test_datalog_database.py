@@ -266,3 +266,26 @@ def test_texts_that_are_gone_are_forgotten(monkeypatch):
     d.insert("r", [("a",)])
     d.commit()
     assert d.facts("r") == [("a",)]
+
+
+def test_texts_that_are_no_regular_expressions_are_warnings_of_their_commit():
+    d = rtbot.Datalog(
+        """
+.decl p(x: symbol) .input p
+.decl a(x: symbol, y: symbol)
+.output a
+a(x, y) :- p(x), p(y), match(x, y).
+""",
+        compiled=False,
+    )
+    d.insert("p", [("a",), ("(",), ("[",)])
+    assert d.commit() == {"a": ([("a", "a")], [])}
+    assert [line.partition(" is")[0] for line in d.warnings] == ["'('", "'['"]
+    d.insert(
+        "p",
+        [
+            ("b",),
+        ],
+    )
+    d.remove("p", [("(",), ("[",)])
+    assert d.commit() == {"a": ([("b", "b")], [])}

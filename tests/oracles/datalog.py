@@ -134,7 +134,7 @@ def may_fail(literal):
     """Whether a constraint computes something that may have no value."""
     if not isinstance(literal, Comparison):
         return False
-    return literal.operator == "match" or any(map(computes, (literal.left, literal.right)))
+    return any(map(computes, (literal.left, literal.right)))
 
 
 def computes(term):
@@ -213,7 +213,10 @@ def order(value):
 def holds(literal, binding, rule):
     left, right = (compute(term, binding, rule) for term in (literal.left, literal.right))
     if literal.operator == "match":
-        found = re.fullmatch(left, right) is not None
+        try:
+            found = re.fullmatch(left, right) is not None
+        except re.error:
+            return False  # neither matches nor does not
     elif literal.operator == "contains":
         found = left in right
     else:

@@ -291,3 +291,97 @@ def test_an_output_that_is_not_there_is_named():
     assert "did you mean 'path'?" in str(error)
     error = check({"rules": PATH + " p(x) :- edge(x, x)."}, outputs=("r",))
     assert "name one of r.path, r.p" in str(error)
+
+
+def test_what_is_odd_in_rules_is_a_warning_of_the_graph(tmp_path):
+    (tmp_path / "more.dl").write_text("q(x) :- edge(x, y).\n", encoding="utf-8")
+    path = tmp_path / "g.yaml"
+    path.write_text(
+        """
+inputs: {edges: {changes: {a: integer, b: integer}}, unread: {changes: {a: integer}}}
+operators:
+  p:
+    type: Datalog
+    in: {edge: edges, other: unread}
+    rules: |
+      .output r
+      .decl lost(x: number)
+      .decl never(x: number)
+      r(x) :- edge(x, _), !lost(x), 0 < max -x : { edge(_, x) }.
+  m: {type: Datalog, in: {edge: edges}, program: more.dl}
+outputs: [p.r, m.q]
+""",
+        encoding="utf-8",
+    )
+    warnings = rtbot.load(path).warnings
+    assert [(w.operator, w.code, w.mark.line, w.mark.column) for w in warnings] == [
+        ("m", "RT195", 1, 17),
+        ("p", "RT190", 6, 30),
+        ("p", "RT194", 9, 13),
+        ("p", "RT193", 10, 13),
+        ("p", "RT196", 11, 46),
+    ]
+    assert "lost" in str(warnings[2])
+
+
+def test_warnings_of_rules_that_are_in_no_file_have_their_lines():
+    graph = {**GRAPH, "operators": {"closed": {**GRAPH["operators"]["closed"]}}}
+    graph["operators"]["closed"]["rules"] += "more(x) :- edge(x, y, _)."
+    (warning,) = rtbot.load(graph).warnings
+    assert warning.source == "more(x) :- edge(x, y, _)."
+
+
+PARAMETERS = """
+params: {top: 5, word: 'a"b\\', low: -2.5, tiny: 1.0e-7, minus: -3, flag: true, many: [1, 2]}
+inputs: {e: {changes: {a: integer, b: number, s: text}}}
+operators:
+  r:
+    type: Datalog
+    in: {edge: e}
+    rules: |
+      p(x, $minus ^ 2) :- edge(x, y, $word), y > $low, y < $tiny, x != -$minus.
+      q($top, cat($word, "$top")) :- edge(_, _, _), $top > 4. // $nothing
+      .limitsize q(n=$top)
+outputs: [r.p, r.q]
+"""
+
+
+def run_with_parameters(tmp_path, **params):
+    path = tmp_path / "g.yaml"
+    path.write_text(PARAMETERS, encoding="utf-8")
+    rows = [[1, 1, {"a": a, "b": b, "s": 'a"b\\'}] for a, b in ((4, -1.0), (3, -1.0), (5, 1.0))]
+    result = rtbot.load(path, **params).run({"e": rows}, compiled=False)
+    return {name: [tuple(map(repr, c.tolist())) for c in t.values()] for name, t in result.items()}
+
+
+def test_parameters_of_the_graph_are_constants_of_the_rules(tmp_path):
+    found = run_with_parameters(tmp_path)
+    assert found["r_p"][-2:] == [("4",), ("9",)]
+    assert found["r_q"][-2:] == [("5",), (repr('a"b\\$top'),)]
+    found = run_with_parameters(tmp_path, top=6, low=-0.5)
+    assert found["r_p"][-1] == ()
+    assert found["r_q"][-2] == ("6",)
+
+
+def test_a_parameter_that_rules_cannot_have_is_a_mistake(tmp_path):
+    path = tmp_path / "g.yaml"
+    path.write_text(
+        PARAMETERS.replace("p(x,", "p($lov,").replace("$low", "$flag").replace("$tiny", "$many"),
+        encoding="utf-8",
+    )
+    with pytest.raises(rtbot.GraphError) as found:
+        rtbot.load(path)
+    told = [(p.code, p.mark.line, p.mark.column, p.hint) for p in found.value.problems]
+    assert told == [
+        ("RT114", 9, 9, "add it: `params: {lov: VALUE}`"),
+        ("RT133", 9, 53, ""),
+        ("RT133", 9, 64, ""),
+    ]
+
+
+def test_a_parameter_that_is_wrong_itself_is_one_mistake(tmp_path):
+    path = tmp_path / "g.yaml"
+    path.write_text(PARAMETERS.replace("top: 5", "top: {type: integer}"), encoding="utf-8")
+    with pytest.raises(rtbot.GraphError) as found:
+        rtbot.load(path)
+    assert [p.code for p in found.value.problems] == ["RT111"]

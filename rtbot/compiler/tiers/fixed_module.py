@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class FixedModule:
     """The functions of modules, which may import from each other and from nothing else of ours.
 
-    `replaced` are functions that differ where they are plain Python, because its integers have no
-    last bit.
+    `replaced` are functions that differ where they are plain Python: its integers have no last bit,
+    and reading ahead is of no use to it.
     """
 
     def __init__(

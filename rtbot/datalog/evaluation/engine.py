@@ -105,6 +105,7 @@ class Evaluation:
 
     def _update(self, facts: Changes) -> None:
         self.ranks.facts, self._paused = 0, perf_counter()
+        self.values.bad_patterns.clear()
         if not self.begun:
             self._add_program_facts()
             self.begun = True

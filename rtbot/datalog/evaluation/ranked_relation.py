@@ -19,6 +19,9 @@ FIRST, LOAD = 64, 0.6
 SAMPLED = 2048
 """So many rows are looked at to estimate how many have the same key."""
 
+LINE = 64
+"""Bytes of a line of the cache: a row that is on two of them is read half as fast."""
+
 PACKED, SHARE = 1024, 4
 """More dead rows than this, and than this part of those that are in, are left out."""
 
@@ -261,8 +264,10 @@ def estimate_fan_out(relation: RankedRelation, columns: tuple[int, ...]) -> floa
 
 
 def _lengthen(array: np.ndarray, size: int) -> np.ndarray:
-    """Return a longer copy, whose new places hold anything."""
-    longer = np.empty(size, array.dtype)
+    """Return a longer copy, whose new places hold anything; it begins with a line of the cache."""
+    room = np.empty(size + LINE // array.itemsize, array.dtype)
+    first = -room.__array_interface__["data"][0] % LINE // array.itemsize
+    longer = room[first : first + size]
     longer[: len(array)] = array
     return longer
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rtbot.core.errors import graph_error
 from rtbot.datalog.evaluation.term_walks import (
     list_literal_variables,
     list_term_variables,
@@ -35,6 +34,13 @@ if TYPE_CHECKING:
     from rtbot.datalog.program import Literal, Program, Term
 
 WITH_ZERO = ("count", "sum")
+
+
+class UnknownGroupError(Exception):
+    """Only the stratum of a rule gives values to the group of its aggregate.
+
+    The language refuses such a rule.
+    """
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ class _Divider:
         inside = _list_grounded(body, frozenset())
         missing = [v for v in aggregate.outer if v.index not in inside]
         if missing:
-            body = [*self._ground(aggregate, around), *body]
+            body = [*self._ground(aggregate, around, missing), *body]
         self.variables = (*before, *made)
         own = dict.fromkeys(v for literal in body for v in list_literal_variables(literal))
         outer = [v.index for v in aggregate.outer]
@@ -159,29 +165,34 @@ class _Divider:
         self.variables = before
         return name
 
-    def _ground(self, aggregate: Aggregate, around: Sequence[Literal]) -> list[Literal]:
-        """Return a literal that gives the group its values: a relation of those it is asked for."""
-        literals: list[Literal] = [each for each in around if isinstance(each, Atom)]
-        wanted = frozenset(v.index for v in aggregate.outer)
+    def _ground(
+        self, aggregate: Aggregate, around: Sequence[Literal], missing: Sequence[Variable]
+    ) -> list[Literal]:
+        """Return a literal that gives the group its values: a relation of those it is asked for.
+
+        It must have the variables that are missing, and has of the others those that it can.
+        """
+        literals: list[Literal] = [
+            each for each in around if isinstance(each, Atom) and each.relation not in self.inner
+        ]
         others = [e for e in around if isinstance(e, Comparison | Aggregate) and e is not aggregate]
         known = _list_grounded(literals, frozenset())
-        while not wanted <= known:
-            chosen = next(each for each in others if _gives_more(each, known))
+        while not known.issuperset(v.index for v in aggregate.outer):
+            chosen = next((each for each in others if _gives_more(each, known)), None)
+            if chosen is None:
+                break
             others.remove(chosen)
             literals.append(chosen)
             known |= _ground_by(chosen, known)
-        for atom in literals:
-            if isinstance(atom, Atom) and atom.relation in self.inner:
-                message = f"the group of {aggregate.how} comes from {atom.relation}"
-                message += f", which depends on {self.rule.relation}"
-                hint = "ground its outer variables in the body of the aggregate"
-                raise graph_error("RT141", aggregate.span, message, hint)
+        if not known.issuperset(v.index for v in missing):
+            raise UnknownGroupError(aggregate)
         name = f"@group{len(self.forms.types)}"
-        self.forms.types[name] = tuple(self.types[v.index] for v in aggregate.outer)
-        rule = replace(self.rule, relation=name, head=aggregate.outer, variables=self.variables)
+        group = tuple(v for v in aggregate.outer if v.index in known)
+        self.forms.types[name] = tuple(self.types[v.index] for v in group)
+        rule = replace(self.rule, relation=name, head=group, variables=self.variables)
         bodies = self._expand(literals)
         self.forms.strata.append(Stratum((name,), [replace(rule, body=each) for each in bodies]))
-        return [Atom(name, aggregate.outer, aggregate.span)]
+        return [Atom(name, group, aggregate.span)]
 
 
 def _name_wildcards(

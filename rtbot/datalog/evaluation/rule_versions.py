@@ -377,4 +377,4 @@ def _reach(body: Sequence[Literal], levels: list[int], bound: set[int], level: i
 def _fails(literal: Literal) -> bool:
     if not isinstance(literal, Comparison):
         return False
-    return literal.operator == "match" or may_fail(literal.left) or may_fail(literal.right)
+    return may_fail(literal.left) or may_fail(literal.right)

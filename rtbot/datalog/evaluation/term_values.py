@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import struct
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import numpy as np
 
 from rtbot.datalog.evaluation.checked_integers import INTEGER_FUNCTORS
 from rtbot.datalog.evaluation.term_walks import term_type
-from rtbot.datalog.functors import FunctorError, compute_functor
+from rtbot.datalog.functors import FunctorError, compile_pattern, compute_functor
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, UNSIGNED, Constant, Variable
 
 if TYPE_CHECKING:
@@ -53,13 +52,15 @@ class TermValues:
     """Computes terms over bindings, whose columns are the slots: int64[slots, room].
 
     `failed` are the rows of the last computation that have no value, None if all have one, and
-    `reason` says why the first of them has none.
+    `reason` says why the first of them has none. `bad_patterns` says of texts that were matched
+    against why they are no regular expressions; neither `match` nor `!match` holds with them.
     """
 
     def __init__(self, texts: StringDictionary) -> None:
         self.texts = texts
         self.failed: np.ndarray | None = None
         self.reason = ""
+        self.bad_patterns: dict[str, str] = {}
         self._types: tuple[str, ...] = ()
 
     def encode(self, constant: Constant) -> int:
@@ -108,10 +109,19 @@ class TermValues:
                 left, right = self.order(comparison.type, left, right)
             found: np.ndarray = COMPARISONS[operator](left, right)
         else:
-            decide = _matches if operator == "match" else _contains
-            types = (SYMBOL, SYMBOL)
-            found = self._map_values(decide, types, NUMBER, left, right).astype(bool)
+            decide = self._match if operator == "match" else _contains
+            codes = self._map_values(decide, (SYMBOL, SYMBOL), NUMBER, left, right)
+            chosen: np.ndarray = codes == (0 if comparison.negated else 1)
+            return chosen
         return ~found if comparison.negated else found
+
+    def _match(self, pattern: str, text: str) -> int:
+        """Return whether a text matches, -1 if the pattern is none."""
+        try:
+            return int(compile_pattern(pattern).fullmatch(text) is not None)
+        except FunctorError as error:
+            self.bad_patterns[pattern] = str(error)
+            return -1
 
     def order(self, kind: str, *columns: np.ndarray) -> list[np.ndarray]:
         """Return columns of integers that compare as the values do."""
@@ -193,13 +203,6 @@ class TermValues:
 
 def _contains(part: str, text: str) -> bool:
     return part in text
-
-
-def _matches(pattern: str, text: str) -> bool:
-    try:
-        return re.fullmatch(pattern, text) is not None
-    except re.error as error:
-        raise FunctorError(f"{pattern!r} is no regular expression: {error}") from error
 
 
 def _compute_values(functor: str, first: str, *values: Value) -> Value:

@@ -297,7 +297,7 @@ class ClauseParser(TokenReader):
         token = self.token
         if token.kind in ("whole", "unsigned", "float"):
             self.take()
-            kind = "float" if token.kind == "float" else token.kind
+            kind = "number" if token.kind == "whole" and token.value < 0 else token.kind
             return self.make_number(token.value, kind, token)
         if token.kind == "text":
             self.take()

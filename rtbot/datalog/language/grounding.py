@@ -49,6 +49,34 @@ def ground_rule(source: ProgramText, rule: RuleDraft) -> RuleDraft:
     return rule
 
 
+def check_groups(
+    source: ProgramText, rules: Iterable[RuleDraft], strata: Iterable[tuple[str, ...]]
+) -> None:
+    """Note aggregates whose group only relations of the rule's own stratum give values to."""
+    inner_of = {name: names for names in strata for name in names}
+    for rule in rules:
+        inner = inner_of.get(rule.head.relation, ())
+        own = [e for e in rule.body if isinstance(e, AtomSyntax) and e.relation in inner]
+        aggregates = [each for each in rule.body if isinstance(each, DraftAggregate)]
+        for literal in aggregates if own else ():
+            others = find_grounded([each for each in rule.body if each not in own], frozenset())
+            follows = find_grounded(rule.body, frozenset()).intersection(literal.outer)
+            missing = follows - others - find_grounded(literal.body, frozenset())
+            if missing:
+                name = next(show_name(each) for each in literal.outer if each in missing)
+                _report_unknown_group(source, literal, name, own[0].relation, rule)
+
+
+def _report_unknown_group(
+    source: ProgramText, literal: DraftAggregate, name: str, relation: str, rule: RuleDraft
+) -> None:
+    message = f"{name} of this {literal.how} has its values from {relation} only"
+    if relation != rule.head.relation:
+        message += f", which depends on {rule.head.relation}"
+    hint = f"an atom in the braces, or one that is not recursive, must have {name}"
+    source.report_at("RT141", literal.span, message, hint)
+
+
 def find_grounded(literals: Sequence[DraftLiteral], given: frozenset[str]) -> frozenset[str]:
     """Return the variables that have values when those that are given have."""
     grounded, size = set(given), -1

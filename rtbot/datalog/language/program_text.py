@@ -11,6 +11,9 @@ from rtbot.core.source_span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
+
+    FindParameter = Callable[[str, SourceSpan], Any]
 
 PROBLEMS_MAX = 1_000
 """After so many problems the rest of a program is not looked at."""
@@ -23,14 +26,19 @@ class TooManyProblemsError(Exception):
 class ProgramText:
     """The text of a program; `place(offset, length)` is the place of a part of it.
 
+    `find_parameter(name, place)` is the value of `$name`, without it a program has no parameters.
     `is_partial`: declarations may be missing because the text has parts that are refused, so that
     a name that is not declared is no mistake.
     """
 
     def __init__(
-        self, text: str, file: str, place: Callable[[int, int], SourceSpan] | None = None
+        self,
+        text: str,
+        file: str,
+        place: Callable[[int, int], SourceSpan] | None = None,
+        find_parameter: FindParameter | None = None,
     ) -> None:
-        self.text, self.file = text, file
+        self.text, self.file, self.find_parameter = text, file, find_parameter
         self.problems = Problems()
         self.is_partial = False
         self._place = place

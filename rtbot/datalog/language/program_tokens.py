@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import describe_non_ascii, suggest_name
+from rtbot.core.errors import GraphError, describe_non_ascii, suggest_name
+from rtbot.datalog.language.program_text import ProgramText
 
 if TYPE_CHECKING:
-    from rtbot.datalog.language.program_text import ProgramText
+    from rtbot.datalog.language.program_text import FindParameter
 
 DIRECTIVES = (
     *("decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize"),
@@ -21,7 +23,7 @@ _TOKEN = re.compile(
     |(?P<unclosed>/\*)
     |(?P<address>[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+)
     |(?P<number>0[xX][0-9a-zA-Z_]*|0[bB][0-9a-zA-Z_]*
-        |[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]+)?)?[A-Za-z_0-9]*)
+        |[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[A-Za-z_0-9]*)
     |(?P<text>"(?:\\[^\n]|[^"\\\n])*")
     |(?P<name>[A-Za-z_?][A-Za-z0-9_?]*)
     |(?P<functor>@[A-Za-z_][A-Za-z0-9_]*)
@@ -29,6 +31,7 @@ _TOKEN = re.compile(
     |(?P<half>\.[0-9]+)
     |(?P<quoted>'[^'\n]*'|[\u201c\u201d][^\u201c\u201d\n]*[\u201c\u201d])
     |(?P<foreign>==|<>|&&|\|\|)
+    |(?P<parameter>\$[A-Za-z_][A-Za-z0-9_]*)
     |(?P<sign>:-|<:|<=|>=|!=|\*\*|[-+*/%^&|=<>!(),.:;{}\[\]$])
     |(?P<other>.)""".replace("DIRECTIVES", "|".join(DIRECTIVES)),
     re.VERBOSE | re.DOTALL,
@@ -65,6 +68,8 @@ _FOREIGN = {
 """Signs of other languages, and what they are here."""
 
 DIGITS_MAX = 400
+_KINDS = {int: "whole", float: "float", str: "text"}
+"""Of the values of parameters."""
 
 
 @dataclass(slots=True)
@@ -92,6 +97,9 @@ def split_program(source: ProgramText) -> list[ProgramToken]:
         if kind == "hash":
             _refuse_preprocessor(source, text, start)
             continue
+        if kind == "parameter" and source.find_parameter is None:
+            tokens.append(ProgramToken("sign", "$", start, start + 1))
+            kind, text, start = "name", text[1:], start + 1
         token = ProgramToken(kind, text, start, found.end())
         if kind in ("foreign", "other") and text in _FOREIGN:
             hint = f"write {_FOREIGN[text]}"
@@ -143,7 +151,51 @@ def _read_token(source: ProgramText, token: ProgramToken) -> ProgramToken:
         return ProgramToken(kind, text, token.start, token.end, _read_text(source, token))
     if kind == "directive":
         return ProgramToken(kind, text[1:], token.start, token.end)
+    if kind == "parameter":
+        return _read_parameter(source, token)
     return token
+
+
+def _read_parameter(source: ProgramText, token: ProgramToken) -> ProgramToken:
+    """Return the value of a parameter as a number or a text.
+
+    Raises GraphError without a problem for one that was found wrong elsewhere.
+    """
+    span = source.locate(token.start, len(token.text))
+    assert source.find_parameter is not None
+    try:
+        value = source.find_parameter(token.text[1:], span)
+    except GraphError as error:
+        if not error.problems:
+            raise
+        source.problems.add_all(error.problems)
+        return ProgramToken("bad", token.text, token.start, token.end)
+    kind = _KINDS.get(type(value), "bad")
+    if kind == "bad" or (kind == "float" and not math.isfinite(value)):
+        message = f"{token.text} is no number or text, and rules have only these"
+        source.report_at("RT133", span, message)
+        kind = "bad"
+    return ProgramToken(kind, token.text, token.start, token.end, value)
+
+
+def fill_parameters(text: str, find_parameter: FindParameter) -> str:
+    """Return a program with constants in place of its parameters, which are right."""
+    parts, end = [], 0
+    for token in split_program(ProgramText(text, "", find_parameter=find_parameter)):
+        if token.kind in _KINDS.values() and token.text[0] == "$":
+            parts += [text[end : token.start], _write_constant(token.value)]
+            end = token.end
+    return "".join([*parts, text[end:]])
+
+
+def _write_constant(value: float | str) -> str:
+    if isinstance(value, str):
+        escaped = re.sub('[\\\\"]', r"\\\g<0>", value)
+        return '"' + escaped.replace("\n", "\\n") + '"'
+    written = repr(value)
+    if isinstance(value, float) and "." not in written:
+        written = written.replace("e", ".0e")
+    return f"({written})" if value < 0 else written
 
 
 def _read_number(source: ProgramText, token: ProgramToken) -> ProgramToken:
@@ -154,7 +206,7 @@ def _read_number(source: ProgramText, token: ProgramToken) -> ProgramToken:
         hint = "numbers are 12, 0x1f, 0b101, 12u and 1.5e3"
         if re.fullmatch(r"[0-9]+[uU]?[lL]+|[0-9.]+[fF]", text):
             hint = "a number has no suffix but u"
-        elif re.fullmatch(r"[0-9]+[eE][0-9]+", text):
+        elif re.fullmatch(r"[0-9]+[eE][+-]?[0-9]+", text):
             hint = f"a float has a point: {text.lower().replace('e', '.0e')}"
         source.report("RT501", start, len(text), f"{shown!r} is no number", hint)
         return ProgramToken("bad", text, start, token.end)

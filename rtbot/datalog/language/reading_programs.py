@@ -10,7 +10,7 @@ from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.language.declared_types import DeclaredTypes
 from rtbot.datalog.language.flattening import flatten_clause
-from rtbot.datalog.language.grounding import ground_rule
+from rtbot.datalog.language.grounding import check_groups, ground_rule
 from rtbot.datalog.language.plain_facts import read_plain_facts
 from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rtbot.core.errors import Problem
+    from rtbot.datalog.language.program_text import FindParameter
     from rtbot.datalog.language.relation_table import Inputs, RelationEntry
     from rtbot.datalog.language.rule_draft import RuleDraft
     from rtbot.datalog.language.type_inference import RuleTypes
@@ -41,20 +42,21 @@ def read_program(
     *,
     inputs: Inputs | None = None,
     place: Callable[[int, int], SourceSpan] | None = None,
+    find_parameter: FindParameter | None = None,
 ) -> Program:
     """Read and check a program.
 
     `inputs`: the columns, as pairs of a name and a basic type, of the relations that a graph
     feeds. With it relations need no `.decl`, and every relation that has rules is an output if
     there is no `.output`. `place(offset, length)` is the place of a part of the text, if it is not
-    a file of its own.
+    a file of its own. `find_parameter(name, place)` is the value of a graph's parameter `$name`.
 
     Raises GraphError with every problem.
     """
     if len(text) > TEXT_MAX:
         span = SourceSpan(file, 1, 1)
         raise graph_error("RT513", span, f"a program of more than {TEXT_MAX:,} characters")
-    source = ProgramText(text, file, place)
+    source = ProgramText(text, file, place, find_parameter)
     try:
         program = _Reading(source, inputs).read()
     except TooManyProblemsError:
@@ -99,6 +101,7 @@ class _Reading:
                 check.check_rule(rule)
         names = [*self.table.entries]
         strata = find_strata(self.source, names, rules)
+        check_groups(self.source, rules, strata)
         built = [] if self.source.has_errors() else self._build(typed)
         if self.source.has_errors():
             return None
@@ -120,6 +123,8 @@ class _Reading:
         """Return what is odd, the first of it if there is very much."""
         with suppress(TooManyProblemsError):
             filled = {fact.relation for fact in self.facts}
+            if self.table.is_open:  # whoever feeds a relation knows whether it is read
+                relations = {n: each for n, each in relations.items() if not each.is_input}
             warn_of_relations(self.source, relations, rules, filled)
             for clause in self.syntax.clauses:
                 warn_of_variables(self.source, clause)

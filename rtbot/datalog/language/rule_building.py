@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.datalog.functors import FunctorError, compute_functor
+from rtbot.datalog.functors import FunctorError, compile_pattern, compute_functor
 from rtbot.datalog.language.clause_syntax import (
     AnyTerm,
     AtomSyntax,
@@ -38,6 +38,7 @@ from rtbot.datalog.program import (
 )
 
 if TYPE_CHECKING:
+    from rtbot.core.source_span import SourceSpan
     from rtbot.datalog.language.clause_syntax import TermSyntax
     from rtbot.datalog.language.program_text import ProgramText
     from rtbot.datalog.language.rule_draft import DraftLiteral, RuleDraft
@@ -85,6 +86,8 @@ class _Builder:
             case DraftComparison():
                 left, right = self.build_term(literal.left), self.build_term(literal.right)
                 type_ = self.types.resolve(literal.left)
+                if literal.operator == "match" and isinstance(left, Constant):
+                    self.check_pattern(left, literal.span)
                 return Comparison(
                     literal.operator, left, right, type_, literal.negated, literal.span
                 )
@@ -92,6 +95,14 @@ class _Builder:
                 return self.build_aggregate(literal)
             case DraftRange():
                 raise AssertionError("ranges are relations by now")
+
+    def check_pattern(self, pattern: Constant, span: SourceSpan) -> None:
+        """Note a pattern that is no regular expression."""
+        try:
+            compile_pattern(str(pattern.value))
+        except FunctorError as error:
+            hint = "a character that is meant as it is has \\\\ before it"
+            self.source.report_at("RT511", span, str(error), hint)
 
     def build_aggregate(self, literal: DraftAggregate) -> Aggregate:
         """Return an aggregate of the checked program."""

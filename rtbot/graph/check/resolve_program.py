@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.language import read_program
 from rtbot.datalog.language.program_parser import ProgramParser
 from rtbot.datalog.language.program_text import ProgramText, TooManyProblemsError
+from rtbot.datalog.language.program_tokens import fill_parameters
 from rtbot.datalog.program import FLOAT, NUMBER, SYMBOL, Atom, Negation
 from rtbot.graph.check.resolve_relation import list_mismatches
 from rtbot.graph.check.resolve_view import choose_places, place_line
@@ -24,6 +26,7 @@ from rtbot.storage.files import STANDARD, Files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from rtbot.datalog.language.program_text import FindParameter
     from rtbot.datalog.program import Literal, Program, Relation
     from rtbot.graph.check.context import Context
     from rtbot.graph.check.drafts import Draft
@@ -73,7 +76,8 @@ def read_program_file(path: ScalarNode) -> ScalarNode:
 def list_output_names(text: str) -> list[str]:
     """Return the relations that `.output` names, or else all that have rules or facts."""
     try:
-        syntax = ProgramParser(ProgramText(text, "<program>")).read_program()
+        source = ProgramText(text, "<program>", find_parameter=lambda _name, _mark: 0)
+        syntax = ProgramParser(source).read_program()
     except TooManyProblemsError:
         return []
     named = [each.relation for each in syntax.directives if each.kind == "output"]
@@ -89,14 +93,19 @@ def resolve_program(draft: Draft, types: Mapping[Ref, Type], context: Context) -
     if wrong:
         raise GraphError(wrong)
     schemas = {names[port]: type_.schema or Schema(()) for port, type_ in given.items()}
-    program = _read(draft, schemas)
+
+    def find_parameter(name: str, mark: SourceSpan) -> Any:
+        return context.parameter(name, mark).value
+
+    program = _read(draft, schemas, find_parameter)
+    context.problems.add_all(program.warnings, draft.id)
     _check_inputs(draft, program, context)
     outputs = _list_output_types(draft, program)
     assert draft.scalar is not None
-    path = draft.values["program"]
+    path, text = draft.values["program"], draft.scalar.text
     values = {
         **draft.values,
-        "rules": draft.scalar.text,
+        "rules": fill_parameters(text, find_parameter) if path is None else text,
         "program": None if path is None else path.text,
     }
     refs = {name: draft.inputs[port] for name, port in draft.names.items()}
@@ -144,34 +153,40 @@ def make_schema(relation: Relation) -> Schema:
     return Schema(tuple(fields), (tuple(field.name for field in fields),))
 
 
-def _read(draft: Draft, schemas: Mapping[str, Schema]) -> Program:
+def _read(draft: Draft, schemas: Mapping[str, Schema], find_parameter: FindParameter) -> Program:
     """Read the program; problems are placed in the graph file, or in that of the program."""
     scalar: Any = draft.scalar
     inputs = {name: list_relation_columns(schema) for name, schema in schemas.items()}
     if draft.values["program"] is not None:
         return read_program(scalar.text, scalar.mark.file, inputs=inputs)
     try:
-        return read_program(
-            scalar.text, scalar.mark.file, inputs=inputs, place=choose_places(scalar)
+        program = read_program(
+            scalar.text,
+            scalar.mark.file,
+            inputs=inputs,
+            place=choose_places(scalar),
+            find_parameter=find_parameter,
         )
     except GraphError as error:
         raise GraphError([place_line(problem, scalar) for problem in error.problems]) from None
+    warnings = tuple(place_line(problem, scalar) for problem in program.warnings)
+    return replace(program, warnings=warnings)
 
 
 def _list_unfit(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem]:
     """Yield a problem for every field whose values rules cannot have."""
     for port, type_ in given.items():
         for field in type_.schema or ():
-            where = f"{field.name} of {draft.inputs[port].id}"
+            name, where = field.name, f"{field.name} of {draft.inputs[port].id}"
             if field.type.nullable:
                 message = f"{where} may be null, and rules know no null"
-                name = field.name
                 hint = f"give it a value first: {{type: Select, fields: {{{name}: "
                 hint += f"coalesce({name}, VALUE)}}}}"
                 yield Problem("RT126", draft.marks[port], message, hint, draft.id, port)
             elif field.type.kind not in BASIC_TYPES:
                 message = f"{where} is {field.type}, and rules have integers, numbers and texts"
-                hint = "Select makes an integer of it: case when x then 1 else 0 end"
+                hint = f"make an integer of it first: {{type: Select, fields: {{{name}: "
+                hint += f"case when {name} then 1 else 0 end}}}}"
                 yield Problem("RT125", draft.marks[port], message, hint, draft.id, port)
 
 

@@ -98,9 +98,13 @@ def fetch_found(tags, first, last, table, rows, stride):
     for at in range(first, last):
         read ^= table[(tags[at] * size) >> 31]
     for at in range(first, last):
-        entry = table[(tags[at] * size) >> 31]
+        place = (tags[at] * size) >> 31
+        entry = table[place]
+        while entry != EMPTY and entry >> 32 != tags[at]:
+            place = place + 1 if place + 1 < size else 0
+            entry = table[place]
         if entry != EMPTY:
-            read ^= rows[(entry & IDS) * stride]
+            read ^= rows[(entry & IDS) * stride] ^ rows[(entry & IDS) * stride + stride - 1]
     return read
 
 
