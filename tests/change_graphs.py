@@ -24,7 +24,7 @@ SHARE = 10
 """A case for every so many graphs of series."""
 PREFIX = "changes"
 """Begins the numbers of these cases."""
-KINDS = ("Where", "Select", "Union", "Intersect", "Except", "Distinct", "GroupBy")
+KINDS = ("Where", "Select", "Union", "Intersect", "Except", "Distinct", "GroupBy", "Expire")
 FLOORS = {
     **{f"change operator {kind}": 0.1 for kind in (*KINDS, "ToChanges", "ToSeries")},
     "changes beside series": 0.3,
@@ -54,6 +54,7 @@ SETS = {
     ("Except", False): lambda first, *n: int(first > 0 and not any(n)),
     ("Except", True): lambda first, *n: max(first - sum(n), 0),
 }
+TTL = 3
 STYLES = ("random", "ones", "starved", "blocks", "eager")
 
 
@@ -77,8 +78,13 @@ class ChangeCase:
             self._add_input(f"in{number}")
         if rng.random() < 0.4:
             self._add_series()
+        self.expires = 0
+        if random.Random(f"expire/{name}").random() < 0.35:
+            self._expire()
         for _ in range(rng.randint(1, 6)):
             rng.choice((self._filter, self._combine, self._combine, self._reduce, self._group))()
+        if random.Random(f"expire again/{name}").random() < 0.2:
+            self._expire()
         self.outputs = rng.sample(list(self.bags), min(len(self.bags), rng.randint(1, 3)))
         self.lines = []
         if rng.random() < 0.4:
@@ -170,6 +176,37 @@ class ChangeCase:
 
         self._add({"type": "Select", "in": source, "fields": fields}, compute)
 
+    def _expire(self):
+        self.expires += 1
+        source = self._take()
+        bag = self.bags[source]
+        spec = {"type": "Expire", "in": source, "ttl": TTL}
+        self._add(spec, lambda there: self._expire_rows(bag, there["until"]))
+
+    def _expire_rows(self, bag, until):
+        """What is there of a stream: its changes up to the last one decide what has expired."""
+        changes, before = [], Counter()
+        for time in self.list_times():
+            after = +bag(self.list_bags(time))
+            if after != before:
+                changes.append((time, after, before))
+            before = after
+        there = {}
+        for time, after, before in changes:
+            if time > until:
+                break
+            for row in {*after, *before}:
+                change = after[row] - before[row]
+                own = [came for came in there.get(row, ()) if came + TTL > time]
+                there[row] = own + [time] * change if change > 0 else own[-change:]
+        now = min([until, *(time for time, _, _ in changes[-1:])])
+        return Counter({row: sum(came + TTL > now for came in own) for row, own in there.items()})
+
+    def list_times(self):
+        """The times at which anything may change."""
+        steps = range(self.expires + 1)
+        return sorted({row.time + TTL * step for row in self.rows for step in steps})
+
     def _group(self):
         """Groups by one field, with sums in the others: as rows of the same fields."""
         source = self._take()
@@ -250,7 +287,7 @@ class ChangeCase:
                 else:
                     for weight, row in own:
                         found[name][row] += weight
-        return found
+        return found | {"until": until}
 
 
 def sum_up(rows):
@@ -368,7 +405,7 @@ def check_contents(case, released):
     """At every time every output holds what is computed anew."""
     there = {name: Counter() for name in case.outputs}
     rest = {name: list(released[name]) for name in case.outputs}
-    for time in sorted({row.time for row in case.rows}):
+    for time in case.list_times():
         given = case.list_bags(time)
         for name, bag in there.items():
             while rest[name] and rest[name][0][0] <= time:

@@ -164,6 +164,8 @@ class Relation(Operator, abstract=True):
     """
 
     mixed = True
+    own_times = False
+    """Whether it gives changes at other times than those of its input."""
 
     @classmethod
     def expression_schema(cls, schemas: Mapping[str, Schema]) -> Schema:

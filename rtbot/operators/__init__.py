@@ -19,6 +19,7 @@ from rtbot.operators import (
     running,
     sets,
     timing,
+    transaction_times,
     views,
     windows,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "running",
     "sets",
     "timing",
+    "transaction_times",
     "views",
     "windows",
 ]

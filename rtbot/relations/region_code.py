@@ -5,6 +5,7 @@ from __future__ import annotations
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
 from rtbot.relations.kernels import (
+    expiring,
     join_index,
     join_output,
     joining,
@@ -26,6 +27,7 @@ CHANGE_LOOPS = FixedModule(
     net_joins,
     joining,
     matching,
+    expiring,
 )
 
 

@@ -11,6 +11,7 @@ from rtbot.datalog.language import read_program
 from rtbot.expression import Expression
 from rtbot.graph.check.resolve_program import derives_from_nothing, list_relation_columns
 from rtbot.graph.model import Ref
+from rtbot.graph.stages import has_own_times
 from rtbot.operator.declarations import Type
 from rtbot.operator.relation import Relation
 from rtbot.operator.schema import Field, Schema
@@ -72,10 +73,12 @@ class _RegionWriter:
         return self.places[ref]
 
     def add_source(self, source: StageSource) -> ChangeSource:
-        """Return what feeds the region: an input, a ToChanges, or a region before this one."""
+        """Return what feeds the region: an input, a ToChanges, an Expire, or a region before."""
         schema = source.type.schema
         if source.bridge is not None:
             stream = self.add_stream(Ref(source.bridge.id), schema)
+            if has_own_times(source.bridge):
+                return ChangeSource(source.name, stream, ttl=source.bridge.values["ttl"])
             latest = source.bridge.values["mode"] == LATEST
             key = schema.unique[0] if latest and schema is not None and schema.unique else ()
             return ChangeSource(source.name, stream, key, single=latest and not key)
@@ -96,7 +99,7 @@ class _RegionWriter:
         readers = [node for node in self.nodes if source.stream in node.inputs]
         counted = bool(readers) and all(map(counts_rows, readers))
         is_bag = not source.unique and not source.single and source.excess == "error"
-        appends = given.bridge is not None and given.bridge.values["mode"] != LATEST
+        appends = given.bridge is not None and given.bridge.values.get("mode", LATEST) != LATEST
         return replace(source, passes=is_bag and (appends or counted))
 
     def add_node(
@@ -190,6 +193,12 @@ class _RegionWriter:
             condition=setting,
             functions=functions,
         )
+
+    def write_lookup(self, node: Node) -> None:
+        """Write a LookupJoin."""
+        left, right = (self.streams[self.places[ref]] for ref in node.inputs.values())
+        on = tuple((left.place(one), right.place(other)) for one, other in node.values["on"])
+        self.add_node(node, "looked up", {"how": node.values["how"], "on": on})
 
     def add_joined(
         self,
@@ -382,6 +391,7 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "GroupBy": _RegionWriter.write_group,
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
+    "LookupJoin": _RegionWriter.write_lookup,
     "Datalog": _RegionWriter.write_program,
 }
 """What writes an operator, by its type."""
