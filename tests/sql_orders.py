@@ -155,9 +155,8 @@ class OrderedMaker(QueryMaker):
             restricted = " WHERE {} = {}".format(*rng.choice(pairs))
         order = ", ".join(f"{n}{self.direction()}" for n in [rng.choice([*columns]), *columns])
         if rng.random() < 0.5:
-            got = (
-                f"SELECT {rng.choice([*columns])} FROM {inner}{restricted} ORDER BY {order} LIMIT 1"  # noqa: S608
-            )
+            wanted = rng.choice([*columns])
+            got = f"SELECT {wanted} FROM {inner}{restricted} ORDER BY {order} LIMIT 1"  # noqa: S608
             return f"SELECT {items}, ({got}) AS k9 FROM {source}{where}"  # noqa: S608 (a test)
         kind = rng.choice([*KINDS])
         wanted = rng.choice([name for name, k in columns.items() if k == kind])
