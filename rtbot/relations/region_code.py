@@ -10,6 +10,7 @@ from rtbot.relations.kernels import (
     joining,
     matching,
     net_joins,
+    ordered_rows,
     ordering,
     upserting,
     weighing,
@@ -26,6 +27,7 @@ CHANGE_LOOPS = FixedModule(
     net_joins,
     joining,
     matching,
+    ordered_rows,
 )
 
 
