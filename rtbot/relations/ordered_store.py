@@ -2,8 +2,9 @@
 
 One order holds all partitions, one behind the other: rows are sorted by the fields of the
 partition, then by the sort order, then by all other fields, ascending. Its loops are in
-kernels/ordered_rows.py; they are called from the loops of an operator with the six arrays of
-`arguments`. An operator takes a transaction in these steps:
+kernels: ordered_search.py (compare, find, sum), ordered_tree.py (put, drop) and ordered_rows.py
+(transactions). They are called from the loops of an operator with the six arrays of `arguments`,
+those of them that each takes. An operator takes a transaction in these steps:
 
 1. `prepare(words)` in Python, once for a batch, then `arguments`, again after each `grow`.
 2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room it returns
@@ -36,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.growing_arrays import allocate_growing, extend_array
-from rtbot.relations.kernels import ordered_rows as kernel
+from rtbot.relations.kernels import ordered_search as kernel
 from rtbot.relations.row_codec import MASK_BITS, list_text_words
 from rtbot.relations.stores import DOUBLED, MORE, ROOM_AT_FIRST
 from rtbot.relations.text_order import TextOrder

@@ -11,6 +11,8 @@ from rtbot.relations.kernels import (
     matching,
     net_joins,
     ordered_rows,
+    ordered_search,
+    ordered_tree,
     ordering,
     upserting,
     weighing,
@@ -27,6 +29,8 @@ CHANGE_LOOPS = FixedModule(
     net_joins,
     joining,
     matching,
+    ordered_search,
+    ordered_tree,
     ordered_rows,
 )
 

@@ -10,7 +10,7 @@ import pytest
 
 from rtbot.operator.declarations import Type
 from rtbot.operator.schema import Field, Schema
-from rtbot.relations.kernels import ordered_rows as kernel
+from rtbot.relations.kernels import ordered_search as kernel
 from rtbot.relations.kernels.weighing import EXCESS, OVERFLOW
 from rtbot.relations.ordered_store import OrderedStore
 from rtbot.relations.region_code import CHANGE_LOOPS
@@ -296,7 +296,7 @@ def test_what_is_bad_leaves_nothing():
     [
         (lambda v, a: (v, a | {"copies": a["copies"] * 0}), "without a copy"),
         (lambda v, a: (v, a | {"copies": a["copies"][:1]}), "int64"),
-        (lambda v, a: ({"rows": 4}, {n: np.tile(x, 2) for n, x in a.items()}), "twice"),
+        (lambda _, a: ({"rows": 4}, {n: np.tile(x, 2) for n, x in a.items()}), "twice"),
         (lambda v, a: (v, a | {"copies": a["copies"] * (2**63 - 1)}), "more copies"),
     ],
 )
