@@ -167,6 +167,13 @@ class OrderedStore:
         end(touched, count, self.cells, self.nodes, self.meta)
         return code
 
+    def find_blamed(self, touched: np.ndarray) -> np.ndarray:
+        """Return int64[n, width] of the rows that `check_touched` has found to be wrong."""
+        bad = touched[self.cells[touched * self.parts + kernel.MARK] == -1]
+        words = self.words[: self.meta[kernel.ROWS_USED] * self.width].reshape(-1, self.width)
+        rows: np.ndarray = words[bad]
+        return rows
+
     # ---- state
 
     def list_ids(self) -> np.ndarray:

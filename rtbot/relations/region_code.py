@@ -14,6 +14,7 @@ from rtbot.relations.kernels import (
     ordered_search,
     ordered_tree,
     ordering,
+    ranking,
     upserting,
     weighing,
 )
@@ -32,6 +33,7 @@ CHANGE_LOOPS = FixedModule(
     ordered_search,
     ordered_tree,
     ordered_rows,
+    ranking,
 )
 
 
