@@ -10,7 +10,11 @@ from rtbot.relations.kernels import (
     joining,
     matching,
     net_joins,
+    ordered_rows,
+    ordered_search,
+    ordered_tree,
     ordering,
+    ranking,
     upserting,
     weighing,
 )
@@ -26,6 +30,10 @@ CHANGE_LOOPS = FixedModule(
     net_joins,
     joining,
     matching,
+    ordered_search,
+    ordered_tree,
+    ordered_rows,
+    ranking,
 )
 
 

@@ -8,6 +8,7 @@ from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
+from rtbot.relations.ranked import RankedOperator
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
@@ -47,4 +48,5 @@ SKELETONS: dict[str, MakeOperator] = {
     "single": SingleRow,
     "program": ProgramOperator,
     "relation": RelationSelector,
+    "ranked": RankedOperator,
 }

@@ -51,17 +51,6 @@ def find_ranks(rows):
     return ranks
 
 
-def top_rows(node, bags, fields):
-    values = node.values
-    result = Counter()
-    for rows in split_rows(bags[0], fields[0], values["by"] or (), values["order"]):
-        numbers = find_ranks(rows) if values["ties"] else range(1, len(rows) + 1)
-        for number, (_, row) in zip(numbers, rows, strict=True):
-            if values["offset"] < number <= values["offset"] + values["k"]:
-                result[row if values["number"] is None else (*row, number)] += 1
-    return result
-
-
 def over_rows(node, bags, fields, aggregate):
     """Window functions over every row's partition; `aggregate` computes those of a frame."""
     values = node.values
@@ -103,33 +92,6 @@ def find_value(function, place, given, inside, ranks, offset, default):
         other = place + (-offset if function == "lag" else offset)
         return given[other] if 0 <= other < len(given) else default
     return inside[0 if function == "first" else -1] if inside else None
-
-
-def as_of_join(node, bags, fields):
-    values = node.values
-    on = [(fields[0].index(a), fields[1].index(b)) for a, b in values["on"] or ()]
-    ((one, other),) = values["match"]
-    one, other = fields[0].index(one), fields[1].index(other)
-    forward, strict = values["direction"] == "forward", values["strict"]
-    result = Counter()
-    for left, count in bags[0].items():
-        found = []
-        for right in bags[1]:
-            keys = [(left[a], right[b]) for a, b in [*on, (one, other)]]
-            if any(None in pair for pair in keys):
-                continue
-            if any(rank(a) != rank(b) for a, b in keys[:-1]):
-                continue
-            a, b = map(rank, keys[-1])
-            a, b = (b, a) if forward else (a, b)
-            if b < a or (b == a and not strict):
-                found.append(right)
-        found.sort(key=lambda row: (sort_value(row[other]), tuple(map(sort_value, row))))
-        if found:
-            result[left + found[0 if forward else -1]] += count
-        elif values["how"] == "left":
-            result[left + (None,) * len(fields[1])] += count
-    return result
 
 
 def aggregate_ordered(function, node, name, rows):

@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import partial
 
 from rtbot.operators.row_joins import name_right_fields
-from tests.oracles.ordered_rows import aggregate_ordered, as_of_join, over_rows, top_rows
+from tests.oracles.ordered import ORDERED_NODES
+from tests.oracles.ordered_rows import aggregate_ordered, over_rows
 from tests.oracles.row_expressions import INT64, NAN, NoValueError, rank
 from tests.oracles.row_expressions import evaluate as compute
 
@@ -200,7 +201,6 @@ NODES = {
     "Except": _except,
     "JoinRows": _join_rows,
     "NotIn": _not_in,
-    "TopRows": top_rows,
+    **ORDERED_NODES,
     "OverRows": partial(over_rows, aggregate=lambda *given: clean(aggregate(*given))),
-    "AsOfJoin": as_of_join,
 }
