@@ -11,7 +11,11 @@ from rtbot.relations.kernels import (
     joining,
     matching,
     net_joins,
+    ordered_rows,
+    ordered_search,
+    ordered_tree,
     ordering,
+    ranking,
     upserting,
     weighing,
 )
@@ -28,6 +32,10 @@ CHANGE_LOOPS = FixedModule(
     joining,
     matching,
     expiring,
+    ordered_search,
+    ordered_tree,
+    ordered_rows,
+    ranking,
 )
 
 

@@ -299,6 +299,17 @@ class _RegionWriter:
         self.write_rows(f"{node.id}.{part}", [tree], (stream, made), keeps=True)
         return made
 
+    def write_top(self, node: Node) -> None:
+        """Write a TopRows."""
+        schema, values = self.streams[self.places[node.inputs["i1"]]], node.values
+        setting = {
+            "by": tuple(map(schema.place, values["by"])),
+            "order": tuple((schema.place(name), down) for name, down in values["order"]),
+            **{name: values[name] for name in ("k", "offset", "ties")},
+            "numbered": values["number"] is not None,
+        }
+        self.add_node(node, "ranked", setting)
+
     def write_where(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
@@ -367,9 +378,9 @@ class _RegionWriter:
 
 def counts_rows(node: RegionNode) -> bool:
     """Return whether an operator knows how often each row of an input is there."""
-    return node.skeleton == "weighed" and not (
-        node.setting["weigh"] == "union" and node.setting["all"]
-    )
+    if node.skeleton == "weighed":
+        return not (node.setting["weigh"] == "union" and node.setting["all"])
+    return node.skeleton == "ranked"
 
 
 def _list_arguments(node: Node) -> dict[str, Expression]:
@@ -392,6 +403,7 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
     "LookupJoin": _RegionWriter.write_lookup,
+    "TopRows": _RegionWriter.write_top,
     "Datalog": _RegionWriter.write_program,
 }
 """What writes an operator, by its type."""

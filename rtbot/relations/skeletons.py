@@ -9,6 +9,7 @@ from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
 from rtbot.relations.looked_up import LookedUpOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
+from rtbot.relations.ranked import RankedOperator
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
@@ -49,4 +50,5 @@ SKELETONS: dict[str, MakeOperator] = {
     "single": SingleRow,
     "program": ProgramOperator,
     "relation": RelationSelector,
+    "ranked": RankedOperator,
 }

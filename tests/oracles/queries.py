@@ -4,8 +4,11 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from fractions import Fraction
+from functools import partial
 
 from rtbot.operators.row_joins import name_right_fields
+from tests.oracles.ordered import ORDERED_NODES
+from tests.oracles.ordered_rows import aggregate_ordered, over_rows
 from tests.oracles.row_expressions import INT64, NAN, NoValueError, rank
 from tests.oracles.row_expressions import evaluate as compute
 
@@ -62,6 +65,9 @@ def _group_by(node, bags, fields):
             tree = node.formulas.get(f"compute.{name}")
             if tree is None:
                 found.append(len(rows))
+                continue
+            if function in ("first", "last", "string_agg"):
+                found.append(aggregate_ordered(function, node, name, rows))
                 continue
             values = [v for v in (compute(tree, row) for row in rows) if v is not None]
             values = list(dict.fromkeys(map(clean, values))) if distinct else values
@@ -195,4 +201,6 @@ NODES = {
     "Except": _except,
     "JoinRows": _join_rows,
     "NotIn": _not_in,
+    **ORDERED_NODES,
+    "OverRows": partial(over_rows, aggregate=lambda *given: clean(aggregate(*given))),
 }
