@@ -10,7 +10,7 @@ from rtbot.core.arrays import grow_array, trim_array
 from rtbot.core.growing_arrays import allocate_growing, extend_array
 from rtbot.relations.change_feed import TimedRows
 from rtbot.relations.kernels import expiring
-from rtbot.relations.kernels.expiring import CAME, COPIES, ENTRY, FIRST, LAST, NEXT
+from rtbot.relations.kernels.expiring import CAME, LEFT_COPIES, ENTRY, FIRST_ENTRY, LAST_ENTRY, NEXT_COPIES
 from rtbot.relations.stores import Store
 from rtbot.tables import hash_tables
 
@@ -78,24 +78,24 @@ class Expiry:
 
     def _find_live(self) -> np.ndarray:
         """Return the numbers of the entries that have copies."""
-        first, last = int(self.cursor[FIRST]), int(self.cursor[LAST])
-        return first + np.flatnonzero(self.entries[first * ENTRY + COPIES : last * ENTRY : ENTRY])
+        first, last = int(self.cursor[FIRST_ENTRY]), int(self.cursor[LAST_ENTRY])
+        return first + np.flatnonzero(self.entries[first * ENTRY + LEFT_COPIES : last * ENTRY : ENTRY])
 
     def _make_room(self) -> None:
         """Drop the entries without copies, and make room if most have some."""
         live = self._find_live()
-        last = int(self.cursor[LAST])
+        last = int(self.cursor[LAST_ENTRY])
         if 2 * len(live) > last:
             extend_array(vars(self), "entries", 2 * len(self.entries))
             return
         numbers = np.full(last + 1, -1, np.int64)
         numbers[live] = np.arange(len(live))
         kept = self.entries.reshape(-1, ENTRY)[live]
-        kept[:, NEXT] = numbers[kept[:, NEXT]]
+        kept[:, NEXT_COPIES] = numbers[kept[:, NEXT_COPIES]]
         self.entries[: kept.size] = kept.ravel()
         cells, ids = self.rows.columns["cells"].reshape(-1, 2), np.unique(kept[:, 0])
         cells[ids] = numbers[cells[ids]]
-        self.cursor[FIRST], self.cursor[LAST] = 0, len(live)
+        self.cursor[FIRST_ENTRY], self.cursor[LAST_ENTRY] = 0, len(live)
 
     def find_frontier(self, reached: int, end: int) -> int:
         """Return up to which time its changes are final; `reached` is that of its input.
@@ -103,17 +103,17 @@ class Expiry:
         What would expire by then waits for a change at that time or later, unless there is none
         before the `end` of times.
         """
-        live = self.cursor[FIRST] < self.cursor[LAST]
+        live = self.cursor[FIRST_ENTRY] < self.cursor[LAST_ENTRY]
         if reached == end or not live:
             return reached
-        came = int(self.entries[int(self.cursor[FIRST]) * ENTRY + CAME])
+        came = int(self.entries[int(self.cursor[FIRST_ENTRY]) * ENTRY + CAME])
         return min(reached, came + self.ttl - 1)
 
     # ---- state
 
     def count_bytes(self) -> int:
         """Return the bytes of rows and entries."""
-        return self.rows.count_bytes() + 8 * ENTRY * int(self.cursor[LAST])
+        return self.rows.count_bytes() + 8 * ENTRY * int(self.cursor[LAST_ENTRY])
 
     def list_text_codes(self) -> Iterator[np.ndarray]:
         """Yield the codes of texts in its rows."""
@@ -123,7 +123,7 @@ class Expiry:
         """Return how many deletes were lost, and all copies in the order in which they came."""
         kept = self.entries.reshape(-1, ENTRY)[self._find_live()]
         words = self.rows.words.reshape(-1, self.schema.width)[kept[:, 0]]
-        arrays = {"words": words.ravel(), "came": kept[:, CAME], "copies": kept[:, COPIES]}
+        arrays = {"words": words.ravel(), "came": kept[:, CAME], "copies": kept[:, LEFT_COPIES]}
         return {"lost": self.lost}, {name: array.copy() for name, array in arrays.items()}
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

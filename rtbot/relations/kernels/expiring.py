@@ -2,7 +2,7 @@
 
 Entries are in the order in which they came: ENTRY words each, the id of the row, the time, how many
 copies are left, and the next entry of the row or -1. A row has its first and last entry with copies
-in `cells`. The first entries up to `cursor[FIRST]` have expired.
+in `cells`. The first entries up to `cursor[FIRST_ENTRY]` have expired.
 """
 
 from rtbot.tables.hash_tables import (
@@ -21,9 +21,9 @@ from rtbot.tables.hash_tables import (
 )
 
 ENTRY = 4
-CAME, COPIES, NEXT = 1, 2, 3
+CAME, LEFT_COPIES, NEXT_COPIES = 1, 2, 3
 EXPIRY_CURSOR = 5
-READ_ROW, FIRST, LAST, EMITTED, GONE = 0, 1, 2, 3, 4
+READ_ROW, FIRST_ENTRY, LAST_ENTRY, EMITTED, GONE = 0, 1, 2, 3, 4
 """The row that is read next, the entries there are, rows emitted, deletes without effect."""
 ROOM_ENTRIES, ROOM_EMITTED = 2, 3
 LEAST_TIME = -0x7FFFFFFFFFFFFFFF - 1
@@ -51,13 +51,13 @@ def expire_rows(
         if weights[row] > 0:
             if not has_room(meta):
                 return ROOM
-            if (cursor[LAST] + 1) * ENTRY > len(entries):
+            if (cursor[LAST_ENTRY] + 1) * ENTRY > len(entries):
                 return ROOM_ENTRIES
             add_entry(
                 words, row * width, width, places, bits, table, known, cells, meta, entries, cursor
             )
-            entries[(cursor[LAST] - 1) * ENTRY + CAME] = time
-            entries[(cursor[LAST] - 1) * ENTRY + COPIES] = weights[row]
+            entries[(cursor[LAST_ENTRY] - 1) * ENTRY + CAME] = time
+            entries[(cursor[LAST_ENTRY] - 1) * ENTRY + LEFT_COPIES] = weights[row]
             change = weights[row]
         else:
             change = -take_oldest(
@@ -71,8 +71,8 @@ def expire_rows(
         else:
             cursor[GONE] += 1
         cursor[READ_ROW] = row + 1
-    while cursor[FIRST] < cursor[LAST] and entries[cursor[FIRST] * ENTRY + COPIES] == 0:
-        cursor[FIRST] += 1
+    while cursor[FIRST_ENTRY] < cursor[LAST_ENTRY] and entries[cursor[FIRST_ENTRY] * ENTRY + LEFT_COPIES] == 0:
+        cursor[FIRST_ENTRY] += 1
     return DONE
 
 
@@ -81,11 +81,11 @@ def expire_until(
     out_words, out_weights,
 ):  # fmt: skip
     """Emit deletes of all that expires up to a time."""
-    while cursor[FIRST] < cursor[LAST] and time >= LEAST_TIME + ttl:
-        entry = cursor[FIRST] * ENTRY
+    while cursor[FIRST_ENTRY] < cursor[LAST_ENTRY] and time >= LEAST_TIME + ttl:
+        entry = cursor[FIRST_ENTRY] * ENTRY
         if entries[entry + CAME] > time - ttl:
             break
-        copies = entries[entry + COPIES]
+        copies = entries[entry + LEFT_COPIES]
         if copies > 0:
             if cursor[EMITTED] == len(out_times):
                 return ROOM_EMITTED
@@ -94,9 +94,9 @@ def expire_until(
                 entries[entry + CAME] + ttl, known, row * width, -copies, width, cursor, out_times,
                 out_words, out_weights,
             )  # fmt: skip
-            entries[entry + COPIES] = 0
+            entries[entry + LEFT_COPIES] = 0
             leave_entry(row, width, places, bits, table, known, cells, meta, entries)
-        cursor[FIRST] += 1
+        cursor[FIRST_ENTRY] += 1
     return DONE
 
 
@@ -113,18 +113,18 @@ def add_entry(words, first, width, places, bits, table, known, cells, meta, entr
     """Add an entry for the row at `first`; there must be room."""
     tag = hash_key(words, first, places, bits)
     place = find_entry(table, tag, words, first, known, width, places, bits)
-    made = cursor[LAST]
+    made = cursor[LAST_ENTRY]
     if table[place] == EMPTY:
         row = take_id(meta, words, first, known, width)
         table[place] = (tag << 32) | row
         cells[2 * row] = made
     else:
         row = table[place] & IDS
-        entries[cells[2 * row + 1] * ENTRY + NEXT] = made
+        entries[cells[2 * row + 1] * ENTRY + NEXT_COPIES] = made
     cells[2 * row + 1] = made
     entries[made * ENTRY] = row
-    entries[made * ENTRY + NEXT] = -1
-    cursor[LAST] = made + 1
+    entries[made * ENTRY + NEXT_COPIES] = -1
+    cursor[LAST_ENTRY] = made + 1
 
 
 def take_oldest(words, first, copies, width, places, bits, table, known, cells, meta, entries):
@@ -137,11 +137,11 @@ def take_oldest(words, first, copies, width, places, bits, table, known, cells, 
     left = copies
     while left > 0:
         entry = cells[2 * row] * ENTRY
-        taken = min(left, entries[entry + COPIES])
-        entries[entry + COPIES] -= taken
+        taken = min(left, entries[entry + LEFT_COPIES])
+        entries[entry + LEFT_COPIES] -= taken
         left -= taken
-        if entries[entry + COPIES] == 0:
-            last = entries[entry + NEXT] < 0
+        if entries[entry + LEFT_COPIES] == 0:
+            last = entries[entry + NEXT_COPIES] < 0
             leave_entry(row, width, places, bits, table, known, cells, meta, entries)
             if last:
                 break
@@ -150,7 +150,7 @@ def take_oldest(words, first, copies, width, places, bits, table, known, cells, 
 
 def leave_entry(row, width, places, bits, table, known, cells, meta, entries):
     """Go on to the next entry of a row whose first one is empty; without any the row goes."""
-    following = entries[cells[2 * row] * ENTRY + NEXT]
+    following = entries[cells[2 * row] * ENTRY + NEXT_COPIES]
     if following >= 0:
         cells[2 * row] = following
     else:
