@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
+from rtbot.relations.near_joined import NearOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
 from rtbot.relations.ranked import RankedOperator
 from rtbot.relations.rowwise import RowwiseOperator
@@ -44,6 +45,7 @@ SKELETONS: dict[str, MakeOperator] = {
     "weighed": make_set_operation,
     "grouped": _make_grouped,
     "joined": JoinedOperator,
+    "near": NearOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
     "program": ProgramOperator,
