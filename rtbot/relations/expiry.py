@@ -10,7 +10,14 @@ from rtbot.core.arrays import grow_array, trim_array
 from rtbot.core.growing_arrays import allocate_growing, extend_array
 from rtbot.relations.change_feed import TimedRows
 from rtbot.relations.kernels import expiring
-from rtbot.relations.kernels.expiring import CAME, LEFT_COPIES, ENTRY, FIRST_ENTRY, LAST_ENTRY, NEXT_COPIES
+from rtbot.relations.kernels.expiring import (
+    CAME,
+    ENTRY,
+    FIRST_ENTRY,
+    LAST_ENTRY,
+    LEFT_COPIES,
+    NEXT_COPIES,
+)
 from rtbot.relations.stores import Store
 from rtbot.tables import hash_tables
 
@@ -79,7 +86,9 @@ class Expiry:
     def _find_live(self) -> np.ndarray:
         """Return the numbers of the entries that have copies."""
         first, last = int(self.cursor[FIRST_ENTRY]), int(self.cursor[LAST_ENTRY])
-        return first + np.flatnonzero(self.entries[first * ENTRY + LEFT_COPIES : last * ENTRY : ENTRY])
+        return first + np.flatnonzero(
+            self.entries[first * ENTRY + LEFT_COPIES : last * ENTRY : ENTRY]
+        )
 
     def _make_room(self) -> None:
         """Drop the entries without copies, and make room if most have some."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
 from rtbot.relations.kernels import (
+    asof_joining,
     expiring,
+    interval_joining,
     join_index,
     join_output,
     joining,
     matching,
+    near_joining,
+    near_rows,
     net_joins,
     ordered_rows,
     ordered_search,
@@ -36,6 +40,10 @@ CHANGE_LOOPS = FixedModule(
     ordered_tree,
     ordered_rows,
     ranking,
+    near_rows,
+    asof_joining,
+    interval_joining,
+    near_joining,
 )
 
 

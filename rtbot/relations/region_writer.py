@@ -310,6 +310,17 @@ class _RegionWriter:
         }
         self.add_node(node, "ranked", setting)
 
+    def write_near_join(self, node: Node) -> None:
+        """Write an AsOfJoin or an IntervalJoin."""
+        left, right = (self.streams[self.places[ref]] for ref in node.inputs.values())
+        values = node.values
+        pairs = [
+            (left.place(one), right.place(other))
+            for one, other in (*(values["on"] or ()), *values["match"])
+        ]
+        rest = {name: value for name, value in values.items() if name not in ("on", "match")}
+        self.add_node(node, "near", {"on": tuple(pairs[:-1]), "match": pairs[-1], **rest})
+
     def write_where(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
@@ -380,7 +391,7 @@ def counts_rows(node: RegionNode) -> bool:
     """Return whether an operator knows how often each row of an input is there."""
     if node.skeleton == "weighed":
         return not (node.setting["weigh"] == "union" and node.setting["all"])
-    return node.skeleton == "ranked"
+    return node.skeleton in ("ranked", "near")
 
 
 def _list_arguments(node: Node) -> dict[str, Expression]:
@@ -403,6 +414,8 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
     "LookupJoin": _RegionWriter.write_lookup,
+    "AsOfJoin": _RegionWriter.write_near_join,
+    "IntervalJoin": _RegionWriter.write_near_join,
     "TopRows": _RegionWriter.write_top,
     "Datalog": _RegionWriter.write_program,
 }

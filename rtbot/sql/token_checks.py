@@ -114,7 +114,7 @@ def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> 
     if sign == "SEMICOLON":
         refuse(token, "several statements", "one query: remove what is behind the semicolon")
     if sign == "COMMA" and after in ("COMMA", "ORDER_BY", "LIMIT", "OFFSET", *JOIN_WORDS):
-        refuse(token, "nothing follows this comma")
+        refuse(token, "nothing follows this comma", "remove it, or write what comes next")
     no_name = follower is None or not (follower.text[:1].isidentifier() or after in NAMING)
     if sign == "ALIAS" and (no_name or after in (*CLAUSES, *JOIN_WORDS)):
         refuse(token, "no name follows AS", "write AS name, or leave AS out")

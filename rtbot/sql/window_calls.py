@@ -385,8 +385,14 @@ class WindowCalls:
                 )
                 return None
             return 0, ""
+        if isinstance(value, str) and value.upper() == "CURRENT ROW":
+            return 0, where
+        if where not in ("PRECEDING", "FOLLOWING"):
+            hint = "write ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING"
+            self.query.report("RT180", node, "a bound without PRECEDING or FOLLOWING", hint)
+            return None
         if isinstance(value, str):
-            return (0, where) if value.upper() == "CURRENT ROW" else (None, where)
+            return None, where
         count = value.this if isinstance(value, exp.Literal) else ""
         if not isinstance(count, str) or not count.isdigit() or int(count) >= DISTANCE_MAX:
             hint = "write a number of rows, as in ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"

@@ -101,8 +101,10 @@ def interval_join(node, bags, fields):
     values, ((x, y),) = node.values, match_places(node, fields)
     found = Counter()
     for left, right in list_candidates(node, bags, fields):
-        low, high = shift(left[x], values["lower"]), shift(left[x], values["upper"])
-        near = [row for row in right if rank(low) <= rank(row[y]) <= rank(high)]
+        near = []
+        if right:
+            low, high = shift(left[x], values["lower"]), shift(left[x], values["upper"])
+            near = [row for row in right if rank(low) <= rank(row[y]) <= rank(high)]
         for row in near:
             if bags[0][left] * bags[1][row] > MOST:
                 raise NoValueError("weight")

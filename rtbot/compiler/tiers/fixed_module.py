@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
 
+APART = "RARELY_CALLED"
+
 
 class FixedModule:
     """The functions of modules, which may import from each other and from nothing else of ours.
@@ -39,8 +41,10 @@ class FixedModule:
 
     @cached_property
     def text(self) -> str:
-        """The text of the one module."""
-        return "\n\n".join(map(_read_source, self._modules))
+        """The text of the one module; what any of them has in RARELY_CALLED is compiled apart."""
+        apart = {name for module in self._modules for name in getattr(module, APART, ())}
+        texts = [*map(_read_source, self._modules), f"{APART} = {tuple(sorted(apart))}\n"]
+        return "\n\n".join(texts)
 
     @cached_property
     def tiered(self) -> TieredModule:

@@ -71,7 +71,10 @@ def expire_rows(
         else:
             cursor[GONE] += 1
         cursor[READ_ROW] = row + 1
-    while cursor[FIRST_ENTRY] < cursor[LAST_ENTRY] and entries[cursor[FIRST_ENTRY] * ENTRY + LEFT_COPIES] == 0:
+    while (
+        cursor[FIRST_ENTRY] < cursor[LAST_ENTRY]
+        and entries[cursor[FIRST_ENTRY] * ENTRY + LEFT_COPIES] == 0
+    ):
         cursor[FIRST_ENTRY] += 1
     return DONE
 

@@ -18,7 +18,7 @@ from rtbot.relations.kernels.ordered_search import (
     COPIES,
     NEXT,
     PENDING,
-    REST,
+    PLACE_LEFT,
     ROW_CELLS,
     ROW_WIDTH,
     SORT_COLUMNS,
@@ -39,6 +39,12 @@ TOP_RULES = 9
 TOP_AT, TOP_ROW, TOP_COUNT, TOP_EMITTING, TOP_STEP, TOP_OUT, TOP_NEEDED = range(7)
 TOP_CURSOR = 7
 """Words of the cursor."""
+
+RARELY_CALLED = (
+    *("find_base", "find_end", "find_rank", "emit_range", "emit_row", "emit_shifted", "emit_tied"),
+    *("emit_in_steps", "emit_numbered", "number_partition", "emit_positions", "emit_ranked"),
+)
+"""Compiled apart, each once, which takes less time."""
 
 
 def rank_transactions(
@@ -221,7 +227,7 @@ def emit_range(
     """Emit `size` copies from a place on."""
     parts = meta[ROW_CELLS]
     row = find_at(place, 0, nodes, meta)
-    passed = meta[REST]
+    passed = meta[PLACE_LEFT]
     while size > 0:
         copies = min(cells[row * parts + COPIES] - passed, size)
         if copies > 0:
