@@ -554,6 +554,29 @@ def Exp(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: e ** i1
     """
 
+def Expire(
+    i1: Stream,
+    *,
+    ttl: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """Rows for as long as `ttl`: what came at t is deleted at t + ttl.
+
+    Time goes by with the changes of the input: what expires up to the last of them is deleted, each
+    row at its own time, and nothing more at the end. A delete before that takes the oldest copy of
+    the row; one of a row that has expired does nothing, and is counted. Changes that are netted to
+    nothing are none: a put of the row that is there does not renew it.
+
+    In:
+        i1: rows
+
+    Parameters:
+        ttl: how long a row is there: an integer, or a duration such as 5s
+
+    Out:
+        o1: the rows that have not expired
+    """
+
 def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
     """The greatest whole number that is not above the value; the kind stays.
 
@@ -873,6 +896,32 @@ def LogicalXor(*i: Stream, **about: Unpack[About]) -> Stream:
 
     Out:
         o1: whether the number of true ports is odd
+    """
+
+def LookupJoin(
+    left: Stream,
+    right: Stream,
+    *,
+    on: Any | ParameterRef,
+    how: Literal["inner", "left"] | ParameterRef = "inner",
+    **about: Unpack[About],
+) -> Stream:
+    """Left rows, each with the right rows of equal keys that are there when it comes.
+
+    Right changes of the same transaction come first. Later ones do not change what a left row has
+    been given, which is what goes when the left row goes; of several copies the newest goes first.
+    A null in `on` matches nothing.
+
+    In:
+        left: left rows
+        right: right rows, as a table that is looked up
+
+    Parameters:
+        on: fields that are equal: names, or {left: right}
+        how: left rows without a partner: not at all, or with nulls
+
+    Out:
+        o1: the fields of the left row, then those of the right one
     """
 
 def MaxTracker(i1: Stream, **about: Unpack[About]) -> Stream:

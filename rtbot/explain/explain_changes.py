@@ -31,8 +31,10 @@ ORDERED = {
     "OverRows": "every row that is there, with its count, in order",
     "AsOfJoin": "left and right rows that are there, by key, each in order",
     "IntervalJoin": "left and right rows that are there, by key, each in order",
+    "LookupJoin": "right rows by key, and left rows with what they were given",
+    "Expire": "the rows that have not expired, each copy with its time",
 }
-"""What operators remember that put rows in an order."""
+"""What operators remember that put rows in an order, of their fields or of time."""
 
 CLOSING = "a transaction comes out when all inputs have passed its time"
 
