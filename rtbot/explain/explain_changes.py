@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.explain.phrases import format_plain
 from rtbot.graph.row_parameters import format_special, format_tree, list_fields
+from rtbot.graph.stages import has_own_times
 from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
@@ -37,6 +38,7 @@ ORDERED = {
 """What operators remember that put rows in an order, of their fields or of time."""
 
 CLOSING = "a transaction comes out when all inputs have passed its time"
+EXPIRING = "as its input, but not past what may expire next"
 
 
 def describe_rows(carried: Type) -> str:
@@ -82,6 +84,11 @@ def describe_node_state(node: Node) -> str:
     if name == "ToChanges":
         return "the row of every key" if node.values["mode"] == "latest" else "none"
     return "the one row" if name == "ToSeries" else "none"
+
+
+def describe_node_progress(node: Node) -> str:
+    """Return when an operator of changes releases them."""
+    return EXPIRING if has_own_times(node) else CLOSING
 
 
 def list_parameters(node: Node) -> dict[str, str]:
