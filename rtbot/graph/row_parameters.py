@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from rtbot.expression import format_expression
-from rtbot.operator.relation import Computations, RowFields
+from rtbot.operator.relation import Computations, RowFields, name_argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,5 +32,10 @@ def list_fields(node: Node, name: str) -> Iterator[tuple[str, str]] | None:
 
 def _list_computations(node: Node, name: str) -> Iterator[tuple[str, str]]:
     for field, function, distinct in node.values[name]:
-        argument = format_tree(node, f"{name}.{field}")
-        yield field, f"{function}({'distinct ' if distinct else ''}{argument})"
+        places = itertools.takewhile(node.formulas.__contains__, _list_arguments(name, field))
+        arguments = ", ".join(format_tree(node, place) for place in places)
+        yield field, f"{function}({'distinct ' if distinct else ''}{arguments})"
+
+
+def _list_arguments(name: str, field: str) -> Iterator[str]:
+    return (name_argument(name, field, place) for place in itertools.count())

@@ -12,11 +12,11 @@ from rtbot.expression import Expression
 from rtbot.graph.check.resolve_program import derives_from_nothing, list_relation_columns
 from rtbot.graph.model import Ref
 from rtbot.operator.declarations import Type
-from rtbot.operator.relation import Relation
+from rtbot.operator.relation import Relation, name_argument
 from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import StepSources
 from rtbot.relations.group_code import list_steps, write_group_functions
-from rtbot.relations.group_layout import make_layout
+from rtbot.relations.group_layout import make_computation, make_layout
 from rtbot.relations.program_operator import make_stream_schema
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
 from rtbot.relations.row_code import (
@@ -139,7 +139,10 @@ class _RegionWriter:
         else:
             names = {name: tree.value for name, tree in arguments.items()}
         compute = tuple(
-            (function, schema.place(names[name]) if name in names else None, distinct)
+            make_computation(
+                *(function, schema.place(names[name]) if name in names else None, distinct),
+                node.formulas.get(name_argument("compute", name, 1)),
+            )
             for name, function, distinct in node.values["compute"]
         )
         setting = {"by": tuple(map(schema.place, by)), "compute": compute}

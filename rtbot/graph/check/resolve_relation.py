@@ -19,6 +19,7 @@ from rtbot.operator.relation import (
     Relation,
     RowExpression,
     RowFields,
+    name_argument,
 )
 from rtbot.operator.schema import Field, Schema
 
@@ -192,10 +193,9 @@ class _RowValues:
             if found is None:
                 self.untyped = True
                 continue
-            function, distinct, tree = found
-            computed.append((field, function, distinct))
-            if tree is not None:
-                self.formulas[f"{name}.{field}"] = tree
+            computed.append((field, found.function, found.distinct))
+            for place, tree in enumerate(found.arguments):
+                self.formulas[name_argument(name, field, place)] = tree
         return tuple(computed)
 
     def find_parameters(self, text: RowText) -> None:
