@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.explain.phrases import format_plain
-from rtbot.graph.row_parameters import format_tree, list_fields
+from rtbot.graph.row_parameters import format_special, format_tree, list_fields
 from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
 from rtbot.operators.groups import QUANTILES
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
@@ -26,6 +26,14 @@ VIEWS = {
     COUNT: "how many rows have every join key",
 }
 """What a side of a join remembers, by its view."""
+
+ORDERED = {
+    "TopRows": "every row that is there, with its count, in order",
+    "OverRows": "every row that is there, with its count, in order",
+    "AsOfJoin": "left and right rows that are there, by key, each in order",
+    "IntervalJoin": "left and right rows that are there, by key, each in order",
+}
+"""What operators remember that put rows in an order."""
 
 CLOSING = "a transaction comes out when all inputs have passed its time"
 
@@ -64,6 +72,8 @@ def describe_node_state(node: Node) -> str:
         return _describe_groups(node)
     if name == "JoinRows":
         return _describe_join(node)
+    if name in ORDERED:
+        return ORDERED[name]
     if name == "Datalog":
         return "every row of its relations, with a rank and a count of derivations; indexes"
     if name == "NotIn":
@@ -88,6 +98,8 @@ def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
             yield name, format_tree(node, name)
         elif fields is not None:
             yield name, f"{{{', '.join(f'{field}: {text}' for field, text in fields)}}}"
+        elif (text := format_special(declared, value)) is not None:
+            yield name, text if value or declared.required else ""
         elif isinstance(declared, FieldPairs):
             yield name, _format_pairs(value)
         elif isinstance(declared, Columns):

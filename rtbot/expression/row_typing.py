@@ -91,17 +91,19 @@ def type_row_expression(
     Returns None if a part is wrong; each wrong part is noted once. A parameter that is not in
     `values` is taken for noted.
     """
-    return _RowTyper(schema, problems, place, values).type_all(term)
+    return RowTyper(schema, problems, place, values).type_all(term)
 
 
 def type_aggregate(
     term: Term, schema: Schema, problems: Problems, place: Place, values: Mapping[str, Any]
 ) -> Aggregate | None:
     """Type an aggregate such as `sum(x)`. Returns None if a part is wrong."""
-    return _RowTyper(schema, problems, place, values).type_aggregate(term)
+    return RowTyper(schema, problems, place, values).type_aggregate(term)
 
 
-class _RowTyper:
+class RowTyper:
+    """Types terms over the fields of a schema; what is wrong goes to `problems`."""
+
     def __init__(
         self, schema: Schema, problems: Problems, place: Place, values: Mapping[str, Any]
     ) -> None:
@@ -111,6 +113,7 @@ class _RowTyper:
         self.values = values
 
     def type_all(self, term: Term) -> Expression | None:
+        """Type a whole expression; None if a part is wrong."""
         tree = self.infer(term)
         if tree is not None and tree.type.kind == UNTYPED:
             hint = "write cast(null as integer), or another type"
@@ -120,6 +123,7 @@ class _RowTyper:
         return tree
 
     def type_aggregate(self, term: Term) -> Aggregate | None:
+        """Type an aggregate, as the function of this name does."""
         try:
             self.check_aggregate(term)
         except GraphError as error:
@@ -201,14 +205,17 @@ class _RowTyper:
             return None
 
     def mark(self, term: Term) -> SourceSpan:
+        """Return where a term is."""
         return self.place(term.offset, term.length)
 
     def make_error(
         self, term: Term, message: str, hint: str = "", code: str = "RT133"
     ) -> GraphError:
+        """Return an error at a term."""
         return graph_error(code, self.mark(term), message, hint)
 
     def find_field(self, term: Term) -> Expression | None:
+        """Return the field or the constant of a name."""
         name = term.value
         names = self.schema.names
         if name in names:
@@ -223,6 +230,7 @@ class _RowTyper:
         raise self.make_error(term, f"the rows have no field {name!r}", hint, "RT120")
 
     def find_parameter(self, term: Term) -> Expression | None:
+        """Return the constant that a parameter is, None if it is not known."""
         if term.value not in self.values:
             return None
         value = self.values[term.value]
@@ -232,6 +240,7 @@ class _RowTyper:
         return self.make_constant(term, value)
 
     def make_constant(self, term: Term, value: Any) -> Expression:
+        """Return the tree of a value of Python."""
         if value is None:
             return Expression("constant", Type(UNTYPED, nullable=True), (), None, self.mark(term))
         kind = {bool: "boolean", int: "integer", float: "number", str: "text"}[type(value)]
@@ -258,6 +267,7 @@ class _RowTyper:
             self.check_call(term)
 
     def check_call(self, term: Term) -> None:
+        """Raise GraphError if a function is not known, or has other arguments."""
         name = term.value
         if name not in FUNCTIONS:
             hint = _OTHER_NAMES.get(name, "")
@@ -273,6 +283,7 @@ class _RowTyper:
             raise self.make_error(term, message, hint, "RT132")
 
     def operation(self, term: Term, args: Sequence[Expression]) -> Expression:
+        """Return the tree of an operation."""
         op = term.value if term.op == "call" else term.op
         mark = self.mark(term)
         if op == "cast":
