@@ -10,6 +10,9 @@ from rtbot.relations.kernels import (
     joining,
     matching,
     net_joins,
+    ordered_rows,
+    ordered_search,
+    ordered_tree,
     ordering,
     upserting,
     weighing,
@@ -26,6 +29,9 @@ CHANGE_LOOPS = FixedModule(
     net_joins,
     joining,
     matching,
+    ordered_search,
+    ordered_tree,
+    ordered_rows,
 )
 
 

@@ -86,7 +86,7 @@ def test_values():
     assert list_parameters(node) == {"order": "[-x, region]", "k": "3", "offset": "2"}
     node = read(
         "{type: OverRows, in: sales, compute: {p: lag(x), q: 'lead(x, 2, -1)', r: rank(), "
-        "s: \"lead(region, 1, 'a')\", t: sum(x + 1)}, frame: all}"
+        "s: \"lead(region, 1, 'a')\", u: sum(x + 1)}, frame: all}"
     )
     assert node.values == {
         "by": (),
@@ -97,11 +97,11 @@ def test_values():
             ("q", "lead", 2, -1.0),
             ("r", "rank", 0, None),
             ("s", "lead", 1, "a"),
-            ("t", "sum", 0, None),
+            ("u", "sum", 0, None),
         ),
     }
-    assert list(node.formulas) == [f"compute.{name}" for name in "pqst"]
-    shown = "{p: lag(x), q: lead(x, 2, -1.0), r: rank(), s: lead(region, 1, 'a'), t: sum(x + 1)}"
+    assert list(node.formulas) == [f"compute.{name}" for name in "pqsu"]
+    shown = "{p: lag(x), q: lead(x, 2, -1.0), r: rank(), s: lead(region, 1, 'a'), u: sum(x + 1.0)}"
     assert list_parameters(node) == {"frame": "all", "compute": shown}
     node = read("{type: IntervalJoin, in: [sales, more], match: t, lower: -5s, upper: 1}")
     assert (node.values["lower"], node.values["upper"]) == (-5000, 1)
