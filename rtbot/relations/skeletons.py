@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
+from rtbot.relations.over_operator import OverOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
@@ -43,6 +44,7 @@ SKELETONS: dict[str, MakeOperator] = {
     "weighed": make_set_operation,
     "grouped": _make_grouped,
     "joined": JoinedOperator,
+    "over": OverOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
     "program": ProgramOperator,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class FixedModule:
     """The functions of modules, which may import from each other and from nothing else of ours.
 
+    What marks steps may be imported as well: functions marked as rare are called, not inlined.
     `replaced` are functions that differ where they are plain Python, because its integers have no
     last bit.
     """
@@ -40,7 +41,14 @@ class FixedModule:
     @cached_property
     def text(self) -> str:
         """The text of the one module."""
-        return "\n\n".join(map(_read_source, self._modules))
+        rare = [
+            name
+            for module in self._modules
+            for name, value in vars(module).items()
+            if inspect.isfunction(value) and hasattr(value, "is_rare")
+        ]
+        texts = map(_read_source, self._modules)
+        return "\n\n".join([*texts, *([f"RARELY_CALLED = {(*sorted({*rare}),)}"] if rare else [])])
 
     @cached_property
     def tiered(self) -> TieredModule:
@@ -68,11 +76,13 @@ class FixedModule:
 
 
 def _read_source(module: ModuleType) -> str:
-    """Return the text of a module without what it imports of ours."""
+    """Return the text of a module without what it imports of ours, and without marks."""
     text = inspect.getsource(module)
     lines: list[str | None] = [*text.splitlines()]
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtbot."):
             assert node.end_lineno is not None
             lines[node.lineno - 1 : node.end_lineno] = [None] * (node.end_lineno - node.lineno + 1)
+        for mark in getattr(node, "decorator_list", ()):
+            lines[mark.lineno - 1] = None
     return "\n".join(line for line in lines if line is not None) + "\n"
