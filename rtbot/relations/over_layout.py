@@ -83,8 +83,8 @@ class OverLayout:
         assert item.place is not None
         return 4 if self.source.fields[item.place].type.kind == "number" else 3
 
-    def make_items(self, texts: StringDictionary) -> np.ndarray:
-        """Return the functions, flat; texts that are defaults are given their codes."""
+    def _make_items(self, texts: StringDictionary) -> np.ndarray:
+        """Return the functions; texts that are defaults are given their codes."""
         items = np.zeros((len(self.items), code.ITEM), np.int64)
         cell = 0
         for words, item, cells in zip(items, self.items, self.cells, strict=True):
@@ -103,7 +103,7 @@ class OverLayout:
                 words[code.DEFAULT] = self._encode(item.default, texts)
             words[code.CELL], words[code.CELL_COUNT] = cell, cells
             cell += cells
-        return items.reshape(-1)
+        return items
 
     def _encode(self, value: Any, texts: StringDictionary) -> int:
         if isinstance(value, str):
@@ -112,9 +112,17 @@ class OverLayout:
             return int(np.float64(np.nan if value != value else value + 0.0).view(np.int64))
         return int(value)
 
-    def make_plan(self) -> np.ndarray:
+    def make_plan(self, texts: StringDictionary) -> np.ndarray:
         """Return the plan of a loop that has not begun."""
-        plan = np.zeros(code.WINDOW_PLAN, np.int64)
+        count = len(self.items)
+        values = code.ITEMS_AT + count * code.ITEM
+        sums = values + 4 * count
+        free = sums + (2 * count + 2) * code.ACCUMULATOR
+        block = -(-free // code.BLOCK_WORDS)
+        plan = np.zeros((block + 2 * count + 1) * code.BLOCK_WORDS, np.int64)
+        plan[code.ITEMS_AT : values] = self._make_items(texts).reshape(-1)
+        plan[[code.VALUES_AT, code.SUMS_AT]] = values, sums
+        plan[code.BLOCKS_LEFT : code.BLOCKS_LEFT + 3] = 0, block - 1, 2 * count + 1
         functions = {FUNCTIONS[item.function] for item in self.items}
         back, ahead = self._find_reach()
         plan[code.FRAME] = self.frame

@@ -9,7 +9,6 @@ import numpy as np
 from rtbot.compiler.tiers.background import BACKGROUND
 from rtbot.core.arrays import trim_array
 from rtbot.core.modes import BESIDE, choose_mode
-from rtbot.numeric.exact.digits import SCRATCH_DIGITS
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import over_rows
 from rtbot.relations.kernels import window_values as code
@@ -61,12 +60,6 @@ class OverOperator:
         )
         self._mode = choose_mode()
         self._loops = OVER_LOOPS.load(self._mode)
-        items = len(self.layout.items)
-        self._values = np.zeros(4 * items, np.int64)
-        self._records = np.zeros((2 * items + 2) * code.ACCUMULATOR, np.int64)
-        self._blocks = np.zeros((2 * items + 2) * code.BLOCK_WORDS, np.int64)
-        self._counters = np.array([0, 0, 2 * items + 1], np.int64)
-        self._scratch = np.zeros(SCRATCH_DIGITS, np.int64)
         self._touched = self._other = np.zeros(0, np.int64)
         self.visited = 0
 
@@ -77,7 +70,7 @@ class OverOperator:
         [deltas] = inputs
         out = _Output(FEW + 4 * len(deltas), self.layout.target.width)
         starts = np.zeros(len(deltas.starts), np.int64)
-        plan = self.layout.make_plan()
+        plan = self.layout.make_plan(self.texts)
         result = self._call(deltas, 1, plan, out, starts)
         done = int(plan[code.AT_TRANSACTION])
         if result == DONE:
@@ -95,7 +88,7 @@ class OverOperator:
         whole = Deltas(np.array([0, len(deltas)]), deltas.words, deltas.weights)
         starts = np.zeros(2, np.int64)
         none = _Output(0, self.layout.target.width)
-        result = self._call(whole, -1, self.layout.make_plan(), none, starts)
+        result = self._call(whole, -1, self.layout.make_plan(self.texts), none, starts)
         assert result == DONE, "what was taken can be taken back"
 
     def _call(
@@ -103,22 +96,17 @@ class OverOperator:
     ) -> int:
         """Run the loop, and grow what is full, until it is done or finds a fault."""
         self.store.prepare(deltas.words)
-        items = self.layout.make_items(self.texts)
         most = int(np.diff(deltas.starts).max(initial=0))
         if most > len(self._touched):
             self._touched, self._other = np.zeros(2 * most, np.int64), np.zeros(2 * most, np.int64)
         words = deltas.words.reshape(-1)
         while True:
             plan[code.OUT_LIMIT] = len(out.weights)
-            known = self.store.words
             result: int = self._loops.take_over(
                 sign, sign > 0, self.most, deltas.starts, words, deltas.weights,
-                len(deltas.starts) - 1, *self.store.arguments, known.view(np.float64), plan, items,
-                self._values, self._records, self._records.view(np.float64), self._counters,
-                self._blocks, self._scratch, self._touched, self._other, out.words.reshape(-1),
-                out.weights, starts,
+                len(deltas.starts) - 1, *self.store.arguments, plan, plan.view(np.float64),
+                self._touched, self._other, out.words.reshape(-1), out.weights, starts,
             )  # fmt: skip
-            del known
             if result == over_rows.STORE_FULL:
                 self.store.grow()
             elif result == over_rows.OUTPUT_FULL:
@@ -161,11 +149,8 @@ class OverOperator:
         if not sum(self.layout.cells):
             return
         known, cells, _, meta, spec, labels = self.store.arguments
-        self._loops.sum_again(
-            known, cells, meta, spec, labels, known.view(np.float64), self.layout.make_plan(),
-            self.layout.make_items(self.texts), self._records, self._records.view(np.float64),
-            self._counters, self._blocks,
-        )  # fmt: skip
+        plan = self.layout.make_plan(self.texts)
+        self._loops.sum_again(known, cells, meta, spec, labels, plan, plan.view(np.float64))
 
 
 class _Output:

@@ -47,6 +47,7 @@ class FixedModule:
             for name, value in vars(module).items()
             if inspect.isfunction(value) and hasattr(value, "is_rare")
         ]
+        rare += [name for module in self._modules for name in getattr(module, "RARELY_CALLED", ())]
         texts = map(_read_source, self._modules)
         return "\n\n".join([*texts, *([f"RARELY_CALLED = {(*sorted({*rare}),)}"] if rare else [])])
 

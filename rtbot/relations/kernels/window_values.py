@@ -1,13 +1,14 @@
 """What window functions give: sums that go on from row to row, rows before and behind, frames.
 
-`plan` has what an operator is and where its loop stands, `items` its functions, ITEM words each. A
-state is 0 for the rows before a transaction and 1 for those after it. What a function has summed up
-is an accumulator of ACCUMULATOR words in `records` (`floats` is the same memory): how many values,
-then the words of a sum of rtbot/numeric/exact/weighted.py, or the least or greatest value; or how
-many different sort keys. The same words are kept in the cells of a row, for all rows up to it; but
-a sum that needs a block of digits is only marked there, and added up again where it is needed.
+`plan` has all that an operator is and where its loop stands: words that are named here, its
+functions of ITEM words each, and what they compute; `floats` is the same memory. A state is 0 for
+the rows before a transaction and 1 for those after it. What a function has summed up is an
+accumulator: how many values, then the words of a sum of rtbot/numeric/exact/weighted.py, or the
+least or greatest value; or how many different sort keys. The same words are kept in the cells of a
+row, for all rows up to it; but a sum that needs a block of digits is only marked there, and added
+up again where it is needed.
 
-`values` has the results of a row, one per function, then whether they are null, for both states.
+The results of a row are one per function, then whether they are null, for both states.
 """
 
 from rtbot.numeric.exact.digits import SUM_DIGITS
@@ -55,16 +56,30 @@ ACCUMULATOR = 4
 WHOLE, PEERS, ROWS_TO, FREE_FRAME = 0, 1, 2, 3
 """Frames: the partition, up to the last peer, up to the row, and any other of copies."""
 
-FRAME, FRAME_START, FRAME_END, BACK, AHEAD, HAS_PLACES, HAS_PEERS, BY_COPY = range(8)
-ITEMS, FIELDS, GIVEN_FIELDS, OUT_FIELDS, OUT_WIDTH, OUT_NULLS, GIVEN_NULLS = range(8, 15)
-BEFORE_PART, AFTER_PART, AT_OUT, OUT_LIMIT, BAD_ITEM, BAD_ROW, KEEPS = range(15, 22)
-AT_TRANSACTION, AT_ROW, AT_COUNT, AT_STAGE, VISITED, NEEDED = range(22, 28)
-PLACES, RANKS, LAST_ROWS, LAST_PEERS, FIRST_ROWS = 28, 30, 32, 34, 36
-WINDOW_PLAN = 38
-"""Words of a plan; from PLACES on there is one for each state."""
+PLAN_AT = 291
+FRAME, FRAME_START, FRAME_END, BACK, AHEAD, HAS_PLACES, HAS_PEERS, BY_COPY = range(291, 299)
+ITEMS, FIELDS, GIVEN_FIELDS, OUT_FIELDS, OUT_WIDTH, OUT_NULLS, GIVEN_NULLS = range(299, 306)
+BEFORE_PART, AFTER_PART, AT_OUT, OUT_LIMIT, BAD_ITEM, BAD_ROW, KEEPS = range(306, 313)
+AT_TRANSACTION, AT_ROW, AT_COUNT, AT_STAGE, VISITED, NEEDED = range(313, 319)
+PLACES, RANKS, LAST_ROWS, LAST_PEERS, FIRST_ROWS = 319, 321, 323, 325, 327
+VALUES_AT, SUMS_AT, BLOCKS_LEFT, ITEMS_AT = 329, 330, 331, 334
+"""Words of a plan: what the operator is, where the loop stands, then two for both states each, where
+results and sums are, the counters of the blocks. Scratch digits are before it, functions behind."""
 
 UNBOUNDED = 0x4000000000000000
 BLOCK_WORDS = BLOCK_COUNTS + SUM_DIGITS
+
+
+@step
+def find_value(item, state, plan):
+    """Where the result of a function is; whether it is null is so many words on as functions."""
+    return plan[VALUES_AT] + 2 * state * plan[ITEMS] + item
+
+
+@step
+def find_sum(item, state, plan):
+    """Where the accumulator of a function is; there is one more, and a free word behind that."""
+    return plan[SUMS_AT] + (2 * item + state) * ACCUMULATOR
 
 
 # ---- rows of a partition
@@ -104,12 +119,12 @@ def move_on(row, copy, distance, state, plan, cells, meta):
     while True:
         rest = count_copies(row, state, cells, meta) - 1 - copy
         if left <= rest:
-            return row, copy + left, distance
+            return (row, copy + left, distance)
         after = find_following(row, state, plan, cells, meta)
         if after < 0:
-            return row, copy + rest, distance - (left - rest)
+            return (row, copy + rest, distance - (left - rest))
         left -= rest + 1
-        row, copy = after, 0
+        row, copy = (after, 0)
 
 
 @noinline
@@ -118,12 +133,12 @@ def move_back(row, copy, distance, state, plan, cells, meta):
     left = distance
     while True:
         if left <= copy:
-            return row, copy - left, distance
+            return (row, copy - left, distance)
         before = find_preceding(row, state, plan, cells, meta)
         if before < 0:
-            return row, 0, distance - (left - copy)
+            return (row, 0, distance - (left - copy))
         left -= copy + 1
-        row, copy = before, count_copies(before, state, cells, meta) - 1
+        row, copy = (before, count_copies(before, state, cells, meta) - 1)
 
 
 # ---- accumulators
@@ -137,121 +152,123 @@ def comes_before(one, other, kind, labels):
     if kind == LABELLED:
         return labels[one] < labels[other]
     if kind == NUMBER:
-        return one ^ ((one >> 63) & MOST) < other ^ ((other >> 63) & MOST)
+        return one ^ one >> 63 & MOST < other ^ other >> 63 & MOST
     return one < other
 
 
 @step
-def is_null_in(row, item, known, meta, items):
+def is_null_in(row, item, known, meta, plan):
     """Whether the argument of a function is null in a row."""
-    null = items[item * ITEM + NULL_AT]
+    null = plan[ITEMS_AT + item * ITEM + NULL_AT]
     if null < 0:
         return False
-    return (known[row * meta[ROW_WIDTH] + null] >> items[item * ITEM + NULL_PLACE]) & 1 != 0
+    return known[row * meta[ROW_WIDTH] + null] >> plan[ITEMS_AT + item * ITEM + NULL_PLACE] & 1 != 0
 
 
 @noinline
-def accumulate(
-    item, base, row, copies, known, known_floats, meta, labels, items, records, floats, counters,
-    blocks,
-):  # fmt: skip
+def accumulate(item, base, row, copies, known, meta, labels, plan, floats):
     """Add copies of a row to the accumulator of a function."""
-    at = item * ITEM
-    if is_null_in(row, item, known, meta, items):
+    at = ITEMS_AT + item * ITEM
+    if is_null_in(row, item, known, meta, plan):
         return
-    function, kind = items[at + FUNCTION], items[at + VALUE_KIND]
-    word = row * meta[ROW_WIDTH] + items[at + ARGUMENT]
-    count = records[base]
-    records[base] = count + copies
+    function, kind = (plan[at + FUNCTION], plan[at + VALUE_KIND])
+    word = row * meta[ROW_WIDTH] + plan[at + ARGUMENT]
+    count = plan[base]
+    plan[base] = count + copies
     if function == SUMMED or function == AVERAGED:
         if kind == NUMBER:
+            free = find_sum(plan[ITEMS], 1, plan)
+            plan[free] = known[word]
             add_weighted_number(
-                known_floats[word], copies, base + 1, 0, records, floats, counters, blocks,
-                BLOCK_WORDS,
-            )  # fmt: skip
+                floats[free], copies, base + 1, BLOCKS_LEFT, plan, floats, plan, plan, BLOCK_WORDS
+            )
         else:
-            add_weighted_integer(known[word], copies, base + 1, records)
+            add_weighted_integer(known[word], copies, base + 1, plan)
     elif function == LEAST_OF:
-        if count == 0 or comes_before(known[word], records[base + 1], kind, labels):
-            records[base + 1] = known[word]
+        if count == 0 or comes_before(known[word], plan[base + 1], kind, labels):
+            plan[base + 1] = known[word]
     elif function == GREATEST_OF:
-        if count == 0 or comes_before(records[base + 1], known[word], kind, labels):
-            records[base + 1] = known[word]
+        if count == 0 or comes_before(plan[base + 1], known[word], kind, labels):
+            plan[base + 1] = known[word]
 
 
 @step
-def has_block(item, items):
+def has_block(item, plan):
     """Whether the accumulator of a function may have a block."""
-    function = items[item * ITEM + FUNCTION]
-    return items[item * ITEM + VALUE_KIND] == NUMBER and (
+    function = plan[ITEMS_AT + item * ITEM + FUNCTION]
+    return plan[ITEMS_AT + item * ITEM + VALUE_KIND] == NUMBER and (
         function == SUMMED or function == AVERAGED
     )
 
 
 @noinline
-def clear_sum(base, records, counters, blocks):
+def clear_sum(base, plan):
     """Let an accumulator have nothing."""
-    free_block(base + 3, 0, records, counters, blocks, BLOCK_WORDS)
+    free_block(base + 3, BLOCKS_LEFT, plan, plan, plan, BLOCK_WORDS)
     for word in range(ACCUMULATOR):
-        records[base + word] = 0
+        plan[base + word] = 0
 
 
 @noinline
-def copy_sum(item, source, target, items, records, counters, blocks):
+def copy_sum(item, source, target, plan):
     """Let an accumulator have what another one has."""
-    clear_sum(target, records, counters, blocks)
+    clear_sum(target, plan)
     for word in range(ACCUMULATOR):
-        records[target + word] = records[source + word]
-    if has_block(item, items) and records[source + 3] != 0:
-        block = take_digits(0, counters, blocks, BLOCK_WORDS)
-        records[target + 3] = block
-        first = records[source + 3] * BLOCK_WORDS
+        plan[target + word] = plan[source + word]
+    if has_block(item, plan) and plan[source + 3] != 0:
+        block = take_digits(BLOCKS_LEFT, plan, plan, BLOCK_WORDS)
+        plan[target + 3] = block
+        first = plan[source + 3] * BLOCK_WORDS
         for word in range(BLOCK_WORDS):
-            blocks[block * BLOCK_WORDS + word] = blocks[first + word]
+            plan[block * BLOCK_WORDS + word] = plan[first + word]
 
 
 @noinline
-def keep_sum(item, base, row, cells, meta, items, records):
+def keep_sum(item, base, row, cells, meta, plan):
     """Keep in a row what all rows up to it sum up to."""
-    at = row * meta[ROW_CELLS] + OWN + items[item * ITEM + CELL]
-    for word in range(items[item * ITEM + CELL_COUNT]):
-        cells[at + word] = records[base + word]
-    if has_block(item, items):
-        cells[at + 3] = 1 if records[base + 3] != 0 else 0
+    at = row * meta[ROW_CELLS] + OWN + plan[ITEMS_AT + item * ITEM + CELL]
+    for word in range(plan[ITEMS_AT + item * ITEM + CELL_COUNT]):
+        cells[at + word] = plan[base + word]
+    if has_block(item, plan):
+        cells[at + 3] = 1 if plan[base + 3] != 0 else 0
 
 
 @noinline
-def load_sum(
-    item, base, row, state, known, known_floats, cells, meta, labels, plan, items, records, floats,
-    counters, blocks,
-):  # fmt: skip
+def load_sum(item, base, row, state, known, cells, meta, labels, plan, floats):
     """Load what all rows up to one sum up to; nothing for -1."""
-    clear_sum(base, records, counters, blocks)
-    cell = OWN + items[item * ITEM + CELL]
+    clear_sum(base, plan)
+    cell = OWN + plan[ITEMS_AT + item * ITEM + CELL]
     known_at = row
-    if has_block(item, items):
+    if has_block(item, plan):
         while known_at >= 0 and cells[known_at * meta[ROW_CELLS] + cell + 3] != 0:
             known_at = find_preceding(known_at, state, plan, cells, meta)
     if known_at >= 0:
-        for word in range(items[item * ITEM + CELL_COUNT]):
-            records[base + word] = cells[known_at * meta[ROW_CELLS] + cell + word]
+        for word in range(plan[ITEMS_AT + item * ITEM + CELL_COUNT]):
+            plan[base + word] = cells[known_at * meta[ROW_CELLS] + cell + word]
     while known_at != row:
         known_at = find_following(known_at, state, plan, cells, meta)
         accumulate(
-            item, base, known_at, count_copies(known_at, state, cells, meta), known, known_floats,
-            meta, labels, items, records, floats, counters, blocks,
-        )  # fmt: skip
+            item,
+            base,
+            known_at,
+            count_copies(known_at, state, cells, meta),
+            known,
+            meta,
+            labels,
+            plan,
+            floats,
+        )
 
 
 @noinline
-def equals_sum(item, one, other, items, records, floats):
+def equals_sum(item, one, other, plan, floats):
     """Whether two accumulators are the same; False where that takes long to find out."""
-    if not has_block(item, items):
+    if not has_block(item, plan):
         for word in range(ACCUMULATOR):
-            if records[one + word] != records[other + word]:
+            if plan[one + word] != plan[other + word]:
                 return False
         return True
-    if records[one] != records[other] or records[one + 3] != 0 or records[other + 3] != 0:
+    if plan[one] != plan[other] or plan[one + 3] != 0 or plan[other + 3] != 0:
         return False
     high, low = two_sum(floats[one + 1], floats[one + 2])
     other_high, other_low = two_sum(floats[other + 1], floats[other + 2])
@@ -259,73 +276,68 @@ def equals_sum(item, one, other, items, records, floats):
 
 
 @noinline
-def settle_sum(
-    item, base, state, row, plan, items, values, records, floats, counters, blocks, scratch
-):  # fmt: skip
+def settle_sum(item, base, state, row, plan, floats):
     """Write the result that an accumulator is; note `row` if it is beyond int64."""
-    function = items[item * ITEM + FUNCTION]
-    at = 2 * state * plan[ITEMS] + item
-    count = records[base]
-    values[at] = count if function == COUNTED else 0
-    values[at + plan[ITEMS]] = 1 if count == 0 and function != COUNTED else 0
+    function = plan[ITEMS_AT + item * ITEM + FUNCTION]
+    at = find_value(item, state, plan)
+    count = plan[base]
+    plan[at] = count if function == COUNTED else 0
+    plan[at + plan[ITEMS]] = 1 if count == 0 and function != COUNTED else 0
     if function == COUNTED or count == 0:
         return
-    free = (2 * plan[ITEMS] + 1) * ACCUMULATOR
+    free = find_sum(plan[ITEMS], 1, plan)
     if function == LEAST_OF or function == GREATEST_OF:
-        values[at] = records[base + 1]
-    elif has_block(item, items):
+        plan[at] = plan[base + 1]
+    elif has_block(item, plan):
         if function == SUMMED:
             floats[free] = total_numbers(
-                base + 1, 0, records, floats, counters, blocks, BLOCK_WORDS, scratch
+                base + 1, BLOCKS_LEFT, plan, floats, plan, plan, BLOCK_WORDS, plan
             )
         else:
             floats[free] = mean_numbers(
-                count, base + 1, 0, records, floats, counters, blocks, BLOCK_WORDS, scratch
+                count, base + 1, BLOCKS_LEFT, plan, floats, plan, plan, BLOCK_WORDS, plan
             )
-        values[at] = records[free]
+        plan[at] = plan[free]
     elif function == AVERAGED:
-        floats[free] = mean_integers(count, base + 1, records, scratch)
-        values[at] = records[free]
-    elif integer_sum_fits(base + 1, records):
-        values[at] = total_integers(base + 1, records)
+        floats[free] = mean_integers(count, base + 1, plan, plan)
+        plan[at] = plan[free]
+    elif integer_sum_fits(base + 1, plan):
+        plan[at] = total_integers(base + 1, plan)
     elif state == 1 and plan[BAD_ITEM] < 0:
         plan[BAD_ITEM] = item
         plan[BAD_ROW] = row
 
 
 @step
-def read_argument(item, state, row, known, meta, plan, items, values):
+def read_argument(item, state, row, known, meta, plan):
     """Let the result be the argument of a function in a row."""
-    at = 2 * state * plan[ITEMS] + item
-    null = is_null_in(row, item, known, meta, items)
-    values[at + plan[ITEMS]] = 1 if null else 0
-    values[at] = 0 if null else known[row * meta[ROW_WIDTH] + items[item * ITEM + ARGUMENT]]
+    at = find_value(item, state, plan)
+    null = is_null_in(row, item, known, meta, plan)
+    plan[at + plan[ITEMS]] = 1 if null else 0
+    plan[at] = 0 if null else known[row * meta[ROW_WIDTH] + plan[ITEMS_AT + item * ITEM + ARGUMENT]]
 
 
 @noinline
-def read_shifted(item, state, row, copy, known, cells, meta, plan, items, values):
+def read_shifted(item, state, row, copy, known, cells, meta, plan):
     """Let the result be the argument so many copies before or behind, or the default."""
-    shift = items[item * ITEM + SHIFT]
+    shift = plan[ITEMS_AT + item * ITEM + SHIFT]
     if shift < 0:
         found, _, moved = move_back(row, copy, -shift, state, plan, cells, meta)
     else:
         found, _, moved = move_on(row, copy, shift, state, plan, cells, meta)
     if moved == abs(shift):
-        read_argument(item, state, found, known, meta, plan, items, values)
+        read_argument(item, state, found, known, meta, plan)
         return
-    at = 2 * state * plan[ITEMS] + item
-    values[at] = items[item * ITEM + DEFAULT]
-    values[at + plan[ITEMS]] = items[item * ITEM + NO_DEFAULT]
+    at = find_value(item, state, plan)
+    plan[at] = plan[ITEMS_AT + item * ITEM + DEFAULT]
+    plan[at + plan[ITEMS]] = plan[ITEMS_AT + item * ITEM + NO_DEFAULT]
 
 
 @noinline
-def read_frame(
-    state, row, copy, known, known_floats, cells, meta, labels, plan, items, values, records,
-    floats, counters, blocks, scratch,
-):  # fmt: skip
+def read_frame(state, row, copy, known, cells, meta, labels, plan, floats):
     """Let the results of all aggregates be those of the frame of a copy, which is gone through."""
-    start, end = plan[FRAME_START], plan[FRAME_END]
-    low, low_copy, moved, rest = row, copy, 0, UNBOUNDED
+    start, end = (plan[FRAME_START], plan[FRAME_END])
+    low, low_copy, moved, rest = (row, copy, 0, UNBOUNDED)
     if start <= 0:
         low, low_copy, moved = move_back(row, copy, -start, state, plan, cells, meta)
         if end != UNBOUNDED:
@@ -336,21 +348,18 @@ def read_frame(
             rest = end - start + 1
         if moved < start:
             rest = 0
-    free = 2 * plan[ITEMS] * ACCUMULATOR
+    free = find_sum(plan[ITEMS], 0, plan)
     for item in range(plan[ITEMS]):
-        function = items[item * ITEM + FUNCTION]
+        function = plan[ITEMS_AT + item * ITEM + FUNCTION]
         if function < COUNTED:
             continue
-        clear_sum(free, records, counters, blocks)
-        at, left, last = low, rest, -1
+        clear_sum(free, plan)
+        at, left, last = (low, rest, -1)
         skipped = low_copy
         while at >= 0 and left > 0:
             copies = min(left, count_copies(at, state, cells, meta) - skipped)
             if function < FIRST_OF:
-                accumulate(
-                    item, free, at, copies, known, known_floats, meta, labels, items, records,
-                    floats, counters, blocks,
-                )  # fmt: skip
+                accumulate(item, free, at, copies, known, meta, labels, plan, floats)
             last = at
             left -= copies
             skipped = 0
@@ -358,12 +367,9 @@ def read_frame(
                 break
             at = find_following(at, state, plan, cells, meta)
         if function < FIRST_OF:
-            settle_sum(
-                item, free, state, row, plan, items, values, records, floats, counters, blocks,
-                scratch,
-            )  # fmt: skip
+            settle_sum(item, free, state, row, plan, floats)
         elif last >= 0:
-            read_argument(item, state, last, known, meta, plan, items, values)
+            read_argument(item, state, last, known, meta, plan)
         else:
-            values[2 * state * plan[ITEMS] + item] = 0
-            values[(2 * state + 1) * plan[ITEMS] + item] = 1
+            plan[find_value(item, state, plan)] = 0
+            plan[find_value(item, state, plan) + plan[ITEMS]] = 1
