@@ -152,7 +152,7 @@ def run_trial(seed, shape=None, *, compiled=False, transactions=25):
                 expected = trial.evaluate(after)
             except NoValueError:
                 if not batch:
-                    check_fault(operator, texts, trial, changes)
+                    check_fault(operator, texts, changes)
                 continue
             batch.append((changes, trial.rows, after, expected))
             trial.rows = after
@@ -196,7 +196,7 @@ def check(operator, texts, trial, batch):
         assert changes == right, (given, before, changes, right)
 
 
-def check_fault(operator, texts, trial, changes):
+def check_fault(operator, texts, changes):
     """A transaction with a sum beyond int64 is refused, and leaves nothing."""
     known = snapshot(operator)
     source = operator.layout.source

@@ -11,8 +11,8 @@ those of them that each takes. An operator takes a transaction in these steps:
    where it stands: `grow` and call it again from there. Then `check_touched(...)`; if the code is
    not DONE, `finish_touched(...)` restores what was. `sort_touched(...)` puts them in order.
 3. Now both states are in the store. Row by row from `find_before(...)` or a touched row on, by the
-   cells NEXT and PREVIOUS: the state before has COPIES of a row, the one after COPIES + PENDING;
-   rows of which that is 0 are not in that state. A touched row has MARK 1.
+   cells NEXT and PRIOR: the state before has COPIES of a row, the one after COPIES + PENDING;
+   rows of which that is 0 are not in that state. A touched row has ROW_MARK 1.
 4. `apply_touched(...)` makes the new state the one there is, and drops rows without copies. Or
    `apply_row(...)` one by one, then `finish_touched(...)`.
 
@@ -83,14 +83,11 @@ class OrderedStore:
         self.kernels, self.schema, self.width = kernels, schema, schema.width
         self.parts, self.sums, self.fan = kernel.OWN + own, sums, fan
         self.node_words = kernel.NODE_HEAD + fan * (4 + sums)
-        sorts = [(place, down) for place, down in order if place not in by]
-        known = {*by, *(place for place, _ in sorts)}
-        rest = [(place, False) for place in range(len(schema)) if place not in known]
-        self.columns = len(by), len(by) + len(sorts), len(schema)
-        self.spec = make_spec(schema, by, [*sorts, *rest])
-        self._text_places = [
-            place for place, _ in (*sorts, *rest) if schema.fields[place].type.kind == "text"
-        ]
+        known = {*by, *(place for place, _ in order)}
+        sorts = [*order, *((place, False) for place in range(len(schema)) if place not in known)]
+        self.columns = len(by), len(by) + len(order), len(by) + len(sorts)
+        self.spec = make_spec(schema, by, sorts)
+        self._text_places = [p for p, _ in sorts if schema.fields[p].type.kind == "text"]
         self._labels = TextOrder(texts)
         self.words: np.ndarray
         self.cells: np.ndarray
@@ -166,6 +163,13 @@ class OrderedStore:
         end = self.kernels.apply_touched if code == DONE else self.kernels.finish_touched
         end(touched, count, self.cells, self.nodes, self.meta)
         return code
+
+    def find_blamed(self, touched: np.ndarray) -> np.ndarray:
+        """Return int64[n, width] of the rows that `check_touched` has found to be wrong."""
+        bad = touched[self.cells[touched * self.parts + kernel.ROW_MARK] == -1]
+        words = self.words[: self.meta[kernel.ROWS_USED] * self.width].reshape(-1, self.width)
+        rows: np.ndarray = words[bad]
+        return rows
 
     # ---- state
 

@@ -22,7 +22,7 @@ FUNCTIONS = {
     "dense_rank": code.DENSE,
     "lag": code.SHIFTED,
     "lead": code.SHIFTED,
-    "count": code.COUNTED,
+    "count": code.COUNT_OF,
     "sum": code.SUMMED,
     "avg": code.AVERAGED,
     "min": code.LEAST_OF,
@@ -65,7 +65,7 @@ class OverLayout:
             code.WHOLE if whole else FRAMES.get((mode, self.start, self.end), code.FREE_FRAME)
         )
         kinds = {FUNCTIONS[item.function] for item in self.items}
-        if not any(kind >= code.COUNTED for kind in kinds):
+        if not any(kind >= code.COUNT_OF for kind in kinds):
             self.frame = code.WHOLE
         self.cells = [self._count_cells(item) for item in self.items]
 
@@ -74,9 +74,9 @@ class OverLayout:
         function = FUNCTIONS[item.function]
         if function == code.DENSE:
             return 1
-        if self.frame == code.FREE_FRAME or not code.COUNTED <= function < code.FIRST_OF:
+        if self.frame == code.FREE_FRAME or not code.COUNT_OF <= function < code.FIRST_OF:
             return 0
-        if function == code.COUNTED:
+        if function == code.COUNT_OF:
             return 1
         if function in (code.LEAST_OF, code.GREATEST_OF):
             return 2
@@ -128,18 +128,19 @@ class OverLayout:
         plan[code.FRAME] = self.frame
         plan[code.FRAME_START] = -code.UNBOUNDED if self.start is None else self.start
         plan[code.FRAME_END] = code.UNBOUNDED if self.end is None else self.end
-        plan[code.BACK], plan[code.AHEAD] = back, ahead
+        plan[code.REACH_BACK], plan[code.REACH_AHEAD] = back, ahead
         plan[code.HAS_PLACES] = not functions.isdisjoint({code.POSITION, code.RANKED})
         plan[code.HAS_PEERS] = not functions.isdisjoint({code.DENSE, code.RANKED})
         local = not functions.isdisjoint({code.POSITION, code.SHIFTED})
         plan[code.BY_COPY] = local or self.frame in (code.ROWS_TO, code.FREE_FRAME)
         plan[code.ITEMS], plan[code.FIELDS] = len(self.items), self.fields
         plan[code.GIVEN_FIELDS], plan[code.OUT_FIELDS] = len(self.source), len(self.target)
-        plan[code.OUT_WIDTH] = self.target.width
+        plan[code.RESULT_WIDTH] = self.target.width
         plan[code.OUT_NULLS] = self.target.width - len(self.target)
         plan[code.GIVEN_NULLS] = self.source.width - len(self.source)
         plan[code.BAD_ITEM] = plan[code.BAD_ROW] = -1
-        plan[code.KEEPS] = sum(self.cells) > 0
+        counts = sum(item.function == "dense_rank" for item in self.items)
+        plan[code.KEEPS] = 2 if sum(self.cells) > counts else counts > 0
         return plan
 
     def _find_reach(self) -> tuple[int, int]:

@@ -6,38 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compiler.tiers.background import BACKGROUND
-from rtbot.core.arrays import trim_array
-from rtbot.core.modes import BESIDE, choose_mode
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import over_rows
 from rtbot.relations.kernels import window_values as code
 from rtbot.relations.ordered_store import OrderedStore
 from rtbot.relations.over_layout import OverLayout
-from rtbot.relations.over_loops import OVER_LOOPS
 from rtbot.relations.region_operator import Fault, make_size_fault
+from rtbot.relations.row_codec import find_least
+from rtbot.relations.row_output import RowOutput
+from rtbot.relations.stores import StoreOwner
 from rtbot.relations.weighed import MESSAGES
 from rtbot.tables.hash_tables import DONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from types import ModuleType
 
     from rtbot.relations.region_plan import RegionNode, RegionPlan
     from rtbot.tables.string_dictionary import StringDictionary
-
-    Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 CODE_OVERFLOW = "RT213"
 FEW = 64
 """So many rows have room in the output at first."""
 
 
-class OverOperator:
+class OverOperator(StoreOwner):
     """Every row with what window functions compute of the rows around it.
 
-    The setting is that of OverLayout.
+    The setting is that of OverLayout. `visited` is how many rows were passed.
     """
+
+    store: OrderedStore
 
     def __init__(
         self,
@@ -58,9 +57,8 @@ class OverOperator:
             node.setting["order"],
             own=sum(self.layout.cells),
         )
-        self._mode = choose_mode()
-        self._loops = OVER_LOOPS.load(self._mode)
-        self._touched = self._other = np.zeros(0, np.int64)
+        self._kernels = kernels
+        self._scratch = np.empty((2, 1), np.int64)
         self.visited = 0
 
     # ---- transactions
@@ -68,108 +66,74 @@ class OverOperator:
     def run(self, inputs: Sequence[Deltas]) -> tuple[Deltas, Fault | None]:
         """Take all transactions, or those before one that is bad."""
         [deltas] = inputs
-        out = _Output(FEW + 4 * len(deltas), self.layout.target.width)
-        starts = np.zeros(len(deltas.starts), np.int64)
+        transactions = len(deltas.starts) - 1
+        made = RowOutput(transactions, self.layout.target.width, FEW + 4 * len(deltas))
         plan = self.layout.make_plan(self.texts)
-        result = self._call(deltas, 1, plan, out, starts)
-        done = int(plan[code.AT_TRANSACTION])
+        result = self._call(deltas, 1, plan, made)
         if result == DONE:
-            return out.cut(starts), None
-        if result in (over_rows.TOO_LARGE, over_rows.TOO_MANY):
-            done -= 1
-        fault = self._make_fault(result, done, plan, int(starts[done]))
-        if result in (over_rows.TOO_LARGE, over_rows.TOO_MANY):
-            self.take_back([deltas.cut(done, done + 1)])
-        return out.cut(starts[: done + 1]), fault
+            return made.cut(transactions), None
+        has_taken = result in (over_rows.TOO_LARGE, over_rows.EMITS_TOO_MANY)
+        bad = int(plan[code.AT_TRANSACTION]) - has_taken
+        fault = self._make_fault(result, bad, plan, int(made.starts[bad]))
+        if has_taken:
+            self.take_back([deltas.cut(bad, bad + 1)])
+        return made.cut(bad), fault
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take transactions out of the state, all of them as one."""
         [deltas] = inputs
-        whole = Deltas(np.array([0, len(deltas)]), deltas.words, deltas.weights)
-        starts = np.zeros(2, np.int64)
-        none = _Output(0, self.layout.target.width)
-        result = self._call(whole, -1, self.layout.make_plan(self.texts), none, starts)
+        whole = Deltas(deltas.starts[[0, -1]], deltas.words, deltas.weights)
+        none = RowOutput(1, self.layout.target.width, 0)
+        result = self._call(whole, -1, self.layout.make_plan(self.texts), none)
         assert result == DONE, "what was taken can be taken back"
 
-    def _call(
-        self, deltas: Deltas, sign: int, plan: np.ndarray, out: _Output, starts: np.ndarray
-    ) -> int:
+    def _call(self, deltas: Deltas, sign: int, plan: np.ndarray, made: RowOutput) -> int:
         """Run the loop, and grow what is full, until it is done or finds a fault."""
-        self.store.prepare(deltas.words)
+        store = self.store
+        store.prepare(deltas.words)
         most = int(np.diff(deltas.starts).max(initial=0))
-        if most > len(self._touched):
-            self._touched, self._other = np.zeros(2 * most, np.int64), np.zeros(2 * most, np.int64)
-        words = deltas.words.reshape(-1)
+        if most > self._scratch.shape[1]:
+            self._scratch = np.empty((2, 2 * most), np.int64)
+        given = deltas.starts, deltas.words.reshape(-1), deltas.weights
         while True:
-            plan[code.OUT_LIMIT] = len(out.weights)
-            result: int = self._loops.take_over(
-                sign, sign > 0, self.most, deltas.starts, words, deltas.weights,
-                len(deltas.starts) - 1, *self.store.arguments, plan, plan.view(np.float64),
-                self._touched, self._other, out.words.reshape(-1), out.weights, starts,
+            plan[code.OUT_LIMIT] = len(made.weights)
+            result: int = self._kernels.take_over(
+                sign, sign > 0, self.most, *given, len(deltas.starts) - 1, *store.arguments,
+                plan, plan.view(np.float64), *self._scratch, *made.arrays,
             )  # fmt: skip
             if result == over_rows.STORE_FULL:
-                self.store.grow()
+                store.grow()
             elif result == over_rows.OUTPUT_FULL:
-                out.grow(int(plan[code.AT_OUT]), int(plan[code.NEEDED]))
+                made.grow(int(plan[code.AT_OUT] + plan[code.OUT_NEEDED]))
             else:
                 break
         self.visited += int(plan[code.VISITED])
         return result
 
     def _make_fault(self, result: int, bad: int, plan: np.ndarray, begin: int) -> Fault:
-        if result == over_rows.TOO_MANY:
+        """Return why a transaction is bad; one that is not taken leaves nothing behind."""
+        if result == over_rows.EMITS_TOO_MANY:
             return make_size_fault(bad, int(plan[code.AT_OUT]) - begin, self.most)
-        width = self.store.width
-        row = int(plan[code.BAD_ROW]) * width
-        words = self.store.words[row : row + width].copy()
+        store = self.store
         if result == over_rows.TOO_LARGE:
+            row = int(plan[code.BAD_ROW]) * store.width
             name = self.layout.target.fields[self.layout.fields + int(plan[code.BAD_ITEM])].name
             message = f"the sum {name} is beyond 64 bits"
             hint = "sum numbers: a cast to number keeps the leading 53 bits"
+            words = store.words[row : row + store.width].copy()
             return Fault(bad, CODE_OVERFLOW, message, hint, words=words)
-        return Fault(bad, *MESSAGES[result], words=words)
+        touched = self._scratch[0, : plan[code.AT_COUNT]]
+        words = store.find_blamed(touched)
+        self._kernels.finish_touched(touched, len(touched), store.cells, store.nodes, store.meta)
+        return Fault(bad, *MESSAGES[result], words=find_least(store.schema, words, self.texts))
 
     # ---- state
-
-    def count_bytes(self) -> int:
-        """Return the bytes of its rows."""
-        return self.store.count_bytes()
-
-    def list_text_codes(self) -> Iterator[np.ndarray]:
-        """Yield the codes of texts in its rows."""
-        return self.store.list_text_codes()
-
-    def save(self) -> Saved:
-        """Return its rows."""
-        return self.store.save()
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what `save` returned; raise ValueError if it does not fit."""
         self.store.restore(values, arrays)
-        if not sum(self.layout.cells):
-            return
-        known, cells, _, meta, spec, labels = self.store.arguments
-        plan = self.layout.make_plan(self.texts)
-        self._loops.sum_again(known, cells, meta, spec, labels, plan, plan.view(np.float64))
-
-
-class _Output:
-    """Room for the rows that a call emits."""
-
-    def __init__(self, count: int, width: int) -> None:
-        self.words = np.empty((count, width), np.int64)
-        self.weights = np.empty(count, np.int64)
-
-    def grow(self, used: int, needed: int) -> None:
-        """Make room for so many rows behind those used; pages that no row reaches cost nothing."""
-        room = max(used + needed, len(self.weights) * 3 // 2)
-        for name in ("words", "weights"):
-            before = getattr(self, name)
-            after = np.empty((room, *before.shape[1:]), np.int64)
-            after[:used] = before[:used]
-            setattr(self, name, after)
-
-    def cut(self, starts: np.ndarray) -> Deltas:
-        """Return the rows of the transactions that begin at `starts`."""
-        count = int(starts[-1])
-        return Deltas(starts, trim_array(self.words, count), trim_array(self.weights, count))
+        if sum(self.layout.cells):
+            known, cells, _, meta, spec, labels = self.store.arguments
+            plan = self.layout.make_plan(self.texts)
+            floats = plan.view(np.float64)
+            self._kernels.sum_rows_again(known, cells, meta, spec, labels, plan, floats)

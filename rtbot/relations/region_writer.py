@@ -136,7 +136,9 @@ class _RegionWriter:
         by, arguments = node.values["by"], _list_arguments(node)
         if any(tree.op != "field" for tree in arguments.values()):
             trees = {
-                name: Expression("field", schema.fields[schema.place(name)].type, (), name, node.mark)
+                name: Expression(
+                    "field", schema.fields[schema.place(name)].type, (), name, node.mark
+                )
                 for name in by
             }
             trees |= {f"compute.{name}": tree for name, tree in arguments.items()}
@@ -320,6 +322,28 @@ class _RegionWriter:
         self.write_rows(f"{node.id}.{part}", [tree], (stream, made), keeps=True)
         return made
 
+    def write_top(self, node: Node) -> None:
+        """Write a TopRows."""
+        schema, values = self.streams[self.places[node.inputs["i1"]]], node.values
+        setting = {
+            "by": tuple(map(schema.place, values["by"])),
+            "order": tuple((schema.place(name), down) for name, down in values["order"]),
+            **{name: values[name] for name in ("k", "offset", "ties")},
+            "numbered": values["number"] is not None,
+        }
+        self.add_node(node, "ranked", setting)
+
+    def write_near_join(self, node: Node) -> None:
+        """Write an AsOfJoin or an IntervalJoin."""
+        left, right = (self.streams[self.places[ref]] for ref in node.inputs.values())
+        values = node.values
+        pairs = [
+            (left.place(one), right.place(other))
+            for one, other in (*(values["on"] or ()), *values["match"])
+        ]
+        rest = {name: value for name, value in values.items() if name not in ("on", "match")}
+        self.add_node(node, "near", {"on": tuple(pairs[:-1]), "match": pairs[-1], **rest})
+
     def write_where(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
@@ -388,16 +412,16 @@ class _RegionWriter:
 
 def counts_rows(node: RegionNode) -> bool:
     """Return whether an operator knows how often each row of an input is there."""
-    return node.skeleton == "weighed" and not (
-        node.setting["weigh"] == "union" and node.setting["all"]
-    )
+    if node.skeleton == "weighed":
+        return not (node.setting["weigh"] == "union" and node.setting["all"])
+    return node.skeleton in ("ranked", "near")
 
 
 def _list_arguments(node: Node) -> dict[str, Expression]:
     """Return the arguments of the aggregates of a GroupBy, by name."""
     return {
         name: node.formulas[f"compute.{name}"]
-        for name, _, _ in node.values["compute"]
+        for name, *_ in node.values["compute"]
         if f"compute.{name}" in node.formulas
     }
 
@@ -413,6 +437,9 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "OverRows": _RegionWriter.write_over,
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
+    "AsOfJoin": _RegionWriter.write_near_join,
+    "IntervalJoin": _RegionWriter.write_near_join,
+    "TopRows": _RegionWriter.write_top,
     "Datalog": _RegionWriter.write_program,
 }
 """What writes an operator, by its type."""

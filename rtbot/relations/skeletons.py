@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
+from rtbot.relations.near_joined import NearOperator
 from rtbot.relations.over_operator import OverOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
+from rtbot.relations.ranked import RankedOperator
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
@@ -44,9 +46,11 @@ SKELETONS: dict[str, MakeOperator] = {
     "weighed": make_set_operation,
     "grouped": _make_grouped,
     "joined": JoinedOperator,
+    "near": NearOperator,
     "over": OverOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
     "program": ProgramOperator,
     "relation": RelationSelector,
+    "ranked": RankedOperator,
 }

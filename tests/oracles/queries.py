@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 
 from rtbot.operators.row_joins import name_right_fields
+from tests.oracles.ordered import ORDERED_NODES
 from tests.oracles.row_expressions import INT64, NAN, NoValueError, rank
 from tests.oracles.row_expressions import evaluate as compute
 
@@ -210,4 +211,5 @@ NODES = {
     "Except": _except,
     "JoinRows": _join_rows,
     "NotIn": _not_in,
+    **ORDERED_NODES,
 }

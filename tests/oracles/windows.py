@@ -1,6 +1,7 @@
 """Window functions over a bag of rows, copy by copy: a row is a tuple, a bag a Counter."""
 
 import functools
+import itertools
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -45,7 +46,11 @@ def compute_item(rows, at, order, frame, item):
         return sum(before) + 1
     if function == "dense_rank":
         smaller = [row for row, less in zip(rows, before, strict=True) if less]
-        return 1 + sum(compare(*pair, order) != 0 for pair in zip(smaller, smaller[1:])) + bool(smaller)
+        return (
+            1
+            + sum(compare(*pair, order) != 0 for pair in itertools.pairwise(smaller))
+            + bool(smaller)
+        )
     if function in ("lag", "lead"):
         found = at - offset if function == "lag" else at + offset
         return rows[found][place] if 0 <= found < len(rows) else default

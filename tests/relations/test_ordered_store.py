@@ -1,5 +1,7 @@
 """Rows in an order beside a sorted list: places, neighbours, sums, and what is taken back."""
 
+import ast
+import inspect
 import math
 import random
 from bisect import bisect_left
@@ -8,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from rtbot.compiler.tiers.fixed_module import APART
 from rtbot.operator.declarations import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.relations.kernels import ordered_search as kernel
@@ -130,7 +133,7 @@ class Pair:
             assert KERNELS.sum_before(row, 0, *arguments[1:4]) == at
             assert KERNELS.find_at(at, 0, *arguments[2:4]) == row
             assert KERNELS.find_at(at + count - 1, 0, *arguments[2:4]) == row
-            assert self.store.meta[kernel.REST] == count - 1
+            assert self.store.meta[kernel.PLACE_LEFT] == count - 1
             at += count
         assert KERNELS.find_at(at, 0, *arguments[2:4]) == -1
         assert KERNELS.sum_before(-1, 0, *arguments[1:4]) == at == self.store.meta[kernel.TOTAL]
@@ -305,3 +308,21 @@ def test_a_dump_that_does_not_fit(change, part):
     pair.take([((0, "a", 1.5, 1), 1), ((1, None, 2.0, None), 1)])
     with pytest.raises(ValueError, match=part):
         pair.store.restore(*change(*pair.store.save()))
+
+
+def test_loops_share_their_names():
+    """All loops are one module where they are compiled: a name means one thing."""
+    owners = {}
+    for module in CHANGE_LOOPS._modules:
+        for node in ast.parse(inspect.getsource(module)).body:
+            for name in list_names(node):
+                assert owners.setdefault(name, module) is module or name == APART, name
+
+
+def list_names(node):
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [
+        part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)
+    ]

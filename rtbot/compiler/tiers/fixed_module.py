@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
 
+APART = "RARELY_CALLED"
+
 
 class FixedModule:
     """The functions of modules, which may import from each other and from nothing else of ours.
@@ -40,16 +42,13 @@ class FixedModule:
 
     @cached_property
     def text(self) -> str:
-        """The text of the one module."""
-        rare = [
-            name
-            for module in self._modules
-            for name, value in vars(module).items()
-            if inspect.isfunction(value) and hasattr(value, "is_rare")
-        ]
-        rare += [name for module in self._modules for name in getattr(module, "RARELY_CALLED", ())]
-        texts = map(_read_source, self._modules)
-        return "\n\n".join([*texts, *([f"RARELY_CALLED = {(*sorted({*rare}),)}"] if rare else [])])
+        """The text of the one module; what any of them has in RARELY_CALLED is compiled apart."""
+        apart = {name for module in self._modules for name in getattr(module, APART, ())}
+        for module in self._modules:
+            functions = inspect.getmembers(module, inspect.isfunction)
+            apart |= {name for name, function in functions if hasattr(function, "is_rare")}
+        texts = [*map(_read_source, self._modules), f"{APART} = {tuple(sorted(apart))}\n"]
+        return "\n\n".join(texts)
 
     @cached_property
     def tiered(self) -> TieredModule:

@@ -5,11 +5,11 @@ from rtbot.relations.kernels.ordered_search import (
     COPIES,
     FIRST,
     HIGH,
-    MARK,
     NEXT,
     PENDING,
     ROW_CELLS,
     ROW_COUNT,
+    ROW_MARK,
     ROW_WIDTH,
     TOTAL,
     add_sum,
@@ -19,6 +19,13 @@ from rtbot.relations.kernels.ordered_search import (
 from rtbot.relations.kernels.ordered_tree import drop_row, has_order_room, put_row
 from rtbot.relations.kernels.weighing import EXCESS, MOST, OVERFLOW
 from rtbot.tables.hash_tables import DONE, HALF
+
+RARELY_CALLED = (
+    *("find_before", "sum_before", "find_at", "add_sum", "put_row", "drop_row", "split_node"),
+    *("touch_rows", "check_touched", "sort_touched", "apply_touched", "finish_touched"),
+    *("shrink_nodes", "merge_beside", "raise_first", "compare_cells"),
+)
+"""Compiled apart, each once, which takes less time."""
 
 
 def touch_rows(
@@ -40,8 +47,8 @@ def touch_rows(
             if not has_order_room(meta):
                 return at, count
             row = put_row(words, at * width, row, known, cells, nodes, meta, spec)
-        if cells[row * parts + MARK] == 0:
-            cells[row * parts + MARK] = 1
+        if cells[row * parts + ROW_MARK] == 0:
+            cells[row * parts + ROW_MARK] = 1
             touched[count] = row
             count += 1
         cells[row * parts + PENDING] += sign * (weights[at] & HALF)
@@ -60,7 +67,7 @@ def has_equal_words(words, first, others, second, width):
 def check_touched(touched, count, cells, meta):
     """Let PENDING be the net change of every touched row: DONE, or OVERFLOW or EXCESS.
 
-    MARK of a row to blame is -1 then. Rows with more copies in all than int64 are OVERFLOW.
+    ROW_MARK of a row to blame is -1 then. Rows with more copies in all than int64 are OVERFLOW.
     """
     parts = meta[ROW_CELLS]
     code = DONE
@@ -69,7 +76,7 @@ def check_touched(touched, count, cells, meta):
         first = touched[at] * parts
         wrong = net_pending(first, cells)
         if wrong != DONE:
-            cells[first + MARK] = -1
+            cells[first + ROW_MARK] = -1
             code = wrong if code == DONE or wrong == OVERFLOW else code
         elif cells[first + PENDING] < 0:
             total += cells[first + PENDING]
@@ -79,7 +86,7 @@ def check_touched(touched, count, cells, meta):
         first = touched[at] * parts
         if cells[first + PENDING] > 0:
             if cells[first + PENDING] > MOST - total:
-                cells[first + MARK] = -1
+                cells[first + ROW_MARK] = -1
                 return OVERFLOW
             total += cells[first + PENDING]
     return DONE
@@ -105,7 +112,7 @@ def sort_touched(touched, other, count, known, cells, meta, spec, labels):
         row = meta[FIRST]
         at = 0
         while row >= 0:
-            if cells[row * parts + MARK] != 0:
+            if cells[row * parts + ROW_MARK] != 0:
                 touched[at] = row
                 at += 1
             row = cells[row * parts + NEXT]
@@ -135,9 +142,16 @@ def sort_touched(touched, other, count, known, cells, meta, spec, labels):
 
 
 def apply_touched(touched, count, cells, nodes, meta):
-    """Give the touched rows their new copies; those without any go."""
-    for at in range(count):
-        apply_row(touched[at], cells, nodes, meta)
+    """Give the touched rows their new copies; those without any go.
+
+    Deletes come first, so that there are never more copies than an integer counts.
+    """
+    parts = meta[ROW_CELLS]
+    for sign in range(-1, 2, 2):
+        for at in range(count):
+            change = cells[touched[at] * parts + PENDING]
+            if change != 0 and (change > 0) == (sign > 0):
+                apply_row(touched[at], cells, nodes, meta)
     finish_touched(touched, count, cells, nodes, meta)
 
 
@@ -159,7 +173,7 @@ def finish_touched(touched, count, cells, nodes, meta):
         row = touched[at]
         cells[row * parts + PENDING] = 0
         cells[row * parts + HIGH] = 0
-        cells[row * parts + MARK] = 0
+        cells[row * parts + ROW_MARK] = 0
         if cells[row * parts + COPIES] == 0:
             drop_row(row, cells, nodes, meta)
 

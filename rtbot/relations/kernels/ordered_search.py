@@ -17,12 +17,12 @@ be walked: that before has the copies, the one after has the copies and the pend
 
 from rtbot.relations.kernels.weighing import MOST
 
-COPIES, PENDING, HIGH, MARK, LEAF, NEXT, PREVIOUS = 0, 1, 2, 3, 4, 5, 6
+COPIES, PENDING, HIGH, ROW_MARK, LEAF, NEXT, PRIOR = 0, 1, 2, 3, 4, 5, 6
 OWN = 7
 """Cells of a row; from OWN on they are the operator's."""
 
 ROOT, NODES_USED, NODE_FREE, NODE_LIMIT, ROWS_USED, ROW_FREE, ROW_LIMIT, ROW_COUNT = range(8)
-FIRST, LAST, TOTAL, LEVELS, AT_LEAF, AT_SLOT, REST = range(8, 15)
+FIRST, LAST, TOTAL, LEVELS, AT_LEAF, AT_SLOT, PLACE_LEFT = range(8, 15)
 ROW_WIDTH, ROW_CELLS, FAN, SUMS, BY_COLUMNS, SORT_COLUMNS, COLUMNS = range(15, 22)
 ORDER_META = 22
 """Words of the meta array of a store."""
@@ -179,7 +179,7 @@ def sum_before(row, number, cells, nodes, meta):
 def find_at(place, number, nodes, meta):
     """The row in which a sum exceeds `place`, 0 or more; -1 if it never does.
 
-    REST of `meta` is what the sum of the rows before it leaves of `place`.
+    PLACE_LEFT of `meta` is what the sum of the rows before it leaves of `place`.
     """
     fan = meta[FAN]
     size = NODE_HEAD + fan * (4 + meta[SUMS])
@@ -195,7 +195,7 @@ def find_at(place, number, nodes, meta):
         if slot == count:
             return -1
         if nodes[node * size + LEVEL] == 0:
-            meta[REST] = place
+            meta[PLACE_LEFT] = place
             return nodes[base + 3 * fan + slot]
         node = nodes[base + 2 * fan + slot]
 

@@ -17,7 +17,7 @@ from rtbot.relations.kernels.ordered_search import (
     NODE_LIMIT,
     NODES_USED,
     PARENT,
-    PREVIOUS,
+    PRIOR,
     ROOT,
     ROW_CELLS,
     ROW_COUNT,
@@ -78,7 +78,7 @@ def put_row(words, first, before, known, cells, nodes, meta, spec):
         cells[row * parts + cell] = 0
     after = find_after(before, cells, meta)
     cells[row * parts + NEXT] = after
-    cells[row * parts + PREVIOUS] = before
+    cells[row * parts + PRIOR] = before
     if before < 0:
         meta[FIRST] = row
     else:
@@ -86,7 +86,7 @@ def put_row(words, first, before, known, cells, nodes, meta, spec):
     if after < 0:
         meta[LAST] = row
     else:
-        cells[after * parts + PREVIOUS] = row
+        cells[after * parts + PRIOR] = row
     put_entry_of(row, known, cells, nodes, meta, spec)
     return row
 
@@ -243,7 +243,7 @@ def drop_row(row, cells, nodes, meta):
     parts = meta[ROW_CELLS]
     size = NODE_HEAD + meta[FAN] * (4 + meta[SUMS])
     leaf = cells[row * parts + LEAF]
-    before = cells[row * parts + PREVIOUS]
+    before = cells[row * parts + PRIOR]
     after = cells[row * parts + NEXT]
     if before < 0:
         meta[FIRST] = after
@@ -252,7 +252,7 @@ def drop_row(row, cells, nodes, meta):
     if after < 0:
         meta[LAST] = before
     else:
-        cells[after * parts + PREVIOUS] = before
+        cells[after * parts + PRIOR] = before
     cells[row * parts + NEXT] = meta[ROW_FREE]
     meta[ROW_FREE] = row
     meta[ROW_COUNT] -= 1

@@ -23,7 +23,7 @@ from rtbot.numeric.exact.weighted import (
     take_digits,
     total_integers,
     total_numbers,
-)
+)  # fmt: skip
 from rtbot.numeric.ieee import two_sum
 from rtbot.operator import noinline, step
 from rtbot.relations.kernels.ordered_search import (
@@ -34,13 +34,13 @@ from rtbot.relations.kernels.ordered_search import (
     NUMBER,
     OWN,
     PENDING,
-    PREVIOUS,
+    PRIOR,
     ROW_CELLS,
     ROW_WIDTH,
-)
+)  # fmt: skip
 from rtbot.relations.kernels.weighing import MOST
 
-POSITION, RANKED, DENSE, SHIFTED, COUNTED, SUMMED, AVERAGED = 0, 1, 2, 3, 4, 5, 6
+POSITION, RANKED, DENSE, SHIFTED, COUNT_OF, SUMMED, AVERAGED = 0, 1, 2, 3, 4, 5, 6
 LEAST_OF, GREATEST_OF, FIRST_OF, LAST_OF = 7, 8, 9, 10
 """Functions."""
 
@@ -56,15 +56,15 @@ ACCUMULATOR = 4
 WHOLE, PEERS, ROWS_TO, FREE_FRAME = 0, 1, 2, 3
 """Frames: the partition, up to the last peer, up to the row, and any other of copies."""
 
-PLAN_AT = 291
-FRAME, FRAME_START, FRAME_END, BACK, AHEAD, HAS_PLACES, HAS_PEERS, BY_COPY = range(291, 299)
-ITEMS, FIELDS, GIVEN_FIELDS, OUT_FIELDS, OUT_WIDTH, OUT_NULLS, GIVEN_NULLS = range(299, 306)
+FRAME, FRAME_START, FRAME_END, REACH_BACK, REACH_AHEAD, HAS_PLACES = range(291, 297)
+HAS_PEERS, BY_COPY = 297, 298
+ITEMS, FIELDS, GIVEN_FIELDS, OUT_FIELDS, RESULT_WIDTH, OUT_NULLS, GIVEN_NULLS = range(299, 306)
 BEFORE_PART, AFTER_PART, AT_OUT, OUT_LIMIT, BAD_ITEM, BAD_ROW, KEEPS = range(306, 313)
-AT_TRANSACTION, AT_ROW, AT_COUNT, AT_STAGE, VISITED, NEEDED = range(313, 319)
+AT_TRANSACTION, AT_ROW, AT_COUNT, AT_STAGE, VISITED, OUT_NEEDED = range(313, 319)
 PLACES, RANKS, LAST_ROWS, LAST_PEERS, FIRST_ROWS = 319, 321, 323, 325, 327
 VALUES_AT, SUMS_AT, BLOCKS_LEFT, ITEMS_AT = 329, 330, 331, 334
-"""Words of a plan: what the operator is, where the loop stands, then two for both states each, where
-results and sums are, the counters of the blocks. Scratch digits are before it, functions behind."""
+"""Words of a plan: what the operator is, where the loop stands, then two for both states each,
+where results and sums are, counters of blocks. Scratch digits are before it, functions behind."""
 
 UNBOUNDED = 0x4000000000000000
 BLOCK_WORDS = BLOCK_COUNTS + SUM_DIGITS
@@ -80,6 +80,15 @@ def find_value(item, state, plan):
 def find_sum(item, state, plan):
     """Where the accumulator of a function is; there is one more, and a free word behind that."""
     return plan[SUMS_AT] + (2 * item + state) * ACCUMULATOR
+
+
+@step
+def goes_on(item, plan):
+    """Whether what a function adds up goes on from row to row."""
+    function = plan[ITEMS_AT + item * ITEM + FUNCTION]
+    if function == DENSE:
+        return True
+    return (plan[FRAME] == PEERS or plan[FRAME] == ROWS_TO) and COUNT_OF <= function < FIRST_OF
 
 
 # ---- rows of a partition
@@ -106,9 +115,9 @@ def find_following(row, state, plan, cells, meta):
 @noinline
 def find_preceding(row, state, plan, cells, meta):
     """The row before a row in its partition that is there; -1 if there is none."""
-    row = cells[row * meta[ROW_CELLS] + PREVIOUS]
+    row = cells[row * meta[ROW_CELLS] + PRIOR]
     while row != plan[BEFORE_PART] and count_copies(row, state, cells, meta) == 0:
-        row = cells[row * meta[ROW_CELLS] + PREVIOUS]
+        row = cells[row * meta[ROW_CELLS] + PRIOR]
     return -1 if row == plan[BEFORE_PART] else row
 
 
@@ -187,9 +196,10 @@ def accumulate(item, base, row, copies, known, meta, labels, plan, floats):
     elif function == LEAST_OF:
         if count == 0 or comes_before(known[word], plan[base + 1], kind, labels):
             plan[base + 1] = known[word]
-    elif function == GREATEST_OF:
-        if count == 0 or comes_before(plan[base + 1], known[word], kind, labels):
-            plan[base + 1] = known[word]
+    elif function == GREATEST_OF and (
+        count == 0 or comes_before(plan[base + 1], known[word], kind, labels)
+    ):
+        plan[base + 1] = known[word]
 
 
 @step
@@ -248,16 +258,9 @@ def load_sum(item, base, row, state, known, cells, meta, labels, plan, floats):
     while known_at != row:
         known_at = find_following(known_at, state, plan, cells, meta)
         accumulate(
-            item,
-            base,
-            known_at,
-            count_copies(known_at, state, cells, meta),
-            known,
-            meta,
-            labels,
-            plan,
-            floats,
-        )
+            item, base, known_at, count_copies(known_at, state, cells, meta), known, meta, labels,
+            plan, floats,
+        )  # fmt: skip
 
 
 @noinline
@@ -276,14 +279,14 @@ def equals_sum(item, one, other, plan, floats):
 
 
 @noinline
-def settle_sum(item, base, state, row, plan, floats):
+def settle_result(item, base, state, row, plan, floats):
     """Write the result that an accumulator is; note `row` if it is beyond int64."""
     function = plan[ITEMS_AT + item * ITEM + FUNCTION]
     at = find_value(item, state, plan)
     count = plan[base]
-    plan[at] = count if function == COUNTED else 0
-    plan[at + plan[ITEMS]] = 1 if count == 0 and function != COUNTED else 0
-    if function == COUNTED or count == 0:
+    plan[at] = count if function == COUNT_OF else 0
+    plan[at + plan[ITEMS]] = 1 if count == 0 and function != COUNT_OF else 0
+    if function == COUNT_OF or count == 0:
         return
     free = find_sum(plan[ITEMS], 1, plan)
     if function == LEAST_OF or function == GREATEST_OF:
@@ -334,42 +337,53 @@ def read_shifted(item, state, row, copy, known, cells, meta, plan):
 
 
 @noinline
+def find_frame(state, row, copy, plan, cells, meta):
+    """The first copy of the frame of a copy, and how many there are at most: (row, copy, count)."""
+    start, end = plan[FRAME_START], plan[FRAME_END]
+    if start <= 0:
+        row, copy, moved = move_back(row, copy, -start, state, plan, cells, meta)
+        return row, copy, UNBOUNDED if end == UNBOUNDED else moved + end + 1
+    row, copy, moved = move_on(row, copy, start, state, plan, cells, meta)
+    if moved < start:
+        return row, copy, 0
+    return row, copy, UNBOUNDED if end == UNBOUNDED else end - start + 1
+
+
+@noinline
 def read_frame(state, row, copy, known, cells, meta, labels, plan, floats):
     """Let the results of all aggregates be those of the frame of a copy, which is gone through."""
-    start, end = (plan[FRAME_START], plan[FRAME_END])
-    low, low_copy, moved, rest = (row, copy, 0, UNBOUNDED)
-    if start <= 0:
-        low, low_copy, moved = move_back(row, copy, -start, state, plan, cells, meta)
-        if end != UNBOUNDED:
-            rest = moved + end + 1
-    else:
-        low, low_copy, moved = move_on(row, copy, start, state, plan, cells, meta)
-        if end != UNBOUNDED:
-            rest = end - start + 1
-        if moved < start:
-            rest = 0
+    first, skipped, count = find_frame(state, row, copy, plan, cells, meta)
     free = find_sum(plan[ITEMS], 0, plan)
     for item in range(plan[ITEMS]):
         function = plan[ITEMS_AT + item * ITEM + FUNCTION]
-        if function < COUNTED:
+        if function < COUNT_OF:
             continue
-        clear_sum(free, plan)
-        at, left, last = (low, rest, -1)
-        skipped = low_copy
-        while at >= 0 and left > 0:
-            copies = min(left, count_copies(at, state, cells, meta) - skipped)
-            if function < FIRST_OF:
-                accumulate(item, free, at, copies, known, meta, labels, plan, floats)
-            last = at
-            left -= copies
-            skipped = 0
-            if function == FIRST_OF:
-                break
-            at = find_following(at, state, plan, cells, meta)
+        last = add_frame(
+            item, free, first, skipped, 1 if function == FIRST_OF else count, state, known, cells,
+            meta, labels, plan, floats,
+        )  # fmt: skip
         if function < FIRST_OF:
-            settle_sum(item, free, state, row, plan, floats)
-        elif last >= 0:
+            settle_result(item, free, state, row, plan, floats)
+        elif count > 0:
             read_argument(item, state, last, known, meta, plan)
         else:
             plan[find_value(item, state, plan)] = 0
             plan[find_value(item, state, plan) + plan[ITEMS]] = 1
+
+
+@noinline
+def add_frame(
+    item, base, row, skipped, left, state, known, cells, meta, labels, plan, floats
+):  # fmt: skip
+    """Add up so many copies from a row on, whose first ones are skipped: the last row of them."""
+    clear_sum(base, plan)
+    last = row
+    while row >= 0 and left > 0:
+        copies = min(left, count_copies(row, state, cells, meta) - skipped)
+        if plan[ITEMS_AT + item * ITEM + FUNCTION] < FIRST_OF:
+            accumulate(item, base, row, copies, known, meta, labels, plan, floats)
+        last = row
+        left -= copies
+        skipped = 0
+        row = find_following(row, state, plan, cells, meta)
+    return last
