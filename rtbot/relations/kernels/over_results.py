@@ -16,7 +16,6 @@ from rtbot.relations.kernels.ordered_search import (
     find_before,
 )  # fmt: skip
 from rtbot.relations.kernels.window_values import (
-    ACCUMULATOR,
     AFTER_PART,
     AT_OUT,
     BY_COPY,
@@ -143,9 +142,10 @@ def add_partition(touched, begin, end, known, cells, meta, labels, plan, floats)
     before = find_preceding(row, 1, plan, cells, meta)
     for item in range(plan[ITEMS]):
         if COUNT_OF <= plan[ITEMS_AT + item * ITEM + FUNCTION] < FIRST_OF:
-            base = find_sum(item, 0, plan)
-            load_sum(item, base, plan[LAST_PEERS], 0, known, cells, meta, labels, plan, floats)
-            load_sum(item, base + ACCUMULATOR, before, 1, known, cells, meta, labels, plan, floats)
+            for state in range(2):
+                base = find_sum(item, state, plan)
+                last = before if state == 1 else plan[LAST_PEERS]
+                load_sum(item, base, last, state, known, cells, meta, labels, plan, floats)
     at, going = begin, True
     while row != plan[AFTER_PART] and going:
         if at < end and row == touched[at]:
@@ -194,10 +194,9 @@ def pass_row(row, emits, known, cells, meta, spec, labels, plan, floats, out, ou
     before = count_copies(row, 0, cells, meta)
     after = count_copies(row, 1, cells, meta)
     if plan[HAS_PEERS] != 0:
-        if before > 0:
-            enter_row(row, 0, known, meta, spec, labels, plan)
-        if after > 0:
-            enter_row(row, 1, known, meta, spec, labels, plan)
+        for state in range(2):
+            if (after if state == 1 else before) > 0:
+                enter_row(row, state, known, meta, spec, labels, plan)
     if emits:
         emit_row(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights)
     elif plan[FRAME] == ROWS_TO:
@@ -217,14 +216,12 @@ def pass_row(row, emits, known, cells, meta, spec, labels, plan, floats, out, ou
 @noinline
 def emit_row(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights):
     """Emit what differs in a row between the states, copy by copy if copies differ."""
-    if plan[BY_COPY] == 0:
-        emit_copies(
-            row, 0, before, after, known, cells, meta, labels, plan, floats, out, out_weights
-        )
-        return
-    for copy in range(max(before, after)):
-        old = 1 if copy < before else 0
-        new = 1 if copy < after else 0
+    copies = 1 if plan[BY_COPY] == 0 else max(before, after)
+    for copy in range(copies):
+        old, new = before, after
+        if plan[BY_COPY] != 0:
+            old = 1 if copy < before else 0
+            new = 1 if copy < after else 0
         if plan[FRAME] == ROWS_TO:
             add_copies_to(row, old, new, known, meta, labels, plan, floats)
         emit_copies(row, copy, old, new, known, cells, meta, labels, plan, floats, out, out_weights)
@@ -258,12 +255,11 @@ def add_copies_to(row, before, after, known, meta, labels, plan, floats):
 @noinline
 def emit_copies(
     row, copy, before, after, known, cells, meta, labels, plan, floats, out, out_weights
-):
+):  # fmt: skip
     """Emit so many copies of a row, with the results of one, before and after the transaction."""
-    if before > 0:
-        compute_results(row, copy, 0, known, cells, meta, labels, plan, floats)
-    if after > 0:
-        compute_results(row, copy, 1, known, cells, meta, labels, plan, floats)
+    for state in range(2):
+        if (after if state == 1 else before) > 0:
+            compute_results(row, copy, state, known, cells, meta, labels, plan, floats)
     if before > 0 and after > 0:
         equal = True
         for item in range(plan[ITEMS]):
@@ -271,10 +267,10 @@ def emit_copies(
         if equal:
             after -= before
             before = 0
-    if before != 0:
-        write_result(row, 0, -before, known, meta, plan, out, out_weights)
-    if after != 0:
-        write_result(row, 1, after, known, meta, plan, out, out_weights)
+    for state in range(2):
+        weight = after if state == 1 else -before
+        if weight != 0:
+            write_result(row, state, weight, known, meta, plan, out, out_weights)
 
 
 @noinline

@@ -4,6 +4,9 @@ Both states of the rows are in the store (see rtbot/relations/ordered_store.py).
 that is touched the loop begins so many copies before a touched row as functions look ahead, and
 goes on as far as they look back, and until what goes on from row to row is the same in both states.
 Of every row it passes, it computes the results in both, and emits those that differ.
+
+numba compiles a function again for an argument that is a constant: states come from loops, and
+some zeros are computed.
 """
 
 from rtbot.operator import noinline, step
@@ -114,7 +117,7 @@ def take_over(
             if plan[AT_OUT] + needed > plan[OUT_LIMIT]:
                 plan[OUT_NEEDED] = needed
                 return OUTPUT_FULL
-        begin = 0
+        begin = 0 * count
         while begin < count and (emits or plan[KEEPS] != 0):
             end = find_partition(
                 touched, begin, count, known, cells, nodes, meta, spec, labels, plan
@@ -168,8 +171,8 @@ def bound_output(touched, count, known, cells, nodes, meta, spec, labels, plan):
         needed += 2 * cells[first + COPIES] + abs(cells[first + PENDING])
         if local:
             needed += 2 * (plan[REACH_BACK] + plan[REACH_AHEAD] + 1)
-    begin = 0
-    while begin < count and (not local):
+    begin = 0 * count
+    while begin < count and not local:
         end = find_partition(touched, begin, count, known, cells, nodes, meta, spec, labels, plan)
         head = find_after(plan[BEFORE_PART], cells, meta)
         begin = end
@@ -282,10 +285,11 @@ def begin_range(row, known, cells, nodes, meta, spec, labels, plan, floats):
     for item in range(plan[ITEMS]):
         if goes_on(item, plan):
             base = find_sum(item, 0, plan)
-            load_sum(
-                item, base + ACCUMULATOR, plan[LAST_ROWS + 1], 1, known, cells, meta, labels, plan,
-                floats,
-            )  # fmt: skip
+            for state in range(1, 2):
+                last = plan[LAST_ROWS + state]
+                load_sum(
+                    item, base + ACCUMULATOR, last, state, known, cells, meta, labels, plan, floats
+                )
             copy_sum(item, base + ACCUMULATOR, base, plan)
 
 
