@@ -48,7 +48,7 @@ JOINS = {
     "AsOfJoin": "type: AsOfJoin, on: [sym], match: [t]",
     "AsOfJoin, left": "type: AsOfJoin, on: [sym], match: [t], how: left",
     "IntervalJoin": "type: IntervalJoin, on: [sym], match: [t], lower: -10, upper: 0",
-    "JoinRows": "type: JoinRows, on: {{sym: sym, t: t}}",
+    "JoinRows": "type: JoinRows, on: {sym: sym, t: t}",
 }
 SYMBOLS = 1_000
 
@@ -149,9 +149,7 @@ def join_rows(report: Report, rows: int) -> None:
         case = f"{name} of {rows:,} trades and {rows:,} quotes"
         if not report.wants(case):
             continue
-        region = make_region(
-            JOIN.format(parameters=parameters.replace("{{", "{").replace("}}", "}"))
-        )
+        region = make_region(JOIN.format(parameters=parameters))
         trades = make_times(0, rows)
         quotes = np.stack([trades[:, 1], trades[:, 2], trades[:, 0]], 1)
         one, nothing = (
