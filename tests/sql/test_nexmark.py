@@ -9,7 +9,7 @@ from benchmarks.nexmark.streams import Stream
 
 STREAM = Stream(700, transaction=35, corrections=0.2, rate=20)
 """Windows of 10 s have 200 events."""
-LATER = ("q6",)
+LATER = ()
 
 
 @pytest.mark.parametrize("name", [name for name in QUERIES if name not in LATER])
