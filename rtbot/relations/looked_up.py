@@ -290,7 +290,11 @@ class LookedUpOperator:
         }
         return {}, arrays
 
-    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:  # noqa: ARG002
+    def restore(
+        self,
+        values: Mapping[str, Any],  # noqa: ARG002
+        arrays: Mapping[str, np.ndarray],
+    ) -> None:
         """Restore what `save` returned; raise ValueError if it does not fit."""
         self._clear()
         left, right = self.schemas

@@ -54,10 +54,9 @@ def expire_rows(
             if (cursor[LAST_ENTRY] + 1) * ENTRY > len(entries):
                 return ROOM_ENTRIES
             add_entry(
-                words, row * width, width, places, bits, table, known, cells, meta, entries, cursor
-            )
-            entries[(cursor[LAST_ENTRY] - 1) * ENTRY + CAME] = time
-            entries[(cursor[LAST_ENTRY] - 1) * ENTRY + LEFT_COPIES] = weights[row]
+                words, row * width, time, weights[row],
+                width, places, bits, table, known, cells, meta, entries, cursor,
+            )  # fmt: skip
             change = weights[row]
         else:
             change = -take_oldest(
@@ -71,11 +70,7 @@ def expire_rows(
         else:
             cursor[GONE] += 1
         cursor[READ_ROW] = row + 1
-    while (
-        cursor[FIRST_ENTRY] < cursor[LAST_ENTRY]
-        and entries[cursor[FIRST_ENTRY] * ENTRY + LEFT_COPIES] == 0
-    ):
-        cursor[FIRST_ENTRY] += 1
+    skip_empty(entries, cursor)
     return DONE
 
 
@@ -103,6 +98,14 @@ def expire_until(
     return DONE
 
 
+def skip_empty(entries, cursor):
+    """Go on to the first entry that has copies."""
+    while cursor[FIRST_ENTRY] < cursor[LAST_ENTRY]:
+        if entries[cursor[FIRST_ENTRY] * ENTRY + LEFT_COPIES] > 0:
+            break
+        cursor[FIRST_ENTRY] += 1
+
+
 def emit_expiry(time, words, first, weight, width, cursor, out_times, out_words, out_weights):
     """Emit a change of the row at `first`."""
     out = cursor[EMITTED]
@@ -112,8 +115,10 @@ def emit_expiry(time, words, first, weight, width, cursor, out_times, out_words,
     cursor[EMITTED] = out + 1
 
 
-def add_entry(words, first, width, places, bits, table, known, cells, meta, entries, cursor):
-    """Add an entry for the row at `first`; there must be room."""
+def add_entry(
+    words, first, time, copies, width, places, bits, table, known, cells, meta, entries, cursor
+):
+    """Add an entry of the row at `first` with its time and copies; there must be room."""
     tag = hash_key(words, first, places, bits)
     place = find_entry(table, tag, words, first, known, width, places, bits)
     made = cursor[LAST_ENTRY]
@@ -126,6 +131,8 @@ def add_entry(words, first, width, places, bits, table, known, cells, meta, entr
         entries[cells[2 * row + 1] * ENTRY + NEXT_COPIES] = made
     cells[2 * row + 1] = made
     entries[made * ENTRY] = row
+    entries[made * ENTRY + CAME] = time
+    entries[made * ENTRY + LEFT_COPIES] = copies
     entries[made * ENTRY + NEXT_COPIES] = -1
     cursor[LAST_ENTRY] = made + 1
 
