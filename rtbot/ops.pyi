@@ -92,6 +92,40 @@ def Addition(*i: Stream, **about: Unpack[About]) -> Stream:
         o1: i1 + i2 + ...
     """
 
+def AsOfJoin(
+    left: Stream,
+    right: Stream,
+    *,
+    on: Any | ParameterRef | None = None,
+    match: Any | ParameterRef,
+    direction: Literal["backward", "forward"] | ParameterRef = "backward",
+    strict: bool | ParameterRef = False,
+    how: Literal["inner", "left"] | ParameterRef = "inner",
+    tolerance: Any | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """Left rows, each with the right row of equal keys that is the last at or before it.
+
+    It is the one with the greatest `match` field not above the left row's; of several, the last
+    one in the order of all fields. `forward` takes the first at or after it. A right row that comes
+    late changes the left rows that it is nearer to. A null in `on` or `match` matches nothing.
+
+    In:
+        left: left rows
+        right: right rows
+
+    Parameters:
+        on: fields that are equal: names, or {left: right}
+        match: the field that orders, such as a time: [name] or {left: right}
+        direction: the last right row at or before, or the first at or after
+        strict: before or after, not at the same
+        how: left rows without a partner: not at all, or with nulls
+        tolerance: how far apart the two may be at most
+
+    Out:
+        o1: the fields of the left row, then those of the right one
+    """
+
 def BooleanToNumber(i1: Stream, **about: Unpack[About]) -> Stream:
     """1 for true, 0 for false.
 
@@ -520,6 +554,29 @@ def Exp(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: e ** i1
     """
 
+def Expire(
+    i1: Stream,
+    *,
+    ttl: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """Rows for as long as `ttl`: what came at t is deleted at t + ttl.
+
+    Time goes by with the changes of the input: what expires up to the last of them is deleted, each
+    row at its own time, and nothing more at the end. A delete before that takes the oldest copy of
+    the row; one of a row that has expired does nothing, and is counted. Changes that are netted to
+    nothing are none: a put of the row that is there does not renew it.
+
+    In:
+        i1: rows
+
+    Parameters:
+        ttl: how long a row is there: an integer, or a duration such as 5s
+
+    Out:
+        o1: the rows that have not expired
+    """
+
 def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
     """The greatest whole number that is not above the value; the kind stays.
 
@@ -559,7 +616,7 @@ def GroupBy(
 
     Parameters:
         by: the fields that make a group; none: all rows are one group
-        compute: {name: aggregate}: count(), count(x), sum, avg, min, max, stddev
+        compute: {name: aggregate}: count(), count(x), sum, avg, min, max, stddev, quantile(x, 0.9)
 
     Out:
         o1: a row for every group: the fields of `by`, then what is computed
@@ -586,6 +643,37 @@ def Intersect(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[Abou
 
     Out:
         o1: the rows of the result
+    """
+
+def IntervalJoin(
+    left: Stream,
+    right: Stream,
+    *,
+    on: Any | ParameterRef | None = None,
+    match: Any | ParameterRef,
+    lower: Any | ParameterRef,
+    upper: Any | ParameterRef,
+    how: Literal["inner", "left"] | ParameterRef = "inner",
+    **about: Unpack[About],
+) -> Stream:
+    """Pairs with equal keys whose `match` fields are within an interval of each other.
+
+    The right field is between the left one + `lower` and the left one + `upper`, both included. A
+    null in `on` or `match` matches nothing.
+
+    In:
+        left: left rows
+        right: right rows
+
+    Parameters:
+        on: fields that are equal: names, or {left: right}
+        match: the field that orders, such as a time: [name] or {left: right}
+        lower: the least distance from the left to the right field, such as -5
+        upper: the greatest distance from the left to the right field, such as 0
+        how: left rows without a partner: not at all, or with nulls
+
+    Out:
+        o1: the fields of the left row, then those of the right one
     """
 
 def Join(
@@ -810,6 +898,32 @@ def LogicalXor(*i: Stream, **about: Unpack[About]) -> Stream:
         o1: whether the number of true ports is odd
     """
 
+def LookupJoin(
+    left: Stream,
+    right: Stream,
+    *,
+    on: Any | ParameterRef,
+    how: Literal["inner", "left"] | ParameterRef = "inner",
+    **about: Unpack[About],
+) -> Stream:
+    """Left rows, each with the right rows of equal keys that are there when it comes.
+
+    Right changes of the same transaction come first. Later ones do not change what a left row has
+    been given, which is what goes when the left row goes; of several copies the newest goes first.
+    A null in `on` matches nothing.
+
+    In:
+        left: left rows
+        right: right rows, as a table that is looked up
+
+    Parameters:
+        on: fields that are equal: names, or {left: right}
+        how: left rows without a partner: not at all, or with nulls
+
+    Out:
+        o1: the fields of the left row, then those of the right one
+    """
+
 def MaxTracker(i1: Stream, **about: Unpack[About]) -> Stream:
     """The largest value so far; NaN is passed over, and gives -infinity where it comes first.
 
@@ -955,6 +1069,35 @@ def NotIn(
 
     Out:
         o1: the left rows that are not in
+    """
+
+def OverRows(
+    i1: Stream,
+    *,
+    by: Any | ParameterRef | None = None,
+    order: Any | ParameterRef | None = None,
+    frame: Any | ParameterRef | None = None,
+    compute: Any | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """Every row with what window functions compute of the rows around it.
+
+    `by` divides the rows into partitions, each is sorted by `order`, rows equal in it by all their
+    fields. number, rank, dense_rank, lag and lead go by this order; sum, count, avg, min, max,
+    first and last see the rows of the frame: without `order` the partition, else all up to those
+    that are equal to the row in `order`.
+
+    In:
+        i1: rows
+
+    Parameters:
+        by: a partition are the rows with equal values in these fields
+        order: fields to sort by: name, or -name for descending
+        frame: rows that sums see: range, rows, all, or rows between 2 preceding and current row
+        compute: {name: function}: number(), rank(), dense_rank(), lag(x, 1, 0), sum(x), ...
+
+    Out:
+        o1: all rows, each with what is computed of it
     """
 
 def PeakDetector(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
@@ -1245,6 +1388,37 @@ def ToSeries(i1: Stream, *, field: Any | ParameterRef, **about: Unpack[About]) -
 
     Out:
         o1: the values of the field
+    """
+
+def TopRows(
+    i1: Stream,
+    *,
+    by: Any | ParameterRef | None = None,
+    order: Any | ParameterRef,
+    k: int | ParameterRef,
+    offset: int | ParameterRef = 0,
+    ties: bool | ParameterRef = False,
+    number: Any | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """The first `k` rows in an order, of all rows or of those with equal values in `by`.
+
+    Rows that are equal in `order` follow each other by their fields, one after another, so that
+    the order is always the same. Nulls come last, equal rows count each.
+
+    In:
+        i1: rows
+
+    Parameters:
+        by: k rows of every group with equal values in these fields
+        order: fields to sort by: name, or -name for descending
+        k: how many rows come out at most
+        offset: so many rows are left out
+        ties: also the rows that are equal in `order` to the last one
+        number: a new last field: the position; with `ties` the rank
+
+    Out:
+        o1: the first rows
     """
 
 def Union(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:

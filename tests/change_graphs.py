@@ -9,11 +9,13 @@ import math
 import random
 import traceback
 from collections import Counter
+from types import SimpleNamespace
 
 import rtbot
 from rtbot.compare.schedules import Row, ScheduleMix, insert_some_dumps, schedule, schedule_whole
 from rtbot.tables.change_values import list_changes
 from tests.harness import Mismatch
+from tests.oracles.ordered import as_of_join, top_rows
 
 NAN = float("nan")
 """The only one, so that rows with it are equal."""
@@ -24,7 +26,18 @@ SHARE = 10
 """A case for every so many graphs of series."""
 PREFIX = "changes"
 """Begins the numbers of these cases."""
-KINDS = ("Where", "Select", "Union", "Intersect", "Except", "Distinct", "GroupBy")
+KINDS = (
+    "Where",
+    "Select",
+    "Union",
+    "Intersect",
+    "Except",
+    "Distinct",
+    "GroupBy",
+    "TopRows",
+    "AsOfJoin",
+    "Expire",
+)
 FLOORS = {
     **{f"change operator {kind}": 0.1 for kind in (*KINDS, "ToChanges", "ToSeries")},
     "changes beside series": 0.3,
@@ -54,6 +67,7 @@ SETS = {
     ("Except", False): lambda first, *n: int(first > 0 and not any(n)),
     ("Except", True): lambda first, *n: max(first - sum(n), 0),
 }
+TTL = 3
 STYLES = ("random", "ones", "starved", "blocks", "eager")
 
 
@@ -77,8 +91,14 @@ class ChangeCase:
             self._add_input(f"in{number}")
         if rng.random() < 0.4:
             self._add_series()
+        self.expires = 0
+        if random.Random(f"expire/{name}").random() < 0.35:
+            self._expire()
         for _ in range(rng.randint(1, 6)):
-            rng.choice((self._filter, self._combine, self._combine, self._reduce, self._group))()
+            add = (self._filter, self._combine, self._combine, self._reduce, self._group)
+            rng.choice((*add, self._rank, self._match))()
+        if random.Random(f"expire again/{name}").random() < 0.2:
+            self._expire()
         self.outputs = rng.sample(list(self.bags), min(len(self.bags), rng.randint(1, 3)))
         self.lines = []
         if rng.random() < 0.4:
@@ -170,6 +190,37 @@ class ChangeCase:
 
         self._add({"type": "Select", "in": source, "fields": fields}, compute)
 
+    def _expire(self):
+        self.expires += 1
+        source = self._take()
+        bag = self.bags[source]
+        spec = {"type": "Expire", "in": source, "ttl": TTL}
+        self._add(spec, lambda there: self._expire_rows(bag, there["until"]))
+
+    def _expire_rows(self, bag, until):
+        """What is there of a stream: its changes up to the last one decide what has expired."""
+        changes, before = [], Counter()
+        for time in self.list_times():
+            after = +bag(self.list_bags(time))
+            if after != before:
+                changes.append((time, after, before))
+            before = after
+        there = {}
+        for time, after, before in changes:
+            if time > until:
+                break
+            for row in {*after, *before}:
+                change = after[row] - before[row]
+                own = [came for came in there.get(row, ()) if came + TTL > time]
+                there[row] = own + [time] * change if change > 0 else own[-change:]
+        now = min([until, *(time for time, _, _ in changes[-1:])])
+        return Counter({row: sum(came + TTL > now for came in own) for row, own in there.items()})
+
+    def list_times(self):
+        """The times at which anything may change."""
+        steps = range(self.expires + 1)
+        return sorted({row.time + TTL * step for row in self.rows for step in steps})
+
     def _group(self):
         """Groups by one field, with sums in the others: as rows of the same fields."""
         source = self._take()
@@ -193,6 +244,51 @@ class ChangeCase:
             )
 
         fields = {"a": "n * 10 + coalesce(low, 0)", "b": "b", "c": "sum"}
+        self._add({"type": "Select", "in": name, "fields": fields}, compute)
+
+    def _rank(self):
+        """The first rows in an order."""
+        rng, source = self.rng, self._take()
+        bag = self.bags[source]
+        ties = rng.random() < 0.3
+        values = {
+            "by": rng.sample(list(FIELDS), rng.choice([0, 0, 1])),
+            "order": [(n, rng.random() < 0.5) for n in rng.sample(list(FIELDS), rng.randint(0, 2))],
+            "k": rng.choice([1, 2, 5]),
+            "offset": 0 if ties else rng.choice([0, 0, 3]),
+            "ties": ties,
+        }
+        order = ["-" * down + name for name, down in values["order"]]
+        node = SimpleNamespace(values=values | {"number": None})
+        self._add(
+            {"type": "TopRows", "in": source} | values | {"order": order},
+            lambda there: top_rows(node, [+bag(there)], [list(FIELDS)]),
+        )
+
+    def _match(self):
+        """Rows with the third field of the row that is nearest in the first one."""
+        rng, sources = self.rng, [self._take(), self._take()]
+        bags = [self.bags[source] for source in sources]
+        values = {
+            "on": rng.choice([[], ["b"]]),
+            "match": ["a"],
+            "direction": rng.choice(["backward", "forward"]),
+            "strict": rng.random() < 0.3,
+            "how": rng.choice(["inner", "left"]),
+        }
+        pairs = {name: [(one, one) for one in values[name]] for name in ("on", "match")}
+        node = SimpleNamespace(values=values | pairs | {"tolerance": None})
+        name = f"m{len(self.operators)}"
+        self.operators[name] = {"type": "AsOfJoin", "in": sources} | values
+
+        def compute(there):
+            found = Counter()
+            given = [+bag(there) for bag in bags]
+            for row, count in as_of_join(node, given, [list(FIELDS)] * 2).items():
+                found[row[0], row[1], row[5]] += count
+            return found
+
+        fields = {"a": "a", "b": "b", "c": "c_2"}
         self._add({"type": "Select", "in": name, "fields": fields}, compute)
 
     # ---- the data
@@ -250,7 +346,7 @@ class ChangeCase:
                 else:
                     for weight, row in own:
                         found[name][row] += weight
-        return found
+        return found | {"until": until}
 
 
 def sum_up(rows):
@@ -368,7 +464,7 @@ def check_contents(case, released):
     """At every time every output holds what is computed anew."""
     there = {name: Counter() for name in case.outputs}
     rest = {name: list(released[name]) for name in case.outputs}
-    for time in sorted({row.time for row in case.rows}):
+    for time in case.list_times():
         given = case.list_bags(time)
         for name, bag in there.items():
             while rest[name] and rest[name][0][0] <= time:

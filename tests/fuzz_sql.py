@@ -2,7 +2,8 @@
 
 Each is refused with problems that have places, or has the rows of DuckDB; it never fails otherwise,
 and takes no longer than LIMIT. What is taken although DuckDB cannot parse it is printed: a part of
-it may have been left out.
+it may have been left out. With --ordered they are queries in an order, whose rows are not compared:
+what sorts them may be spoilt.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from rtbot.core.errors import GraphError
 from rtbot.sql import lower_query
 from tests.oracles.queries import clean, evaluate
 from tests.oracles.row_expressions import NoValueError
+from tests.sql_orders import OrderedMaker
 from tests.sql_queries import COLUMNS, TABLES, QueryMaker
 from tests.sql_random import ask_duckdb, fill, make_rows, same
 
@@ -37,7 +39,9 @@ WORDS = [
     "'a'", "NULL", "TRUE", "CAST", "BIGINT", "EXISTS", "FILTER", "ROLLUP", "QUALIFY", "@",
     "$1", "?", "#", "\\", "--", "/*", "é", "LEFT", "RIGHT", "FULL", "SEMI", "NATURAL", "CROSS",
     "INTERSECT", "ANY", "INTERVAL", "FROM t", "t.i", "u.j", "LATERAL", "RECURSIVE",
-    "DISTINCT ON", "ARRAY", "EXCLUDE", "a", "z1",
+    "DISTINCT ON", "ARRAY", "EXCLUDE", "a", "z1", "PARTITION BY", "ROWS", "RANGE", "PRECEDING",
+    "UNBOUNDED", "OFFSET 1", "FETCH FIRST 2 ROWS ONLY", "WITH TIES", "WINDOW", "IGNORE NULLS",
+    "DESC", "NULLS FIRST", "WITHIN GROUP", "EXCLUDE TIES", "ASOF", "lag", "PERCENT", "OVER w",
 ]
 # fmt: on
 
@@ -55,6 +59,14 @@ CLASSES = [
     [f"k{n}" for n in range(1, 4)],
     ["t", "u", "a", "b", "q", "z1", "w"],
     ["1", "2", "0.5e0", "NULL", "'a'", "TRUE"],
+    ["row_number", "rank", "dense_rank", "lag", "first_value", "last_value", "sum", "ntile"],
+    ["ROWS", "RANGE", "GROUPS"],
+    ["PRECEDING", "FOLLOWING"],
+    ["ASOF JOIN", "ASOF LEFT JOIN", "JOIN", "ASOF RIGHT JOIN"],
+    ["DESC", "NULLS FIRST", "NULLS LAST", "ASC"],
+    ["LIMIT", "OFFSET", "FETCH FIRST"],
+    ["median", "first", "last", "string_agg", "arg_min", "quantile_cont", "max"],
+    ["WHERE", "QUALIFY", "HAVING"],
 ]
 """Words in the place of each other, where a query often stays right."""
 
@@ -97,7 +109,7 @@ def mutate(rng, text):
     return text
 
 
-def check_query(text, connection, bags):
+def check_query(text, connection, bags, *, ordered):
     """What came of a query, and what is wrong about that or remarkable."""
     signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT)
     try:
@@ -124,6 +136,8 @@ def check_query(text, connection, bags):
         return "fault", str(error)
     if same(query.schema, map(show_zero, ours.elements()), map(show_zero, theirs)):
         return "equal", ""
+    if ordered:
+        return "other rows", ""
     return ("other IN (EXISTS ...)" if QUIRK.search(text) else "DIFFERENT"), ""
 
 
@@ -136,7 +150,7 @@ def stop(*_):
     raise TimeoutError("too slow")
 
 
-def run(count, seed, report=None):
+def run(count, seed, report=None, *, ordered=False):
     """Check so many queries; return how often each outcome was, and what is wrong."""
     signal.signal(signal.SIGVTALRM, stop)
     connection = duckdb.connect()
@@ -147,8 +161,9 @@ def run(count, seed, report=None):
     outcomes, wrong = Counter(), []
     for number in range(count):
         rng = random.Random(f"{seed}/{number}")
-        text = mutate(rng, QueryMaker(rng, nasty=False).query())
-        outcome, detail = check_query(text, connection, bags)
+        maker = (OrderedMaker if ordered else QueryMaker)(rng, nasty=False)
+        text = mutate(rng, maker.query())
+        outcome, detail = check_query(text, connection, bags, ordered=ordered)
         outcomes[outcome] += 1
         if outcome.isupper():
             wrong.append((outcome, f"{seed}/{number}", text, detail))
@@ -161,9 +176,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--ordered", action="store_true", help="queries in an order")
     options = parser.parse_args()
     outcomes, wrong = run(
-        options.count, options.seed, lambda *parts: print(*parts, sep="\n    ", flush=True)
+        *(options.count, options.seed),
+        lambda *parts: print(*parts, sep="\n    ", flush=True),
+        ordered=options.ordered,
     )
     print(*(f"{count} {name}" for name, count in outcomes.most_common()), sep=", ")
     sys.exit(bool(wrong))

@@ -46,8 +46,10 @@ INPUTS = 3
 class JoinCase:
     """A graph of joins with random transactions, some of them bad, and what is right."""
 
+    kind = "join"
+
     def __init__(self, number, transactions=10):
-        self.rng = random.Random(f"join/{number}")
+        self.rng = random.Random(f"{self.kind}/{number}")
         self.names = [f"s{k}" for k in range(self.rng.choice([1, 2, 2, 3]))]
         self.fields = {name: self.draw_fields() for name in self.names}
         self.unique = {name: self.draw_unique(name) for name in self.names}
@@ -172,13 +174,15 @@ class JoinCase:
         schemas = dict(zip(self.names, self.schemas, strict=True))
         for node in self.checked.nodes.values():
             sides = [ref.id for ref in node.inputs.values()]
-            compute = not_in if node.operator.__name__ == "NotIn" else join_bags
-            rows = compute(node, [found[s] for s in sides], [schemas[s] for s in sides])
+            rows = self.compute_join(node, [found[s] for s in sides], [schemas[s] for s in sides])
             if any(weight > MOST for weight in rows.values()):
                 raise NoValueError("weight")
             found[node.id], schemas[node.id] = rows, node.types["o1"].schema
             check_unique(rows, schemas[node.id])
         return found[self.checked.outputs["out"].id]
+
+    def compute_join(self, node, bags, schemas):
+        return (not_in if node.operator.__name__ == "NotIn" else join_bags)(node, bags, schemas)
 
     def encode(self, texts, port):
         return encode([t[port] for t in self.transactions], self.schemas[port], texts)
@@ -239,9 +243,9 @@ def list_state(values, arrays):
     return sorted(found)
 
 
-def check_join(number, compiled="never"):
+def check_join(number, compiled="never", make=JoinCase):
     """Compare one case with the oracle: whole, cut, restored everywhere, and through a Cache."""
-    case = JoinCase(number)
+    case = make(number)
     count = len(case.transactions)
     whole, codes, region, texts = run_case(case, compiled)
     assert [bool(code) for code in codes] == case.bad, (codes, case.bad)
@@ -265,8 +269,8 @@ def first_difference(found, expected):
     return len(found), len(expected)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def run_trials(make, description) -> int:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--compiled", action="store_true")
@@ -274,10 +278,10 @@ def main() -> int:
     failed = bad = 0
     for number in range(options.first, options.first + options.count):
         try:
-            bad += check_join(number, "now" if options.compiled else "never")
+            bad += check_join(number, "now" if options.compiled else "never", make)
         except Exception:  # noqa: BLE001 (what a check raises is printed)
             failed += 1
-            print(f"case {number} fails:\n{JoinCase(number).text}")
+            print(f"case {number} fails:\n{make(number).text}")
             traceback.print_exc(limit=-3, file=sys.stdout)
             if failed == 5:
                 break
@@ -286,4 +290,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_trials(JoinCase, __doc__))

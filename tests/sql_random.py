@@ -13,8 +13,16 @@ from rtbot.core.errors import GraphError
 from rtbot.sql import lower_query
 from tests.oracles.queries import clean, evaluate
 from tests.oracles.row_expressions import NoValueError
+from tests.sql_orders import MACRO, ORDER_FEATURES, OrderedMaker
 from tests.sql_queries import COLUMNS, KINDS, NASTY, TABLES, VALUES, QueryMaker
-from tests.sql_streams import check_cuts, follow_query, list_features, make_graph, make_history
+from tests.sql_streams import (
+    FEATURES,
+    check_cuts,
+    follow_query,
+    list_features,
+    make_graph,
+    make_history,
+)
 
 QUERIES_PER_TABLE = 40
 
@@ -32,6 +40,7 @@ def make_rows(rng, *, nasty):
 
 
 def fill(connection, tables):
+    connection.execute(MACRO)
     for name, rows in tables.items():
         columns = ", ".join(f"{n} {KINDS[k.rstrip('?')]}" for n, k in COLUMNS.items())
         connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
@@ -88,9 +97,16 @@ def check_nullability(query, bag):
     return all(v is not None or n for row in bag for v, n in zip(row, nullable, strict=True))
 
 
-def run_cases(seed, count, report=print):
-    """Compare queries; return how often each outcome was, and the texts of what differs."""
-    outcomes, differing = Counter(), []
+def make_query(rng, *, nasty, ordered):
+    """A query, and the text of it for DuckDB."""
+    maker = (OrderedMaker if ordered else QueryMaker)(rng, nasty=nasty)
+    text = maker.query()
+    return text, getattr(maker, "theirs", "") or text
+
+
+def run_cases(seed, count, report=print, *, ordered=False):
+    """Compare queries; return how often each outcome was, the features, and what differs."""
+    outcomes, features, differing = Counter(), Counter(), []
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
     for number in range(count):
@@ -101,8 +117,8 @@ def run_cases(seed, count, report=print):
             tables = {name: make_rows(data, nasty=nasty) for name in TABLES}
             bags = {n: Counter(tuple(map(clean, r)) for r in rows) for n, rows in tables.items()}
             fill(connection, tables)
-        text = QueryMaker(rng, nasty=nasty).query()
-        theirs, refusal = ask_duckdb(connection, text)
+        text, other = make_query(rng, nasty=nasty, ordered=ordered)
+        theirs, refusal = ask_duckdb(connection, other)
         query, ours, reason = ask_ours(text, bags)
         if query is None:
             outcome = "refused by both" if theirs is None else "refused by us"
@@ -113,13 +129,15 @@ def run_cases(seed, count, report=print):
             equal = same(query.schema, ours.elements(), theirs)
             outcome = "equal" if equal and check_nullability(query, ours) else "DIFFERENT"
         outcomes[outcome] += 1
+        if outcome == "equal":
+            features.update(list_features(text, ORDER_FEATURES if ordered else FEATURES))
         if outcome in ("DIFFERENT", "refused by DuckDB", "refused by us"):
             differing.append((outcome, f"{seed}/{number}", text, reason or refusal))
             report(outcome, f"{seed}/{number}", text, reason or refusal)
-    return outcomes, differing
+    return outcomes, features, differing
 
 
-def follow_cases(seed, count, transactions, report=print, cuts=10):
+def follow_cases(seed, count, transactions, report=print, cuts=10, *, ordered=False):
     """Follow queries through transactions; return how often each outcome and each feature was.
 
     Of every `cuts` queries, one is run in several ways that have to release the same bytes.
@@ -137,28 +155,29 @@ def follow_cases(seed, count, transactions, report=print, cuts=10):
                 connection.execute(f"CREATE SCHEMA IF NOT EXISTS s{t}")
                 connection.execute(f"SET schema = 's{t}'")
                 fill(connection, {name: [*bag.elements()] for name, bag in bags.items()})
-        text = QueryMaker(random.Random(f"{seed}/{number}/query"), nasty=nasty).query()
-        outcome = follow_case(connection, text, history, cut=number % cuts == 0)
+        rng = random.Random(f"{seed}/{number}/query")
+        text, other = make_query(rng, nasty=nasty, ordered=ordered)
+        outcome = follow_case(connection, (text, other), history, cut=number % cuts == 0)
         outcomes[outcome] += 1
         if outcome == "equal":
-            features.update(list_features(text))
+            features.update(list_features(text, ORDER_FEATURES if ordered else FEATURES))
         if outcome in ("DIFFERENT", "CUTS DIFFER"):
             differing.append((outcome, f"{seed}/{number}", text))
             report(outcome, f"{seed}/{number}", text)
     return outcomes, features, differing
 
 
-def follow_case(connection, text, history, *, cut):
-    """Compare a query with DuckDB's answer after every transaction."""
+def follow_case(connection, texts, history, *, cut):
+    """Compare a query with DuckDB's answer after every transaction; `texts` are ours and its."""
     try:
-        graph = make_graph(text)
+        graph = make_graph(texts[0])
     except GraphError:
         return "refused"
     schema = graph.checked.nodes["view"].types["o1"].schema
     bags, parts = follow_query(graph, history)
     for t, bag in enumerate(bags):
         connection.execute(f"SET schema = 's{t}'")
-        theirs, _ = ask_duckdb(connection, text)
+        theirs, _ = ask_duckdb(connection, texts[1])
         if theirs is None:
             return "refused by DuckDB"
         if not same(schema, bag.elements(), theirs):
@@ -174,6 +193,7 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--refused", action="store_true", help="print what only one side takes")
     parser.add_argument("--transactions", type=int, default=0, help="follow changes of the tables")
+    parser.add_argument("--ordered", action="store_true", help="queries in an order")
     options = parser.parse_args()
 
     def report(outcome, *parts):
@@ -182,11 +202,13 @@ def main():
 
     if options.transactions:
         outcomes, features, differing = follow_cases(
-            options.seed, options.count, options.transactions, report
+            *(options.seed, options.count, options.transactions, report), ordered=options.ordered
         )
-        print(*(f"{count} {name}" for name, count in features.most_common()), sep=", ")
     else:
-        outcomes, differing = run_cases(options.seed, options.count, report)
+        outcomes, features, differing = run_cases(
+            options.seed, options.count, report, ordered=options.ordered
+        )
+    print(*(f"{count} {name}" for name, count in features.most_common()), sep=", ")
     print(*(f"{count} {name}" for name, count in outcomes.most_common()), sep=", ")
     sys.exit(any("DIFFER" in outcome for outcome, *_ in differing))
 

@@ -48,8 +48,8 @@ FEATURES = {
 """What is counted of the queries whose answers were right."""
 
 
-def list_features(text):
-    return [name for name, pattern in FEATURES.items() if re.search(pattern, text)]
+def list_features(text, features):
+    return [name for name, pattern in features.items() if re.search(pattern, text)]
 
 
 def make_history(rng, make_rows, transactions):

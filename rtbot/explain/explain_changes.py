@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.explain.phrases import format_plain
-from rtbot.graph.row_parameters import format_tree, list_fields
+from rtbot.graph.row_parameters import format_special, format_tree, list_fields
+from rtbot.graph.stages import has_own_times
 from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
+from rtbot.operators.groups import QUANTILES
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
@@ -26,7 +28,18 @@ VIEWS = {
 }
 """What a side of a join remembers, by its view."""
 
+ORDERED = {
+    "TopRows": "every row that is there, with its count, in order",
+    "OverRows": "every row that is there, with its count, in order",
+    "AsOfJoin": "left and right rows that are there, by key, each in order",
+    "IntervalJoin": "left and right rows that are there, by key, each in order",
+    "LookupJoin": "right rows by key, and left rows with what they were given",
+    "Expire": "the rows that have not expired, each copy with its time",
+}
+"""What operators remember that put rows in an order, of their fields or of time."""
+
 CLOSING = "a transaction comes out when all inputs have passed its time"
+EXPIRING = "as its input, but not past what may expire next"
 
 
 def describe_rows(carried: Type) -> str:
@@ -63,6 +76,8 @@ def describe_node_state(node: Node) -> str:
         return _describe_groups(node)
     if name == "JoinRows":
         return _describe_join(node)
+    if name in ORDERED:
+        return ORDERED[name]
     if name == "Datalog":
         return "every row of its relations, with a rank and a count of derivations; indexes"
     if name == "NotIn":
@@ -70,6 +85,11 @@ def describe_node_state(node: Node) -> str:
     if name == "ToChanges":
         return "the row of every key" if node.values["mode"] == "latest" else "none"
     return "the one row" if name == "ToSeries" else "none"
+
+
+def describe_node_progress(node: Node) -> str:
+    """Return when an operator of changes releases them."""
+    return EXPIRING if has_own_times(node) else CLOSING
 
 
 def list_parameters(node: Node) -> dict[str, str]:
@@ -87,6 +107,8 @@ def _list_texts(node: Node) -> Iterator[tuple[str, str]]:
             yield name, format_tree(node, name)
         elif fields is not None:
             yield name, f"{{{', '.join(f'{field}: {text}' for field, text in fields)}}}"
+        elif (text := format_special(declared, value)) is not None:
+            yield name, text if value or declared.required else ""
         elif isinstance(declared, FieldPairs):
             yield name, _format_pairs(value)
         elif isinstance(declared, Columns):
@@ -114,7 +136,7 @@ def _describe_join(node: Node) -> str:
 
 def _describe_groups(node: Node) -> str:
     values = node.values.get("compute") or ()
-    ordered = any(function in ("min", "max") or distinct for _, function, distinct in values)
+    ordered = any(one in ("min", "max", *QUANTILES) or distinct for _, one, distinct in values)
     what = "a row of sums and counts" if values else "a count"
     more = ", and its values in order" if ordered else ""
     return f"for every group {what}{more}" if node.values["by"] else f"{what}{more}"

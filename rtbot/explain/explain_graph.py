@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compiler.plan import Plan
 from rtbot.explain import state as states
 from rtbot.explain.explain_changes import (
-    CLOSING,
     describe_input_state,
+    describe_node_progress,
     describe_node_state,
     describe_rows,
     list_parameters,
@@ -102,7 +102,7 @@ def _explain_rows(node: Node) -> dict[str, Any]:
     return {
         "warm_up": {"text": ""},
         "state": {"bytes": None, "text": describe_node_state(node)},
-        "progress": {"text": CLOSING},
+        "progress": {"text": describe_node_progress(node)},
     }
 
 

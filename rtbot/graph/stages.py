@@ -1,9 +1,10 @@
 """A graph with change streams as stages: parts of series, and regions of change operators.
 
 A region is a set of change operators that are connected by change streams; it closes transactions.
-ToChanges and ToSeries are between a part of series and a region. A stage reads what comes in from
-outside and what stages before it release. The level of a stream is how many ToSeries there are on
-the way to it at most: a region and the series behind it have different levels, so that every stage
+ToChanges and ToSeries are between a part of series and a region, and an operator whose changes have
+times of their own, such as Expire, is between two regions. A stage reads what comes in from outside
+and what stages before it release. The level of a stream is how many ToSeries and Expire there are
+on the way to it at most: a region and what is behind it have different levels, so that every stage
 runs once for a push.
 """
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbot.graph.model import CheckedGraph, Input, Io, Node, Ref, list_input_types
+from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +28,8 @@ CHANGES = "changes"
 class StageSource:
     """What feeds a stage, by its name there: an input of the graph, or a stream before it.
 
-    `is_input` is whether rows from outside come in here. `bridge` is the ToChanges or ToSeries
-    between the stream `ref` and the stage.
+    `is_input` is whether rows from outside come in here. `bridge` is the ToChanges, ToSeries or
+    Expire between the stream `ref` and the stage.
     """
 
     name: str
@@ -35,6 +37,14 @@ class StageSource:
     type: Type
     is_input: bool = False
     bridge: Node | None = None
+
+    @property
+    def reads_series(self) -> bool:
+        """Whether it is fed by messages of a series."""
+        bridge = self.bridge
+        if bridge is None:
+            return self.type.kind != CHANGES
+        return bridge.types[next(iter(bridge.inputs))].kind != CHANGES
 
 
 @dataclass(frozen=True)
@@ -123,17 +133,18 @@ class _Splitter:
         return any(node.types[port].kind == CHANGES for port in node.outputs)
 
     def ends_region(self, node: Node) -> bool:
-        """Return whether it is a ToSeries."""
-        return self.reads_changes(node) and not self.gives_changes(node)
+        """Return whether it is a ToSeries or an Expire."""
+        return self.reads_changes(node) and not self.is_change_operator(node)
 
     def is_series(self, node: Node) -> bool:
         return not self.reads_changes(node) and not self.gives_changes(node)
 
     def is_change_operator(self, node: Node) -> bool:
-        return self.reads_changes(node) and self.gives_changes(node)
+        """Return whether it is an operator of a region."""
+        return self.reads_changes(node) and self.gives_changes(node) and not has_own_times(node)
 
     def find_bridge(self, ref: Ref) -> Node | None:
-        """Return the ToChanges or ToSeries whose output this is."""
+        """Return the ToChanges, ToSeries or Expire whose output this is."""
         node = self.checked.nodes.get(ref.id)
         if node is None or self.is_series(node) or self.is_change_operator(node):
             return None
@@ -247,6 +258,11 @@ class _Splitter:
         outputs = self.list_wanted(members, ids)
         sources = tuple(self.make_source(ref, level) for ref in fed)
         return RegionStage(f"region {name_ref(members[0])}", sources, tuple(nodes), outputs)
+
+
+def has_own_times(node: Node) -> bool:
+    """Return whether an operator gives changes at other times than those of its input."""
+    return issubclass(node.operator, Relation) and node.operator.own_times
 
 
 def _rename_inputs(node: Node, names: Mapping[Ref, Ref]) -> Node:

@@ -47,9 +47,47 @@ class FieldPairs(Parameter):
 
 @dataclass(kw_only=True)
 class FieldName(Parameter):
-    """The name of one field, a text."""
+    """The name of one field, a text; of a field that the input has not, if it is `new`."""
 
     type_name: ClassVar[str] = "field"
+
+    new: bool = False
+
+
+@dataclass(kw_only=True)
+class Order(Parameter):
+    """Fields by which rows are sorted: `name` ascending, `-name` descending; nulls come last.
+
+    A node has ((name, whether descending), ...). Rows equal in these come in the order of their
+    fields, one after another, ascending. There may be none if `shortest` is 0.
+    """
+
+    type_name: ClassVar[str] = "sort order"
+
+    shortest: int = 1
+
+
+@dataclass(kw_only=True)
+class Frame(Parameter):
+    """The rows that a window function looks at: `range`, `rows`, `all`, or as SQL says it.
+
+    A node has (mode, start, end): "range" or "rows", and how many rows from the current one, None
+    for no bound. "range" has no bound or ends with the current row's last peer: (None, 0).
+    """
+
+    type_name: ClassVar[str] = "frame"
+
+
+@dataclass(kw_only=True)
+class Distance(Parameter):
+    """How far apart two values are, an integer, a number, or a duration such as -5s.
+
+    A node has an int, or a float where it was written so. `minimum` is inclusive.
+    """
+
+    type_name: ClassVar[str] = "distance"
+
+    minimum: int | None = None
 
 
 @dataclass(kw_only=True)
@@ -75,11 +113,32 @@ class RowFields(Parameter):
 class Computations(Parameter):
     """{name: aggregate}, such as `sum(amount)`.
 
-    A node has ((name, function, distinct), ...) as value, the arguments' trees as formulas
-    `PARAMETER.NAME`; there is none for `count()`.
+    A node has ((name, function, distinct), ...) as value, the arguments' trees as formulas (see
+    `name_argument`); there is none for `count()`.
     """
 
     type_name: ClassVar[str] = "aggregates by name"
+
+
+def name_argument(parameter: str, name: str, place: int = 0) -> str:
+    """Return the name of a formula: `PARAMETER.NAME` is the first argument of an aggregate.
+
+    Those behind it are `PARAMETER[1].NAME` and so on.
+    """
+    return f"{parameter}[{place}].{name}" if place else f"{parameter}.{name}"
+
+
+@dataclass(kw_only=True)
+class WindowComputations(Parameter):
+    """{name: window function}, such as `rank()` or `lag(x, 1, 0)`.
+
+    A node has ((name, function, offset, default), ...) as value, the arguments' trees as formulas
+    `PARAMETER.NAME`; there is none for number, rank, dense_rank and `count()`. The offset is how
+    many rows before or after, 0 but for lag and lead; the default is an int, float, bool, str or
+    None, of the argument's kind.
+    """
+
+    type_name: ClassVar[str] = "window functions by name"
 
 
 @dataclass(kw_only=True)
@@ -113,6 +172,8 @@ class Relation(Operator, abstract=True):
     """
 
     mixed = True
+    own_times = False
+    """Whether it gives changes at other times than those of its input."""
 
     @classmethod
     def expression_schema(cls, schemas: Mapping[str, Schema]) -> Schema:

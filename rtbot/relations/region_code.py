@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
+from rtbot.numeric import ieee
+from rtbot.numeric.exact import cumulative, digits, sums, weighted
 from rtbot.relations.kernels import (
+    asof_joining,
+    expiring,
+    interval_joining,
     join_index,
     join_output,
     joining,
     matching,
+    near_joining,
+    near_rows,
     net_joins,
+    ordered_rows,
+    ordered_search,
+    ordered_tree,
     ordering,
+    over_results,
+    over_rows,
+    ranking,
     upserting,
     weighing,
+    window_values,
 )
 from rtbot.tables import hash_tables
 
@@ -26,6 +40,23 @@ CHANGE_LOOPS = FixedModule(
     net_joins,
     joining,
     matching,
+    expiring,
+    ordered_search,
+    ordered_tree,
+    ordered_rows,
+    ranking,
+    near_rows,
+    asof_joining,
+    interval_joining,
+    near_joining,
+    ieee,
+    digits,
+    sums,
+    cumulative,
+    weighted,
+    window_values,
+    over_results,
+    over_rows,
 )
 
 

@@ -35,7 +35,8 @@ class ChangeSource:
 
     `unique` is the key of upserts, () where rows have weights alone. With `single` there is one row
     at most, which a put replaces. `excess` is error or ignore, `conflicts` error or last. With
-    `passes` it remembers nothing: only inserts come, or every reader finds a delete too many.
+    `passes` it remembers nothing: only inserts come, or every reader finds a delete too many. With
+    `ttl` its rows expire before they come in.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ChangeSource:
     conflicts: str = "error"
     single: bool = False
     passes: bool = False
+    ttl: int | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from rtbot.relations.change_feed import (
     make_empty_rows,
 )
 from rtbot.relations.deltas import Deltas, make_empty_deltas
+from rtbot.relations.expiry import Expiry
 from rtbot.relations.region import Region
 from rtbot.relations.row_codec import RowCodec, list_text_words
 
@@ -71,6 +72,11 @@ class RegionRunner:
             )
             for source in plan.sources
         }
+        self.expiries = {
+            source.name: Expiry(source.ttl, plan.streams[source.stream], self.region.code.kernels)
+            for source in plan.sources
+            if source.ttl is not None
+        }
         self.begun = not any(has_row_over_nothing(node) for node in plan.nodes)
         self._early: Mapping[str, Deltas] | None = None
 
@@ -85,6 +91,14 @@ class RegionRunner:
         if not self.begun and FIRST < reached < LAST:
             reached -= 1
         return reached
+
+    def feed_rows(self, name: str, rows: TimedRows, reached: int) -> None:
+        """Take rows of a source that are before it, up to a time; those that expire do so."""
+        feed, expiry = self.feeds[name], self.expiries.get(name)
+        if expiry is not None:
+            rows, reached = expiry.take(rows), expiry.find_frontier(reached, LAST)
+        feed.add(rows)
+        feed.advance(reached)
 
     # ---- transactions
 
@@ -183,6 +197,8 @@ class RegionRunner:
         yield from self.region.list_text_codes()
         for feed in self.feeds.values():
             yield from feed.list_text_codes()
+        for expiry in self.expiries.values():
+            yield from expiry.list_text_codes()
         for name, deltas in (self._early or {}).items():
             schema = self.plan.streams[self.plan.outputs[name]]
             yield from list_text_words(schema, deltas.words)
@@ -195,12 +211,17 @@ class RegionRunner:
         for name, feed in self.feeds.items():
             feeds[name], own = feed.save()
             arrays |= {f"feed {name}/{field}": array for field, array in own.items()}
+        expiries = {}
+        for name, expiry in self.expiries.items():
+            expiries[name], own = expiry.save()
+            arrays |= {f"expiry {name}/{field}": array for field, array in own.items()}
         for name, deltas in (self._early or {}).items():
             arrays[f"early {name}/words"] = deltas.words.ravel()
             arrays[f"early {name}/weights"] = deltas.weights
         values = {
             "region": state,
             "feeds": feeds,
+            "expiries": expiries,
             "begun": self.begun,
             "early": self._early is not None,
         }
@@ -211,6 +232,8 @@ class RegionRunner:
         self.region.restore(values["region"], _select(arrays, "region"))
         for name, feed in self.feeds.items():
             feed.restore(values["feeds"][name], _select(arrays, f"feed {name}"))
+        for name, expiry in self.expiries.items():
+            expiry.restore(values["expiries"][name], _select(arrays, f"expiry {name}"))
         self.begun = bool(values["begun"])
         self._early = None
         if values["early"]:

@@ -11,12 +11,14 @@ from rtbot.datalog.language import read_program
 from rtbot.expression import Expression
 from rtbot.graph.check.resolve_program import derives_from_nothing, list_relation_columns
 from rtbot.graph.model import Ref
+from rtbot.graph.stages import has_own_times
 from rtbot.operator.declarations import Type
-from rtbot.operator.relation import Relation
+from rtbot.operator.relation import Relation, name_argument
 from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import StepSources
+from rtbot.operators.ordered import find_frame
 from rtbot.relations.group_code import list_steps, write_group_functions
-from rtbot.relations.group_layout import make_layout
+from rtbot.relations.group_layout import make_computation, make_layout
 from rtbot.relations.program_operator import make_stream_schema
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
 from rtbot.relations.row_code import (
@@ -72,10 +74,12 @@ class _RegionWriter:
         return self.places[ref]
 
     def add_source(self, source: StageSource) -> ChangeSource:
-        """Return what feeds the region: an input, a ToChanges, or a region before this one."""
+        """Return what feeds the region: an input, a ToChanges, an Expire, or a region before."""
         schema = source.type.schema
         if source.bridge is not None:
             stream = self.add_stream(Ref(source.bridge.id), schema)
+            if has_own_times(source.bridge):
+                return ChangeSource(source.name, stream, ttl=source.bridge.values["ttl"])
             latest = source.bridge.values["mode"] == LATEST
             key = schema.unique[0] if latest and schema is not None and schema.unique else ()
             return ChangeSource(source.name, stream, key, single=latest and not key)
@@ -96,7 +100,7 @@ class _RegionWriter:
         readers = [node for node in self.nodes if source.stream in node.inputs]
         counted = bool(readers) and all(map(counts_rows, readers))
         is_bag = not source.unique and not source.single and source.excess == "error"
-        appends = given.bridge is not None and given.bridge.values["mode"] != LATEST
+        appends = given.bridge is not None and given.bridge.values.get("mode", LATEST) != LATEST
         return replace(source, passes=is_bag and (appends or counted))
 
     def add_node(
@@ -134,12 +138,22 @@ class _RegionWriter:
         schema = self.streams[source]
         by, arguments = node.values["by"], _list_arguments(node)
         if any(tree.op != "field" for tree in arguments.values()):
-            source, schema = self.write_projection(node, source, arguments)
+            trees = {
+                name: Expression(
+                    "field", schema.fields[schema.place(name)].type, (), name, node.mark
+                )
+                for name in by
+            }
+            trees |= {f"compute.{name}": tree for name, tree in arguments.items()}
+            source, schema = self.write_projection(node, source, trees)
             names = {name: f"compute.{name}" for name in arguments}
         else:
             names = {name: tree.value for name, tree in arguments.items()}
         compute = tuple(
-            (function, schema.place(names[name]) if name in names else None, distinct)
+            make_computation(
+                *(function, schema.place(names[name]) if name in names else None, distinct),
+                node.formulas.get(name_argument("compute", name, 1)),
+            )
             for name, function, distinct in node.values["compute"]
         )
         setting = {"by": tuple(map(schema.place, by)), "compute": compute}
@@ -152,16 +166,37 @@ class _RegionWriter:
             self.steps.add(step.__name__, step)
         self.add_node(node, "grouped", setting, {"loop": loop}, (source,))
 
-    def write_projection(
-        self, node: Node, source: int, arguments: dict[str, Expression]
-    ) -> tuple[int, Schema]:
-        """Write the projection to the keys and arguments of a GroupBy; return its stream."""
-        given = self.streams[source]
-        trees = {
-            name: Expression("field", given.fields[given.place(name)].type, (), name, node.mark)
-            for name in node.values["by"]
+    def write_over(self, node: Node) -> None:
+        """Write an OverRows; arguments that are no fields become fields of a projection before."""
+        source = self.places[next(iter(node.inputs.values()))]
+        given = schema = self.streams[source]
+        arguments = _list_arguments(node)
+        names = {name: tree.value for name, tree in arguments.items() if tree.op == "field"}
+        more = {f"compute.{n}": tree for n, tree in arguments.items() if n not in names}
+        if more:
+            trees = {
+                field.name: Expression("field", field.type, (), field.name, node.mark)
+                for field in given.fields
+            }
+            source, schema = self.write_projection(node, source, trees | more)
+            names |= {name: f"compute.{name}" for name in arguments if name not in names}
+        compute = tuple(
+            (function, schema.place(names[name]) if name in names else None, offset, default)
+            for name, function, offset, default in node.values["compute"]
+        )
+        setting = {
+            "by": tuple(map(schema.place, node.values["by"])),
+            "order": tuple((schema.place(name), down) for name, down in node.values["order"]),
+            "frame": find_frame(node.values),
+            "compute": compute,
+            "fields": len(given),
         }
-        trees |= {f"compute.{name}": tree for name, tree in arguments.items()}
+        self.add_node(node, "over", setting, {}, (source,))
+
+    def write_projection(
+        self, node: Node, source: int, trees: dict[str, Expression]
+    ) -> tuple[int, Schema]:
+        """Write the projection to the fields that an operator needs; return its stream."""
         schema = Schema(tuple(Field(name, tree.type) for name, tree in trees.items()))
         stream = len(self.streams)
         self.streams.append(schema)
@@ -190,6 +225,12 @@ class _RegionWriter:
             condition=setting,
             functions=functions,
         )
+
+    def write_lookup(self, node: Node) -> None:
+        """Write a LookupJoin."""
+        left, right = (self.streams[self.places[ref]] for ref in node.inputs.values())
+        on = tuple((left.place(one), right.place(other)) for one, other in node.values["on"])
+        self.add_node(node, "looked up", {"how": node.values["how"], "on": on})
 
     def add_joined(
         self,
@@ -290,6 +331,28 @@ class _RegionWriter:
         self.write_rows(f"{node.id}.{part}", [tree], (stream, made), keeps=True)
         return made
 
+    def write_top(self, node: Node) -> None:
+        """Write a TopRows."""
+        schema, values = self.streams[self.places[node.inputs["i1"]]], node.values
+        setting = {
+            "by": tuple(map(schema.place, values["by"])),
+            "order": tuple((schema.place(name), down) for name, down in values["order"]),
+            **{name: values[name] for name in ("k", "offset", "ties")},
+            "numbered": values["number"] is not None,
+        }
+        self.add_node(node, "ranked", setting)
+
+    def write_near_join(self, node: Node) -> None:
+        """Write an AsOfJoin or an IntervalJoin."""
+        left, right = (self.streams[self.places[ref]] for ref in node.inputs.values())
+        values = node.values
+        pairs = [
+            (left.place(one), right.place(other))
+            for one, other in (*(values["on"] or ()), *values["match"])
+        ]
+        rest = {name: value for name, value in values.items() if name not in ("on", "match")}
+        self.add_node(node, "near", {"on": tuple(pairs[:-1]), "match": pairs[-1], **rest})
+
     def write_where(self, node: Node) -> None:
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
@@ -358,16 +421,16 @@ class _RegionWriter:
 
 def counts_rows(node: RegionNode) -> bool:
     """Return whether an operator knows how often each row of an input is there."""
-    return node.skeleton == "weighed" and not (
-        node.setting["weigh"] == "union" and node.setting["all"]
-    )
+    if node.skeleton == "weighed":
+        return not (node.setting["weigh"] == "union" and node.setting["all"])
+    return node.skeleton in ("ranked", "near")
 
 
 def _list_arguments(node: Node) -> dict[str, Expression]:
     """Return the arguments of the aggregates of a GroupBy, by name."""
     return {
         name: node.formulas[f"compute.{name}"]
-        for name, _, _ in node.values["compute"]
+        for name, *_ in node.values["compute"]
         if f"compute.{name}" in node.formulas
     }
 
@@ -380,8 +443,13 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "Except": _RegionWriter.write_set_operation,
     "Distinct": _RegionWriter.write_set_operation,
     "GroupBy": _RegionWriter.write_group,
+    "OverRows": _RegionWriter.write_over,
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
+    "LookupJoin": _RegionWriter.write_lookup,
+    "AsOfJoin": _RegionWriter.write_near_join,
+    "IntervalJoin": _RegionWriter.write_near_join,
+    "TopRows": _RegionWriter.write_top,
     "Datalog": _RegionWriter.write_program,
 }
 """What writes an operator, by its type."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MASK_BITS = 63
 """Fields of one word of nulls, so that no word is negative."""
 
+FEW = 64
+"""So many rows and more are worth a search for those that differ before their texts."""
+
 LARGEST = np.int64(2**63 - 1)
 
 
@@ -116,26 +119,45 @@ def list_text_words(schema: Schema, words: np.ndarray) -> Iterator[np.ndarray]:
 def make_order_keys(schema: Schema, words: np.ndarray, texts: StringDictionary) -> np.ndarray:
     """Return int64[n, k] whose rows, word by word, compare as the rows of the schema do.
 
-    Column by column: NaN is the greatest number, text is by code point, nulls are last.
+    Column by column: NaN is the greatest number, text is by code point, nulls are last. A text has
+    its place among those of the rows that are equal in all columns before it.
     """
     kinds = [(field.type.kind, field.type.nullable) for field in schema]
     if all(kind in {"integer", "boolean"} and not nullable for kind, nullable in kinds):
         return words
     keys = np.empty((len(words), len(kinds) + kinds.count(("integer", True))), np.int64)
-    at = 0
+    at, tied = 0, np.arange(len(words))
     for place, (kind, _) in enumerate(kinds):
-        for column in _order_cells(kind, words[:, place], find_nulls(schema, words, place), texts):
+        nulls = find_nulls(schema, words, place)
+        if kind == "text":
+            tied = tied[find_tied(keys[tied, :at])]
+            cells = words[:, place] if nulls is None else np.where(nulls, -1, words[:, place])
+            keys[:, at] = 0
+            keys[tied, at] = texts.ranks(cells[tied])
+            at += 1
+            continue
+        for column in _order_cells(kind, words[:, place], nulls):
             keys[:, at] = column
             at += 1
     return keys
 
 
-def _order_cells(
-    kind: str, cells: np.ndarray, nulls: np.ndarray | None, texts: StringDictionary
-) -> list[np.ndarray]:
-    """Return one word for each cell, or two where an integer may be null."""
-    if kind == "text":
-        return [texts.ranks(cells if nulls is None else np.where(nulls, -1, cells))]
+def find_tied(keys: np.ndarray) -> np.ndarray:
+    """Return the rows of int64[n, k] to which others may be equal: texts behind them decide."""
+    if len(keys) < FEW or not keys.shape[1]:
+        return np.arange(len(keys))
+    tags = np.zeros(len(keys), np.uint64)
+    for column in keys.T:
+        tags = (tags ^ column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        tags ^= tags >> np.uint64(29)
+    order = np.argsort(tags)
+    same = tags[order[1:]] == tags[order[:-1]]
+    found: np.ndarray = order[np.append(same, False) | np.append(False, same)]
+    return found
+
+
+def _order_cells(kind: str, cells: np.ndarray, nulls: np.ndarray | None) -> list[np.ndarray]:
+    """Return one word for each cell that is no text, or two where an integer may be null."""
     if kind == "number":
         cells = cells ^ ((cells >> 63) & LARGEST)
     if nulls is None:

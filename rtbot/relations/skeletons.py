@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
+from rtbot.relations.looked_up import LookedUpOperator
+from rtbot.relations.near_joined import NearOperator
+from rtbot.relations.over_operator import OverOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
+from rtbot.relations.ranked import RankedOperator
 from rtbot.relations.rowwise import RowwiseOperator
 from rtbot.relations.single_row import SingleRow
 from rtbot.relations.weighed import make_set_operation
@@ -43,8 +47,12 @@ SKELETONS: dict[str, MakeOperator] = {
     "weighed": make_set_operation,
     "grouped": _make_grouped,
     "joined": JoinedOperator,
+    "looked up": LookedUpOperator,
+    "near": NearOperator,
+    "over": OverOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
     "program": ProgramOperator,
     "relation": RelationSelector,
+    "ranked": RankedOperator,
 }

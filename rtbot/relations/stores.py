@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -186,10 +186,26 @@ class Bag(Store):
         return dict(zip(map(tuple, words), map(tuple, counts), strict=True))
 
 
+class Remembered(Protocol):
+    """What keeps the rows of an operator."""
+
+    def count_bytes(self) -> int:
+        """Return the bytes of all arrays, without what no row has been written to."""
+
+    def list_text_codes(self) -> Iterator[np.ndarray]:
+        """Yield the codes of texts in the rows."""
+
+    def save(self) -> Saved:
+        """Return the rows: values that JSON can hold, and arrays."""
+
+    def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore what `save` returned; raise ValueError if it does not fit."""
+
+
 class StoreOwner:
     """An operator whose state is one store."""
 
-    store: Store
+    store: Remembered
 
     def count_bytes(self) -> int:
         """Return the bytes of its rows."""

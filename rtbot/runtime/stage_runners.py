@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.relations.change_feed import FIRST, LAST
+from rtbot.relations.change_feed import FIRST, LAST, make_empty_rows
 from rtbot.relations.row_codec import RowCodec
 from rtbot.runtime.bridges import make_messages, make_rows
 from rtbot.runtime.output_frontiers import find_output_frontiers
@@ -148,11 +148,11 @@ class RegionStageRunner:
         flow.reached |= dict.fromkeys(self.stage.outputs.values(), self.runner.frontier)
 
     def _feed(self, source: StageSource, flow: Flow) -> None:
-        feed = self.runner.feeds[source.name]
-        if source.bridge is not None:
+        codec = self.runner.feeds[source.name].codec
+        rows = flow.changes.get(source.ref)
+        if source.reads_series:
             table = flow.series.get(source.ref)
-            if table is not None and len(table["t"]):
-                feed.add(make_rows(table, self.key, feed.codec))
-        elif source.ref in flow.changes:
-            feed.add(flow.changes[source.ref])
-        feed.advance(flow.reached[source.ref])
+            rows = make_rows(table, self.key, codec) if table and len(table["t"]) else None
+        if rows is None:
+            rows = make_empty_rows(codec.schema.width)
+        self.runner.feed_rows(source.name, rows, flow.reached[source.ref])

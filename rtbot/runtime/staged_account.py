@@ -17,17 +17,19 @@ def build_staged_account(session: StagedSession) -> dict[str, Any]:
     """Count in = consumed + held + lost, per operator and port, as `build_account` does.
 
     Rows of bad transactions are lost as `discarded`, deletes of rows that were not there as
-    `excess` if `io.excess` ignores them, those of keys that were not there as `absent`.
+    `excess` if `io.excess` ignores them, those of keys that were not there as `absent`, those of
+    rows that had expired as `expired`.
     """
     found: dict[str, Any] = {}
-    emitted = _count_emitted(session)
+    emitted, expired = _count_emitted(session), _count_expired(session)
     for stage in session.stages:
         if isinstance(stage, SeriesStageRunner):
             found |= build_account(stage.session)["operators"]
     operators = {}
     for name, node in session.plan.checked.nodes.items():
         operators[name] = found.get(name) or {
-            port: make_account_line(emitted.get(ref, 0), 0, {}) for port, ref in node.inputs.items()
+            port: make_account_line(emitted.get(ref, 0), 0, dict(expired.get(name, {})))
+            for port, ref in node.inputs.items()
         }
     inputs = count_inputs(session)
     return {"operators": operators, "inputs": inputs, "outputs": dict(session.rows)}
@@ -62,9 +64,20 @@ def _count_emitted(session: StagedSession) -> dict[Ref, int]:
         for name, counts in stage.runner.region.counts.items():
             found[Ref(*name.split(".", 1))] = counts.rows_out
         for source in stage.stage.sources:
-            if source.bridge is not None:
+            if source.reads_series:
                 found[source.ref] = stage.runner.feeds[source.name].arrived
     return found
+
+
+def _count_expired(session: StagedSession) -> dict[str, dict[str, int]]:
+    """Count deletes of rows that had expired, by operator; only where there are some."""
+    return {
+        name: {"expired": expiry.lost}
+        for stage in session.stages
+        if isinstance(stage, RegionStageRunner)
+        for name, expiry in stage.runner.expiries.items()
+        if expiry.lost
+    }
 
 
 def count_staged_held(session: StagedSession) -> dict[str, int]:

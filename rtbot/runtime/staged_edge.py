@@ -40,7 +40,7 @@ def find_key_fields(plan: StagedPlan, key: Sequence[str]) -> tuple[Field, ...]:
     for stage in plan.stages:
         for source in stage.sources:
             schema = source.type.schema
-            if source.bridge is not None and schema is not None:
+            if schema is not None and source.reads_series:
                 return schema.fields[: len(key)]
     return ()
 

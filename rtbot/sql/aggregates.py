@@ -11,10 +11,13 @@ from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
 from rtbot.operators.groups import find_aggregate_type
+from rtbot.sql.naming import make_key
+from rtbot.sql.ordered_aggregates import ORDERED, OrderedAggregates
 from rtbot.sql.refusals import refuse_node, refuse_rest
 from rtbot.sql.sql_functions import AGGREGATES, IDEMPOTENT, NUMERIC_AGGREGATES
 
 if TYPE_CHECKING:
+    from rtbot.sql.ordered_aggregates import OrderedCall
     from rtbot.sql.query_text import QueryText
     from rtbot.sql.scalars import ScalarBinder
 
@@ -29,6 +32,12 @@ class AggregateCall:
     distinct: bool
     argument: Expression | None
     type: Type
+    more: tuple[Expression, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[Expression, ...]:
+        """All arguments."""
+        return () if self.argument is None else (self.argument, *self.more)
 
 
 class AggregateCalls:
@@ -47,26 +56,38 @@ class AggregateCalls:
             refuse_rest(self.query, node, "this", "expression")
             refuse_rest(self.query, node.expression, "this")
             call, condition = node.this, node.expression.this
-            if type(call) not in AGGREGATES:
+            if type(call) not in AGGREGATES and type(call) not in ORDERED:
                 refuse_node(self.query, node)
                 return None
+        if type(call) in ORDERED:
+            found = OrderedAggregates(self.query, inner, condition).bind(call)
+            return None if found is None else self._add_ordered(node, found)
         arguments, distinct = self.read_arguments(call)
         if arguments is None:
             return None
-        found = self.type_call(call, arguments, inner, condition)
-        if found is None:
+        typed = self.type_call(call, arguments, inner, condition)
+        if typed is None:
             return None
-        function, argument, type_ = found
+        function, argument, type_ = typed
         distinct &= function not in IDEMPOTENT
-        key = (function, distinct, None if argument is None else make_key(argument))
+        return self._add(AggregateCall(function, distinct, argument, type_), node)
+
+    def _add_ordered(self, node: exp.Expr, found: OrderedCall) -> Expression:
+        type_ = find_aggregate_type(found.function, found.argument.type, self.grouped)
+        call = AggregateCall(found.function, found.distinct, found.argument, type_, found.more)
+        return self._add(call, node)
+
+    def _add(self, call: AggregateCall, node: exp.Expr) -> Expression:
+        """Return a reference to a call, which is computed once."""
+        key = (call.function, call.distinct, *map(make_key, call.arguments))
         if key not in self.places:
             self.places[key] = len(self.calls)
-            self.calls.append(AggregateCall(function, distinct, argument, type_))
-        return Expression("aggregate", type_, (), self.places[key], self.query.locate(node))
+            self.calls.append(call)
+        return Expression("aggregate", call.type, (), self.places[key], self.query.locate(node))
 
     def list_arguments(self) -> list[Expression]:
         """Return the arguments of all calls."""
-        return [call.argument for call in self.calls if call.argument is not None]
+        return [tree for call in self.calls for tree in call.arguments]
 
     def settle_groups(self) -> None:
         """Give the calls the types that they have over groups, which are never empty."""
@@ -139,8 +160,3 @@ class AggregateCalls:
             message = f"{function} takes {wanted}, here is {kind}"
             self.query.report("RT133", call, message, hint)
         return not wanted
-
-
-def make_key(tree: Expression) -> Any:
-    """Return what is equal for equal expressions, wherever they are."""
-    return tree.op, tree.type, repr(tree.value), tuple(map(make_key, tree.args))

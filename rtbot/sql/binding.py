@@ -14,6 +14,7 @@ from rtbot.sql.bound_query import BoundQuery, settle_columns
 from rtbot.sql.logical import Project, Scan
 from rtbot.sql.naming import make_unique
 from rtbot.sql.refusals import refuse_node, refuse_rest, refuse_table
+from rtbot.sql.row_order import CLAUSES, sort_bound
 from rtbot.sql.scope import VisibleColumn, find_named
 from rtbot.sql.select_clause import SelectBinder
 from rtbot.sql.set_operations import bind_set_operation
@@ -43,15 +44,15 @@ class QueryBinder:
         """Bind a query; if it is `named`, all its columns need a name."""
         binder = self.bind_with(node)
         if isinstance(node, exp.Subquery):
-            refuse_rest(self.query, node, "this", "with_")
-            return binder.bind(node.this, named=named)
+            refuse_rest(self.query, node, "this", "with_", *CLAUSES)
+            return sort_bound(self.query, node, binder.bind(node.this, named=named))
         if isinstance(node, exp.SetOperation):
-            refuse_rest(self.query, node, "this", "expression", "distinct", "with_")
+            refuse_rest(self.query, node, "this", "expression", "distinct", "with_", *CLAUSES)
             children = [
                 binder.bind(node.this, named=named),
                 binder.bind(node.expression, named=False),
             ]
-            return bind_set_operation(self.query, node, children)
+            return sort_bound(self.query, node, bind_set_operation(self.query, node, children))
         if isinstance(node, exp.Select):
             return SelectBinder(binder, node).bind(named=named)
         refuse_node(self.query, node)

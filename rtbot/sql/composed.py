@@ -10,6 +10,7 @@ from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
 from rtbot.sql.refusals import refuse_rest
+from rtbot.sql.time_windows import bind_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,6 +133,35 @@ def join_texts(
     return binder.apply("concat", node, texts)
 
 
+def bind_logarithm(binder: ScalarBinder, node: exp.Expr) -> Expression | None:
+    """Bind `log(x)` and `log(10, x)`."""
+    refuse_rest(binder.query, node, "this", "expression")
+    if node.expression is None:
+        return binder.apply("log10", node, [node.this])
+    if isinstance(node.this, exp.Literal) and node.this.this == "10":
+        return binder.apply("log10", node, [node.expression])
+    hint = "write ln(x) / ln(base)"
+    binder.query.report("RT181", node, "a logarithm of another base is not supported", hint)
+    return None
+
+
+def bind_concat(binder: ScalarBinder, node: exp.Expr) -> Expression | None:
+    """Bind concat, which leaves nulls out, other than `||`."""
+    refuse_rest(binder.query, node, "expressions", "safe", "coalesce")
+    mark = binder.query.locate(node)
+    empty = Expression("constant", Type("text"), (), "", mark)
+    parts = []
+    for tree in [binder.bind(part) for part in node.expressions]:
+        part = tree
+        if tree is not None and tree.type.nullable:
+            text = tree if tree.type.kind == "text" else make_call("cast", [tree], mark, "text")
+            part = binder.apply("coalesce", node, [text, empty])
+        if part is None:
+            return None
+        parts.append(part)
+    return join_texts(binder, node, parts)
+
+
 def _integer(node: exp.Expr, binder: ScalarBinder, value: int) -> Expression:
     return Expression("constant", Type("integer"), (), value, binder.query.locate(node))
 
@@ -146,4 +176,7 @@ COMPOSED: dict[type[exp.Expr], Callable[[ScalarBinder, Any], Expression | None]]
     exp.TryCast: bind_try_cast,
     exp.Left: bind_end,
     exp.Right: bind_end,
+    exp.Log: bind_logarithm,
+    exp.Concat: bind_concat,
+    exp.DateBin: bind_bucket,
 }

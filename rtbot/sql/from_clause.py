@@ -18,7 +18,8 @@ from rtbot.sql.joins import (
     split_condition,
 )
 from rtbot.sql.naming import make_fresh
-from rtbot.sql.refusals import LATER, refuse_rest
+from rtbot.sql.nearest_rows import make_nearest, split_nearest
+from rtbot.sql.refusals import refuse_rest
 from rtbot.sql.scalars import ScalarBinder
 from rtbot.sql.scope import Scope, VisibleColumn, find_named
 from rtbot.sql.subqueries import has_operation, report_outer
@@ -149,7 +150,8 @@ class FromBinder:
         query = self.query
         if refuse_rest(query, node, "this", "side", "kind", "method", "on", "using"):
             return None
-        how, natural = self._find_how(node)
+        how, method = self._find_how(node)
+        natural, nearest = method == "NATURAL", method == "ASOF"
         shared = self._list_shared(left, right, node) if natural else None
         if how is None or shared == []:
             return None
@@ -166,23 +168,26 @@ class FromBinder:
             return None
         try:
             if using:
-                return self._join_using(left, right, how, using, mark)
-            return self._join_on(left, right, how, on, mark)
+                return self._join_using(left, right, how, using, mark, nearest=nearest)
+            return self._join_on(left, right, how, on, mark, nearest=nearest)
         except GraphError as error:
             query.problems.add_all(error.problems)
             return None
 
-    def _find_how(self, node: exp.Expr) -> tuple[str | None, bool]:
+    def _find_how(self, node: exp.Expr) -> tuple[str | None, str]:
+        """Return which rows a join gives, and its method; None if it is not there."""
         method = str(node.args.get("method") or "").upper()
         side, kind = (str(node.args.get(key) or "").upper() for key in ("side", "kind"))
         how = HOW.get((side, kind))
-        if how is None or method not in ("", "NATURAL"):
+        near = method == "ASOF" and how in ("inner", "left")
+        if how is None or not (near or method in ("", "NATURAL")):
             name = " ".join(filter(None, (method, side, kind, "JOIN")))
-            advice = LATER if method == "ASOF" else "write JOIN ... ON"
-            advice = f"write {kind} JOIN ... ON" if kind in ("SEMI", "ANTI") else advice
+            advice = "write ASOF JOIN, or ASOF LEFT JOIN" if method == "ASOF" else ""
+            advice = advice or f"write {kind if kind in ('SEMI', 'ANTI') else ''} JOIN ... ON"
+            advice = advice.replace("  ", " ")
             self.query.report("RT181", node, f"{name} is not supported", advice, method or "JOIN")
-            return None, False
-        return how, method == "NATURAL"
+            return None, method
+        return how, method
 
     def _check_names(self, left: Source, right: Source, node: exp.Expr) -> bool:
         for name in right.tables:
@@ -223,7 +228,14 @@ class FromBinder:
         ]
 
     def _join_on(
-        self, left: Source, right: Source, how: str, on: exp.Expr | None, mark: SourceSpan
+        self,
+        left: Source,
+        right: Source,
+        how: str,
+        on: exp.Expr | None,
+        mark: SourceSpan,
+        *,
+        nearest: bool,
     ) -> Source | None:
         sides = left.plan, right.plan
         if on is None:
@@ -239,6 +251,9 @@ class FromBinder:
             tree = None
         if tree is None:
             return None
+        if nearest:
+            plan = make_nearest(sides, how, *split_nearest(tree, *sides), mark)
+            return self._make_source(left, right, plan, how)
         pairs, rest = split_condition(tree, *sides)
         if rest is not None and rest.op == "constant" and rest.value is True:
             rest = None
@@ -259,14 +274,18 @@ class FromBinder:
         how: str,
         using: Sequence[exp.Expr | str],
         mark: SourceSpan,
+        *,
+        nearest: bool,
     ) -> Source | None:
+        """Join on columns of one name; the last one of ASOF JOIN is at or before the left one."""
         found = [self._find_using(left, right, node, mark) for node in using]
         keys = [pair for pair in found if pair is not None]
         if len(keys) < len(found):
             return None
         pairs = [KeyPair(one.refer(mark), other.refer(mark)) for one, other in keys]
+        make = _join_nearest if nearest else make_join
         joined = self._make_source(
-            left, right, make_join((left.plan, right.plan), how, pairs, mark), how
+            left, right, make((left.plan, right.plan), how, pairs, mark), how
         )
         if how in ("semi", "anti"):
             return joined
@@ -317,6 +336,13 @@ def _needs_chain(join: exp.Expr) -> bool:
     """Return whether a join behind a comma differs from one with all that is before it."""
     padded = str(join.args.get("side") or "").upper() in ("RIGHT", "FULL")
     return padded or bool(join.args.get("using") or join.args.get("method"))
+
+
+def _join_nearest(
+    sides: tuple[LogicalPlan, LogicalPlan], how: str, pairs: Sequence[KeyPair], mark: SourceSpan
+) -> LogicalPlan:
+    """Return the join of USING whose last column is at or before the left one."""
+    return make_nearest(sides, how, pairs[:-1], pairs[-1], ">=", mark)
 
 
 def _merge_columns(

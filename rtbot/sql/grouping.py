@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
 from rtbot.operator.schema import Field
-from rtbot.sql.aggregates import AggregateCall, make_key
+from rtbot.sql.aggregates import AggregateCall
+from rtbot.sql.joins import list_names
 from rtbot.sql.logical import Computation, Deduplicate, Group, Project
-from rtbot.sql.naming import make_fresh
+from rtbot.sql.naming import make_fresh, make_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,10 +49,19 @@ class Grouping:
             if make_key(tree) not in self.keys:
                 self.keys[make_key(tree)] = self._add_below(tree, "key")
         self.arguments = [
-            None if call.argument is None else self._add_below(call.argument, "value")
-            for call in self.calls
+            tuple(self._lower_argument(tree, first=not place) for place, tree in enumerate(given))
+            for given in (call.arguments for call in self.calls)
         ]
         self.results = self._name_results()
+
+    def _lower_argument(self, tree: Expression, *, first: bool = False) -> Expression:
+        """Return an argument over the fields below; a constant stays if it is not the first."""
+        if tree.op == "constant" and not first:
+            return tree
+        if tree.op == "descending":
+            return replace(tree, args=(self._lower_argument(tree.args[0]),))
+        field = self._add_below(tree, "value")
+        return Expression("field", field.type, (), field.name)
 
     def _add_below(self, tree: Expression, kind: str) -> Field:
         """Return the field below the groups that has the values of an expression."""
@@ -74,31 +84,27 @@ class Grouping:
 
     def make_plan(self, mark: SourceSpan) -> LogicalPlan:
         """Return the plan of the groups."""
-        used = dict.fromkeys(
-            field.name for field in [*self.keys.values(), *self.arguments] if field is not None
-        )
+        used = dict.fromkeys(field.name for field in self.keys.values())
+        trees = [tree for given in self.arguments for tree in given]
+        used |= dict.fromkeys(name for tree in trees for name in list_names(tree))
         names = [field.name for field in self.child.fields]
         child = self.child
         if not set(used) <= set(names):
-            trees = tuple(self.below[name] for name in used)
-            fields = tuple(Field(n, t.type) for n, t in zip(used, trees, strict=True))
-            child = Project(child, fields, trees, mark)
+            below = tuple(self.below[name] for name in used)
+            fields = tuple(Field(n, t.type) for n, t in zip(used, below, strict=True))
+            child = Project(child, fields, below, mark)
         keys = tuple(field.name for field in self.keys.values())
         if keys and not self.calls:
             return self._make_distinct(child, keys, mark)
-        calls, results = self.calls, self.results
+        calls, results, given = self.calls, self.results, self.arguments
         if not calls:
             calls = [AggregateCall("count", False, None, Type("integer"))]
-            results = [Field("rows", Type("integer"))]
+            results, given = [Field("rows", Type("integer"))], [()]
         computations = tuple(
-            Computation(result.name, call.function, call.distinct, self._refer_below(place))
-            for place, (call, result) in enumerate(zip(calls, results, strict=True))
+            Computation(result.name, call.function, call.distinct, (*all_, None)[0], all_[1:])
+            for call, result, all_ in zip(calls, results, given, strict=True)
         )
         return Group(child, (*self.keys.values(), *results), keys, computations, mark)
-
-    def _refer_below(self, place: int) -> Expression | None:
-        field = self.arguments[place] if self.calls else None
-        return None if field is None else Expression("field", field.type, (), field.name)
 
     def _make_distinct(
         self, child: LogicalPlan, keys: tuple[str, ...], mark: SourceSpan

@@ -46,8 +46,8 @@ def make_join(
     left, right = sides
     fitted = [make_call("==", [pair.left, pair.right], mark).args for pair in pairs]
     taken = [*name_pair(left, right), *(field.name for field in right.fields)]
-    left, ones = _add_fields(left, [one for one, _ in fitted], taken)
-    right, others = _add_fields(right, [other for _, other in fitted], taken)
+    left, ones = add_fields(left, [one for one, _ in fitted], taken)
+    right, others = add_fields(right, [other for _, other in fitted], taken)
     safe = tuple(one for one, pair in zip(ones, pairs, strict=True) if pair.null_safe)
     on = tuple(zip(ones, others, strict=True))
     return build_join((left, right), how, on, safe, mark, condition)
@@ -75,7 +75,7 @@ def name_pair(left: LogicalPlan, right: LogicalPlan) -> list[str]:
     return [*names, *name_right_fields(names, [field.name for field in right.fields])]
 
 
-def _add_fields(
+def add_fields(
     plan: LogicalPlan, trees: Sequence[Expression], taken: list[str]
 ) -> tuple[LogicalPlan, list[str]]:
     """Return a plan with the fields that expressions over it are, and their names."""

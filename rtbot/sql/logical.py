@@ -7,13 +7,15 @@ names of their own there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import SourceSpan
+from rtbot.operator import Type
+from rtbot.operator.schema import Field
 
 if TYPE_CHECKING:
     from rtbot.expression.tree import Expression
-    from rtbot.operator.schema import Field, Schema
+    from rtbot.operator.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +58,17 @@ class Project:
 
 @dataclass(frozen=True)
 class Computation:
-    """An aggregate over the rows of a group; without `argument`, over the rows themselves."""
+    """An aggregate over the rows of a group; without `argument`, over the rows themselves.
+
+    `more` are further arguments, constants or fields; one by which rows are sorted in descending
+    order is in the operation `descending`.
+    """
 
     name: str
     function: str
     distinct: bool
     argument: Expression | None
+    more: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,4 +136,85 @@ class Exclusion:
         return self.left.fields
 
 
-LogicalPlan = Scan | Filter | Project | Group | Deduplicate | SetOp | Join | Exclusion
+@dataclass(frozen=True, eq=False)
+class AsOf:
+    """Left rows with the nearest right row by the fields `match`, as AsOfJoin has them."""
+
+    left: LogicalPlan
+    right: LogicalPlan
+    how: str
+    on: tuple[tuple[str, str], ...]
+    match: tuple[str, str]
+    direction: str
+    strict: bool
+    fields: tuple[Field, ...]
+    mark: SourceSpan
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """The first `count` rows behind `offset` in an order, of all or of those with equal `by`.
+
+    `order` are fields and whether they are descending. `ties`: rows that are equal to the last one
+    as well. `number` is one more field: the position, with `ties` the rank.
+    """
+
+    child: LogicalPlan
+    by: tuple[str, ...]
+    order: tuple[tuple[str, bool], ...]
+    count: int
+    mark: SourceSpan
+    offset: int = 0
+    ties: bool = False
+    number: str | None = None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the child, and the number."""
+        number = () if self.number is None else (Field(self.number, Type("integer")),)
+        return (*self.child.fields, *number)
+
+
+@dataclass(frozen=True)
+class WindowComputation:
+    """A window function as OverRows has it: its argument is a field."""
+
+    name: str
+    function: str
+    offset: int
+    default: Any
+    argument: Expression | None
+
+
+@dataclass(frozen=True, eq=False)
+class Over:
+    """Every row with what window functions compute of the rows of its partition."""
+
+    child: LogicalPlan
+    by: tuple[str, ...]
+    order: tuple[tuple[str, bool], ...]
+    frame: tuple[str, int | None, int | None] | None
+    computations: tuple[WindowComputation, ...]
+    fields: tuple[Field, ...]
+    mark: SourceSpan
+
+
+LogicalPlan = (
+    Scan | Filter | Project | Group | Deduplicate | SetOp | Join | Exclusion | AsOf | Top | Over
+)
+
+
+def is_single_row(plan: LogicalPlan) -> bool:
+    """Return whether a plan has one row at most, whatever it reads."""
+    while isinstance(plan, Project | Filter):
+        plan = plan.child
+    if isinstance(plan, Top):
+        return plan.count == 1 and not plan.by and not plan.ties
+    return isinstance(plan, Group) and not plan.keys
+
+
+def has_filter(plan: LogicalPlan) -> bool:
+    """Return whether a row of groups may be left out."""
+    while isinstance(plan, Project):
+        plan = plan.child
+    return isinstance(plan, Filter | Top)

@@ -9,6 +9,7 @@ from rtbot.core.errors import GraphError
 from rtbot.core.source_span import SourceSpan
 from rtbot.sql.lowering import Query, QueryNode, lower_plan
 from rtbot.sql.reading import read_query
+from rtbot.sql.top_rows import use_top_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ def _lower(
     if problems or bound is None:
         assert query.is_refused(), "a query that is refused without a problem"
         raise GraphError([_name_signs(problem) for problem in problems])
-    return lower_plan(settle_columns(bound).plan, tables)
+    return lower_plan(use_top_rows(settle_columns(bound).plan), tables)
 
 
 def _name_signs(problem: Problem) -> Problem:

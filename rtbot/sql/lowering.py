@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.expression.tree import Expression
 from rtbot.operators.groups import GroupBy
+from rtbot.operators.ordered import OverRows, TopRows
+from rtbot.operators.ordered_joins import AsOfJoin
 from rtbot.operators.row_joins import JoinRows, NotIn
 from rtbot.operators.rows import Select, Where
 from rtbot.operators.sets import Distinct, Except, Intersect, Union
 from rtbot.sql.logical import (
+    AsOf,
     Deduplicate,
     Exclusion,
     Filter,
     Group,
     Join,
+    Over,
     Project,
     Scan,
     SetOp,
+    Top,
 )
 from rtbot.sql.naming import make_fresh
 
@@ -32,8 +37,9 @@ if TYPE_CHECKING:
 
 RELATIONS: dict[str, type[Relation]] = {
     cls.__name__: cls
-    for cls in (Where, Select, GroupBy, Distinct, Union, Intersect, Except, JoinRows, NotIn)
-}
+    for cls in (Where, Select, GroupBy, Distinct, Union, Intersect, Except, JoinRows, NotIn,
+                TopRows, OverRows, AsOfJoin)
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,12 +92,7 @@ class _Lowering:
             formulas = {f"fields.{name}": tree for name, tree in pairs}
             return self.add(plan, "Select", (plan.child,), {"fields": names}, formulas)
         if isinstance(plan, Group):
-            compute = tuple((c.name, c.function, c.distinct) for c in plan.computations)
-            formulas = {
-                f"compute.{c.name}": c.argument for c in plan.computations if c.argument is not None
-            }
-            values = {"by": plan.keys, "compute": compute}
-            return self.add(plan, "GroupBy", (plan.child,), values, formulas)
+            return self.add_group(plan)
         if isinstance(plan, Deduplicate):
             return self.add(plan, "Distinct", (plan.child,), {}, {})
         if isinstance(plan, Join):
@@ -101,8 +102,43 @@ class _Lowering:
         if isinstance(plan, Exclusion):
             values = {"on": (plan.on,), "by": plan.by}
             return self.add(plan, "NotIn", (plan.left, plan.right), values, {})
+        if isinstance(plan, AsOf):
+            return self.add_nearest(plan)
+        if isinstance(plan, Top):
+            return self.add_top(plan)
+        if isinstance(plan, Over):
+            return self.add_windows(plan)
         assert isinstance(plan, SetOp)
         return self.add(plan, plan.operator, plan.children, {"all": plan.all}, {})
+
+    def add_group(self, plan: Group) -> str:
+        formulas: dict[str, Expression] = {}
+        for one in plan.computations:
+            given = () if one.argument is None else (one.argument, *one.more)
+            names = ["compute", *(f"compute[{place}]" for place in range(1, len(given)))]
+            formulas |= {f"{n}.{one.name}": tree for n, tree in zip(names, given, strict=False)}
+        compute = tuple((c.name, c.function, c.distinct) for c in plan.computations)
+        return self.add(
+            plan, "GroupBy", (plan.child,), {"by": plan.keys, "compute": compute}, formulas
+        )
+
+    def add_top(self, plan: Top) -> str:
+        values = {"by": plan.by, "order": plan.order, "k": plan.count, "offset": plan.offset,
+                  "ties": plan.ties, "number": plan.number}  # fmt: skip
+        return self.add(plan, "TopRows", (plan.child,), values, {})
+
+    def add_windows(self, plan: Over) -> str:
+        compute = tuple((c.name, c.function, c.offset, c.default) for c in plan.computations)
+        formulas = {
+            f"compute.{c.name}": c.argument for c in plan.computations if c.argument is not None
+        }
+        values = {"by": plan.by, "order": plan.order, "frame": plan.frame, "compute": compute}
+        return self.add(plan, "OverRows", (plan.child,), values, formulas)
+
+    def add_nearest(self, plan: AsOf) -> str:
+        values = {"on": plan.on, "match": (plan.match,), "direction": plan.direction,
+                  "strict": plan.strict, "how": plan.how, "tolerance": None}  # fmt: skip
+        return self.add(plan, "AsOfJoin", (plan.left, plan.right), values, {})
 
     def add(
         self,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from rtbot.expression.tree import Expression
     from rtbot.sql.query_text import QueryText
 
     FindName = Callable[[exp.Column], str]
@@ -78,3 +79,8 @@ def make_unique(names: Iterable[str]) -> list[str]:
 def make_fresh(wanted: str, taken: Iterable[str]) -> str:
     """Return `wanted`, or with a number behind it, so that it is none of `taken`."""
     return make_unique([*dict.fromkeys(taken), wanted])[-1]
+
+
+def make_key(tree: Expression) -> Any:
+    """Return what is equal for equal expressions, wherever they are."""
+    return tree.op, tree.type, repr(tree.value), tuple(map(make_key, tree.args))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import Problems, graph_error
@@ -35,6 +36,7 @@ class QueryText:
 
     def __init__(self, text: str, place: Place, tokens: Sequence[Token]) -> None:
         self.text, self.place, self.tokens = text, place, tokens
+        self.starts = [token.start for token in tokens]
         self.problems = Problems()
         self.find_parameter: FindParameter | None = None
         self.sources: set[str] = set()
@@ -44,6 +46,8 @@ class QueryText:
 
     def measure(self, tree: exp.Expr) -> int:
         """Note where all nodes of a tree are; return its depth, chains of operations aside."""
+        from sqlglot.expressions import Window
+
         from rtbot.sql.sql_functions import BINARY  # only with sqlglot
 
         nodes = list(tree.walk())
@@ -58,6 +62,8 @@ class QueryText:
                 own = (node.meta["start"], node.meta["end"] + 1)
                 self._extend(node, own)
                 self._close_call(node, own[1])
+            if isinstance(node, Window):
+                self._close_window(node)
             if id(node) in self.extents and node is not tree and node.parent is not None:
                 self._extend(node.parent, self.extents[id(node)])
         return max(depths.values())
@@ -70,6 +76,18 @@ class QueryText:
             if bracket is not None:
                 self._extend(node, (name_end, bracket.end()))
 
+    def _close_window(self, node: exp.Expr) -> None:
+        """Extend a window function by what is behind OVER: a name, or brackets."""
+        behind = self.extents.get(id(node.this), (0, 0))[1]
+        first = bisect_left(self.starts, behind)
+        over = [n for n in range(first, len(self.tokens)) if is_word(self.tokens[n], "OVER")]
+        depth = 0
+        for token in self.tokens[over[0] + 1 :] if over and behind else ():
+            depth += {"L_PAREN": 1, "R_PAREN": -1}.get(token.token_type.name, 0)
+            if depth == 0:
+                self._extend(node, (token.start, token.end + 1))
+                return
+
     def _extend(self, node: exp.Expr, extent: tuple[int, int]) -> None:
         first, last = self.extents.get(id(node), extent)
         self.extents[id(node)] = (min(first, extent[0]), max(last, extent[1]))
@@ -77,6 +95,22 @@ class QueryText:
     def is_parameter(self, token: Token, name: str) -> bool:
         """Return whether a token is the name behind `$`."""
         return token.text == name and self.text[token.start - 1 : token.start] == "$"
+
+    def find_value(self, node: exp.Expr) -> tuple[Any, SourceSpan] | None:
+        """Return the value of `$name` and its place; None if the query has no such parameter.
+
+        Raises GraphError if it is not one value.
+        """
+        name = str(node.this or "")
+        first = next((t for t in self.tokens if self.is_parameter(t, name)), None)
+        if first is None or self.find_parameter is None or not name.isidentifier():
+            return None
+        mark = self.mark(first.start - 1, first.end + 1)
+        value = self.find_parameter(name, mark)
+        if type(value) not in (bool, int, float, str):
+            message = f"${name} is not one value, which a query takes"
+            raise graph_error("RT133", mark, message)
+        return value, mark
 
     def has_between(self, one: exp.Expr, other: exp.Expr, keyword: str) -> bool:
         """Return whether a word is between two nodes, as far as it is known where they are."""
@@ -106,6 +140,14 @@ class QueryText:
     def locate(self, node: exp.Expr, keyword: str = "", *, inside: bool = False) -> SourceSpan:
         """Return the place of a node, or of a keyword as `find` does."""
         return self.mark(*self.find(node, keyword, inside=inside))
+
+    def locate_clause(self, node: exp.Expr, keyword: str) -> SourceSpan:
+        """Return the place of a clause: where it is known, else of the first such word behind."""
+        if id(node) in self.extents:
+            return self.locate(node)
+        behind = bisect_left(self.starts, self.find(node)[1])
+        words = [token for token in self.tokens[behind:] if is_word(token, keyword)]
+        return self.mark(words[0].start, words[0].end + 1) if words else self.locate(node)
 
     def mark(self, first: int, last: int) -> SourceSpan:
         """Return the place of a part of the text, as far as it is on one line."""

@@ -25,6 +25,14 @@ DIALECT = "duckdb,normalization_strategy=case_sensitive"
 TEXT_MAX, DEPTH_MAX = 100_000, 100
 WORDS_BEFORE = 4
 CONDITION = "a join has one condition, and a comma has none: join by JOIN, or write WHERE"
+OTHER_NAMES = {
+    "GroupConcat": ("STRING_AGG", "LISTAGG"),
+    "PercentileCont": ("QUANTILE_CONT",),
+    "PercentileDisc": ("QUANTILE_DISC",),
+    "DateBin": ("TIME_BUCKET",),
+}
+"""How functions are written, beside the names that sqlglot has for them."""
+
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u2028\u2029\ud800-\udfff\ufeff]")
 _EXPECTED = re.compile(r"Expecting (\S+)|Expected (\w+ ?\w*)")
 _CLOSING = {"'": "a text", '"': "a name in quotes"}
@@ -106,7 +114,7 @@ def _place_functions(tree: exp.Expr, tokens: list[Token]) -> None:
         inside = [] if "start" in node.meta else [p.meta for p in node.walk() if "start" in p.meta]
         if not inside:
             continue
-        names = type(node).sql_names()
+        names = (*type(node).sql_names(), *OTHER_NAMES.get(type(node).__name__, ()))
         first = bisect_left(starts, min(meta["start"] for meta in inside))
         for token in reversed(tokens[max(first - WORDS_BEFORE, 0) : first]):
             if token.text.upper() in names:

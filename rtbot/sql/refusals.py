@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rtbot.sql.query_text import QueryText
 
 LATER = "it comes with a later version"
-ORDERLESS = "a view has no order of its rows: leave it out"
+ORDERLESS = "a view has no order of its rows: leave it out, or add LIMIT"
 
 
 class Feature(NamedTuple):
@@ -27,12 +27,12 @@ class Feature(NamedTuple):
 
 FEATURES = {
     "order": Feature("ORDER BY", ORDERLESS, "ORDER"),
-    "limit": Feature("LIMIT", LATER, "LIMIT"),
-    "offset": Feature("OFFSET", LATER, "OFFSET"),
-    "qualify": Feature("QUALIFY", LATER, "QUALIFY"),
-    "windows": Feature("WINDOW", LATER, "WINDOW"),
+    "limit": Feature("LIMIT here", "put the query into FROM, and cut it off there", "LIMIT"),
+    "offset": Feature("OFFSET here", "put the query into FROM, and cut it off there", "OFFSET"),
+    "count": Feature("a third argument", "QUALIFY row_number() OVER (...) <= n has n rows"),
+    "origin": Feature("an origin", "write time_bucket(w, t - origin) + origin"),
+    "unit": Feature("a third argument", "write time_bucket(w, t - origin) + origin"),
     "sample": Feature("a sample", "the rows of a view are certain: filter them with WHERE"),
-    "on": Feature("DISTINCT ON", "use GROUP BY with min or max", "ON"),
     "into": Feature("INTO", "a query only reads", "INTO"),
     "locks": Feature("FOR UPDATE", "a query only reads", "FOR"),
     "laterals": Feature("LATERAL", LATER),
@@ -55,7 +55,9 @@ FEATURES = {
 """The features by the name that an argument has in sqlglot."""
 
 _NODES = {
-    "Window": Feature("a window function", LATER),
+    "Collate": Feature("COLLATE", "texts are sorted by their characters: sort by lower(x)"),
+    "Order": Feature("ORDER BY in this aggregate", "it has one result in any order: leave it out"),
+    "Star": Feature("* here", "write the columns one by one"),
     "Select": Feature("a subquery in an expression", LATER),
     "Any": Feature("ANY with this sign", "write = ANY (SELECT ...), or compare with max or min"),
     "All": Feature("ALL with this sign", "write <> ALL (SELECT ...), or compare with max or min"),
@@ -79,16 +81,9 @@ _NODES = {
     "GroupingSets": Feature("GROUPING SETS", "join queries with UNION ALL"),
     "Values": Feature("VALUES", "make it an input of the graph"),
     "Explode": Feature("UNNEST", "there are no lists"),
-    "Median": Feature("median", LATER),
-    "GroupConcat": Feature("string_agg", LATER),
     "ArrayAgg": Feature("array_agg", "there are no lists"),
-    "First": Feature("first", "rows have no order: use min or max"),
-    "Last": Feature("last", "rows have no order: use min or max"),
-    "PercentileCont": Feature("a percentile", LATER),
-    "PercentileDisc": Feature("a percentile", LATER),
-    "Quantile": Feature("a quantile", LATER),
-    "ArgMax": Feature("arg_max", "join with the groups of max"),
-    "ArgMin": Feature("arg_min", "join with the groups of min"),
+    "PercentileDisc": Feature("a quantile of this kind", "write quantile_cont(x, 0.9)"),
+    "Quantile": Feature("a quantile of this kind", "write quantile_cont(x, 0.9)"),
     "Insert": Feature("INSERT", "a query only reads", "INSERT"),
     "Update": Feature("UPDATE", "a query only reads", "UPDATE"),
     "Delete": Feature("DELETE", "a query only reads", "DELETE"),
@@ -118,9 +113,6 @@ FUNCTIONS_NOT_THERE = {
         ("regexp_matches", "regexp_full_match", "regexp_replace", "regexp_extract"),
         "write LIKE with % and _",
     ),
-    **dict.fromkeys(("arg_max", "max_by"), "join with the groups of max"),
-    **dict.fromkeys(("arg_min", "min_by"), "join with the groups of min"),
-    **dict.fromkeys(("row_number", "rank", "dense_rank", "lag", "lead"), LATER),
 }
 """What to do instead of functions that are known and not there."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sqlglot import exp
 
@@ -11,6 +11,7 @@ from rtbot.expression.row_rules import make_call, settle_null
 from rtbot.expression.tree import Expression
 from rtbot.operator import Type
 from rtbot.sql.composed import COMPOSED, join_texts
+from rtbot.sql.ordered_aggregates import ORDERED
 from rtbot.sql.refusals import FUNCTIONS_NOT_THERE, refuse_node, refuse_rest
 from rtbot.sql.sql_functions import (
     AGGREGATES,
@@ -27,6 +28,8 @@ from rtbot.sql.sql_functions import (
     TYPES_INSTEAD,
 )
 from rtbot.sql.subqueries import read_subquery
+from rtbot.sql.time_windows import bind_tumble
+from rtbot.sql.window_calls import WINDOW_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,15 +38,25 @@ if TYPE_CHECKING:
     from rtbot.sql.query_text import QueryText
     from rtbot.sql.scope import Scope
     from rtbot.sql.subqueries import Subqueries
+    from rtbot.sql.time_windows import HopWindows
+    from rtbot.sql.window_calls import WindowCalls
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+
+
+class Collectors(NamedTuple):
+    """Where calls of a clause go that are computed before it; without one, they are an error."""
+
+    calls: AggregateCalls | None = None
+    subqueries: Subqueries | None = None
+    windows: WindowCalls | None = None
+    hops: HopWindows | None = None
 
 
 class ScalarBinder:
     """Binds the expressions of one clause.
 
-    `calls` collects the aggregates of the clause; without it they are an error, which names the
-    clause. What is wrong is noted in the problems of the query, and None is returned.
+    What is wrong is noted in the problems of the query, and None is returned.
     """
 
     def __init__(
@@ -51,11 +64,10 @@ class ScalarBinder:
         query: QueryText,
         scope: Scope,
         clause: str,
-        calls: AggregateCalls | None = None,
-        subqueries: Subqueries | None = None,
+        collectors: Collectors | None = None,
     ) -> None:
-        self.query, self.scope, self.clause, self.calls = query, scope, clause, calls
-        self.subqueries = subqueries
+        self.query, self.scope, self.clause = query, scope, clause
+        self.calls, self.subqueries, self.windows, self.hops = collectors or Collectors()
         self.expanding: list[str] = []
         self.expanded: dict[str, Expression | None] = {}
 
@@ -89,8 +101,10 @@ class ScalarBinder:
             return COMPOSED[kind](self, node)
         if kind in FUNCTIONS:
             return self._function(node)
-        if kind in AGGREGATES or kind is exp.Filter:
+        if kind in AGGREGATES or kind in ORDERED or kind is exp.Filter:
             return self._aggregate(node)
+        if kind is exp.Window or kind in WINDOW_FUNCTIONS:
+            return self._window(node)
         handler = self._handlers.get(kind)
         if handler is not None:
             return handler(self, node)
@@ -152,7 +166,7 @@ class ScalarBinder:
         """Report a node that is not known, or a function."""
         start, end = node.meta.get("start"), node.meta.get("end")
         name = self.query.text[start : end + 1] if start is not None and end is not None else ""
-        known = type(node).__name__ in ("Rand", "Median", "GroupConcat", "First", "AnyValue")
+        known = type(node).__name__ in ("Rand", "AnyValue", "Quantile", "PercentileDisc")
         if isinstance(node, exp.Func) and name.isidentifier() and not known:
             self._unknown_function(node, name)
         else:
@@ -246,17 +260,12 @@ class ScalarBinder:
 
     def _parameter(self, node: exp.Expr) -> Expression | None:
         """Bind `$name`, a value of the graph."""
-        name = str(node.this or "")
-        first = next((t for t in self.query.tokens if self.query.is_parameter(t, name)), None)
-        if first is None or self.query.find_parameter is None or not name.isidentifier():
+        found = self.query.find_value(node)
+        if found is None:
             self._refuse(node)
             return None
-        mark = self.query.mark(first.start - 1, first.end + 1)
-        value = self.query.find_parameter(name, mark)
+        value, mark = found
         kinds = {bool: "boolean", int: "integer", float: "number", str: "text"}
-        if type(value) not in kinds:
-            message = f"${name} is not one value, which a query takes"
-            raise graph_error("RT133", mark, message)
         return Expression("constant", Type(kinds[type(value)]), (), value, mark)
 
     def _boolean(self, node: exp.Expr) -> Expression:
@@ -396,52 +405,33 @@ class ScalarBinder:
             return None
         return self.apply(op, node, parts)
 
-    def _logarithm(self, node: exp.Expr) -> Expression | None:
-        refuse_rest(self.query, node, "this", "expression")
-        if node.expression is None:
-            return self.apply("log10", node, [node.this])
-        if isinstance(node.this, exp.Literal) and node.this.this == "10":
-            return self.apply("log10", node, [node.expression])
-        hint = "write ln(x) / ln(base)"
-        self.query.report("RT181", node, "a logarithm of another base is not supported", hint)
-        return None
-
     def _trim(self, node: exp.Expr) -> Expression | None:
         refused = refuse_rest(self.query, node, "this", "position")
         sides = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
         op = sides[str(node.args.get("position") or "")]
         return None if refused else self.apply(op, node, [node.this])
 
-    def _concatenate(self, node: exp.Expr) -> Expression | None:
-        """Bind concat, which leaves nulls out, other than `||`."""
-        refuse_rest(self.query, node, "expressions", "safe", "coalesce")
-        trees = [self.bind(part) for part in node.expressions]
-        if None in trees:
-            return None
-        empty = self._constant(node, "", "text")
-        parts = [
-            self.apply("coalesce", node, [self._write_text(node, tree), empty])
-            if tree.type.nullable
-            else tree
-            for tree in trees
-            if tree is not None
-        ]
-        return join_texts(self, node, [part for part in parts if part is not None])
-
-    def _write_text(self, node: exp.Expr, tree: Expression) -> Expression:
-        if tree.type.kind == "text":
-            return tree
-        return make_call("cast", [tree], self.query.locate(node), "text")
-
     def _anonymous(self, node: exp.Expr) -> Expression | None:
         refuse_rest(self.query, node, "this", "expressions")
         name = str(node.this).lower()
         if name in SYNONYMS_OF_FUNCTIONS:
             return self.apply(SYNONYMS_OF_FUNCTIONS[name], node, node.expressions)
+        if name == "tumble":
+            return bind_tumble(self, node, node.expressions)
+        if name == "hop":
+            return self._hop(node)
         self._unknown_function(node, str(node.this))
         return None
 
-    # ---- aggregates
+    # ---- aggregates and windows
+
+    def _hop(self, node: exp.Expr) -> Expression | None:
+        """Bind a hopping window to the field of its start."""
+        if self.hops is None:
+            hint = "compute it in a query under WITH, and read that"
+            self.query.report("RT184", node, f"hop is not allowed in {self.clause}", hint)
+            return None
+        return self.hops.bind(self, node, node.expressions)
 
     def _aggregate(self, node: exp.Expr) -> Expression | None:
         """Bind a call of an aggregate to a reference to its result."""
@@ -451,7 +441,28 @@ class ScalarBinder:
             message = f"an aggregate is not allowed in {self.clause}"
             self.query.report("RT184", node, message, hint)
             return None
-        return self.calls.bind(node, ScalarBinder(self.query, self.scope, "an aggregate"))
+        return self.calls.bind(node, self.go_into("an aggregate", Collectors(hops=self.hops)))
+
+    def go_into(self, clause: str, collectors: Collectors) -> ScalarBinder:
+        """Return the binder of what is inside of something."""
+        return ScalarBinder(self.query, self.scope, clause, collectors)
+
+    def _window(self, node: exp.Expr) -> Expression | None:
+        """Bind a window function to a reference to its value."""
+        if not isinstance(node, exp.Window):
+            message = f"{self.query.quote(node)} without OVER"
+            hint = "write it with OVER (PARTITION BY ... ORDER BY ...)"
+            self.query.report("RT180", node, message, hint)
+            return None
+        if self.windows is None:
+            hint = "compute it in a query under WITH, and read that"
+            late = self.clause in ("WHERE", "HAVING")
+            hint = "a condition on it goes into QUALIFY" if late else hint
+            message = f"a window function is not allowed in {self.clause}"
+            self.query.report("RT184", node, message, hint)
+            return None
+        collectors = Collectors(self.calls, self.subqueries, None, self.hops)
+        return self.windows.bind(node, self.go_into("a window function", collectors))
 
     _handlers: ClassVar[dict[type[exp.Expr], Callable[[ScalarBinder, Any], Expression | None]]] = {
         exp.Paren: _paren,
@@ -471,8 +482,6 @@ class ScalarBinder:
         exp.If: _choice,
         exp.Nullif: _null_if,
         exp.Cast: _cast,
-        exp.Log: _logarithm,
         exp.Trim: _trim,
-        exp.Concat: _concatenate,
         exp.Anonymous: _anonymous,
     }

@@ -20,7 +20,7 @@ from rtbot.operator import Type
 from rtbot.operator.schema import Field
 from rtbot.sql.bound_query import BoundQuery
 from rtbot.sql.joins import KeyPair, make_exclusion, make_join, split_equality
-from rtbot.sql.logical import Computation, Filter, Group, Project
+from rtbot.sql.logical import Computation, Group, Project, has_filter, is_single_row
 from rtbot.sql.naming import make_fresh
 from rtbot.sql.refusals import refuse_rest
 
@@ -44,12 +44,14 @@ ROWS_NEEDED = "an aggregate without GROUP BY has one row, such as (SELECT max(x)
 class InnerRows:
     """The rows of a subquery: a plan, and which of its fields are the columns.
 
-    `pairs` compare a value of the outer row (left) with a value of an inner one (right).
+    `pairs` compare a value of the outer row (left) with a value of an inner one (right); `single`:
+    there is one inner row for each outer one at most.
     """
 
     plan: LogicalPlan
     columns: tuple[Expression, ...]
     pairs: tuple[KeyPair, ...] = ()
+    single: bool = False
 
 
 class SubqueryTest(NamedTuple):
@@ -220,6 +222,12 @@ class Subqueries:
             return None
         if isinstance(opened, GroupedRows):
             return self._add(opened.make_value(mark), opened.tree.type)
+        if isinstance(opened, InnerRows) and opened.single and len(opened.columns) == 1:
+            column = opened.columns[0]
+            one = ValueSubquery(
+                (Lookup(opened.plan, opened.pairs),), lambda f, _: f[0][column.value], mark
+            )
+            return self._add(one, Type(column.type.kind, nullable=True))
         if isinstance(opened, InnerRows) or not is_single_row(opened.plan):
             self.query.report("RT181", node, "this subquery may have several rows", ROWS_NEEDED)
             return None
@@ -434,20 +442,6 @@ def count_rows(
         for pair, (name, tree) in zip(pairs, trees.items(), strict=False)
     ]
     return Lookup(plan, tuple(keys)), "matches"
-
-
-def is_single_row(plan: LogicalPlan) -> bool:
-    """Return whether a plan has one row at most, whatever it reads."""
-    while isinstance(plan, Project | Filter):
-        plan = plan.child
-    return isinstance(plan, Group) and not plan.keys
-
-
-def has_filter(plan: LogicalPlan) -> bool:
-    """Return whether a row of groups may be left out."""
-    while isinstance(plan, Project):
-        plan = plan.child
-    return isinstance(plan, Filter)
 
 
 def fill_subqueries(tree: Expression, values: Sequence[Expression]) -> Expression:

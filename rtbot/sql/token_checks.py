@@ -72,6 +72,8 @@ def check_tokens(tokens: list[Token], text: str, place: Place) -> list[Token]:
         kinds = before.token_type.name, token.token_type.name, follower.token_type.name
         if kinds[0] in ("FROM", "JOIN") and kinds[1:] == ("VAR", "STAR"):
             refuse(follower, "a star behind a table", "remove it")
+        if kinds[0] == "LIMIT" and kinds[2] == "COMMA":
+            refuse(follower, "LIMIT takes one number", "write LIMIT 10 OFFSET 5")
     _check_brackets(tokens, refuse)
     _check_using(tokens, refuse)
     _check_pairs(tokens, refuse)
@@ -111,8 +113,8 @@ def _check_neighbours(token: Token, follower: Token | None, refuse: _Refuse) -> 
     after = "" if follower is None else follower.token_type.name
     if sign == "SEMICOLON":
         refuse(token, "several statements", "one query: remove what is behind the semicolon")
-    if sign == "COMMA" and after in ("COMMA", *JOIN_WORDS):
-        refuse(token, "nothing follows this comma")
+    if sign == "COMMA" and after in ("COMMA", "ORDER_BY", "LIMIT", "OFFSET", *JOIN_WORDS):
+        refuse(token, "nothing follows this comma", "remove it, or write what comes next")
     no_name = follower is None or not (follower.text[:1].isidentifier() or after in NAMING)
     if sign == "ALIAS" and (no_name or after in (*CLAUSES, *JOIN_WORDS)):
         refuse(token, "no name follows AS", "write AS name, or leave AS out")

@@ -76,9 +76,7 @@ class StringDictionary:
 
     def encode(self, column: TextColumn) -> np.ndarray:
         """Encode a column that comes with a dictionary of its own."""
-        table = np.fromiter(
-            (*map(self.code, column.values), NULL_TEXT), np.int64, len(column.values) + 1
-        )
+        table = np.append(self.code_all(column.values), NULL_TEXT)
         codes: np.ndarray = table[column.codes]
         return codes
 

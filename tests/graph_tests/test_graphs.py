@@ -109,6 +109,33 @@ def test_a_ranking_of_hubs():
     assert len(views) > 100
 
 
+def test_the_places_to_which_most_seats_left_in_an_hour():
+    files = {name: GRAPHS / "data" / f"{name}.csv" for name in ("departures", "planes")}
+    graph = rtbot.load(GRAPHS / "busiest.yaml")
+    result = graph.run(files, compiled=False)
+    views = dict(follow(result["busiest"], ["dest", "flights", "seats", "place"]))
+    planes = {row["tail"]: int(row["seats"]) for row in rows("planes.csv")}
+    flights = [
+        (day(row["time"]) + 5 * 3600, row["dest"], planes[row["tail"]])
+        for row in rows("departures.csv")
+        if row["tail"] in planes
+    ]
+    times = {time for time, _, _ in flights}
+    times |= {time + 3600 for time in times if time + 3600 <= max(times)}
+    expected, last = {}, set()
+    for now in sorted(times):
+        found = {}
+        for time, dest, seats in flights:
+            if time <= now < time + 3600:
+                found.setdefault(dest, []).append(seats)
+        ranked = sorted((-sum(own), dest, len(own)) for dest, own in found.items())[:3]
+        view = {(d, n, -seats, place) for place, (seats, d, n) in enumerate(ranked, 1)}
+        if view != last:
+            expected[now] = last = view
+    assert views == expected
+    assert len(views) > 100
+
+
 def test_bollinger_bands_of_every_symbol():
     graph = rtbot.load(GRAPHS / "bollinger.yaml")
     result = graph.run(GRAPHS / "data" / "prices.csv")

@@ -1,12 +1,22 @@
 """Rows as words: equal rows have equal words, and come back as they were."""
 
+import random
+
 import numpy as np
 import pytest
 
 from rtbot.relations.row_codec import RowCodec, find_least, make_order_keys
 from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.text_columns import TextColumn
-from tests.relations_oracle import MOST, NAN, encode, make_schema
+from tests.relations_oracle import (
+    MOST,
+    NAN,
+    draw_row,
+    encode,
+    identify,
+    make_schema,
+    order_of,
+)
 
 
 def test_one_zero_and_one_nan():
@@ -76,3 +86,15 @@ def test_order_keys():
     plain = make_schema(["integer", "boolean"])
     words = encode([[((5, True), 1)]], plain, texts).words
     assert make_order_keys(plain, words, texts) is words
+
+
+@pytest.mark.parametrize("types", [["integer?", "text?", "text"], ["text", "number?", "text?"]])
+def test_many_rows_have_their_order_whatever_comes_before_a_text(types):
+    schema, texts = make_schema(types), StringDictionary()
+    rng = random.Random(str(types))
+    rows = [draw_row(rng, schema) for _ in range(300)]
+    words = encode([[(row, 1) for row in rows]], schema, texts).words
+    order = np.lexsort(make_order_keys(schema, words, texts).T[::-1])
+    assert [order_of(identify(rows[n])) for n in order] == sorted(
+        order_of(identify(row)) for row in rows
+    )

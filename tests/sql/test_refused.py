@@ -41,7 +41,6 @@ WRONG = [
     ("SELECT o.id FROM orders AS o JOIN more USING ({ix})", "RT182", "left side has no column"),
     ("SELECT o.id FROM orders AS o JOIN {orders} AS o ON true", "RT183", "is there twice"),
     ("SELECT o.id FROM orders AS o JOIN {orders AS o} USING (id)", "RT183", "AS other"),
-    ("SELECT o.id FROM orders o {ASOF} JOIN more m ON o.id >= m.id", "RT181", "ASOF"),
     ("SELECT o.id FROM orders o {POSITIONAL} JOIN more m", "RT181", "POSITIONAL"),
     ("SELECT o.id FROM orders o, LATERAL (SELECT {1 AS x FROM more}) m", "RT181", "LATERAL"),
     ("SELECT o.id FROM orders o CROSS {JOIN} more m ON o.id = m.id", "RT180", ""),
@@ -86,13 +85,7 @@ WRONG = [
         "NOT EXISTS",
     ),
     ("WITH {RECURSIVE} w AS (SELECT id FROM orders) SELECT id FROM w", "RT181", "RECURSIVE"),
-    ("SELECT id FROM orders {ORDER} BY id", "RT181", "no order"),
-    ("SELECT id FROM orders {LIMIT} 3", "RT181", "LIMIT"),
-    ("SELECT id FROM orders {OFFSET} 3", "RT181", "OFFSET"),
     ("SELECT id FROM orders TABLESAMPLE {10}%", "RT181", "a sample"),
-    ("SELECT id FROM orders {QUALIFY} id = 1", "RT181", "QUALIFY"),
-    ("SELECT {sum}(n) OVER () AS x FROM orders", "RT181", "a window function"),
-    ("SELECT DISTINCT {ON} (id) id FROM orders", "RT181", "DISTINCT ON"),
     ("SELECT {ts}, id FROM orders", "RT182", "the time of a change is no column"),
     ("SELECT id FROM orders WHERE {current_timestamp} > n", "RT181", "no clock"),
     ("SELECT * EXCLUDE ({idd}) FROM orders", "RT182", "did you mean 'id'?"),
@@ -101,7 +94,7 @@ WRONG = [
     ("SELECT round(amount, {n}) AS x FROM orders", "RT133", "an integer from -15"),
     ("SELECT {n}::DATE AS x FROM orders", "RT181", "the type DATE"),
     ("SELECT id FROM orders WHERE {n ILIKE 'a%'}", "RT133", "`lower` takes texts"),
-    ("SELECT id FROM orders WHERE {median}(n) > 1", "RT181", "median"),
+    ("SELECT id FROM orders WHERE {median}(n) > 1", "RT184", "an aggregate is not allowed"),
     ("SELECT id FROM {main}.orders", "RT181", "a schema before a table"),
     ("SELECT id FROM orders UNION BY {NAME} SELECT id FROM more", "RT181", "BY NAME"),
     ("SELECT id FROM orders WHERE {n < n < n}", "RT180", "a < b AND b < c"),
@@ -145,9 +138,16 @@ WRONG = [
 ]
 
 
-with (Path(__file__).parent / "refused_joins.csv").open(encoding="utf-8", newline="") as file:
-    JOINS = [tuple(row.values()) for row in csv.DictReader(file)]
+def read_queries(name):
+    with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
+        return [tuple(row.values()) for row in csv.DictReader(file)]
+
+
+JOINS = read_queries("refused_joins.csv")
 """Wrong queries over several tables: joins, subqueries, groups, set operations, WITH."""
+
+ORDERS = read_queries("refused_orders.csv")
+"""Wrong queries with an order: LIMIT, window functions, quantiles, time windows, ASOF JOIN."""
 
 
 def split_place(query):
@@ -155,7 +155,7 @@ def split_place(query):
     return query.replace("{", "").replace("}", ""), max(query.find("{"), 0)
 
 
-@pytest.mark.parametrize(("query", "code", "words"), [*WRONG, *JOINS])
+@pytest.mark.parametrize(("query", "code", "words"), [*WRONG, *JOINS, *ORDERS])
 def test_a_wrong_query_is_refused_at_its_place(query, code, words):
     text, at = split_place(query)
     with pytest.raises(GraphError) as raised:
@@ -166,16 +166,17 @@ def test_a_wrong_query_is_refused_at_its_place(query, code, words):
     assert first.mark.column == at + 1, str(raised.value)
 
 
-def test_wrong_queries_over_several_tables_say_what_would_work():
+def test_wrong_queries_say_what_would_work():
     assert len(JOINS) > 60
-    for query, *_ in JOINS:
+    assert len(ORDERS) > 120
+    for query, *_ in [*JOINS, *ORDERS]:
         with pytest.raises(GraphError) as raised:
             lower_query(split_place(query)[0], TABLES)
         assert all(problem.hint for problem in raised.value.problems), str(raised.value)
 
 
 def test_all_mistakes_are_reported_at_once():
-    text = "SELECT regin, n + region AS x FROM orders WHERE count(*) > 1\nLIMIT 3"
+    text = "SELECT regin, n + region AS x FROM orders WHERE count(*) > 1\nLIMIT n"
     with pytest.raises(GraphError) as raised:
         lower_query(text, TABLES)
     assert [(p.code, p.mark.line) for p in raised.value.problems] == [
@@ -198,7 +199,7 @@ def test_all_mistakes_are_reported_at_once():
             ["'regin'", "sum takes numbers", "'xx'", "'z'"],
         ),
         (
-            "SELECT o.regin FROM orders o ASOF JOIN more m ON o.n >= m.n WHERE m.zz > 1",
+            "SELECT o.regin FROM orders o ASOF JOIN more m ON o.n <> m.n WHERE m.zz > 1",
             ["'regin'", "ASOF JOIN", "'zz'"],
         ),
         (

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problem, Problems, suggest_known_name
 from rtbot.expression.row_typing import type_aggregate, type_row_expression
+from rtbot.expression.window_typing import type_window_function
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.model import Node, Ref
-from rtbot.operator import Type
+from rtbot.operator import Parameter, Type
 from rtbot.operator.relation import (
     CHANGES,
     Columns,
     Computations,
     FieldName,
     FieldPairs,
+    Order,
     Relation,
     RowExpression,
     RowFields,
+    WindowComputations,
+    name_argument,
 )
 from rtbot.operator.schema import Field, Schema
 
@@ -111,24 +115,33 @@ class _RowValues:
         """
         values = dict(self.draft.values)
         for name, parameter in self.draft.operator.parameters.items():
-            value = values[name]
-            if isinstance(parameter, Columns):
-                values[name] = tuple(self.find_field(one) for one in value or ())
-            elif isinstance(parameter, FieldName):
-                values[name] = self.find_name(value)
-            elif isinstance(parameter, FieldPairs):
-                values[name] = self.find_pairs(value)
-            elif isinstance(parameter, RowExpression) and value is not None:
-                values[name] = self.type_condition(name, parameter, value)
-            elif isinstance(parameter, RowFields):
-                values[name] = tuple(value)
-                for field, text in value.items():
-                    self.type_text(f"{name}.{field}", text)
-            elif isinstance(parameter, Computations):
-                values[name] = self.type_aggregates(name, value or {})
+            values[name] = self.find_value(name, parameter, values[name])
         if self.problems.found or self.untyped:
             raise GraphError(self.problems.found)
         return values, self.formulas
+
+    def find_value(self, name: str, parameter: Parameter, value: Any) -> Any:
+        """Return what a node has for a parameter; trees go to `formulas`."""
+        match parameter:
+            case Columns():
+                return tuple(self.find_field(one) for one in value or ())
+            case Order():
+                return tuple((self.find_field(one), down) for one, down in value or ())
+            case FieldName():
+                return self.find_name(value, parameter)
+            case FieldPairs():
+                return self.find_pairs(value)
+            case RowExpression() if value is not None:
+                return self.type_condition(name, parameter, value)
+            case RowFields():
+                for field, text in value.items():
+                    self.type_text(f"{name}.{field}", text)
+                return tuple(value)
+            case Computations():
+                return self.type_aggregates(name, value or {})
+            case WindowComputations():
+                return self.type_windows(name, value)
+        return value
 
     def find_pairs(self, pairs: tuple[tuple[ScalarNode, ScalarNode], ...] | None) -> Any:
         """Return the names of fields of both inputs; None if none are given."""
@@ -151,10 +164,12 @@ class _RowValues:
             self.problems.add("RT120", scalar.mark, message, hint)
         return name
 
-    def find_name(self, given: str | ScalarNode) -> str:
+    def find_name(self, given: str | ScalarNode | None, parameter: FieldName) -> str | None:
         """Return a name; that of an input's field has to be there."""
-        if isinstance(given, str):
+        if given is None or isinstance(given, str):
             return given
+        if parameter.new:
+            return given.text
         reads = any(port.kind == CHANGES for port in self.draft.operator.inputs.values())
         return self.find_field(given) if reads else given.text
 
@@ -192,8 +207,26 @@ class _RowValues:
             if found is None:
                 self.untyped = True
                 continue
-            function, distinct, tree = found
-            computed.append((field, function, distinct))
+            computed.append((field, found.function, found.distinct))
+            for place, tree in enumerate(found.arguments):
+                self.formulas[name_argument(name, field, place)] = tree
+        return tuple(computed)
+
+    def type_windows(self, name: str, texts: Mapping[str, RowText]) -> tuple[Any, ...]:
+        computed = []
+        for field, text in texts.items():
+            self.find_parameters(text)
+            found = type_window_function(
+                text.term, self.schema, self.problems, text.scalar.place, self.parameters
+            )
+            if field in self.schema.names:
+                message = f"the rows have a field {field!r} already"
+                self.problems.add("RT106", text.scalar.mark, message, "choose another name")
+            if found is None:
+                self.untyped = True
+                continue
+            function, tree, offset, default = found
+            computed.append((field, function, offset, default))
             if tree is not None:
                 self.formulas[f"{name}.{field}"] = tree
         return tuple(computed)

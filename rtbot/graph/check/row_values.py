@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from rtbot.operator.relation import (
     Computations,
     FieldName,
     FieldPairs,
+    Frame,
+    Order,
     ProgramFile,
     RowExpression,
     RowFields,
     RulesText,
     SqlText,
+    WindowComputations,
 )
 
 if TYPE_CHECKING:
@@ -33,13 +37,29 @@ ROW_PARAMETERS = (
     Computations,
     FieldName,
     FieldPairs,
+    Frame,
+    Order,
     RowExpression,
     RowFields,
     ProgramFile,
     RulesText,
     SqlText,
+    WindowComputations,
 )
 FIELDS_MAX = 1_000
+FRAMES = {
+    "range": ("range", None, 0),
+    "rows": ("rows", None, 0),
+    "all": ("rows", None, None),
+    "range between unbounded preceding and current row": ("range", None, 0),
+    "range between unbounded preceding and unbounded following": ("rows", None, None),
+}
+"""Frames by their text."""
+
+_BOUND = (
+    r"(unbounded preceding|unbounded following|current row|[0-9]{1,18} (?:preceding|following))"
+)
+_FRAME = re.compile(f"rows between {_BOUND} and {_BOUND}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -53,22 +73,28 @@ class RowText:
 def read_row_value(parameter: Parameter, node: DocumentNode, context: Context) -> Any:
     """Return what a parameter of `ROW_PARAMETERS` has in the file; raise GraphError if it is wrong.
 
-    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; FieldName, SqlText, RulesText and
-    ProgramFile: a scalar; RowExpression: a RowText; RowFields and Computations: {name: RowText}.
+    Columns: a tuple of scalars; FieldPairs: of pairs of scalars; Order: of pairs of a scalar and
+    whether it descends; Frame: as a node has it; FieldName, SqlText, RulesText and ProgramFile: a
+    scalar; RowExpression: a RowText; RowFields and both Computations: {name: RowText}.
     """
     if isinstance(parameter, Columns):
         return _read_columns(parameter, node, context)
     if isinstance(parameter, FieldPairs):
         return _read_pairs(parameter, node, context)
+    if isinstance(parameter, Order):
+        return _read_order(parameter, node, context)
+    if isinstance(parameter, Frame):
+        return _read_frame(parameter, node, context)
     if isinstance(parameter, FieldName):
-        return read_field_name(parameter.name, node, context)
+        return _read_name(parameter, node, context)
     if isinstance(parameter, RowExpression):
         return _read_expression(parameter.name, node, node.mark)
     if isinstance(parameter, SqlText):
         return _read_query(parameter.name, node, context)
     if isinstance(parameter, RulesText | ProgramFile):
         return _read_whole_text(parameter, node, context)
-    example = "sum(x)" if isinstance(parameter, Computations) else "a + b"
+    windows = isinstance(parameter, WindowComputations)
+    example = "sum(x)" if windows or isinstance(parameter, Computations) else "a + b"
     return _read_mapping(parameter.name, node, example)
 
 
@@ -144,6 +170,66 @@ def _read_pairs(
     if not pairs and parameter.required:
         raise graph_error("RT112", node.mark, f"{parameter.name} names no field", "write [a]")
     return tuple(pairs)
+
+
+def _read_name(parameter: FieldName, node: DocumentNode, context: Context) -> ScalarNode:
+    """Return the name of a field; that of a new one has to be allowed."""
+    scalar = read_field_name(parameter.name, node, context)
+    if parameter.new:
+        check_field_name(scalar.text, scalar.mark)
+    return scalar
+
+
+def _read_order(
+    parameter: Order, node: DocumentNode, context: Context
+) -> tuple[tuple[ScalarNode, bool], ...]:
+    items: list[DocumentNode] = node.items if isinstance(node, SequenceNode) else [node]
+    keys: list[tuple[ScalarNode, bool]] = []
+    for item in items:
+        one = read_field_name(parameter.name, item, context)
+        descending = one.text.startswith("-")
+        name = ScalarNode(one.text.removeprefix("-"), one.mark)
+        if name.text in [known.text for known, _ in keys]:
+            message = f"the field {name.text!r} is given twice"
+            raise graph_error("RT106", one.mark, message, "keep one of the two")
+        keys.append((name, descending))
+    if len(keys) < parameter.shortest:
+        raise graph_error("RT112", node.mark, f"{parameter.name} names no field", "write [a, -b]")
+    return tuple(keys)
+
+
+def _read_frame(
+    parameter: Frame, node: DocumentNode, context: Context
+) -> tuple[str, int | None, int | None]:
+    what = describe_parameter(parameter)
+    if not isinstance(node, ScalarNode):
+        raise graph_error("RT105", node.mark, f"{parameter.name} is {what}, this is {node.form}")
+    scalar = context.substitute(node)
+    text = " ".join(scalar.text.lower().split())
+    if text in FRAMES:
+        return FRAMES[text]
+    found = _FRAME.fullmatch(text)
+    if found is None:
+        hint = "of range there is only the frame up to the current row"
+        hint = hint if text.startswith("range") else f"{what} is expected"
+        message = f"{parameter.name} is {scalar.text[:80]!r}"
+        raise graph_error("RT112", scalar.mark, message, hint)
+    start, end = found.groups()
+    offsets = _find_offset(start), _find_offset(end)
+    backward = start == "unbounded following" or end == "unbounded preceding"
+    if backward or (None not in offsets and offsets[0] > offsets[1]):  # type: ignore[operator]
+        raise graph_error("RT112", scalar.mark, f"a frame from {start} to {end} has no rows")
+    return "rows", *offsets
+
+
+def _find_offset(bound: str) -> int | None:
+    """Return how many rows after the current one a bound is, None if there is none."""
+    if bound.startswith("unbounded"):
+        return None
+    if bound == "current row":
+        return 0
+    number, side = bound.split()
+    return -int(number) if side == "preceding" else int(number)
 
 
 def _read_mapping(what: str, node: DocumentNode, example: str) -> dict[str, RowText]:

@@ -15,13 +15,17 @@ from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Nu
 from rtbot.operator.relation import (
     Columns,
     Computations,
+    Distance,
     FieldName,
     FieldPairs,
+    Frame,
+    Order,
     ProgramFile,
     RowExpression,
     RowFields,
     RulesText,
     SqlText,
+    WindowComputations,
 )
 
 if TYPE_CHECKING:
@@ -179,6 +183,17 @@ def _read_duration(parameter: Duration, scalar: ScalarNode, context: Context) ->
     return _check_range(parameter, scalar, value)
 
 
+def _read_distance(parameter: Distance, scalar: ScalarNode, context: Context) -> Any:
+    value: float | None = parse_integer(scalar)
+    if value is None:
+        value = parse_duration(scalar.text, context.unit, scalar.mark, parameter.name)
+    if value is None:
+        value = parse_number(scalar)
+    if value is None:
+        raise _make_unfit_error(parameter, scalar)
+    return _check_range(parameter, scalar, value)
+
+
 def _read_text(parameter: TextParameter, scalar: ScalarNode, _context: Context) -> str:
     if not isinstance(scalar.value, str):
         raise _make_unfit_error(parameter, scalar)
@@ -192,6 +207,7 @@ _READERS: dict[type[Parameter], Reader] = {
     Choice: _read_choice,
     Duration: _read_duration,
     TextParameter: _read_text,
+    Distance: _read_distance,
 }
 
 
@@ -216,14 +232,17 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
 
 
 def _check_range(
-    parameter: Integer | Number | Duration, scalar: ScalarNode, value: Any, odd: bool = False
+    parameter: Integer | Number | Duration | Distance,
+    scalar: ScalarNode,
+    value: Any,
+    odd: bool = False,
 ) -> Any:
     if isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
         message = f"{parameter.name} is {_shorten(scalar.text)}, beyond 64 bits"
         raise graph_error(
             "RT134", scalar.mark, message, f"{describe_parameter(parameter)} is expected"
         )
-    low, high = parameter.minimum, parameter.maximum
+    low, high = parameter.minimum, getattr(parameter, "maximum", None)
     outside = (low is not None and value < low) or (high is not None and value > high)
     if outside or (odd and value % 2 == 0):
         raise _make_unfit_error(parameter, scalar, code="RT112")
@@ -258,6 +277,10 @@ def describe_parameter(parameter: Parameter) -> str:
         RowExpression: "an expression over the fields of a row",
         RowFields: "a mapping of names and expressions",
         Computations: "a mapping of names and aggregates",
+        WindowComputations: "a mapping of names and window functions",
+        Order: "a list of fields, each as name or -name",
+        Frame: "range, rows, all, or rows between 2 preceding and current row",
+        Distance: "an integer, a number or a duration such as -5s",
         SqlText: "the text of an SQL query",
         RulesText: "the text of a Datalog program",
         ProgramFile: "the path of a Datalog program",

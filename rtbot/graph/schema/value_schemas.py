@@ -24,13 +24,17 @@ from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, 
 from rtbot.operator.relation import (
     Columns,
     Computations,
+    Distance,
     FieldName,
     FieldPairs,
+    Frame,
+    Order,
     ProgramFile,
     RowExpression,
     RowFields,
     RulesText,
     SqlText,
+    WindowComputations,
 )
 
 if TYPE_CHECKING:
@@ -192,6 +196,17 @@ def _build_columns(parameter: Columns, texts: list[str]) -> Schema:
     }
 
 
+def _build_order(parameter: Order, texts: list[str]) -> Schema:
+    names = Columns(name=parameter.name, shortest=parameter.shortest)
+    message = f"{describe_parameter(parameter)} is expected"
+    return _build_columns(names, texts) | {"errorMessage": message}
+
+
+def _build_distance(parameter: Distance, texts: list[str]) -> Schema:
+    forms = [NUMBER.pattern, DURATION.pattern, *texts]
+    return _build_scalar(parameter, "number", forms, minimum=parameter.minimum)
+
+
 def _build_pairs(parameter: FieldPairs, texts: list[str]) -> Schema:
     one = _build_field_name(FieldName(name=parameter.name), texts)
     return one | {
@@ -216,7 +231,7 @@ def _build_query(parameter: Parameter, _texts: list[str]) -> Schema:
     return {"type": "string", "minLength": 1, "errorMessage": message}
 
 
-def _build_fields(parameter: RowFields | Computations, texts: list[str]) -> Schema:
+def _build_fields(parameter: Parameter, texts: list[str]) -> Schema:
     one = _build_expression(RowExpression(name="an expression"), texts)
     return {
         "type": "object",
@@ -241,6 +256,10 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     RowExpression: _build_expression,
     RowFields: _build_fields,
     Computations: _build_fields,
+    WindowComputations: _build_fields,
+    Order: _build_order,
+    Frame: _build_query,
+    Distance: _build_distance,
     SqlText: _build_query,
     RulesText: _build_query,
     ProgramFile: _build_query,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
-from rtbot.graph.row_parameters import list_fields
+from rtbot.graph.row_parameters import format_special, list_fields
 from rtbot.operator.declarations import Duration
-from rtbot.operator.relation import Columns, FieldPairs
+from rtbot.operator.relation import Columns, FieldPairs, Order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -189,7 +189,7 @@ def _list_given(node: Node) -> list[str]:
 def _takes_none(node: Node, name: str) -> bool:
     """Return whether a parameter is fields that need not be there."""
     parameter = node.operator.parameters.get(name)
-    return isinstance(parameter, Columns | FieldPairs) and not parameter.required
+    return isinstance(parameter, Columns | FieldPairs | Order) and not parameter.required
 
 
 def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
@@ -223,6 +223,8 @@ def _format_parameter(node: Node, name: str, unit: str | None) -> str:
     value, parameter = node.values[name], node.operator.parameters.get(name)
     if isinstance(parameter, Duration) and unit is not None:
         return format_duration(value, unit)
+    if (text := format_special(parameter, value)) is not None:
+        return text
     if isinstance(parameter, FieldPairs):
         if all(left == right for left, right in value):
             return format_value([left for left, _ in value])

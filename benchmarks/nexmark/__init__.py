@@ -1,0 +1,1 @@
+"""Nexmark: queries over persons, auctions and bids. `python -m benchmarks.nexmark`."""
