@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SALES = {"region": "text", "total": "integer"}
 """The fields of the examples."""
 
-MOST_ROWS = (1 << 62) - 1
+MOST_ROWS = 10**15
 
 
 class TopRows(Relation):

@@ -113,7 +113,7 @@ GRAPHS = {
     "topn-same-key-new-value": ["o: {type: TopRows, in: l, order: [id], k: 2}"],
     "asof-late-right": [
         "j: {type: AsOfJoin, in: [l, r], on: [k], match: [t], how: left}",
-        "o: {type: Select, in: j, fields: {k: k, t: t, w: w}}",
+        "o: {type: Select, in: j, fields: {k: k, at: t, w: w}}",
     ],
     "upsert-multi-change-one-key": [
         "j: {type: JoinRows, in: [l, r], on: [v]}",
