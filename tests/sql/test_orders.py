@@ -59,6 +59,13 @@ def show_top(node):
             ),
             "value_1: 1+4 as r",
         ),
+        (
+            (
+                "SELECT o.id FROM more m LEFT JOIN more p USING (id) JOIN (SELECT *, row_number() "
+                "OVER (ORDER BY n) AS r FROM orders) o USING (id) WHERE o.r <= 2 AND m.n > 1"
+            ),
+            "n: 2 as r",
+        ),
         ("SELECT id FROM orders WHERE n = (SELECT n FROM more ORDER BY id LIMIT 1)", "order_1: 1"),
         (
             "SELECT id, (SELECT n FROM more m WHERE m.id = o.n ORDER BY n LIMIT 1) x FROM orders o",
