@@ -48,16 +48,21 @@ JOINS = {
     "AsOfJoin": "type: AsOfJoin, on: [sym], match: [t]",
     "AsOfJoin, left": "type: AsOfJoin, on: [sym], match: [t], how: left",
     "IntervalJoin": "type: IntervalJoin, on: [sym], match: [t], lower: -10, upper: 0",
-    "JoinRows": "type: JoinRows, on: {{sym: sym, t: t}}",
+    "JoinRows": "type: JoinRows, on: {sym: sym, t: t}",
 }
 SYMBOLS = 1_000
 
 
 def make_region(text: str) -> Region:
-    """A compiled region."""
+    """A region whose loops are compiled: it has taken rows, and given them back."""
     checked = rtbot.load(text).checked
     (stage,) = split_stages(checked, checked.outputs)
-    return Region(write_region(stage, checked), StringDictionary(), "now")
+    region = Region(write_region(stage, checked), StringDictionary(), "now")
+    words = np.arange(30).reshape(10, 3)
+    for weight in (1, -1):
+        weights = np.full(10, weight)
+        close(region, **{s.name: cut(words, weights, 2) for s in region.plan.sources})
+    return region
 
 
 def make_rows(first: int, count: int, best: float = 0.0) -> np.ndarray:
@@ -149,9 +154,7 @@ def join_rows(report: Report, rows: int) -> None:
         case = f"{name} of {rows:,} trades and {rows:,} quotes"
         if not report.wants(case):
             continue
-        region = make_region(
-            JOIN.format(parameters=parameters.replace("{{", "{").replace("}}", "}"))
-        )
+        region = make_region(JOIN.format(parameters=parameters))
         trades = make_times(0, rows)
         quotes = np.stack([trades[:, 1], trades[:, 2], trades[:, 0]], 1)
         one, nothing = (

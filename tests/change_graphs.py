@@ -9,11 +9,13 @@ import math
 import random
 import traceback
 from collections import Counter
+from types import SimpleNamespace
 
 import rtbot
 from rtbot.compare.schedules import Row, ScheduleMix, insert_some_dumps, schedule, schedule_whole
 from rtbot.tables.change_values import list_changes
 from tests.harness import Mismatch
+from tests.oracles.ordered import as_of_join, top_rows
 
 NAN = float("nan")
 """The only one, so that rows with it are equal."""
@@ -24,7 +26,17 @@ SHARE = 10
 """A case for every so many graphs of series."""
 PREFIX = "changes"
 """Begins the numbers of these cases."""
-KINDS = ("Where", "Select", "Union", "Intersect", "Except", "Distinct", "GroupBy")
+KINDS = (
+    "Where",
+    "Select",
+    "Union",
+    "Intersect",
+    "Except",
+    "Distinct",
+    "GroupBy",
+    "TopRows",
+    "AsOfJoin",
+)
 FLOORS = {
     **{f"change operator {kind}": 0.1 for kind in (*KINDS, "ToChanges", "ToSeries")},
     "changes beside series": 0.3,
@@ -78,7 +90,8 @@ class ChangeCase:
         if rng.random() < 0.4:
             self._add_series()
         for _ in range(rng.randint(1, 6)):
-            rng.choice((self._filter, self._combine, self._combine, self._reduce, self._group))()
+            add = (self._filter, self._combine, self._combine, self._reduce, self._group)
+            rng.choice((*add, self._rank, self._match))()
         self.outputs = rng.sample(list(self.bags), min(len(self.bags), rng.randint(1, 3)))
         self.lines = []
         if rng.random() < 0.4:
@@ -193,6 +206,51 @@ class ChangeCase:
             )
 
         fields = {"a": "n * 10 + coalesce(low, 0)", "b": "b", "c": "sum"}
+        self._add({"type": "Select", "in": name, "fields": fields}, compute)
+
+    def _rank(self):
+        """The first rows in an order."""
+        rng, source = self.rng, self._take()
+        bag = self.bags[source]
+        ties = rng.random() < 0.3
+        values = {
+            "by": rng.sample(list(FIELDS), rng.choice([0, 0, 1])),
+            "order": [(n, rng.random() < 0.5) for n in rng.sample(list(FIELDS), rng.randint(0, 2))],
+            "k": rng.choice([1, 2, 5]),
+            "offset": 0 if ties else rng.choice([0, 0, 3]),
+            "ties": ties,
+        }
+        order = ["-" * down + name for name, down in values["order"]]
+        node = SimpleNamespace(values=values | {"number": None})
+        self._add(
+            {"type": "TopRows", "in": source} | values | {"order": order},
+            lambda there: top_rows(node, [+bag(there)], [list(FIELDS)]),
+        )
+
+    def _match(self):
+        """Rows with the third field of the row that is nearest in the first one."""
+        rng, sources = self.rng, [self._take(), self._take()]
+        bags = [self.bags[source] for source in sources]
+        values = {
+            "on": rng.choice([[], ["b"]]),
+            "match": ["a"],
+            "direction": rng.choice(["backward", "forward"]),
+            "strict": rng.random() < 0.3,
+            "how": rng.choice(["inner", "left"]),
+        }
+        pairs = {name: [(one, one) for one in values[name]] for name in ("on", "match")}
+        node = SimpleNamespace(values=values | pairs | {"tolerance": None})
+        name = f"m{len(self.operators)}"
+        self.operators[name] = {"type": "AsOfJoin", "in": sources} | values
+
+        def compute(there):
+            found = Counter()
+            given = [+bag(there) for bag in bags]
+            for row, count in as_of_join(node, given, [list(FIELDS)] * 2).items():
+                found[row[0], row[1], row[5]] += count
+            return found
+
+        fields = {"a": "a", "b": "b", "c": "c_2"}
         self._add({"type": "Select", "in": name, "fields": fields}, compute)
 
     # ---- the data

@@ -52,7 +52,16 @@ operators:
   g: {{type: GroupBy, in: e, by: [], compute: {{n: count(), t: sum(x)}}}}
 outputs: {{g: g, i: i, d: d, f: f}}
 """
-GRAPHS = (ONE, TWO, TEXTS, COUNTED)
+RANKED = f"""
+inputs: {{a: {ROW % ""}, c: {ROW % ", unique: [k]"}}}
+operators:
+  t: {{type: TopRows, in: a, by: [k], order: [-s, x], k: 2, number: n}}
+  u: {{type: TopRows, in: c, order: [y], k: 3, ties: true}}
+  j: {{type: AsOfJoin, in: [a, c], on: [s], match: [x], how: left}}
+  i: {{type: IntervalJoin, in: [t, u], match: [y], lower: -1, upper: 0.5}}
+outputs: {{t: t, u: u, j: j, i: i}}
+"""
+GRAPHS = (ONE, TWO, TEXTS, COUNTED, RANKED)
 LARGE = 2**62
 
 

@@ -10,8 +10,7 @@ from rtbot.relations.kernels import join_index, join_output
 from rtbot.relations.kernels import near_rows as near
 from rtbot.relations.kernels import ordered_search as search
 from rtbot.relations.ordered_store import OrderedStore
-from rtbot.relations.region_operator import Fault, make_size_fault
-from rtbot.relations.row_codec import find_least
+from rtbot.relations.region_operator import OUTPUT, Fault, make_size_fault
 from rtbot.relations.row_output import RowOutput
 from rtbot.relations.weighed import MESSAGES
 from rtbot.tables import hash_tables
@@ -144,16 +143,16 @@ class NearOperator:
         """Return why the transaction at the cursor is bad, which then leaves nothing behind."""
         at, port = int(cursor[near.NEAR_AT]), int(cursor[near.NEAR_SIDE])
         counts = cursor[[near.NEAR_TOUCHED, near.NEAR_OTHERS]].tolist()
-        words = None
+        fault = None
         for side, (store, count) in enumerate(zip(self.stores, counts, strict=True)):
             touched = self._touched[side][:count]
             if side == port:
-                words = find_least(store.schema, store.find_blamed(touched), self.texts)
+                fault = store.make_fault(at, code, touched, port)
             self.kernels.finish_touched(touched, count, store.cells, store.nodes, store.meta)
         if code == join_index.TOO_MANY:
             needed, most = cursor[near.NEAR_NEEDED], self.rules[join_output.ROWS_MOST]
             return make_size_fault(at, int(needed), int(most))
-        return Fault(at, *MESSAGES[code], port=min(port, 1), words=words)
+        return fault or Fault(at, *MESSAGES[code], port=OUTPUT)
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take the changes of transactions out."""

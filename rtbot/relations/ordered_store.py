@@ -9,7 +9,8 @@ those of them that each takes. An operator takes a transaction in these steps:
 1. `prepare(words)` in Python, once for a batch, then `arguments`, again after each `grow`.
 2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room it returns
    where it stands: `grow` and call it again from there. Then `check_touched(...)`; if the code is
-   not DONE, `finish_touched(...)` restores what was. `sort_touched(...)` puts them in order.
+   not DONE, `make_fault` says why, then `finish_touched(...)` restores what was. After DONE
+   `sort_touched(...)` puts the touched rows in order.
 3. Now both states are in the store. Row by row from `find_before(...)` or a touched row on, by the
    cells NEXT and PRIOR: the state before has COPIES of a row, the one after COPIES + PENDING;
    rows of which that is 0 are not in that state. A touched row has ROW_MARK 1.
@@ -38,9 +39,12 @@ import numpy as np
 
 from rtbot.core.growing_arrays import allocate_growing, extend_array
 from rtbot.relations.kernels import ordered_search as kernel
-from rtbot.relations.row_codec import MASK_BITS, list_text_words
+from rtbot.relations.kernels.ordered_rows import ORDER_FULL
+from rtbot.relations.region_operator import OUTPUT, Fault
+from rtbot.relations.row_codec import MASK_BITS, find_least, list_text_words
 from rtbot.relations.stores import DOUBLED, MORE, ROOM_AT_FIRST
 from rtbot.relations.text_order import TextOrder
+from rtbot.relations.weighed import MESSAGES
 from rtbot.tables.hash_tables import DONE
 
 if TYPE_CHECKING:
@@ -88,7 +92,7 @@ class OrderedStore:
         self.columns = len(by), len(by) + len(order), len(by) + len(sorts)
         self.spec = make_spec(schema, by, sorts)
         self._text_places = [p for p, _ in sorts if schema.fields[p].type.kind == "text"]
-        self._labels = TextOrder(texts)
+        self.texts, self._labels = texts, TextOrder(texts)
         self.words: np.ndarray
         self.cells: np.ndarray
         self.nodes: np.ndarray
@@ -164,7 +168,16 @@ class OrderedStore:
         end(touched, count, self.cells, self.nodes, self.meta)
         return code
 
-    def find_blamed(self, touched: np.ndarray) -> np.ndarray:
+    def make_fault(self, transaction: int, code: int, touched: np.ndarray, port: int = 0) -> Fault:
+        """Return why a transaction is bad whose rows are touched; code is that of the loop."""
+        if code == ORDER_FULL:
+            message = "more rows would be in an order than 2**63 - 1, with their copies"
+            hint = "weights are counts of copies; look for one that is something else"
+            return Fault(transaction, "RT404", message, hint, OUTPUT)
+        row = find_least(self.schema, self._find_blamed(touched), self.texts)
+        return Fault(transaction, *MESSAGES[code], port=port, words=row)
+
+    def _find_blamed(self, touched: np.ndarray) -> np.ndarray:
         """Return int64[n, width] of the rows that `check_touched` has found to be wrong."""
         bad = touched[self.cells[touched * self.parts + kernel.ROW_MARK] == -1]
         words = self.words[: self.meta[kernel.ROWS_USED] * self.width].reshape(-1, self.width)

@@ -8,11 +8,9 @@ import numpy as np
 
 from rtbot.relations.kernels import join_index, ranking
 from rtbot.relations.ordered_store import OrderedStore
-from rtbot.relations.region_operator import Fault, make_size_fault
-from rtbot.relations.row_codec import find_least
+from rtbot.relations.region_operator import make_size_fault
 from rtbot.relations.row_output import RowOutput
 from rtbot.relations.stores import StoreOwner
-from rtbot.relations.weighed import MESSAGES
 from rtbot.tables import hash_tables
 
 if TYPE_CHECKING:
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rtbot.relations.deltas import Deltas
+    from rtbot.relations.region_operator import Fault
     from rtbot.relations.region_plan import RegionNode, RegionPlan
     from rtbot.tables.string_dictionary import StringDictionary
 
@@ -92,12 +91,10 @@ class RankedOperator(StoreOwner):
     def _make_fault(self, code: int, touched: np.ndarray, cursor: np.ndarray) -> Fault:
         """Return why the transaction at the cursor is bad, which then leaves nothing behind."""
         store, at = self.store, int(cursor[ranking.TOP_AT])
-        words = store.find_blamed(touched)
+        fault = None if code == join_index.TOO_MANY else store.make_fault(at, code, touched)
         self.kernels.finish_touched(touched, len(touched), store.cells, store.nodes, store.meta)
-        if code == join_index.TOO_MANY:
-            needed, most = int(cursor[ranking.TOP_NEEDED]), int(self.rules[ranking.TOP_MOST])
-            return make_size_fault(at, needed, most)
-        return Fault(at, *MESSAGES[code], words=find_least(store.schema, words, self.texts))
+        needed, most = int(cursor[ranking.TOP_NEEDED]), int(self.rules[ranking.TOP_MOST])
+        return fault or make_size_fault(at, needed, most)
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take the changes of transactions out."""

@@ -41,7 +41,7 @@ WHOLE_OPERATORS = [
 
 
 OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe", "rules")
-OPTIONAL += ("program",)
+OPTIONAL += ("program", "order", "frame", "number")
 """Parameters that may be absent without a default."""
 
 

@@ -27,6 +27,9 @@ RARELY_CALLED = (
 )
 """Compiled apart, each once, which takes less time."""
 
+ORDER_FULL = 20
+"""The code that there would be more copies in an order than an integer counts."""
+
 
 def touch_rows(
     sign, words, weights, begin, end, touched, count, known, cells, nodes, meta, spec, labels
@@ -65,9 +68,9 @@ def has_equal_words(words, first, others, second, width):
 
 
 def check_touched(touched, count, cells, meta):
-    """Let PENDING be the net change of every touched row: DONE, or OVERFLOW or EXCESS.
+    """Let PENDING be the net change of every touched row: DONE, OVERFLOW, EXCESS or ORDER_FULL.
 
-    ROW_MARK of a row to blame is -1 then. Rows with more copies in all than int64 are OVERFLOW.
+    ROW_MARK of a row to blame is -1 then. ORDER_FULL: more copies in all than an integer counts.
     """
     parts = meta[ROW_CELLS]
     code = DONE
@@ -86,8 +89,7 @@ def check_touched(touched, count, cells, meta):
         first = touched[at] * parts
         if cells[first + PENDING] > 0:
             if cells[first + PENDING] > MOST - total:
-                cells[first + ROW_MARK] = -1
-                return OVERFLOW
+                return ORDER_FULL
             total += cells[first + PENDING]
     return DONE
 
