@@ -198,7 +198,7 @@ def pass_row(row, emits, known, cells, meta, spec, labels, plan, floats, out, ou
             if (after if state == 1 else before) > 0:
                 enter_row(row, state, known, meta, spec, labels, plan)
     if emits:
-        emit_row(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights)
+        emit_by_copy(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights)
     elif plan[FRAME] == ROWS_TO:
         add_copies_to(row, before, after, known, meta, labels, plan, floats)
     plan[PLACES] += before
@@ -214,7 +214,7 @@ def pass_row(row, emits, known, cells, meta, spec, labels, plan, floats, out, ou
 
 
 @noinline
-def emit_row(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights):
+def emit_by_copy(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights):
     """Emit what differs in a row between the states, copy by copy if copies differ."""
     copies = 1 if plan[BY_COPY] == 0 else max(before, after)
     for copy in range(copies):
