@@ -12,10 +12,8 @@ from rtbot.relations.kernels import window_values as code
 from rtbot.relations.ordered_store import OrderedStore
 from rtbot.relations.over_layout import OverLayout
 from rtbot.relations.region_operator import Fault, make_size_fault
-from rtbot.relations.row_codec import find_least
 from rtbot.relations.row_output import RowOutput
 from rtbot.relations.stores import StoreOwner
-from rtbot.relations.weighed import MESSAGES
 from rtbot.tables.hash_tables import DONE
 
 if TYPE_CHECKING:
@@ -123,9 +121,9 @@ class OverOperator(StoreOwner):
             words = store.words[row : row + store.width].copy()
             return Fault(bad, CODE_OVERFLOW, message, hint, words=words)
         touched = self._scratch[0, : plan[code.AT_COUNT]]
-        words = store.find_blamed(touched)
+        fault = store.make_fault(bad, result, touched)
         self._kernels.finish_touched(touched, len(touched), store.cells, store.nodes, store.meta)
-        return Fault(bad, *MESSAGES[result], words=find_least(store.schema, words, self.texts))
+        return fault
 
     # ---- state
 
