@@ -1,4 +1,4 @@
-"""Rows in an order as they change: the first k of many, as-of joins beside joins by key.
+"""Rows in an order as they change: the first k of many, as-of joins, window functions.
 
 Inside the clock: `Region.close`, of transactions that are encoded as words, up to the ordered
 changes of the output. Before the clock: encoding, compilation, the load. CPU µs per change of the
@@ -50,6 +50,12 @@ JOINS = {
     "IntervalJoin": "type: IntervalJoin, on: [sym], match: [t], lower: -10, upper: 0",
     "JoinRows": "type: JoinRows, on: {sym: sym, t: t}",
 }
+OVER = """
+inputs: {{rows: {{changes: {{id: integer, region: integer, x: integer}}}}}}
+operators: {{o: {{type: OverRows, in: rows, by: [region], order: [id], compute: {{v: {compute}}}}}}}
+outputs: [o]
+"""
+WINDOWS = {"number": "number()", "lag": "lag(x)", "running sum": "sum(x)"}
 SYMBOLS = 1_000
 
 
@@ -177,11 +183,43 @@ def join_rows(report: Report, rows: int) -> None:
             report.add(Line(case, f"change of {side}", found, None, "µs"))
 
 
+def number_rows(report: Report, rows: int) -> None:
+    """Window functions over partitions of 1,000 rows, in the order of their ids."""
+    parts = rows // 1000
+    for name, compute in WINDOWS.items():
+        case = f"OverRows, {name}, {parts:,} partitions of 1,000 rows"
+        if not report.wants(case):
+            continue
+        region = make_region(OVER.format(compute=compute))
+        held = make_rows(0, rows)
+        held[:, 1] = held[:, 0] % parts
+        began = time.process_time()
+        for first in range(0, rows, 100_000):
+            part = held[first : first + 100_000]
+            close(region, rows=cut(part, np.ones(len(part), np.int64), 1))
+        seconds = time.process_time() - began
+        report.add(Line(case, "load", rows / seconds / 1e6, None))
+        size = sum(region.count_bytes().values()) / rows
+        report.add(Line(case, "memory", size, None, "B/row"))
+        some = held[np.random.default_rng(SEED).permutation(rows)[: min(CHANGES // 20, rows)]]
+        words, weights = replace(some, some + np.array([0, 0, 1]))
+        new = make_rows(rows, len(some))
+        new[:, 1] = new[:, 0] % parts
+        for kind, given, signs, each in (
+            ("correction", words, weights, 2),
+            ("row at the end", new, np.ones(len(new), np.int64), 1),
+        ):
+            for label, count in ((f"{each} each", len(given) // each), ("all in one", 1)):
+                found = measure(region, "rows", given, signs, count, report.runs)
+                report.add(Line(case, f"{kind}, {label}", found, None, "µs"))
+
+
 def main() -> None:
     """Measure and print."""
     report = Report(__doc__ or "")
     rank_rows(report, report.rows)
     join_rows(report, report.rows)
+    number_rows(report, report.rows)
     report.finish()
 
 

@@ -11,6 +11,7 @@ import random
 import statistics
 import struct
 import time
+from bisect import bisect
 from collections import Counter
 from fractions import Fraction
 
@@ -22,7 +23,7 @@ from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import collect_sources
 from rtbot.relations.deltas import Deltas
 from rtbot.relations.group_code import list_steps, write_group_functions
-from rtbot.relations.group_layout import BOOLEANS, EXTREMES, SPREADS, make_layout
+from rtbot.relations.group_layout import BOOLEANS, EXTREMES, QUANTILE, SPREADS, make_layout
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.region_code import RegionCode
 from rtbot.relations.region_plan import RegionNode
@@ -53,15 +54,15 @@ def evaluate(schema, by, compute, rows):
     found, overflows = [], False
     for key, group in groups.items():
         values = []
-        for function, place, distinct in compute:
-            value, overflow = aggregate(schema, function, place, distinct, group)
+        for function, place, distinct, *share in compute:
+            value, overflow = aggregate(schema, function, place, distinct, group, *share)
             values.append(value)
             overflows |= overflow
         found.append((*key, *values))
     return found, overflows
 
 
-def aggregate(schema, function, place, distinct, group):
+def aggregate(schema, function, place, distinct, group, share=0.5):
     """One aggregate of one group: (value, whether it is beyond int64)."""
     if place is None:
         return sum(group.values()), False
@@ -81,10 +82,27 @@ def aggregate(schema, function, place, distinct, group):
         return order[0 if function == "min" else -1], False
     if function in BOOLEANS:
         return (all if function == "bool_and" else any)(counts), False
+    return compute_number(schema, function, place, counts, share)
+
+
+def compute_number(schema, function, place, counts, share):
+    """A quantile, sum, mean, variance or deviation of values with their copies."""
+    if function == QUANTILE:
+        return find_quantile(counts, share), False
     if schema.fields[place].type.kind == "integer" and function == "sum":
         total = sum(value * weight for value, weight in counts.items())
         return total, not -(2**63) <= total < 2**63
-    return numeric(function, counts, count), False
+    return numeric(function, counts, sum(counts.values())), False
+
+
+def find_quantile(counts, share):
+    """The number at a share of all copies in order, between two of them by their distances."""
+    order = sorted(counts, key=lambda v: (v != v, v))
+    ends = list(itertools.accumulate(counts[value] for value in order))
+    place = (ends[-1] - 1) * share
+    part = place - math.floor(place)
+    low, high = (order[bisect(ends, end)] for end in (math.floor(place), math.ceil(place)))
+    return float(low) if low == high else low * (1.0 - part) + high * part + 0.0
 
 
 def numeric(function, counts, count):
@@ -182,7 +200,7 @@ def result_type(function, type_, keyed):
         return Type("integer")
     if function in SPREADS:
         return Type("number", nullable=True)
-    kind = "number" if function == "avg" else type_.kind
+    kind = "number" if function in ("avg", QUANTILE) else type_.kind
     return Type(kind, nullable=type_.nullable or not keyed)
 
 
@@ -191,7 +209,7 @@ def make_schemas(types, by, compute):
     source = Schema(tuple(Field(f"f{k}", type_) for k, type_ in enumerate(types)))
     computed = [
         Field(f"c{k}", result_type(function, types[place or 0], bool(by)))
-        for k, (function, place, _) in enumerate(compute)
+        for k, (function, place, *_) in enumerate(compute)
     ]
     return source, Schema((*(source.fields[place] for place in by), *computed))
 
@@ -256,11 +274,13 @@ class Trial:
         kind = self.types[place].kind
         choices = ["count", "count", "min", "max"]
         choices += [*NUMERIC, "sum"] if kind in {"integer", "number"} else []
+        choices += [QUANTILE, QUANTILE] if kind in {"integer", "number"} else []
         choices += [*BOOLEANS] if kind == "boolean" else []
         function = rng.choice(choices)
         if function == "count" and rng.random() < 0.4:
             return "count", None, False
-        return function, place, rng.random() < 0.3
+        share = [rng.choice([0.0, 0.5, 0.5, 1.0, 0.25, 0.9, rng.random()])]
+        return function, place, rng.random() < 0.3, *share * (function == QUANTILE)
 
     def make_value(self, type_):
         rng, kind = self.random, type_.kind
@@ -378,15 +398,26 @@ def check_taking_back(operator, texts, trial):
 
 def snapshot(operator):
     """What a grouped operator has, whatever the order in which it came."""
-    layout = operator.layout
-    groups = operator.store.find_groups()
+    layout, pools = operator.layout, operator.store.pools
+    groups, counted = operator.store.find_groups(), operator.layout.list_counted_trees()
     rows = {tuple(row[layout.row :]): (row[0], row[1]) for row in groups.tolist()}
-    copies = {}
-    for name, pool in operator.store.pools.items():
-        if name != "blocks":
-            nodes = pool.ever_used
-            copies[name] = sorted(map(tuple, nodes[nodes[:, 1] != 0, :2].tolist()))
-    return rows, copies
+    copies = [
+        sorted(list_copies(pools[name].rows.tolist(), root, counted=at in counted))
+        for name, is_text in (("nodes", False), ("text_nodes", True))
+        for at in layout.list_trees(text=is_text)
+        for root in groups[:, at].tolist()
+    ]
+    return rows, sorted(copies)
+
+
+def list_copies(nodes, root, *, counted):
+    """The values of a tree with their copies."""
+    if not root:
+        return
+    value, copies, *below = nodes[root]
+    yield value, copies - sum(nodes[node][1] for node in below) * counted
+    for node in below:
+        yield from list_copies(nodes, node, counted=counted)
 
 
 def main():

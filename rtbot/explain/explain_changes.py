@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rtbot.explain.phrases import format_plain
 from rtbot.graph.row_parameters import format_special, format_tree, list_fields
 from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
+from rtbot.operators.groups import QUANTILES
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _describe_join(node: Node) -> str:
 
 def _describe_groups(node: Node) -> str:
     values = node.values.get("compute") or ()
-    ordered = any(function in ("min", "max") or distinct for _, function, distinct in values)
+    ordered = any(one in ("min", "max", *QUANTILES) or distinct for _, one, distinct in values)
     what = "a row of sums and counts" if values else "a count"
     more = ", and its values in order" if ordered else ""
     return f"for every group {what}{more}" if node.values["by"] else f"{what}{more}"

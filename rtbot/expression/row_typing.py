@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbot.core.errors import GraphError, Problems, graph_error, suggest_known_name
 from rtbot.expression.formulas import find_constant
@@ -36,8 +37,13 @@ FUNCTIONS: dict[str, tuple[int, int]] = {
 AGGREGATES = (
     *("count", "sum", "avg", "min", "max"),
     *("stddev", "stddev_pop", "variance", "variance_pop", "bool_and", "bool_or"),
+    *("median", "quantile"),
 )
-_NUMERIC_AGGREGATES = ("sum", "avg", "stddev", "stddev_pop", "variance", "variance_pop")
+_AGGREGATE_ARGUMENTS = {"count": (0, 1), "quantile": (2, 2)}
+"""How many arguments aggregates take, where that is not one."""
+_NUMERIC_AGGREGATES = (
+    *("sum", "avg", "stddev", "stddev_pop", "variance", "variance_pop", "median", "quantile"),
+)
 _OTHER_NAMES = {
     "log": "ln is the natural logarithm, log10 that to base 10",
     "pow": "write power(a, b) or a ** b",
@@ -56,7 +62,7 @@ _OTHER_NAMES = {
     "nullif": "write case when a != b then a end",
     "isnull": "write x is null",
     "mean": "write avg(x)",
-    "median": "there are avg, min and max",
+    **dict.fromkeys(("percentile", "quantile_cont"), "write quantile(x, 0.9)"),
     **dict.fromkeys(("std", "stdev", "stddev_samp"), "write stddev(x)"),
     **dict.fromkeys(("var", "var_samp"), "write variance(x)"),
 }
@@ -67,6 +73,14 @@ _TYPES = {
     "bool": "boolean",
 }
 """What types are called elsewhere."""
+
+
+class Aggregate(NamedTuple):
+    """A typed aggregate: its name, whether of distinct values, its arguments (`count()`: none)."""
+
+    function: str
+    distinct: bool
+    arguments: tuple[Expression, ...]
 
 
 def type_row_expression(
@@ -82,11 +96,8 @@ def type_row_expression(
 
 def type_aggregate(
     term: Term, schema: Schema, problems: Problems, place: Place, values: Mapping[str, Any]
-) -> tuple[str, bool, Expression | None] | None:
-    """Type an aggregate such as `sum(x)`: its name, whether of distinct values, its argument.
-
-    `count()` has no argument. Returns None if a part is wrong.
-    """
+) -> Aggregate | None:
+    """Type an aggregate such as `sum(x)`. Returns None if a part is wrong."""
     return RowTyper(schema, problems, place, values).type_aggregate(term)
 
 
@@ -111,7 +122,7 @@ class RowTyper:
             return None
         return tree
 
-    def type_aggregate(self, term: Term) -> tuple[str, bool, Expression | None] | None:
+    def type_aggregate(self, term: Term) -> Aggregate | None:
         """Type an aggregate, as the function of this name does."""
         try:
             self.check_aggregate(term)
@@ -119,11 +130,12 @@ class RowTyper:
             self.problems.add_all(error.problems)
             return None
         if not term.args:
-            return term.value, False, None
+            return Aggregate(term.value, False, ())
         argument = term.args[0]
         distinct = argument.op == "distinct"
         tree = self.type_all(argument.args[0] if distinct else argument)
-        if tree is None:
+        others = [self.type_share(argument) for argument in term.args[1:]]
+        if tree is None or None in others:
             return None
         wanted = "number" if term.value in _NUMERIC_AGGREGATES else ""
         wanted = "boolean" if term.value.startswith("bool_") else wanted
@@ -134,7 +146,21 @@ class RowTyper:
             message = f"{term.value} takes {wanted}s, here is {tree.type}"
             self.problems.add_all(self.make_error(term, message, hint).problems)
             return None
-        return term.value, distinct and term.value not in ("min", "max"), tree
+        distinct &= term.value not in ("min", "max")
+        return Aggregate(term.value, distinct, (tree, *(one for one in others if one)))
+
+    def type_share(self, term: Term) -> Expression | None:
+        """Type the share of a quantile, a constant from 0 to 1."""
+        tree = self.type_all(term)
+        if tree is None:
+            return None
+        is_known = tree.op == "constant" and tree.type.kind in ("integer", "number")
+        if is_known and 0 <= tree.value <= 1:
+            return replace(tree, type=Type("number"), value=float(tree.value))
+        message = "the share of a quantile is a constant from 0 to 1"
+        hint = "the 90th percentile is quantile(x, 0.9)"
+        self.problems.add_all(self.make_error(term, message, hint).problems)
+        return None
 
     def check_aggregate(self, term: Term) -> None:
         """Raise GraphError unless a term is an aggregate with the right number of arguments."""
@@ -147,11 +173,12 @@ class RowTyper:
             if term.value in FUNCTIONS:
                 hint = "compute of one row what is aggregated: sum(abs(x)); Select computes after"
             raise self.make_error(term, f"{term.value!r} is no aggregate", hint, "RT131")
-        low = 0 if term.value == "count" else 1
-        if not low <= len(term.args) <= 1:
-            wanted = "at most 1 argument" if low == 0 else "1 argument"
+        low, high = _AGGREGATE_ARGUMENTS.get(term.value, (1, 1))
+        if not low <= len(term.args) <= high:
+            wanted = f"{'' if low == high else 'at most '}{high} argument{'s'[high == 1 :]}"
             message = f"{term.value} takes {wanted}, {len(term.args)} given"
-            raise self.make_error(term, message, code="RT132")
+            hint = "write quantile(x, 0.9)" if term.value == "quantile" else ""
+            raise self.make_error(term, message, hint, "RT132")
 
     def infer(self, term: Term) -> Expression | None:
         """Type a part and all its parts, so that two wrong ones are noted together."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from rtbot.expression import Expression, format_expression
 from rtbot.operator import Type
-from rtbot.operator.relation import Computations, Frame, Order, RowFields, WindowComputations
+from rtbot.operator.relation import (
+    Computations,
+    Frame,
+    Order,
+    RowFields,
+    WindowComputations,
+    name_argument,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,5 +92,10 @@ def make_constant(value: float | str) -> Expression:
 
 def _list_computations(node: Node, name: str) -> Iterator[tuple[str, str]]:
     for field, function, distinct in node.values[name]:
-        argument = format_tree(node, f"{name}.{field}")
-        yield field, f"{function}({'distinct ' if distinct else ''}{argument})"
+        places = itertools.takewhile(node.formulas.__contains__, _list_arguments(name, field))
+        arguments = ", ".join(format_tree(node, place) for place in places)
+        yield field, f"{function}({'distinct ' if distinct else ''}{arguments})"
+
+
+def _list_arguments(name: str, field: str) -> Iterator[str]:
+    return (name_argument(name, field, place) for place in itertools.count())

@@ -113,11 +113,19 @@ class RowFields(Parameter):
 class Computations(Parameter):
     """{name: aggregate}, such as `sum(amount)`.
 
-    A node has ((name, function, distinct), ...) as value, the arguments' trees as formulas
-    `PARAMETER.NAME`; there is none for `count()`.
+    A node has ((name, function, distinct), ...) as value, the arguments' trees as formulas (see
+    `name_argument`); there is none for `count()`.
     """
 
     type_name: ClassVar[str] = "aggregates by name"
+
+
+def name_argument(parameter: str, name: str, place: int = 0) -> str:
+    """Return the name of a formula: `PARAMETER.NAME` is the first argument of an aggregate.
+
+    Those behind it are `PARAMETER[1].NAME` and so on.
+    """
+    return f"{parameter}[{place}].{name}" if place else f"{parameter}.{name}"
 
 
 @dataclass(kw_only=True)

@@ -18,6 +18,7 @@ SAMPLES = ("stddev", "variance")
 """Aggregates that are null for one value."""
 
 SPREADS = (*SAMPLES, "stddev_pop", "variance_pop")
+QUANTILES = ("median", "quantile")
 
 
 class GroupBy(Relation):
@@ -29,7 +30,8 @@ class GroupBy(Relation):
     search_terms = "aggregate, summarize, reduce, pivot"
     by = Columns(shortest=0, doc="the fields that make a group; none: all rows are one group")
     compute = Computations(
-        required=False, doc="{name: aggregate}: count(), count(x), sum, avg, min, max, stddev"
+        required=False,
+        doc="{name: aggregate}: count(), count(x), sum, avg, min, max, stddev, quantile(x, 0.9)",
     )
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="a row for every group: the fields of `by`, then what is computed")
@@ -78,5 +80,5 @@ def find_aggregate_type(function: str, argument: Type | None, grouped: bool) -> 
     """
     if argument is None or function == "count":
         return Type("integer")
-    kind = "number" if function in ("avg", *SPREADS) else argument.kind
+    kind = "number" if function in ("avg", *QUANTILES, *SPREADS) else argument.kind
     return Type(kind, not grouped or argument.nullable or function in SAMPLES)

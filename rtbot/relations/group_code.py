@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric import treap
+from rtbot.numeric import counted_treap, treap
 from rtbot.numeric.exact import weighted
 from rtbot.relations.group_counters import (
     BAD_FIELD,
@@ -34,6 +34,7 @@ from rtbot.relations.group_layout import (
     EMITTED,
     EXTREMES,
     MEANS,
+    QUANTILE,
     SPREADS,
     STALE,
     TOUCHED,
@@ -65,6 +66,8 @@ STEPS: tuple[Callable[..., Any], ...] = (
     treap.add_copies,
     treap.fetch_paths,
     treap.find_extreme,
+    counted_treap.add_counted,
+    counted_treap.find_quantile,
 )
 """Steps that loops call by their names."""
 
@@ -197,16 +200,18 @@ class _GroupWriter(KeyWriter):
             case "moments":
                 step = "add_integer_moments" if kind == "integer" else "add_moments"
                 return [f"{step}({value}, {weight}, {at}, {stores})"]
+        order = f"order_bits({word})" if kind == "number" else word
+        if key.name == "counted":
+            return [f"add_counted({order}, {weight}, {at}, {NODES}, records, counters, nodes)"]
         marks = self.mark_stale(key.place, word)
-        word = f"order_bits({word})" if kind == "number" else word
         pool, nodes = (TEXT_NODES, "text_nodes") if kind == "text" else (NODES, "nodes")
         others = f"{pool}, records, counters, {nodes}, ranks, {kind == 'text'}"
-        return [f"change = add_copies({word}, weight, {at}, {others})", *marks]
+        return [f"change = add_copies({order}, weight, {at}, {others})", *marks]
 
     def mark_stale(self, place: int, word: str) -> list[str]:
         """Return lines that mark a group if a value that came or went may be an extreme."""
         compared = []
-        for number, (function, of, _) in enumerate(self.layout.compute):
+        for number, (function, of, *_) in enumerate(self.layout.compute):
             if function in EXTREMES and of == place:
                 known = self.rank_word(place, self.read_known(number))
                 sign = "<=" if function == "min" else ">="
@@ -323,7 +328,7 @@ class _GroupWriter(KeyWriter):
 
     def compute_value(self, number: int, computation: Computation) -> tuple[list[str], str]:
         """Return lines that check a value, and the text of it."""
-        function, place, _ = computation
+        function, place = computation.function, computation.place
         count = self.count_values(computation)
         if function == "count" or place is None:
             return [], count
@@ -337,6 +342,10 @@ class _GroupWriter(KeyWriter):
             found = f"find_extreme(records[{at}], {getattr(treap, side)}, {nodes})"
             found = f"order_bits({found})" if kind == "number" else found
             return [], f"{found} if {self.is_stale(number)} else {self.read_known(number)}"
+        if function == QUANTILE:
+            target = f"out, out_floats, base + {self.keys + number}"
+            values = f"records[{at}], nodes, {self.layout.kind(place) == 'number'}"
+            return [], f"find_quantile({computation.share!r}, {count}, {values}, {target})"
         if function in BOOLEANS:
             compared = f"== {count}" if function == "bool_and" else "> 0"
             return [], f"1 if records[{at}] {compared} else 0"

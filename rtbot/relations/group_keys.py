@@ -16,7 +16,7 @@ from rtbot.relations.group_counters import (
     ROWS_OUT,
     TRANSACTION,
 )
-from rtbot.relations.group_layout import USED
+from rtbot.relations.group_layout import TREES, USED
 
 if TYPE_CHECKING:
     from rtbot.relations.group_layout import GroupLayout
@@ -168,7 +168,7 @@ class KeyWriter:
         """Return a tree to look into in advance: its word in a record, and text of a value."""
         layout = self.layout
         for key, at in layout.places.items():
-            if key.name == "tree" and layout.kind(key.place) != "text" and layout.by:
+            if key.name in TREES and layout.kind(key.place) != "text" and layout.by:
                 word = f"words[base + {key.place}]"
                 return at, f"order_bits({word})" if layout.kind(key.place) == "number" else word
         return None

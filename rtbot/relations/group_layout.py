@@ -10,6 +10,7 @@ from rtbot.numeric.exact.weighted import BLOCK_MOMENTS, BLOCK_SUM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rtbot.expression import Expression
     from rtbot.operator.schema import Schema
 
 WEIGHT, FLAGS, HEAD = 0, 1, 2
@@ -19,7 +20,10 @@ EMITTED, TOUCHED, USED, STALE = 1, 2, 4, 8
 """Flags: the row has been emitted; the transaction has changed the group; the record is a group;
 the transaction may have changed its least or greatest values."""
 
-WORDS = {"present": 1, "true": 1, "integers": 2, "numbers": 3, "moments": 7, "tree": 2}
+TREES = ("tree", "counted")
+WORDS = {"present": 1, "true": 1, "integers": 2, "numbers": 3, "moments": 7} | dict.fromkeys(
+    TREES, 2
+)
 """Words of the states of aggregates, by their names."""
 BLOCK_AT = {"numbers": 2, "moments": 6}
 """Where in a state the number of its block is."""
@@ -34,15 +38,20 @@ SPREADS = {
 """How many values less one divides by, and whether it is the root, by function."""
 EXTREMES = {"min": "LESSER", "max": "GREATER"}
 BOOLEANS = ("bool_and", "bool_or")
-FUNCTIONS = ("count", "sum", *MEANS, *EXTREMES, *SPREADS, *BOOLEANS)
+QUANTILE = "quantile"
+FUNCTIONS = ("count", "sum", *MEANS, *EXTREMES, *SPREADS, *BOOLEANS, QUANTILE)
 
 
 class Computation(NamedTuple):
-    """A field that is computed: the function, the field it is of (count: None), `distinct`."""
+    """A field that is computed: the function, the field it is of (count: None), `distinct`.
+
+    A quantile has its `share` of the values, from 0 to 1.
+    """
 
     function: str
     place: int | None
     distinct: bool
+    share: float = 0.5
 
 
 class StateKey(NamedTuple):
@@ -51,6 +60,15 @@ class StateKey(NamedTuple):
     name: str
     place: int
     distinct: bool = False
+
+
+def make_computation(
+    function: str, place: int | None, distinct: bool, share: Expression | None
+) -> Computation:
+    """Return the computation of an aggregate; `share` is the second argument of a quantile."""
+    if function not in ("median", QUANTILE):
+        return Computation(function, place, distinct)
+    return Computation(QUANTILE, place, distinct, 0.5 if share is None else share.value)
 
 
 @dataclass
@@ -96,7 +114,7 @@ class GroupLayout:
 
     def list_states(self, computation: Computation) -> list[StateKey]:
         """Return the states that a computation needs, a tree before what follows from it."""
-        function, place, distinct = computation
+        function, place, distinct, _ = computation
         if place is None:
             return []
         found = [StateKey("present", place)] if self.is_nullable(place) else []
@@ -110,6 +128,8 @@ class GroupLayout:
             found.append(StateKey("moments", place, distinct))
         elif function in BOOLEANS:
             found.append(StateKey("true", place))
+        elif function == QUANTILE:
+            found.append(StateKey("counted", place, distinct))
         return found
 
     def list_blocks(self) -> list[int]:
@@ -121,8 +141,12 @@ class GroupLayout:
         return [
             at
             for key, at in self.places.items()
-            if key.name == "tree" and (self.kind(key.place) == "text") == text
+            if key.name in TREES and (self.kind(key.place) == "text") == text
         ]
+
+    def list_counted_trees(self) -> list[int]:
+        """Return the words of a record that have the root of a tree that selects values."""
+        return [at for key, at in self.places.items() if key.name == "counted"]
 
     def list_text_words(self) -> list[int]:
         """Return the words of a record that have the code of a text."""
@@ -132,7 +156,7 @@ class GroupLayout:
     @property
     def weight_limit(self) -> int:
         """How many rows a group may have: an exact division takes fewer than a sum does."""
-        divides = {function for function, _, _ in self.compute} & {*MEANS, *SPREADS}
+        divides = {one.function for one in self.compute} & {*MEANS, *SPREADS}
         return 2**38 if divides else 2**53
 
 

@@ -228,3 +228,15 @@ class GroupStore:
         used = np.sort(used[used != 0])
         if not is_right.all() or not np.array_equal(used, np.arange(1, len(rows) + 1)):
             raise ValueError(f"{name} of groups")
+        if name == "nodes":
+            _check_counts(rows, records[:, self.layout.list_counted_trees()].ravel())
+
+
+def _check_counts(rows: np.ndarray, roots: np.ndarray) -> None:
+    """Check that nodes of counted trees have more copies than the trees below them."""
+    nodes, copies = roots[roots > 0], np.concatenate([[0], rows[:, 1]])
+    while len(nodes):
+        below = rows[nodes - 1, LESSER : GREATER + 1]
+        if (copies[below].sum(1) >= copies[nodes]).any():
+            raise ValueError("copies of nodes of groups")
+        nodes = below[below > 0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
+from rtbot.numeric import ieee
+from rtbot.numeric.exact import cumulative, digits, sums, weighted
 from rtbot.relations.kernels import (
     asof_joining,
     interval_joining,
@@ -18,9 +20,12 @@ from rtbot.relations.kernels import (
     ordered_search,
     ordered_tree,
     ordering,
+    over_results,
+    over_rows,
     ranking,
     upserting,
     weighing,
+    window_values,
 )
 from rtbot.tables import hash_tables
 
@@ -42,6 +47,14 @@ CHANGE_LOOPS = FixedModule(
     asof_joining,
     interval_joining,
     near_joining,
+    ieee,
+    digits,
+    sums,
+    cumulative,
+    weighted,
+    window_values,
+    over_results,
+    over_rows,
 )
 
 

@@ -12,11 +12,12 @@ from rtbot.expression import Expression
 from rtbot.graph.check.resolve_program import derives_from_nothing, list_relation_columns
 from rtbot.graph.model import Ref
 from rtbot.operator.declarations import Type
-from rtbot.operator.relation import Relation
+from rtbot.operator.relation import Relation, name_argument
 from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import StepSources
+from rtbot.operators.ordered import find_frame
 from rtbot.relations.group_code import list_steps, write_group_functions
-from rtbot.relations.group_layout import make_layout
+from rtbot.relations.group_layout import make_computation, make_layout
 from rtbot.relations.program_operator import make_stream_schema
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
 from rtbot.relations.row_code import (
@@ -134,12 +135,22 @@ class _RegionWriter:
         schema = self.streams[source]
         by, arguments = node.values["by"], _list_arguments(node)
         if any(tree.op != "field" for tree in arguments.values()):
-            source, schema = self.write_projection(node, source, arguments)
+            trees = {
+                name: Expression(
+                    "field", schema.fields[schema.place(name)].type, (), name, node.mark
+                )
+                for name in by
+            }
+            trees |= {f"compute.{name}": tree for name, tree in arguments.items()}
+            source, schema = self.write_projection(node, source, trees)
             names = {name: f"compute.{name}" for name in arguments}
         else:
             names = {name: tree.value for name, tree in arguments.items()}
         compute = tuple(
-            (function, schema.place(names[name]) if name in names else None, distinct)
+            make_computation(
+                *(function, schema.place(names[name]) if name in names else None, distinct),
+                node.formulas.get(name_argument("compute", name, 1)),
+            )
             for name, function, distinct in node.values["compute"]
         )
         setting = {"by": tuple(map(schema.place, by)), "compute": compute}
@@ -152,16 +163,37 @@ class _RegionWriter:
             self.steps.add(step.__name__, step)
         self.add_node(node, "grouped", setting, {"loop": loop}, (source,))
 
-    def write_projection(
-        self, node: Node, source: int, arguments: dict[str, Expression]
-    ) -> tuple[int, Schema]:
-        """Write the projection to the keys and arguments of a GroupBy; return its stream."""
-        given = self.streams[source]
-        trees = {
-            name: Expression("field", given.fields[given.place(name)].type, (), name, node.mark)
-            for name in node.values["by"]
+    def write_over(self, node: Node) -> None:
+        """Write an OverRows; arguments that are no fields become fields of a projection before."""
+        source = self.places[next(iter(node.inputs.values()))]
+        given = schema = self.streams[source]
+        arguments = _list_arguments(node)
+        names = {name: tree.value for name, tree in arguments.items() if tree.op == "field"}
+        more = {f"compute.{n}": tree for n, tree in arguments.items() if n not in names}
+        if more:
+            trees = {
+                field.name: Expression("field", field.type, (), field.name, node.mark)
+                for field in given.fields
+            }
+            source, schema = self.write_projection(node, source, trees | more)
+            names |= {name: f"compute.{name}" for name in arguments if name not in names}
+        compute = tuple(
+            (function, schema.place(names[name]) if name in names else None, offset, default)
+            for name, function, offset, default in node.values["compute"]
+        )
+        setting = {
+            "by": tuple(map(schema.place, node.values["by"])),
+            "order": tuple((schema.place(name), down) for name, down in node.values["order"]),
+            "frame": find_frame(node.values),
+            "compute": compute,
+            "fields": len(given),
         }
-        trees |= {f"compute.{name}": tree for name, tree in arguments.items()}
+        self.add_node(node, "over", setting, {}, (source,))
+
+    def write_projection(
+        self, node: Node, source: int, trees: dict[str, Expression]
+    ) -> tuple[int, Schema]:
+        """Write the projection to the fields that an operator needs; return its stream."""
         schema = Schema(tuple(Field(name, tree.type) for name, tree in trees.items()))
         stream = len(self.streams)
         self.streams.append(schema)
@@ -389,7 +421,7 @@ def _list_arguments(node: Node) -> dict[str, Expression]:
     """Return the arguments of the aggregates of a GroupBy, by name."""
     return {
         name: node.formulas[f"compute.{name}"]
-        for name, _, _ in node.values["compute"]
+        for name, *_ in node.values["compute"]
         if f"compute.{name}" in node.formulas
     }
 
@@ -402,6 +434,7 @@ WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
     "Except": _RegionWriter.write_set_operation,
     "Distinct": _RegionWriter.write_set_operation,
     "GroupBy": _RegionWriter.write_group,
+    "OverRows": _RegionWriter.write_over,
     "JoinRows": _RegionWriter.write_join,
     "NotIn": _RegionWriter.write_not_in,
     "AsOfJoin": _RegionWriter.write_near_join,

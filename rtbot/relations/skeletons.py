@@ -8,6 +8,7 @@ from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
 from rtbot.relations.near_joined import NearOperator
+from rtbot.relations.over_operator import OverOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
 from rtbot.relations.ranked import RankedOperator
 from rtbot.relations.rowwise import RowwiseOperator
@@ -46,6 +47,7 @@ SKELETONS: dict[str, MakeOperator] = {
     "grouped": _make_grouped,
     "joined": JoinedOperator,
     "near": NearOperator,
+    "over": OverOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
     "program": ProgramOperator,

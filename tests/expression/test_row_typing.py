@@ -138,16 +138,18 @@ def test_every_wrong_part_is_noted():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("count()", ("count", False, None)),
+        ("count()", ("count", False)),
         ("count(end)", ("count", False, "end")),
         ("count(distinct end)", ("count", True, "end")),
         ("sum(amount)", ("sum", False, "amount")),
         ("min(distinct id)", ("min", False, "id")),
+        ("median(distinct id)", ("median", True, "id")),
+        ("quantile(amount, 1)", ("quantile", False, "amount", 1.0)),
     ],
 )
 def test_aggregates(text, found):
-    function, distinct, tree = read(text, type_aggregate)
-    assert (function, distinct, tree and tree.value) == found
+    function, distinct, trees = read(text, type_aggregate)
+    assert (function, distinct, *(tree.value for tree in trees)) == found
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,12 @@ def test_aggregates(text, found):
         ("sum(region)", "cast(x as number)"),
         ("sum()", "takes 1 argument"),
         ("bool_and(id)", "compare it"),
+        ("quantile(id)", "takes 2 arguments, 1 given"),
+        ("quantile(id, 1.5)", "a constant from 0 to 1"),
+        ("quantile(id, amount)", "a constant from 0 to 1"),
+        ("quantile(id, 'x')", "a constant from 0 to 1"),
+        ("median(region)", "median takes numbers"),
+        ("percentile(id, 90)", "write quantile(x, 0.9)"),
     ],
 )
 def test_wrong_aggregates(text, part):

@@ -66,18 +66,21 @@ def _group_by(node, bags, fields):
                 continue
             values = [v for v in (compute(tree, row) for row in rows) if v is not None]
             values = list(dict.fromkeys(map(clean, values))) if distinct else values
-            found.append(clean(aggregate(function, values)))
+            share = node.formulas.get(f"compute[1].{name}")
+            found.append(clean(aggregate(function, values, 0.5 if share is None else share.value)))
         result[(*key, *found)] += 1
     return result
 
 
-def aggregate(function, values):
+def aggregate(function, values, share=0.5):
     if function == "count":
         return len(values)
     if not values:
         return None
     if function in ("min", "max"):
         return (min if function == "min" else max)(values, key=rank)
+    if function in ("median", "quantile"):
+        return find_quantile(values, share)
     if function in ("bool_and", "bool_or"):
         return (all if function == "bool_and" else any)(values)
     if function == "sum" and isinstance(values[0], int):
@@ -88,6 +91,10 @@ def aggregate(function, values):
     if function in ("sum", "avg"):
         total = add_all(values)
         return total if function == "sum" else total / len(values)
+    return find_spread(function, values)
+
+
+def find_spread(function, values):
     sample = function in ("stddev", "variance")
     if len(values) <= sample:
         return None
@@ -96,6 +103,14 @@ def aggregate(function, values):
     exact = list(map(Fraction, values))
     spread = as_float((statistics.variance if sample else statistics.pvariance)(exact))
     return math.sqrt(spread) if function.startswith("stddev") else spread
+
+
+def find_quantile(values, share):
+    order = sorted(values, key=rank)
+    place = (len(order) - 1) * share
+    part = place - math.floor(place)
+    low, high = order[math.floor(place)], order[math.ceil(place)]
+    return float(low) if is_equal(low, high) else low * (1.0 - part) + high * part
 
 
 def as_float(value):

@@ -166,7 +166,36 @@ def test_integers_are_exact(values, function, expected):
 
 
 @pytest.mark.parametrize(
-    ("function", "expected"), [("count", 2), ("sum", 3), ("avg", 1.5), ("variance", 0.5)]
+    ("values", "share", "expected"),
+    [
+        ([1.0], 0.3, 1.0),
+        ([4.0, 1.0, 2.0, 2.0], 0.5, 2.0),
+        ([0.1, 0.7], 0.3, 0.1 * 0.7 + 0.7 * 0.3),
+        ([0.1, 0.1], 0.3, 0.1),
+        ([3.0, 1.0, 2.0], 0.0, 1.0),
+        ([3.0, 1.0, 2.0], 1.0, 3.0),
+        ([-math.inf, 5.0], 0.5, -math.inf),
+        ([5.0, math.inf], 0.5, math.inf),
+        ([math.inf, math.inf], 0.5, math.inf),
+        ([-math.inf, math.inf], 0.5, math.nan),
+        ([math.nan, 1.0, 2.0], 0.5, 2.0),
+        ([math.nan, 1.0], 0.5, math.nan),
+        ([1.7e308, -1.7e308], 0.5, 0.0),
+        ([-5e-324, -0.0], 0.5, 0.0),
+        ([TOP, TOP - 1], 0.5, float(TOP)),
+        ([LOWEST, TOP], 0.5, 0.0),
+        ([2, 4], 0.25, 2.5),
+    ],
+)
+def test_quantiles(values, share, expected):
+    type_ = INTEGER if isinstance(values[0], int) else NUMBER
+    changes = run([type_], (), (("quantile", 0, False, share),), [((v,), 1) for v in values])
+    assert repr(changes[0][-1][0][0]) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [("count", 2), ("sum", 3), ("avg", 1.5), ("variance", 0.5), ("quantile", 1.5)],
 )
 def test_distinct_values_count_once(function, expected):
     assert total([1, 1, 2, 2, 2], function, INTEGER, distinct=True) == expected
@@ -269,6 +298,7 @@ FULL_SHAPE = (
         ("min", 1, False),
         ("max", 2, False),
         ("count", 2, True),
+        ("quantile", 1, False, 0.5),
     ),
 )
 FULL_ROWS = [
@@ -315,6 +345,7 @@ def damage(name, place, value):
         damage("nodes", 2, 10**9),
         damage("nodes", 2, 1),
         damage("nodes", 1, 0),
+        damage("nodes", slice(1, None, 4), 1),
         damage("text_nodes", 0, 99),
         damage("text_nodes", 0, -5),
         damage("blocks", 5, 2**62),

@@ -23,6 +23,7 @@ APART = "RARELY_CALLED"
 class FixedModule:
     """The functions of modules, which may import from each other and from nothing else of ours.
 
+    What marks steps may be imported as well: functions marked as rare are called, not inlined.
     `replaced` are functions that differ where they are plain Python, because its integers have no
     last bit.
     """
@@ -43,6 +44,9 @@ class FixedModule:
     def text(self) -> str:
         """The text of the one module; what any of them has in RARELY_CALLED is compiled apart."""
         apart = {name for module in self._modules for name in getattr(module, APART, ())}
+        for module in self._modules:
+            functions = inspect.getmembers(module, inspect.isfunction)
+            apart |= {name for name, function in functions if hasattr(function, "is_rare")}
         texts = [*map(_read_source, self._modules), f"{APART} = {tuple(sorted(apart))}\n"]
         return "\n\n".join(texts)
 
@@ -72,11 +76,13 @@ class FixedModule:
 
 
 def _read_source(module: ModuleType) -> str:
-    """Return the text of a module without what it imports of ours."""
+    """Return the text of a module without what it imports of ours, and without marks."""
     text = inspect.getsource(module)
     lines: list[str | None] = [*text.splitlines()]
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtbot."):
             assert node.end_lineno is not None
             lines[node.lineno - 1 : node.end_lineno] = [None] * (node.end_lineno - node.lineno + 1)
+        for mark in getattr(node, "decorator_list", ()):
+            lines[mark.lineno - 1] = None
     return "\n".join(line for line in lines if line is not None) + "\n"

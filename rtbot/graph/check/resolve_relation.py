@@ -22,6 +22,7 @@ from rtbot.operator.relation import (
     RowExpression,
     RowFields,
     WindowComputations,
+    name_argument,
 )
 from rtbot.operator.schema import Field, Schema
 
@@ -206,10 +207,9 @@ class _RowValues:
             if found is None:
                 self.untyped = True
                 continue
-            function, distinct, tree = found
-            computed.append((field, function, distinct))
-            if tree is not None:
-                self.formulas[f"{name}.{field}"] = tree
+            computed.append((field, found.function, found.distinct))
+            for place, tree in enumerate(found.arguments):
+                self.formulas[name_argument(name, field, place)] = tree
         return tuple(computed)
 
     def type_windows(self, name: str, texts: Mapping[str, RowText]) -> tuple[Any, ...]:
