@@ -33,7 +33,7 @@ class GroupBy(Relation):
     by = Columns(shortest=0, doc="the fields that make a group; none: all rows are one group")
     compute = Computations(
         required=False,
-        doc="{name: aggregate}: count(), sum(x), avg, min, max, stddev, quantile(x, q), last(x, t)",
+        doc="{name: aggregate}: count(), sum(x), avg, min, max, stddev, quantile, last(x, t)",
     )
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="a row for every group: the fields of `by`, then what is computed")
