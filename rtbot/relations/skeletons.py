@@ -8,6 +8,7 @@ from rtbot.relations.change_sources import PassingSource, SourceBag, SourceTable
 from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
 from rtbot.relations.near_joined import NearOperator
+from rtbot.relations.ordered_groups import OrderedGroups
 from rtbot.relations.over_operator import OverOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
 from rtbot.relations.ranked import RankedOperator
@@ -47,6 +48,7 @@ SKELETONS: dict[str, MakeOperator] = {
     "grouped": _make_grouped,
     "joined": JoinedOperator,
     "near": NearOperator,
+    "ordered_groups": OrderedGroups,
     "over": OverOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,
