@@ -64,12 +64,10 @@ class OrderedGroups(StoreOwner):
             if code != DONE:
                 fault = self._make_fault(len(starts) - 1, code)
                 break
-            for old, group in zip(before, groups, strict=True):
-                new = self._make_row(group)
-                for row, weight in ((old, -1), (new, 1)) if old != new else ():
-                    if row is not None:
-                        rows.append(row)
-                        weights.append(weight)
+            after = [self._make_row(group) for group in groups]
+            for row, weight in list_differences(before, after):
+                rows.append(row)
+                weights.append(weight)
             starts.append(len(rows))
         made = np.array(rows, np.int64).reshape(len(rows), self.target.width)
         return Deltas(np.array(starts, np.int64), made, np.array(weights, np.int64)), fault
@@ -150,3 +148,14 @@ class OrderedGroups(StoreOwner):
         while row != last:
             row = int(self.store.cells[row * self.store.parts + kernel.NEXT])
             yield row
+
+
+def list_differences(
+    before: Sequence[list[int] | None], after: Sequence[list[int] | None]
+) -> Iterator[tuple[list[int], int]]:
+    """Yield rows that are gone, and others that have come, with their weights."""
+    for old, new in zip(before, after, strict=True):
+        if old is not None and old != new:
+            yield old, -1
+        if new is not None and old != new:
+            yield new, 1
