@@ -616,7 +616,7 @@ def GroupBy(
 
     Parameters:
         by: the fields that make a group; none: all rows are one group
-        compute: {name: aggregate}: count(), count(x), sum, avg, min, max, stddev, quantile(x, 0.9)
+        compute: {name: aggregate}: count(), sum(x), avg, min, max, stddev, quantile, last(x, t)
 
     Out:
         o1: a row for every group: the fields of `by`, then what is computed

@@ -8,7 +8,7 @@ from rtbot.explain.phrases import format_plain
 from rtbot.graph.row_parameters import format_special, format_tree, list_fields
 from rtbot.graph.stages import has_own_times
 from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText
-from rtbot.operators.groups import QUANTILES
+from rtbot.operators.groups import BY_ORDER, QUANTILES
 from rtbot.relations.join_views import COUNT, KEYED, MULTISET, ROW, choose_views
 
 if TYPE_CHECKING:
@@ -136,7 +136,10 @@ def _describe_join(node: Node) -> str:
 
 def _describe_groups(node: Node) -> str:
     values = node.values.get("compute") or ()
-    ordered = any(one in ("min", "max", *QUANTILES) or distinct for _, one, distinct in values)
+    functions = {function for _, function, _ in values}
+    ordered = any(distinct for *_, distinct in values)
+    ordered = ordered or not functions.isdisjoint({"min", "max", *QUANTILES})
     what = "a row of sums and counts" if values else "a count"
     more = ", and its values in order" if ordered else ""
+    more += "" if functions.isdisjoint(BY_ORDER) else ", and every row that is there, in order"
     return f"for every group {what}{more}" if node.values["by"] else f"{what}{more}"

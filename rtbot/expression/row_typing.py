@@ -37,10 +37,22 @@ FUNCTIONS: dict[str, tuple[int, int]] = {
 AGGREGATES = (
     *("count", "sum", "avg", "min", "max"),
     *("stddev", "stddev_pop", "variance", "variance_pop", "bool_and", "bool_or"),
-    *("median", "quantile"),
+    *("median", "quantile", "first", "last", "string_agg"),
 )
-_AGGREGATE_ARGUMENTS = {"count": (0, 1), "quantile": (2, 2)}
+_AGGREGATE_ARGUMENTS = {
+    "count": (0, 1),
+    "quantile": (2, 2),
+    **dict.fromkeys(("first", "last"), (2, 17)),
+    "string_agg": (3, 18),
+}
 """How many arguments aggregates take, where that is not one."""
+
+_AGGREGATE_FORMS = {
+    "quantile": "write quantile(x, 0.9)",
+    "first": "write first(x, t), t being what the rows are sorted by",
+    "last": "write last(x, t), t being what the rows are sorted by",
+    "string_agg": "write string_agg(x, ', ', t), t being what the rows are sorted by",
+}
 _NUMERIC_AGGREGATES = (
     *("sum", "avg", "stddev", "stddev_pop", "variance", "variance_pop", "median", "quantile"),
 )
@@ -134,11 +146,12 @@ class RowTyper:
         argument = term.args[0]
         distinct = argument.op == "distinct"
         tree = self.type_all(argument.args[0] if distinct else argument)
-        others = [self.type_share(argument) for argument in term.args[1:]]
+        others = self.type_others(term)
         if tree is None or None in others:
             return None
         wanted = "number" if term.value in _NUMERIC_AGGREGATES else ""
         wanted = "boolean" if term.value.startswith("bool_") else wanted
+        wanted = "text" if term.value == "string_agg" else wanted
         kind = tree.type.kind
         if wanted and kind != wanted and (wanted, kind) != ("number", "integer"):
             hint = "compare it, as in x > 0" if wanted == "boolean" else ""
@@ -148,6 +161,33 @@ class RowTyper:
             return None
         distinct &= term.value not in ("min", "max")
         return Aggregate(term.value, distinct, (tree, *(one for one in others if one)))
+
+    def type_others(self, term: Term) -> list[Expression | None]:
+        """Type the arguments behind the first: a share, or a separator and sort keys."""
+        others = term.args[1:]
+        if term.value == "quantile":
+            return [self.type_share(argument) for argument in others]
+        if term.value == "string_agg":
+            return [self.type_separator(others[0]), *map(self.type_sort_key, others[1:])]
+        return [self.type_sort_key(argument) for argument in others]
+
+    def type_separator(self, term: Term) -> Expression | None:
+        """Type what is put between texts, a constant."""
+        tree = self.type_all(term)
+        if tree is None or (tree.op == "constant" and tree.type.kind == "text"):
+            return tree
+        hint = "write string_agg(x, ', ', t): between the texts, then what they are sorted by"
+        error = self.make_error(term, "the separator is a constant text", hint)
+        self.problems.add_all(error.problems)
+        return None
+
+    def type_sort_key(self, term: Term) -> Expression | None:
+        """Type what rows are sorted by; `-x` is descending, of texts as well."""
+        descends = term.op == "neg"
+        tree = self.type_all(term.args[0] if descends else term)
+        if tree is None or not descends:
+            return tree
+        return Expression("descending", tree.type, (tree,), None, self.mark(term))
 
     def type_share(self, term: Term) -> Expression | None:
         """Type the share of a quantile, a constant from 0 to 1."""
@@ -177,7 +217,7 @@ class RowTyper:
         if not low <= len(term.args) <= high:
             wanted = f"{'' if low == high else 'at most '}{high} argument{'s'[high == 1 :]}"
             message = f"{term.value} takes {wanted}, {len(term.args)} given"
-            hint = "write quantile(x, 0.9)" if term.value == "quantile" else ""
+            hint = _AGGREGATE_FORMS.get(term.value, "")
             raise self.make_error(term, message, hint, "RT132")
 
     def infer(self, term: Term) -> Expression | None:

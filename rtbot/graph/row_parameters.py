@@ -93,8 +93,15 @@ def make_constant(value: float | str) -> Expression:
 def _list_computations(node: Node, name: str) -> Iterator[tuple[str, str]]:
     for field, function, distinct in node.values[name]:
         places = itertools.takewhile(node.formulas.__contains__, _list_arguments(name, field))
-        arguments = ", ".join(format_tree(node, place) for place in places)
+        arguments = ", ".join(_format_argument(node, place) for place in places)
         yield field, f"{function}({'distinct ' if distinct else ''}{arguments})"
+
+
+def _format_argument(node: Node, place: str) -> str:
+    tree = node.formulas[place]
+    if tree.op == "descending":
+        return f"-{format_expression(tree.args[0])}"
+    return format_expression(tree)
 
 
 def _list_arguments(name: str, field: str) -> Iterator[str]:

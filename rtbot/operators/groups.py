@@ -19,6 +19,8 @@ SAMPLES = ("stddev", "variance")
 
 SPREADS = (*SAMPLES, "stddev_pop", "variance_pop")
 QUANTILES = ("median", "quantile")
+BY_ORDER = ("first", "last", "string_agg")
+"""Aggregates that depend on the order of the rows of a group."""
 
 
 class GroupBy(Relation):
@@ -31,7 +33,7 @@ class GroupBy(Relation):
     by = Columns(shortest=0, doc="the fields that make a group; none: all rows are one group")
     compute = Computations(
         required=False,
-        doc="{name: aggregate}: count(), count(x), sum, avg, min, max, stddev, quantile(x, 0.9)",
+        doc="{name: aggregate}: count(), sum(x), avg, min, max, stddev, quantile, last(x, t)",
     )
     i1 = Rows(doc="rows")
     o1 = Out("changes", doc="a row for every group: the fields of `by`, then what is computed")

@@ -33,7 +33,7 @@ take time that grows with the logarithm of the rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -65,6 +65,14 @@ LOADED_AT_ONCE = 1 << 14
 KINDS = {"number": kernel.NUMBER, "text": kernel.LABELLED}
 
 
+class StoreSizes(TypedDict, total=False):
+    """Columns of the operator's own (0), sums of the tree (1), entries of a node (FAN_OUT)."""
+
+    own: int
+    sums: int
+    fan: int
+
+
 class OrderedStore:
     """Rows of a schema with their copies in one order, found by it and by position.
 
@@ -79,11 +87,9 @@ class OrderedStore:
         texts: StringDictionary,
         by: Sequence[int],
         order: Sequence[tuple[int, bool]],
-        *,
-        own: int = 0,
-        sums: int = 1,
-        fan: int = FAN_OUT,
+        **sizes: Unpack[StoreSizes],
     ) -> None:
+        own, sums, fan = sizes.get("own", 0), sizes.get("sums", 1), sizes.get("fan", FAN_OUT)
         self.kernels, self.schema, self.width = kernels, schema, schema.width
         self.parts, self.sums, self.fan = kernel.OWN + own, sums, fan
         self.node_words = kernel.NODE_HEAD + fan * (4 + sums)

@@ -50,7 +50,6 @@ class RankedOperator(StoreOwner):
         rules = np.zeros(ranking.TOP_RULES, np.int64)
         rules[ranking.TOP_ROWS], rules[ranking.TOP_OFFSET] = setting["k"], setting["offset"]
         rules[ranking.TOP_TIES], rules[ranking.TOP_NUMBERED] = setting["ties"], setting["numbered"]
-        rules[ranking.TOP_EMITS] = rules[ranking.TOP_SIGN] = 1
         rules[ranking.TOP_MOST] = plan.max_delta_rows
         rules[ranking.TOP_FIELDS], rules[ranking.TOP_WIDTH] = len(schema), self.width
         self.rules = rules

@@ -9,6 +9,7 @@ from rtbot.numeric.exact import cumulative, digits, sums, weighted
 from rtbot.relations.kernels import (
     asof_joining,
     expiring,
+    group_ends,
     interval_joining,
     join_index,
     join_output,
@@ -44,6 +45,7 @@ CHANGE_LOOPS = FixedModule(
     ordered_search,
     ordered_tree,
     ordered_rows,
+    group_ends,
     ranking,
     near_rows,
     asof_joining,

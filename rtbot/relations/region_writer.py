@@ -16,9 +16,11 @@ from rtbot.operator.declarations import Type
 from rtbot.operator.relation import Relation, name_argument
 from rtbot.operator.schema import Field, Schema
 from rtbot.operator.step_source import StepSources
+from rtbot.operators.groups import BY_ORDER
 from rtbot.operators.ordered import find_frame
 from rtbot.relations.group_code import list_steps, write_group_functions
 from rtbot.relations.group_layout import make_computation, make_layout
+from rtbot.relations.group_parts import write_ordered_group
 from rtbot.relations.program_operator import make_stream_schema
 from rtbot.relations.region_plan import ChangeSource, RegionNode, RegionPlan
 from rtbot.relations.row_code import (
@@ -38,10 +40,12 @@ LATEST = "latest"
 
 def write_region(stage: RegionStage, checked: CheckedGraph, key: Sequence[str] = ()) -> RegionPlan:
     """Return the plan of a region; `key` are the key columns of the run."""
-    return _RegionWriter(stage, checked, tuple(key)).write()
+    return RegionWriter(stage, checked, tuple(key)).write()
 
 
-class _RegionWriter:
+class RegionWriter:
+    """Writes the operators of a region one after another."""
+
     def __init__(self, stage: RegionStage, checked: CheckedGraph, key: tuple[str, ...]) -> None:
         self.stage, self.checked, self.key = stage, checked, key
         self.streams: list[Schema] = []
@@ -51,6 +55,7 @@ class _RegionWriter:
         self.steps = StepSources()
 
     def write(self) -> RegionPlan:
+        """Return the plan."""
         sources = tuple(map(self.add_source, self.stage.sources))
         for node in self.stage.nodes:
             WRITERS[node.operator.__name__](self, node)
@@ -68,10 +73,16 @@ class _RegionWriter:
         )
 
     def add_stream(self, ref: Ref, schema: Schema | None) -> int:
+        """Return the stream of what a port gives."""
         assert schema is not None, f"{ref} has changes"
         self.places[ref] = len(self.streams)
         self.streams.append(schema)
         return self.places[ref]
+
+    def add_schema(self, schema: Schema) -> int:
+        """Return a new stream of rows of a schema."""
+        self.streams.append(schema)
+        return len(self.streams) - 1
 
     def add_source(self, source: StageSource) -> ChangeSource:
         """Return what feeds the region: an input, a ToChanges, an Expire, or a region before."""
@@ -111,6 +122,7 @@ class _RegionWriter:
         functions: dict[str, str] | None = None,
         inputs: tuple[int, ...] | None = None,
     ) -> None:
+        """Add the operator of a node, which reads its inputs if none are given."""
         read = tuple(self.places[ref] for ref in node.inputs.values())
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
         self.nodes.append(
@@ -134,6 +146,9 @@ class _RegionWriter:
 
     def write_group(self, node: Node) -> None:
         """Write a GroupBy, whose keys and arguments become fields of a projection before it."""
+        if any(function in BY_ORDER for _, function, _ in node.values["compute"]):
+            write_ordered_group(self, node)
+            return
         source = self.places[next(iter(node.inputs.values()))]
         schema = self.streams[source]
         by, arguments = node.values["by"], _list_arguments(node)
@@ -317,8 +332,7 @@ class _RegionWriter:
 
     def copy_stream(self, stream: int) -> int:
         """Return a new stream of the same rows."""
-        self.streams.append(self.streams[stream])
-        return len(self.streams) - 1
+        return self.add_schema(self.streams[stream])
 
     def split_nulls(self, node: Node, stream: int, name: str, part: str) -> int:
         """Write the rows whose field is null, or is not if they are to be `known`."""
@@ -354,11 +368,13 @@ class _RegionWriter:
         self.add_node(node, "near", {"on": tuple(pairs[:-1]), "match": pairs[-1], **rest})
 
     def write_where(self, node: Node) -> None:
+        """Write a Where."""
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
         self.write_rows(node.id, [node.formulas["condition"]], (source, output), keeps=True)
 
     def write_select(self, node: Node) -> None:
+        """Write a Select."""
         source = self.places[next(iter(node.inputs.values()))]
         output = self.add_stream(Ref(node.id), node.types["o1"].schema)
         trees = [node.formulas[f"fields.{name}"] for name in node.values["fields"]]
@@ -414,6 +430,7 @@ class _RegionWriter:
     # ---- text
 
     def write_text(self) -> str:
+        """Return the text of all loops of expressions."""
         head = [HEADER.format(version=__version__, name=self.checked.name), "", "import math", ""]
         functions = "\n\n".join([*self.steps.texts.values(), *self.texts])
         return "\n".join([*head, *self.steps.lines(), "", "", functions])
@@ -435,21 +452,21 @@ def _list_arguments(node: Node) -> dict[str, Expression]:
     }
 
 
-WRITERS: dict[str, Callable[[_RegionWriter, Node], None]] = {
-    "Where": _RegionWriter.write_where,
-    "Select": _RegionWriter.write_select,
-    "Union": _RegionWriter.write_set_operation,
-    "Intersect": _RegionWriter.write_set_operation,
-    "Except": _RegionWriter.write_set_operation,
-    "Distinct": _RegionWriter.write_set_operation,
-    "GroupBy": _RegionWriter.write_group,
-    "OverRows": _RegionWriter.write_over,
-    "JoinRows": _RegionWriter.write_join,
-    "NotIn": _RegionWriter.write_not_in,
-    "LookupJoin": _RegionWriter.write_lookup,
-    "AsOfJoin": _RegionWriter.write_near_join,
-    "IntervalJoin": _RegionWriter.write_near_join,
-    "TopRows": _RegionWriter.write_top,
-    "Datalog": _RegionWriter.write_program,
+WRITERS: dict[str, Callable[[RegionWriter, Node], None]] = {
+    "Where": RegionWriter.write_where,
+    "Select": RegionWriter.write_select,
+    "Union": RegionWriter.write_set_operation,
+    "Intersect": RegionWriter.write_set_operation,
+    "Except": RegionWriter.write_set_operation,
+    "Distinct": RegionWriter.write_set_operation,
+    "GroupBy": RegionWriter.write_group,
+    "OverRows": RegionWriter.write_over,
+    "JoinRows": RegionWriter.write_join,
+    "NotIn": RegionWriter.write_not_in,
+    "LookupJoin": RegionWriter.write_lookup,
+    "AsOfJoin": RegionWriter.write_near_join,
+    "IntervalJoin": RegionWriter.write_near_join,
+    "TopRows": RegionWriter.write_top,
+    "Datalog": RegionWriter.write_program,
 }
 """What writes an operator, by its type."""

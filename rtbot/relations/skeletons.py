@@ -9,6 +9,7 @@ from rtbot.relations.grouped import GroupedOperator
 from rtbot.relations.joined import JoinedOperator
 from rtbot.relations.looked_up import LookedUpOperator
 from rtbot.relations.near_joined import NearOperator
+from rtbot.relations.ordered_groups import OrderedGroups
 from rtbot.relations.over_operator import OverOperator
 from rtbot.relations.program_operator import ProgramOperator, RelationSelector
 from rtbot.relations.ranked import RankedOperator
@@ -49,6 +50,7 @@ SKELETONS: dict[str, MakeOperator] = {
     "joined": JoinedOperator,
     "looked up": LookedUpOperator,
     "near": NearOperator,
+    "ordered_groups": OrderedGroups,
     "over": OverOperator,
     "rowwise": RowwiseOperator,
     "single": SingleRow,

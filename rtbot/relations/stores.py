@@ -148,10 +148,9 @@ class Store:
         """Return the rows in use of an array."""
         array = self.words if name == "words" else self.columns[name]
         ids = self.find_ids()
-        if len(ids) == self.meta[USED]:
-            return array[: len(ids) * width].reshape(-1, width).copy()
-        rows: np.ndarray = array.reshape(-1, width)[ids]
-        return rows
+        used = int(self.meta[USED])
+        rows: np.ndarray = array[: used * width].reshape(used, width)
+        return rows.copy() if len(ids) == used else rows[ids]
 
 
 class Bag(Store):

@@ -14,7 +14,7 @@ from rtbot.sql.bound_query import BoundQuery, settle_columns
 from rtbot.sql.logical import Project, Scan
 from rtbot.sql.naming import make_unique
 from rtbot.sql.refusals import refuse_node, refuse_rest, refuse_table
-from rtbot.sql.row_order import CLAUSES, sort_bound
+from rtbot.sql.row_order import CLAUSES, has_limit, sort_bound
 from rtbot.sql.scope import VisibleColumn, find_named
 from rtbot.sql.select_clause import SelectBinder
 from rtbot.sql.set_operations import bind_set_operation
@@ -48,6 +48,10 @@ class QueryBinder:
             return sort_bound(self.query, node, binder.bind(node.this, named=named))
         if isinstance(node, exp.SetOperation):
             refuse_rest(self.query, node, "this", "expression", "distinct", "with_", *CLAUSES)
+            if isinstance(node.this, exp.Select) and has_limit(node.this):
+                name = type(node).__name__.upper()
+                message = f"LIMIT or OFFSET before {name}"
+                self.query.report("RT180", node.this, message, "put the SELECT into brackets")
             children = [
                 binder.bind(node.this, named=named),
                 binder.bind(node.expression, named=False),

@@ -49,17 +49,17 @@ class Grouping:
             if make_key(tree) not in self.keys:
                 self.keys[make_key(tree)] = self._add_below(tree, "key")
         self.arguments = [
-            tuple(self._lower_argument(tree, first=not place) for place, tree in enumerate(given))
+            tuple(self._lower_argument(tree, place) for place, tree in enumerate(given))
             for given in (call.arguments for call in self.calls)
         ]
         self.results = self._name_results()
 
-    def _lower_argument(self, tree: Expression, *, first: bool = False) -> Expression:
-        """Return an argument over the fields below; a constant stays if it is not the first."""
-        if tree.op == "constant" and not first:
+    def _lower_argument(self, tree: Expression, place: int) -> Expression:
+        """Return an argument over the fields below; a constant is one if it is the second."""
+        if tree.op == "constant" and place == 1:
             return tree
         if tree.op == "descending":
-            return replace(tree, args=(self._lower_argument(tree.args[0]),))
+            return replace(tree, args=(self._lower_argument(tree.args[0], 0),))
         field = self._add_below(tree, "value")
         return Expression("field", field.type, (), field.name)
 

@@ -165,7 +165,7 @@ class OrderedAggregates:
             yes = Expression("constant", Type("boolean"), (), True, chosen.mark)
             left_out = make_call("is_distinct", [chosen, yes], chosen.mark)
             keys = [SortKey(left_out, descending=name == "last"), *keys]
-        return OrderedCall(name, value, order_arguments(keys))
+        return self._make_end(name, value, keys)
 
     def _bind_extreme(self, call: exp.Expr, chosen: Expression | None) -> OrderedCall | None:
         """Bind `arg_min(x, y)` and arg_max: the first x by y of the rows that have both."""
@@ -185,7 +185,13 @@ class OrderedAggregates:
         keys = [SortKey(by, descending=isinstance(call, exp.ArgMax))]
         if value.type.nullable:
             keys = [SortKey(make_call("is_null", [value], value.mark)), *keys]
-        return OrderedCall("first", value, order_arguments(split_nulls(keys)))
+        return self._make_end("first", value, split_nulls(keys))
+
+    def _make_end(self, name: str, value: Expression, keys: Sequence[SortKey]) -> OrderedCall:
+        """Return the value of the first or last row, of any that has one if nothing sorts them."""
+        if not keys:
+            return OrderedCall("min", value)
+        return OrderedCall(name, value, order_arguments(keys))
 
     def _bind_texts(self, call: exp.Expr, chosen: Expression | None) -> OrderedCall | None:
         """Bind `string_agg(x, ', ' ORDER BY t)`."""
@@ -209,7 +215,7 @@ class OrderedAggregates:
         value = settle_null(value, "text")
         if value.type.kind != "text":
             value = make_call("cast", [value], mark, "text")
-        keys = order_arguments(read[1])
+        keys = order_arguments(read[1] or [SortKey(value)])
         return OrderedCall("string_agg", self._choose(value, chosen), (separator, *keys))
 
 

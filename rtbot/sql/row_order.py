@@ -14,7 +14,7 @@ from rtbot.operator import Type
 from rtbot.operator.schema import Field
 from rtbot.operators.ordered import MOST_ROWS
 from rtbot.sql.bound_query import settle_columns
-from rtbot.sql.joins import extend_plan
+from rtbot.sql.joins import extend_plan, list_names
 from rtbot.sql.logical import Filter, Project, Top
 from rtbot.sql.naming import make_fresh, make_key
 from rtbot.sql.refusals import refuse_rest
@@ -195,6 +195,21 @@ def add_hidden(
     known = [(tree, tree.value) for tree in trees if tree.op == "field"]
     added, names = name_trees(trees, known, [field.name for field in plan.fields], kind)
     return (extend_plan(plan, added) if added else plan), names
+
+
+def narrow_plan(
+    plan: LogicalPlan, computed: Sequence[Expression], others: Sequence[Expression], kind: str
+) -> tuple[LogicalPlan, list[str]]:
+    """Return a plan of the fields that expressions use, and the fields that `computed` are."""
+    used = {name for tree in [*computed, *others] for name in list_names(tree)}
+    kept = [field for field in plan.fields if field.name in used]
+    known = [(tree, tree.value) for tree in computed if tree.op == "field"]
+    added, names = name_trees(computed, known, [field.name for field in kept], kind)
+    if added or (kept and len(kept) < len(plan.fields)):
+        plain = [(field, Expression("field", field.type, (), field.name)) for field in kept]
+        fields, trees = zip(*plain, *added, strict=True)
+        plan = Project(plan, fields, trees, [*computed, *others][0].mark)
+    return plan, names
 
 
 def sort_bound(query: QueryText, node: exp.Expr, bound: BoundQuery | None) -> BoundQuery | None:

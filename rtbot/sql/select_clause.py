@@ -27,7 +27,7 @@ from rtbot.sql.logical import Filter, LogicalPlan, Top
 from rtbot.sql.naming import make_key, name_column
 from rtbot.sql.ordered_aggregates import ORDERED
 from rtbot.sql.refusals import refuse_rest
-from rtbot.sql.row_order import add_hidden, cut_rows, has_limit, read_limit, read_place
+from rtbot.sql.row_order import cut_rows, has_limit, narrow_plan, read_limit, read_place
 from rtbot.sql.scalars import Collectors, ScalarBinder
 from rtbot.sql.scope import Scope, find_named
 from rtbot.sql.select_result import Computed, SelectResult
@@ -167,7 +167,7 @@ class SelectBinder:
         known = [settle_null(tree, "integer") for tree in trees if tree is not None]
         if len(known) < len(trees) or not self._check_inside(known):
             return None
-        cut = self._cut_by_keys(plan, binder, items, trees)
+        cut = self._cut_by_keys(plan, binder, items, known)
         single = cut is not plan and isinstance(cut, Top) and cut.count == 1
         if cut is None:
             return None
@@ -180,8 +180,10 @@ class SelectBinder:
         if computed or self.node.args.get("group") is not None:
             clauses |= {"limit": "LIMIT", "offset": "OFFSET"}
         found = [key for key in clauses if self.node.args.get(key)]
-        if self.result.first_of is not None:
-            found, clauses = [*found, "distinct"], clauses | {"distinct": "DISTINCT ON"}
+        distinct = self.node.args.get("distinct") is not None
+        if distinct and (self.result.first_of is not None or has_limit(self.node)):
+            name = "DISTINCT ON" if self.result.first_of is not None else "DISTINCT with LIMIT"
+            found, clauses = [*found, "distinct"], clauses | {"distinct": name}
         for key in found:
             hint = "compute it in a query under WITH, and join that"
             message = f"{clauses[key]} in a subquery that reads the outer query is not supported"
@@ -195,7 +197,7 @@ class SelectBinder:
         plan: LogicalPlan,
         binder: ScalarBinder,
         items: Sequence[SelectItem],
-        values: Sequence[Expression | None],
+        values: Sequence[Expression],
     ) -> LogicalPlan | None:
         """Return the rows that LIMIT leaves for every key that the outer query compares."""
         if not has_limit(self.node):
@@ -205,7 +207,7 @@ class SelectBinder:
         if limit is None or keys is None or not self._check_inside([key.tree for key in keys]):
             return None
         by = [pair.right for pair in self.correlations]
-        plan, names = add_hidden(plan, [*by, *(key.tree for key in keys)], "key")
+        plan, names = narrow_plan(plan, [*by, *(key.tree for key in keys)], values, "key")
         order = zip(names[len(by) :], (key.descending for key in keys), strict=True)
         return cut_rows(plan, list(dict.fromkeys(names[: len(by)])), list(order), limit)
 

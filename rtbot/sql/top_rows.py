@@ -7,8 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.operators.ordered import MOST_ROWS
-from rtbot.sql.joins import join_conjuncts, list_conjuncts, list_names
-from rtbot.sql.logical import Filter, LogicalPlan, Over, Project, Scan, Top
+from rtbot.sql.joins import (
+    LEFT_STAYS,
+    join_conjuncts,
+    list_conjuncts,
+    list_names,
+    name_pair,
+    rename_fields,
+)
+from rtbot.sql.logical import Filter, Join, LogicalPlan, Over, Project, Scan, Top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +56,7 @@ class _Rewriting:
         same = all(_is_same(getattr(plan, name), value) for name, value in changes.items())
         made = plan if same else replace(plan, **changes)
         if isinstance(made, Filter):
-            return _cut(made) or made
+            return _cut(made) or _cut_side(made) or made
         return _drop_number(made) if isinstance(made, Project) else made
 
 
@@ -93,6 +100,36 @@ def _cut(plan: Filter) -> LogicalPlan | None:
         made = replace(project, child=made)
     condition = join_conjuncts(rest)
     return made if condition is None else Filter(made, condition, plan.mark)
+
+
+def _cut_side(plan: Filter) -> LogicalPlan | None:
+    """Return a filter over a join that keeps the first rows of a side; None if there is none."""
+    join = plan.child
+    if not isinstance(join, Join):
+        return None
+    count = len(join.left.fields)
+    names = name_pair(join.left, join.right)
+    rights = dict(zip(names[count:], _list_fields(join.right), strict=True))
+    sides: dict[str, dict[str, str]] = {
+        "left": {name: name for name in names[:count]} if join.how in LEFT_STAYS else {},
+        "right": rights if join.how in ("inner", "cross", "right") else {},
+    }
+    rest = list_conjuncts(plan.condition)
+    changes: dict[str, Any] = {}
+    for side, own in sides.items():
+        bounds = [tree for tree in rest if _read_bounds(tree, set(own)) is not None]
+        condition = join_conjuncts([rename_fields(tree, own) for tree in bounds])
+        if condition is not None:
+            below = Filter(getattr(join, side), condition, plan.mark)
+            made = _cut(below) or _cut_side(below)
+            if made is not None:
+                changes[side] = made
+                rest = [tree for tree in rest if tree not in bounds]
+    if not changes:
+        return None
+    made = replace(join, **changes)
+    remaining = join_conjuncts(rest)
+    return made if remaining is None else Filter(made, remaining, plan.mark)
 
 
 def _list_fields(plan: LogicalPlan) -> list[str]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.expression.tree import Expression
 from rtbot.operator.schema import Field
-from rtbot.sql.joins import list_names
-from rtbot.sql.logical import Over, Project, WindowComputation
+from rtbot.sql.logical import Over, WindowComputation
 from rtbot.sql.naming import make_fresh, make_key
-from rtbot.sql.row_order import drop_repeated, name_trees
+from rtbot.sql.row_order import drop_repeated, narrow_plan
 from rtbot.sql.window_calls import OVER_FRAMES, PLACES, WHOLE
 
 if TYPE_CHECKING:
@@ -33,7 +32,9 @@ def add_windows(
     """
     if not calls:
         return plan, list(trees)
-    plan, fields = _narrow_plan(plan, calls, trees)
+    inside = [tree for call in calls for tree in call.trees]
+    plan, names = narrow_plan(plan, inside, trees, "value")
+    fields = {make_key(tree): name for tree, name in zip(inside, names, strict=True)}
     given = {tree.value: name for name, tree in reversed(wanted) if tree.op == "window"}
     results: dict[int, Expression] = {}
     for rows, places in _group_calls(calls):
@@ -47,22 +48,6 @@ def add_windows(
             results[place] = Expression("field", call.type, (), name, call.mark)
         plan = _make_over(plan, rows, fields, computations, [calls[place] for place in places])
     return plan, [fill_windows(tree, results) for tree in trees]
-
-
-def _narrow_plan(
-    plan: LogicalPlan, calls: Sequence[WindowCall], trees: Sequence[Expression]
-) -> tuple[LogicalPlan, dict[Any, str]]:
-    """Return a plan of the fields that are used, and the fields of what calls are made of."""
-    inside = [tree for call in calls for tree in call.trees]
-    used = {name for tree in [*trees, *inside] for name in list_names(tree)}
-    kept = [field for field in plan.fields if field.name in used]
-    known = [(tree, tree.value) for tree in inside if tree.op == "field"]
-    added, named = name_trees(inside, known, [field.name for field in kept], "value")
-    if (len(kept) < len(plan.fields) and (kept or added)) or added:
-        plain = [(field, Expression("field", field.type, (), field.name)) for field in kept]
-        made, every = zip(*plain, *added, strict=True)
-        plan = Project(plan, made, every, calls[0].mark)
-    return plan, {make_key(tree): name for tree, name in zip(inside, named, strict=True)}
 
 
 def _make_computation(name: str, call: WindowCall, fields: dict[Any, str]) -> WindowComputation:

@@ -145,6 +145,9 @@ def test_every_wrong_part_is_noted():
         ("min(distinct id)", ("min", False, "id")),
         ("median(distinct id)", ("median", True, "id")),
         ("quantile(amount, 1)", ("quantile", False, "amount", 1.0)),
+        ("last(amount, id)", ("last", False, "amount", "id")),
+        ("first(amount, -region)", ("first", False, "amount", None)),
+        ("string_agg(region, '; ', id, -end)", ("string_agg", False, "region", "; ", "id", None)),
     ],
 )
 def test_aggregates(text, found):
@@ -168,6 +171,9 @@ def test_aggregates(text, found):
         ("quantile(id, amount)", "a constant from 0 to 1"),
         ("quantile(id, 'x')", "a constant from 0 to 1"),
         ("median(region)", "median takes numbers"),
+        ("last(id)", "t being what the rows are sorted by"),
+        ("string_agg(region, id, id)", "the separator is a constant text"),
+        ("string_agg(id, ', ', id)", "string_agg takes texts"),
         ("percentile(id, 90)", "write quantile(x, 0.9)"),
     ],
 )

@@ -1,111 +1,34 @@
-"""Operators that put rows in an order, over bags of rows: every row is looked at."""
-
-from collections import Counter, defaultdict
+"""Nodes of queries that put rows in an order, by the oracles of their operators."""
 
 from rtbot.operators.ordered import find_frame
+from tests.oracles.ordered import make_sort_key
 from tests.oracles.row_expressions import evaluate as compute
-from tests.oracles.row_expressions import rank
+from tests.oracles.windows import compute_windows
 
 
-class Descending:
-    """A value that is compared the other way round."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def __lt__(self, other):
-        return other.value < self.value
-
-    def __eq__(self, other):
-        return other.value == self.value
-
-    __hash__ = None
-
-
-def sort_value(value, descending=False):
-    """What a value is sorted by: nulls last in both directions."""
-    if value is None:
-        return (1,)
-    return (0, Descending(rank(value)) if descending else rank(value))
-
-
-def split_rows(bag, fields, by, order):
-    """The rows of every partition in the total order, as (sort key, row), copies one by one."""
-    partitions = defaultdict(list)
-    places = [(fields.index(name), descending) for name, descending in order]
-    for row, count in bag.items():
-        part = tuple(sort_value(row[fields.index(name)]) for name in by)
-        key = tuple(sort_value(row[place], descending) for place, descending in places)
-        partitions[part] += [(key, tuple(map(sort_value, row)), row)] * count
-    for rows in partitions.values():
-        rows.sort(key=lambda each: each[:2])
-    return [[(key, row) for key, _, row in rows] for rows in partitions.values()]
-
-
-def find_ranks(rows):
-    """The rank of every row: how many are before its first peer, and one."""
-    ranks = []
-    for place, (key, _) in enumerate(rows):
-        same = place and rows[place - 1][0] == key
-        ranks.append(ranks[-1] if same else place + 1)
-    return ranks
-
-
-def over_rows(node, bags, fields, aggregate):
-    """Window functions over every row's partition; `aggregate` computes those of a frame."""
-    values = node.values
-    result = Counter()
-    mode, start, end = find_frame(values)
-    for rows in split_rows(bags[0], fields[0], values["by"] or (), values["order"] or ()):
-        ranks = find_ranks(rows)
-        last = [max(i for i, r in enumerate(ranks) if r == rank_) for rank_ in ranks]
-        columns = []
-        for name, function, offset, default in values["compute"]:
-            tree = node.formulas.get(f"compute.{name}")
-            scopes = [dict(zip(fields[0], row, strict=True)) for _, row in rows]
-            given = [None if tree is None else compute(tree, scope) for scope in scopes]
-            found = []
-            for place in range(len(rows)):
-                first = 0 if start is None else place + start
-                until = len(rows) - 1 if end is None else place + end
-                until = last[place] if mode == "range" and end == 0 else until
-                inside = given[max(first, 0) : max(until + 1, 0)]
-                if function in ("sum", "avg", "min", "max", "count"):
-                    known = [value for value in inside if value is not None]
-                    found.append(len(inside) if tree is None else aggregate(function, known))
-                else:
-                    found.append(find_value(function, place, given, inside, ranks, offset, default))
-            columns.append(found)
-        for place, (_, row) in enumerate(rows):
-            result[(*row, *(column[place] for column in columns))] += 1
-    return result
-
-
-def find_value(function, place, given, inside, ranks, offset, default):
-    if function == "number":
-        return place + 1
-    if function == "rank":
-        return ranks[place]
-    if function == "dense_rank":
-        return len(set(ranks[: place + 1]))
-    if function in ("lag", "lead"):
-        other = place + (-offset if function == "lag" else offset)
-        return given[other] if 0 <= other < len(given) else default
-    return inside[0 if function == "first" else -1] if inside else None
+def over_rows(node, bags, fields):
+    """The bag of an OverRows, whose arguments are fields."""
+    values, (names,) = node.values, fields
+    items = []
+    for name, function, offset, default in values["compute"]:
+        tree = node.formulas.get(f"compute.{name}")
+        items.append((function, tree and names.index(tree.value), offset, default))
+    order = [(names.index(name), down) for name, down in values["order"]]
+    by = [names.index(name) for name in values["by"]]
+    return compute_windows(bags[0], by, order, find_frame(values), items)
 
 
 def aggregate_ordered(function, node, name, rows):
     """The value of an aggregate by an order of the rows, which are {field: value}."""
+    place, keys = 2 if function == "string_agg" else 1, []
+    while f"compute[{place}].{name}" in node.formulas:
+        keys.append(node.formulas[f"compute[{place}].{name}"])
+        place += 1
+    order = [(n, tree.op == "descending") for n, tree in enumerate(keys)]
+    trees = [tree.args[0] if tree.op == "descending" else tree for tree in keys]
 
     def key(row):
-        keys = []
-        place = 2 if function == "string_agg" else 1
-        while f"compute[{place}].{name}" in node.formulas:
-            tree = node.formulas[f"compute[{place}].{name}"]
-            down = tree.op == "descending"
-            keys.append(sort_value(compute(tree.args[0] if down else tree, row), down))
-            place += 1
-        return tuple(keys), tuple(map(sort_value, row.values()))
+        return make_sort_key((*(compute(tree, row) for tree in trees), *row.values()), order)
 
     tree = node.formulas[f"compute.{name}"]
     values = [compute(tree, row) for row in sorted(rows, key=key)]

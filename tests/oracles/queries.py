@@ -4,7 +4,6 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from fractions import Fraction
-from functools import partial
 
 from rtbot.operators.row_joins import name_right_fields
 from tests.oracles.ordered import ORDERED_NODES
@@ -217,5 +216,5 @@ NODES = {
     "JoinRows": _join_rows,
     "NotIn": _not_in,
     **ORDERED_NODES,
-    "OverRows": partial(over_rows, aggregate=lambda *given: clean(aggregate(*given))),
+    "OverRows": over_rows,
 }

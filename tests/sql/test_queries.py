@@ -20,11 +20,6 @@ CASES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "golden" / "relational_cases.jsonl").open()
 ]
-WAITING = ("LAG(",)
-"""What a later version brings: the cases with one of these wait for it."""
-
-READY = [case for case in CASES if not any(word in case["query"] for word in WAITING)]
-LATER = [case for case in CASES if any(word in case["query"] for word in WAITING)]
 by_id = lambda case: case["id"]  # noqa: E731 (the ids of two tables)
 
 
@@ -71,7 +66,7 @@ def test_random_queries_have_the_answers_of_duckdb_at_every_transaction():
     assert outcomes["equal"] > 8, outcomes
 
 
-@pytest.mark.parametrize("case", READY, ids=by_id)
+@pytest.mark.parametrize("case", CASES, ids=by_id)
 def test_a_shared_case(case):
     names = {"left": "l", "right": "r", "third": "s"}
     inputs = {
@@ -106,10 +101,6 @@ def test_a_shared_case(case):
         for each in case["expected"]
     }
     assert found == {t: changes for t, changes in wanted.items() if changes != {}}
-
-
-def test_the_cases_that_wait_are_those_with_windows():
-    assert (len(READY), len(LATER)) == (46, 1)
 
 
 # ---- lowering

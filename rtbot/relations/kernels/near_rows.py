@@ -84,13 +84,9 @@ def find_shifted(rules, distances, left, number, past, right, other):
 
     An equal one comes before it if `past`.
     """
-    known, _, _, nodes, meta, spec, labels = left
-    others, _, _, _, other_meta, other_spec, _ = right
+    _, _, _, nodes, meta, _, _ = left
     fan = meta[FAN]
     size = NODE_HEAD + fan * (4 + meta[SUMS])
-    width = meta[ROW_WIDTH]
-    columns = meta[BY_COLUMNS]
-    second = other * other_meta[ROW_WIDTH]
     node = meta[ROOT]
     while True:
         base = node * size
@@ -99,14 +95,7 @@ def find_shifted(rules, distances, left, number, past, right, other):
         while low < high:
             middle = (low + high) >> 1
             row = nodes[base + NODE_HEAD + 3 * fan + middle]
-            order = compare_cells(
-                known, row * width, spec, others, second, other_spec, labels, columns
-            )
-            if order == 0:
-                if has_null(known, row * width, spec, columns * SPEC):
-                    order = 1
-                else:
-                    order = compare_shifted(rules, distances, left, row, number, right, other)
+            order = compare_near(rules, distances, left, row, number, right, other)
             if order < 0 or (past and order == 0):
                 low = middle + 1
             else:
@@ -114,6 +103,22 @@ def find_shifted(rules, distances, left, number, past, right, other):
         if nodes[base + LEVEL] == 0:
             return nodes[base + NODE_HEAD + 3 * fan + low - 1] if low > 0 else -1
         node = nodes[base + NODE_HEAD + 2 * fan + max(low - 1, 0)]
+
+
+def compare_near(rules, distances, left, row, number, right, other):
+    """Whether the key of a left row, then its field with a distance, is before a right row's."""
+    known, _, _, _, meta, spec, labels = left
+    others, _, _, _, other_meta, other_spec, _ = right
+    first = row * meta[ROW_WIDTH]
+    columns = meta[BY_COLUMNS]
+    order = compare_cells(
+        known, first, spec, others, other * other_meta[ROW_WIDTH], other_spec, labels, columns
+    )
+    if order != 0:
+        return order
+    if has_null(known, first, spec, columns * SPEC):
+        return 1
+    return compare_shifted(rules, distances, left, row, number, right, other)
 
 
 def emit_near(rules, left, row, right, other, weight, made, out_words, out_weights):

@@ -119,28 +119,33 @@ def sort_touched(touched, other, count, known, cells, meta, spec, labels):
                 at += 1
             row = cells[row * parts + NEXT]
         return
-    columns = meta[COLUMNS]
     size = 1
     while size < count:
         for start in range(0, count, 2 * size):
-            left, middle = start, min(start + size, count)
-            right, end = middle, min(start + 2 * size, count)
-            for place in range(start, end):
-                takes_right = left >= middle or (
-                    right < end
-                    and compare_ids(
-                        touched[right], touched[left], columns, known, meta, spec, labels
-                    ) < 0
-                )  # fmt: skip
-                if takes_right:
-                    other[place] = touched[right]
-                    right += 1
-                else:
-                    other[place] = touched[left]
-                    left += 1
+            merge_touched(
+                touched, other, start, min(start + size, count), min(start + 2 * size, count),
+                known, meta, spec, labels,
+            )  # fmt: skip
         for place in range(count):
             touched[place] = other[place]
         size *= 2
+
+
+def merge_touched(touched, other, start, middle, end, known, meta, spec, labels):
+    """Merge two parts of touched rows that are in order into `other`."""
+    columns = meta[COLUMNS]
+    left, right = start, middle
+    for place in range(start, end):
+        takes_right = left >= middle or (
+            right < end
+            and compare_ids(touched[right], touched[left], columns, known, meta, spec, labels) < 0
+        )
+        if takes_right:
+            other[place] = touched[right]
+            right += 1
+        else:
+            other[place] = touched[left]
+            left += 1
 
 
 def apply_touched(touched, count, cells, nodes, meta):

@@ -291,19 +291,25 @@ def shrink_nodes(node, cells, nodes, meta):
 
 def merge_beside(above, slot, cells, nodes, meta):
     """Put a node and one beside it together; False if they do not fit into three quarters."""
+    return merge_nodes(above, slot, cells, nodes, meta) or merge_nodes(
+        above, slot - 1, cells, nodes, meta
+    )
+
+
+def merge_nodes(above, slot, cells, nodes, meta):
+    """Put the node of an entry and the next one together; False if they do not fit."""
     fan = meta[FAN]
     size = NODE_HEAD + fan * (4 + meta[SUMS])
     base = above * size + NODE_HEAD
-    for left in (slot, slot - 1):
-        if left >= 0 and left + 1 < nodes[above * size + ENTRIES]:
-            one = nodes[base + 2 * fan + left]
-            other = nodes[base + 2 * fan + left + 1]
-            held = nodes[one * size + ENTRIES] + nodes[other * size + ENTRIES]
-            if 4 * held <= 3 * fan:
-                move_node_entries(other, 0, one, cells, nodes, meta)
-                free_node(other, nodes, meta)
-                close_slot(above, left + 1, nodes, meta)
-                for number in range(meta[SUMS]):
-                    nodes[base + (4 + number) * fan + left] = add_entries(one, number, nodes, meta)
-                return True
-    return False
+    if slot < 0 or slot + 1 >= nodes[above * size + ENTRIES]:
+        return False
+    one = nodes[base + 2 * fan + slot]
+    other = nodes[base + 2 * fan + slot + 1]
+    if 4 * (nodes[one * size + ENTRIES] + nodes[other * size + ENTRIES]) > 3 * fan:
+        return False
+    move_node_entries(other, 0, one, cells, nodes, meta)
+    free_node(other, nodes, meta)
+    close_slot(above, slot + 1, nodes, meta)
+    for number in range(meta[SUMS]):
+        nodes[base + (4 + number) * fan + slot] = add_entries(one, number, nodes, meta)
+    return True

@@ -78,15 +78,11 @@ def sum_peers(row, emits, known, cells, meta, spec, labels, plan, floats):
     ):
         for state in range(2):
             copies = count_copies(stop, state, cells, meta)
-            if copies == 0:
-                continue
-            plan[LAST_PEERS + state] = stop
-            for item in range(plan[ITEMS]):
-                if COUNT_OF <= plan[ITEMS_AT + item * ITEM + FUNCTION] < FIRST_OF:
-                    base = find_sum(item, state, plan)
-                    accumulate(item, base, stop, copies, known, meta, labels, plan, floats)
-                    if state == 1:
-                        keep_sum(item, base, stop, cells, meta, plan)
+            if copies > 0:
+                plan[LAST_PEERS + state] = stop
+                add_copies_to(stop, copies, state, known, meta, labels, plan, floats)
+        if count_copies(stop, 1, cells, meta) > 0:
+            keep_sums(stop, cells, meta, plan)
         stop = cells[stop * parts + NEXT]
     for state in range(2):
         if emits and plan[LAST_PEERS + state] >= 0:
@@ -200,7 +196,7 @@ def pass_row(row, emits, known, cells, meta, spec, labels, plan, floats, out, ou
     if emits:
         emit_by_copy(row, before, after, known, cells, meta, labels, plan, floats, out, out_weights)
     elif plan[FRAME] == ROWS_TO:
-        add_copies_to(row, before, after, known, meta, labels, plan, floats)
+        add_to_both(row, before, after, known, meta, labels, plan, floats)
     plan[PLACES] += before
     plan[PLACES + 1] += after
     if before > 0:
@@ -223,7 +219,7 @@ def emit_by_copy(row, before, after, known, cells, meta, labels, plan, floats, o
             old = 1 if copy < before else 0
             new = 1 if copy < after else 0
         if plan[FRAME] == ROWS_TO:
-            add_copies_to(row, old, new, known, meta, labels, plan, floats)
+            add_to_both(row, old, new, known, meta, labels, plan, floats)
         emit_copies(row, copy, old, new, known, cells, meta, labels, plan, floats, out, out_weights)
 
 
@@ -239,17 +235,28 @@ def enter_row(row, state, known, meta, spec, labels, plan):
 
 
 @noinline
-def add_copies_to(row, before, after, known, meta, labels, plan, floats):
-    """Add copies of a row to what goes on, in both states."""
+def add_copies_to(row, copies, state, known, meta, labels, plan, floats):
+    """Add copies of a row to the aggregates that go on."""
+    for item in range(plan[ITEMS]):
+        if copies > 0 and COUNT_OF <= plan[ITEMS_AT + item * ITEM + FUNCTION] < FIRST_OF:
+            base = find_sum(item, state, plan)
+            accumulate(item, base, row, copies, known, meta, labels, plan, floats)
+
+
+@step
+def add_to_both(row, before, after, known, meta, labels, plan, floats):
+    """Add copies of a row to the aggregates of both states."""
+    for state in range(2):
+        copies = after if state == 1 else before
+        add_copies_to(row, copies, state, known, meta, labels, plan, floats)
+
+
+@step
+def keep_sums(row, cells, meta, plan):
+    """Keep in a row what all aggregates have added up to it."""
     for item in range(plan[ITEMS]):
         if COUNT_OF <= plan[ITEMS_AT + item * ITEM + FUNCTION] < FIRST_OF:
-            for state in range(2):
-                copies = after if state == 1 else before
-                if copies > 0:
-                    accumulate(
-                        item, find_sum(item, state, plan), row, copies, known, meta, labels, plan,
-                        floats,
-                    )  # fmt: skip
+            keep_sum(item, find_sum(item, 1, plan), row, cells, meta, plan)
 
 
 @noinline

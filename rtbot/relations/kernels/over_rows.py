@@ -96,27 +96,18 @@ def take_over(
     while plan[AT_TRANSACTION] < last:
         transaction = plan[AT_TRANSACTION]
         if plan[AT_STAGE] == 0:
-            end = starts[transaction + 1]
-            plan[AT_ROW], plan[AT_COUNT] = touch_rows(
-                sign, words, weights, plan[AT_ROW], end, touched, plan[AT_COUNT], known, cells,
-                nodes, meta, spec, labels,
+            code = begin_transaction(
+                sign, words, weights, starts[transaction + 1], known, cells, nodes, meta, spec,
+                labels, plan, touched, other,
             )  # fmt: skip
-            if plan[AT_ROW] < end:
-                return STORE_FULL
-            code = check_touched(touched, plan[AT_COUNT], cells, meta)
             if code != DONE:
                 return code
-            sort_touched(touched, other, plan[AT_COUNT], known, cells, meta, spec, labels)
             plan[AT_STAGE] = 1
         count = plan[AT_COUNT]
-        if emits:
-            needed = min(
-                bound_output(touched, count, known, cells, nodes, meta, spec, labels, plan),
-                most + 1,
-            )
-            if plan[AT_OUT] + needed > plan[OUT_LIMIT]:
-                plan[OUT_NEEDED] = needed
-                return OUTPUT_FULL
+        if emits and not has_output_room(
+            touched, count, most, known, cells, nodes, meta, spec, labels, plan
+        ):
+            return OUTPUT_FULL
         begin = 0 * count
         while begin < count and (emits or plan[KEEPS] != 0):
             end = find_partition(
@@ -140,6 +131,23 @@ def take_over(
 
 
 @noinline
+def begin_transaction(
+    sign, words, weights, end, known, cells, nodes, meta, spec, labels, plan, touched, other
+):  # fmt: skip
+    """Touch the rows of a transaction, and put them in order."""
+    plan[AT_ROW], plan[AT_COUNT] = touch_rows(
+        sign, words, weights, plan[AT_ROW], end, touched, plan[AT_COUNT], known, cells, nodes,
+        meta, spec, labels,
+    )  # fmt: skip
+    if plan[AT_ROW] < end:
+        return STORE_FULL
+    code = check_touched(touched, plan[AT_COUNT], cells, meta)
+    if code == DONE:
+        sort_touched(touched, other, plan[AT_COUNT], known, cells, meta, spec, labels)
+    return code
+
+
+@noinline
 def find_partition(touched, begin, count, known, cells, nodes, meta, spec, labels, plan):
     """Find the partition of a touched row: the place behind its last touched row.
 
@@ -158,6 +166,14 @@ def find_partition(touched, begin, count, known, cells, nodes, meta, spec, label
     while end < count and compare_ids(touched[end], row, by, known, meta, spec, labels) == 0:
         end += 1
     return end
+
+
+@step
+def has_output_room(touched, count, most, known, cells, nodes, meta, spec, labels, plan):
+    """Whether there is room for what a transaction emits; if not, OUT_NEEDED says how much is."""
+    bound = bound_output(touched, count, known, cells, nodes, meta, spec, labels, plan)
+    plan[OUT_NEEDED] = min(bound, most + 1)
+    return plan[AT_OUT] + plan[OUT_NEEDED] <= plan[OUT_LIMIT]
 
 
 @noinline

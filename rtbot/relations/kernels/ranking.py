@@ -31,9 +31,8 @@ from rtbot.relations.kernels.ordered_search import (
 )
 from rtbot.tables.hash_tables import DONE, ROOM, copy_row
 
-TOP_ROWS, TOP_OFFSET, TOP_TIES, TOP_NUMBERED, TOP_EMITS, TOP_SIGN, TOP_MOST = range(7)
-TOP_FIELDS, TOP_WIDTH = 7, 8
-TOP_RULES = 9
+TOP_ROWS, TOP_OFFSET, TOP_TIES, TOP_NUMBERED, TOP_MOST, TOP_FIELDS, TOP_WIDTH = range(7)
+TOP_RULES = 7
 """Words of the rules; fields of an input row, and words of an output row."""
 
 TOP_AT, TOP_ROW, TOP_COUNT, TOP_EMITTING, TOP_STEP, TOP_OUT, TOP_NEEDED = range(7)
@@ -42,7 +41,7 @@ TOP_CURSOR = 7
 
 RARELY_CALLED = (
     *("find_base", "find_end", "find_rank", "emit_range", "emit_row", "emit_shifted", "emit_tied"),
-    *("emit_in_steps", "emit_numbered", "number_partition", "emit_positions", "emit_ranked"),
+    *("emit_step", "emit_numbered", "number_partition", "emit_both", "touch_transaction"),
 )
 """Compiled apart, each once, which takes less time."""
 
@@ -56,43 +55,51 @@ def rank_transactions(
     After a fault the rows of the transaction are still touched.
     """
     while cursor[TOP_AT] < len(starts) - 1:
-        end = starts[cursor[TOP_AT] + 1]
+        code = DONE
         if cursor[TOP_EMITTING] == 0:
-            cursor[TOP_ROW], cursor[TOP_COUNT] = touch_rows(
-                rules[TOP_SIGN], words, weights, cursor[TOP_ROW], end, touched, cursor[TOP_COUNT],
-                known, cells, nodes, meta, spec, labels,
+            code = touch_transaction(
+                starts[cursor[TOP_AT] + 1], words, weights, known, cells, nodes, meta, spec, labels,
+                touched, other, cursor,
             )  # fmt: skip
-            if cursor[TOP_ROW] < end:
-                return ROOM
-            code = check_touched(touched, cursor[TOP_COUNT], cells, meta)
-            if code != DONE:
-                return code
-            if rules[TOP_EMITS] != 0 and cursor[TOP_COUNT] > 1:
-                sort_touched(
-                    touched, other, cursor[TOP_COUNT], known, cells, meta, spec, labels
-                )
-            cursor[TOP_EMITTING] = 1
-            cursor[TOP_STEP] = 0
-        count = cursor[TOP_COUNT]
-        if rules[TOP_EMITS] != 0:
-            if rules[TOP_NUMBERED] != 0:
-                code = emit_numbered(
-                    rules, known, cells, nodes, meta, spec, labels, touched, count, cursor,
-                    out_words, out_weights,
-                )  # fmt: skip
-            else:
-                code = emit_in_steps(
-                    rules, known, cells, nodes, meta, spec, labels, touched, count, cursor,
-                    out_words, out_weights,
-                )  # fmt: skip
-            if code != DONE:
-                return code
-        apply_touched(touched, count, cells, nodes, meta)
+        if code == DONE and rules[TOP_NUMBERED] != 0:
+            code = emit_numbered(
+                rules, known, cells, nodes, meta, spec, labels, touched, cursor[TOP_COUNT], cursor,
+                out_words, out_weights,
+            )  # fmt: skip
+        elif code == DONE:
+            code = emit_in_steps(
+                rules, known, cells, nodes, meta, spec, labels, touched, cursor[TOP_COUNT], cursor,
+                out_words, out_weights,
+            )  # fmt: skip
+        if code != DONE:
+            return code
+        apply_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
         cursor[TOP_AT] += 1
         cursor[TOP_COUNT] = 0
         cursor[TOP_EMITTING] = 0
         out_starts[cursor[TOP_AT]] = cursor[TOP_OUT]
     return DONE
+
+
+def touch_transaction(
+    end, words, weights, known, cells, nodes, meta, spec, labels, touched, other, cursor
+):
+    """Touch the rows of a transaction up to `end`, in order: DONE, ROOM, or a fault."""
+    row, count = touch_rows(
+        1, words, weights, cursor[TOP_ROW], end, touched, cursor[TOP_COUNT], known, cells, nodes,
+        meta, spec, labels,
+    )  # fmt: skip
+    cursor[TOP_ROW] = row
+    cursor[TOP_COUNT] = count
+    if row < end:
+        return ROOM
+    code = check_touched(touched, count, cells, meta)
+    if code == DONE:
+        if count > 1:
+            sort_touched(touched, other, count, known, cells, meta, spec, labels)
+        cursor[TOP_EMITTING] = 1
+        cursor[TOP_STEP] = 0
+    return code
 
 
 def emit_in_steps(
@@ -109,31 +116,44 @@ def emit_in_steps(
         row = touched[count - 1 - step] if step < count else touched[step - count]
         change = cells[row * parts + PENDING]
         if change != 0 and (change < 0) == (step < count):
-            if change > 0:
-                apply_row(row, cells, nodes, meta)
-            size = abs(change)
-            made = cursor[TOP_OUT]
-            if rules[TOP_TIES] != 0:
-                made = emit_tied(
-                    rules, row, size, change > 0, known, cells, nodes, meta, spec, labels, made,
-                    out_words, out_weights,
-                )  # fmt: skip
-            else:
-                made = emit_shifted(
-                    rules, row, size, change > 0, known, cells, nodes, meta, spec, labels, made,
-                    out_words, out_weights,
-                )  # fmt: skip
-            if made > len(out_weights):
-                cursor[TOP_NEEDED] = made
-                if change > 0:
-                    cells[row * parts + PENDING] = -change
-                    apply_row(row, cells, nodes, meta)
-                    cells[row * parts + PENDING] = change
-                return ROOM_OUT
-            cursor[TOP_OUT] = made
-            if change < 0:
-                apply_row(row, cells, nodes, meta)
+            code = emit_step(
+                rules, row, change, known, cells, nodes, meta, spec, labels, cursor, out_words,
+                out_weights,
+            )  # fmt: skip
+            if code != DONE:
+                return code
         cursor[TOP_STEP] += 1
+    return DONE
+
+
+def emit_step(
+    rules, row, change, known, cells, nodes, meta, spec, labels, cursor, out_words, out_weights
+):
+    """Apply the change of a row and emit what it changes: DONE, or ROOM_OUT and nothing is done."""
+    first = row * meta[ROW_CELLS]
+    if change > 0:
+        apply_row(row, cells, nodes, meta)
+    made = cursor[TOP_OUT]
+    if rules[TOP_TIES] != 0:
+        made = emit_tied(
+            rules, row, abs(change), change > 0, known, cells, nodes, meta, spec, labels, made,
+            out_words, out_weights,
+        )  # fmt: skip
+    else:
+        made = emit_shifted(
+            rules, row, abs(change), change > 0, known, cells, nodes, meta, spec, labels, made,
+            out_words, out_weights,
+        )  # fmt: skip
+    if made > len(out_weights):
+        cursor[TOP_NEEDED] = made
+        if change > 0:
+            cells[first + PENDING] = -change
+            apply_row(row, cells, nodes, meta)
+            cells[first + PENDING] = change
+        return ROOM_OUT
+    cursor[TOP_OUT] = made
+    if change < 0:
+        apply_row(row, cells, nodes, meta)
     return DONE
 
 
@@ -284,52 +304,72 @@ def number_partition(
 
     Both states are walked side by side, from one touched row to the next where they agree.
     """
-    parts, columns, peers = meta[ROW_CELLS], meta[BY_COLUMNS], meta[SORT_COLUMNS]
+    parts, peers = meta[ROW_CELLS], meta[SORT_COLUMNS]
     ties = rules[TOP_TIES] != 0
-    last = rules[TOP_OFFSET] + rules[TOP_ROWS]
     start = touched[at]
-    stop = find_stop(touched, at, count, columns, known, meta, spec, labels)
+    stop = find_stop(touched, at, count, meta[BY_COLUMNS], known, meta, spec, labels)
     base = find_base(start, known, cells, nodes, meta, spec, labels)
-    row, peer = start, start
-    before = sum_before(row, 0, cells, nodes, meta) - base
-    after = before
-    old_rank = find_rank(row, known, cells, nodes, meta, spec, labels) - base if ties else 0
-    new_rank = old_rank
-    while row >= 0 and compare_ids(start, row, columns, known, meta, spec, labels) == 0:
-        copies = cells[row * parts + COPIES]
-        net = copies + cells[row * parts + PENDING]
-        if ties:
-            if compare_ids(peer, row, peers, known, meta, spec, labels) != 0:
-                peer, old_rank, new_rank = row, before, after
-            if min(old_rank, new_rank) >= last:
+    row, peer = -1, -1
+    before, after, old_rank, new_rank = 0, 0, 0, 0
+    while True:
+        if before == after and old_rank == new_rank:
+            if at == stop:
                 break
-            made = emit_ranked(
-                rules, row, copies if old_rank < last else 0, net if new_rank < last else 0,
-                old_rank, new_rank, known, meta, made, out_words, out_weights,
-            )  # fmt: skip
-        else:
-            if min(before, after) >= last:
-                break
-            made = emit_positions(
-                rules, row, before, copies, after, net, known, meta, made, out_words, out_weights
-            )
-        before += copies
-        after += net
-        if at < stop and row == touched[at]:
-            at += 1
-        if before != after or old_rank != new_rank:
-            row = cells[row * parts + NEXT]
-        elif at == stop:
-            break
-        else:
             row = touched[at]
             before = sum_before(row, 0, cells, nodes, meta) - base
             after = before
-            if ties and compare_ids(peer, row, peers, known, meta, spec, labels) != 0:
+            if ties and has_other_peers(peer, row, peers, known, meta, spec, labels):
                 peer = row
                 old_rank = find_rank(row, known, cells, nodes, meta, spec, labels) - base
                 new_rank = old_rank
+        elif row < 0 or has_other_peers(
+            start, row, meta[BY_COLUMNS], known, meta, spec, labels
+        ):  # fmt: skip
+            break
+        if ties and has_other_peers(peer, row, peers, known, meta, spec, labels):
+            peer, old_rank, new_rank = row, before, after
+        if is_behind(rules, before, after, old_rank, new_rank):
+            break
+        net = cells[row * parts + COPIES] + cells[row * parts + PENDING]
+        made = emit_both(
+            rules, row, cells[row * parts + COPIES], net, before, after, old_rank, new_rank, known,
+            meta, made, out_words, out_weights,
+        )  # fmt: skip
+        before += cells[row * parts + COPIES]
+        after += net
+        if at < stop and row == touched[at]:
+            at += 1
+        row = cells[row * parts + NEXT]
     return made, stop
+
+
+def has_other_peers(one, other, columns, known, meta, spec, labels):
+    """Whether a row, or none, differs from another one in some columns."""
+    return one < 0 or compare_ids(one, other, columns, known, meta, spec, labels) != 0
+
+
+def is_behind(rules, before, after, old_rank, new_rank):
+    """Whether all rows from here on are behind the range, in both states."""
+    last = rules[TOP_OFFSET] + rules[TOP_ROWS]
+    if rules[TOP_TIES] != 0:
+        return min(old_rank, new_rank) >= last
+    return min(before, after) >= last
+
+
+def emit_both(
+    rules, row, copies, net, before, after, old_rank, new_rank, known, meta, made, out_words,
+    out_weights,
+):  # fmt: skip
+    """Emit what differs of a row in both states."""
+    if rules[TOP_TIES] == 0:
+        return emit_positions(
+            rules, row, before, copies, after, net, known, meta, made, out_words, out_weights
+        )
+    wanted = rules[TOP_ROWS]
+    return emit_ranked(
+        rules, row, copies if old_rank < wanted else 0, net if new_rank < wanted else 0,
+        old_rank, new_rank, known, meta, made, out_words, out_weights,
+    )  # fmt: skip
 
 
 def find_stop(touched, at, count, columns, known, meta, spec, labels):
@@ -390,13 +430,19 @@ def emit_difference(
     """Emit a row with every position of a range that is not in another one."""
     if other_first >= other_last:
         other_first, other_last = last, last
-    for begin, end in ((first, min(last, other_first)), (max(first, other_last), last)):
-        if end > begin:
-            if made + end - begin > len(out_weights):
-                made += end - begin
-            else:
-                for place in range(begin, end):
-                    made = emit_row(
-                        rules, row, weight, place + 1, known, meta, made, out_words, out_weights
-                    )
-    return made
+    made = emit_places(
+        rules, row, weight, first, min(last, other_first), known, meta, made, out_words, out_weights
+    )
+    return emit_places(
+        rules, row, weight, max(first, other_last), last, known, meta, made, out_words, out_weights
+    )
+
+
+def emit_places(rules, row, weight, first, last, known, meta, made, out_words, out_weights):
+    """Emit a row with every position of a range; where there is no room they are only counted."""
+    count = max(last - first, 0)
+    if made + count <= len(out_weights):
+        for place in range(first, last):
+            emit_row(rules, row, weight, place + 1, known, meta, made + place - first, out_words,
+                     out_weights)  # fmt: skip
+    return made + count
