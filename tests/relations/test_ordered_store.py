@@ -317,7 +317,8 @@ def test_loops_share_their_names():
     for module in CHANGE_LOOPS._modules:
         for node in ast.parse(inspect.getsource(module)).body:
             for name in list_names(node):
-                assert owners.setdefault(name, module) is module or name == APART, name
+                owner = owners.setdefault(name, module)
+                assert name == APART or vars(owner)[name] == vars(module)[name], name
 
 
 def list_names(node):
