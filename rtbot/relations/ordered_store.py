@@ -163,15 +163,13 @@ class OrderedStore:
         touched = np.empty(len(words), np.int64)
         given, row, count = words.reshape(-1), 0, 0
         while True:
-            row, count = self.kernels.touch_rows(
+            row, count = self.kernels.note_rows(
                 sign, given, weights, row, len(words), touched, count, *self.arguments
             )
             if row == len(words):
                 break
             self.grow()
-        code: int = self.kernels.check_touched(touched, count, self.cells, self.meta)
-        end = self.kernels.apply_touched if code == DONE else self.kernels.finish_touched
-        end(touched, count, self.cells, self.nodes, self.meta)
+        code: int = self.kernels.settle_rows(touched, count, self.cells, self.nodes, self.meta)
         return code
 
     def make_fault(self, transaction: int, code: int, touched: np.ndarray, port: int = 0) -> Fault:
