@@ -148,7 +148,7 @@ class NearOperator:
             touched = self._touched[side][:count]
             if side == port:
                 fault = store.make_fault(at, code, touched, port)
-            self.kernels.forget_rows(touched, count, store.cells, store.nodes, store.meta)
+            self.kernels.release_rows(touched, count, store.cells, store.nodes, store.meta)
         if code == join_index.TOO_MANY:
             needed, most = cursor[near.NEAR_NEEDED], self.rules[join_output.ROWS_MOST]
             return make_size_fault(at, int(needed), int(most))

@@ -9,7 +9,7 @@ those of them that each takes. An operator takes a transaction in these steps:
 1. `prepare(words)` in Python, once for a batch, then `arguments`, again after each `grow`.
 2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room it returns
    where it stands: `grow` and call it again from there. Then `check_touched(...)`; if the code is
-   not DONE, `make_fault` says why, then `finish_touched(...)` restores what was. After DONE
+   not DONE, `make_fault` says why, then `release_rows(...)` from Python restores what was. Else
    `sort_touched(...)` puts the touched rows in order.
 3. Now both states are in the store. Row by row from `find_before(...)` or a touched row on, by the
    cells NEXT and PRIOR: the state before has COPIES of a row, the one after COPIES + PENDING;
@@ -163,7 +163,7 @@ class OrderedStore:
         touched = np.empty(len(words), np.int64)
         given, row, count = words.reshape(-1), 0, 0
         while True:
-            row, count = self.kernels.note_rows(
+            row, count = self.kernels.add_rows(
                 sign, given, weights, row, len(words), touched, count, *self.arguments
             )
             if row == len(words):

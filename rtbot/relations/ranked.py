@@ -91,7 +91,7 @@ class RankedOperator(StoreOwner):
         """Return why the transaction at the cursor is bad, which then leaves nothing behind."""
         store, at = self.store, int(cursor[ranking.TOP_AT])
         fault = None if code == join_index.TOO_MANY else store.make_fault(at, code, touched)
-        self.kernels.forget_rows(touched, len(touched), store.cells, store.nodes, store.meta)
+        self.kernels.release_rows(touched, len(touched), store.cells, store.nodes, store.meta)
         needed, most = int(cursor[ranking.TOP_NEEDED]), int(self.rules[ranking.TOP_MOST])
         return fault or make_size_fault(at, needed, most)
 

@@ -191,3 +191,30 @@ def list_ordered(ids, cells, meta):
     for at in range(len(ids)):
         ids[at] = row
         row = cells[row * meta[ROW_CELLS] + NEXT]
+
+
+# ---- called from Python, which may not call what other loops call
+
+
+def add_rows(
+    sign, words, weights, begin, end, touched, count, known, cells, nodes, meta, spec, labels
+):
+    """Touch rows, as `touch_rows` does."""
+    return touch_rows(
+        sign, words, weights, begin, end, touched, count, known, cells, nodes, meta, spec, labels
+    )
+
+
+def settle_rows(touched, count, cells, nodes, meta):
+    """Give touched rows their new copies; with another code than DONE nothing has changed."""
+    code = check_touched(touched, count, cells, meta)
+    if code == DONE:
+        apply_touched(touched, count, cells, nodes, meta)
+    else:
+        finish_touched(touched, count, cells, nodes, meta)
+    return code
+
+
+def release_rows(touched, count, cells, nodes, meta):
+    """Forget what a transaction that is bad has touched."""
+    finish_touched(touched, count, cells, nodes, meta)
