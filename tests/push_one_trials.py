@@ -11,7 +11,7 @@ from functools import partial
 
 import rtbot
 from rtbot.core.errors import DataError
-from rtbot.relations.region_writer import _RegionWriter
+from rtbot.relations.region_writer import RegionWriter
 from rtbot.relations.small_region import SmallRegion
 from rtbot.tables.change_values import list_changes
 
@@ -193,12 +193,12 @@ def check_trial(number, compiled="never"):
 
 def push_with_bags(graph, rows):
     """Push all rows at once, with a bag for every source."""
-    original = _RegionWriter.let_pass
-    _RegionWriter.let_pass = lambda _self, _given, source: source
+    original = RegionWriter.let_pass
+    RegionWriter.let_pass = lambda _self, _given, source: source
     try:
         return push_whole(rtbot.load(graph), rows)
     finally:
-        _RegionWriter.let_pass = original
+        RegionWriter.let_pass = original
 
 
 def main():

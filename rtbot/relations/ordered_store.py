@@ -7,10 +7,10 @@ kernels: ordered_search.py (compare, find, sum), ordered_tree.py (put, drop) and
 those of them that each takes. An operator takes a transaction in these steps:
 
 1. `prepare(words)` in Python, once for a batch, then `arguments`, again after each `grow`.
-2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room it returns
-   where it stands: `grow` and call it again from there. Then `check_touched(...)`; if the code is
-   not DONE, `make_fault` says why, then `release_rows(...)` from Python restores what was. Else
-   `sort_touched(...)` puts the touched rows in order.
+2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room, or needs
+   labels of texts, it returns where it stands: `grow` and call it again from there. Then
+   `check_touched(...)`; if the code is not DONE, `make_fault` says why, then `release_rows(...)`
+   from Python restores what was. Else `sort_touched(...)` puts the touched rows in order.
 3. Now both states are in the store. Row by row from `find_before(...)` or a touched row on, by the
    cells NEXT and PRIOR: the state before has COPIES of a row, the one after COPIES + PENDING;
    rows of which that is 0 are not in that state. A touched row has ROW_MARK 1.
@@ -34,6 +34,7 @@ take time that grows with the logarithm of the rows.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from weakref import ref
 
 import numpy as np
 
@@ -48,7 +49,7 @@ from rtbot.relations.weighed import MESSAGES
 from rtbot.tables.hash_tables import DONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from rtbot.operator.schema import Schema
@@ -66,11 +67,15 @@ KINDS = {"number": kernel.NUMBER, "text": kernel.LABELLED}
 
 
 class StoreSizes(TypedDict, total=False):
-    """Columns of the operator's own (0), sums of the tree (1), entries of a node (FAN_OUT)."""
+    """Columns of the operator's own (0), sums of the tree (1), entries of a node (FAN_OUT).
+
+    `labelled` are places of fields: texts in them always have labels.
+    """
 
     own: int
     sums: int
     fan: int
+    labelled: Sequence[int]
 
 
 class OrderedStore:
@@ -97,13 +102,18 @@ class OrderedStore:
         sorts = [*order, *((place, False) for place in range(len(schema)) if place not in known)]
         self.columns = len(by), len(by) + len(order), len(by) + len(sorts)
         self.spec = make_spec(schema, by, sorts)
-        self._text_places = [p for p, _ in sorts if schema.fields[p].type.kind == "text"]
+        texts_at = [place for place, _ in sorts if schema.fields[place].type.kind == "text"]
+        always = sizes.get("labelled", ())
+        self._labelled = [place for place in texts_at if place in always]
+        self._unlabelled = [place for place in texts_at if place not in always]
         self.texts, self._labels = texts, TextOrder(texts)
         self.words: np.ndarray
         self.cells: np.ndarray
         self.nodes: np.ndarray
         self.meta: np.ndarray
         self.growths = 0
+        self._given: Callable[[], np.ndarray | None]
+        self._asked: dict[int, tuple[int, int]] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -114,7 +124,7 @@ class OrderedStore:
         self.nodes = allocate_growing(nodes * self.node_words)
         meta = np.zeros(kernel.ORDER_META, np.int64)
         meta[kernel.NODES_USED], meta[kernel.NODE_LIMIT], meta[kernel.ROW_LIMIT] = 1, nodes, limit
-        meta[[kernel.NODE_FREE, kernel.ROW_FREE, kernel.FIRST, kernel.LAST]] = -1
+        meta[[kernel.NODE_FREE, kernel.ROW_FREE, kernel.FIRST, kernel.LAST, kernel.ASKED_AT]] = -1
         meta[kernel.ROW_WIDTH], meta[kernel.ROW_CELLS] = self.width, self.parts
         meta[kernel.FAN], meta[kernel.SUMS] = self.fan, self.sums
         meta[[kernel.BY_COLUMNS, kernel.SORT_COLUMNS, kernel.COLUMNS]] = self.columns
@@ -133,18 +143,31 @@ class OrderedStore:
     def prepare(self, words: np.ndarray) -> None:
         """Let the texts of rows have their places in the order, before these are put in.
 
-        The labels of all texts may be others afterwards, in the same order.
+        The labels of all texts may be others afterwards, in the same order. Texts get theirs when
+        two rows are found to differ first in them, `grow` sees to it, but those of `labelled` now.
         """
-        for place in self._text_places:
-            cells = words[:, place]
-            null = self.spec.reshape(-1, kernel.SPEC)
-            word, bit = null[null[:, kernel.PLACE] == place][0, kernel.NULL_WORD :]
-            if word >= 0:
-                cells = cells[words[:, word] >> bit & 1 == 0]
-            self._labels.add(np.ascontiguousarray(cells))
+        for place in self._labelled:
+            self._labels.add(self._select_texts(words, place))
+        for place in self._unlabelled:
+            self._labels.forget_replaced(self._select_texts(words, place))
+        self._given, self._asked = ref(words), {}
+
+    def _select_texts(self, words: np.ndarray, place: int) -> np.ndarray:
+        """Return the codes of a field that are not null."""
+        codes = words[:, place]
+        if self.schema.fields[place].type.nullable:
+            null = words[:, len(self.schema) + place // MASK_BITS] >> place % MASK_BITS & 1
+            codes = codes[null == 0]
+        return np.ascontiguousarray(codes)
 
     def grow(self) -> None:
-        """Make room for more rows; nothing else may refer to the arrays, or they are copied."""
+        """Give labels to the texts that were asked for, or else make room for more rows.
+
+        Nothing else may refer to the arrays, or they are copied.
+        """
+        if self.meta[kernel.ASKED_AT] >= 0:
+            self._answer()
+            return
         before = int(self.meta[kernel.ROW_LIMIT])
         limit = 2 * before if before < DOUBLED else int(MORE * before)
         nodes = _count_nodes(limit, self.fan)
@@ -153,6 +176,22 @@ class OrderedStore:
         extend_array(vars(self), "nodes", nodes * self.node_words)
         self.meta[kernel.ROW_LIMIT], self.meta[kernel.NODE_LIMIT] = limit, nodes
         self.growths += 1
+
+    def _answer(self) -> None:
+        """Give labels to two texts; to those of the rows that follow as well, if many were asked.
+
+        Twice as many whenever the next question comes soon, so that few are asked of a batch.
+        """
+        at, place, *codes = self.meta[kernel.ASKED_AT : kernel.ASKED_OTHER + 1].tolist()
+        self.meta[kernel.ASKED_AT] = -1
+        asked = np.array(codes, np.int64)
+        end, ahead = self._asked.get(place, (0, 1))
+        given = self._given()
+        if at >= end and given is not None:
+            ahead = 2 * ahead if at - end < ahead else 1
+            self._asked[place] = at + ahead, ahead
+            asked = np.append(asked, self._select_texts(given[at : at + ahead], place))
+        self._labels.add(asked)
 
     def take(self, words: np.ndarray, weights: np.ndarray, sign: int = 1) -> int:
         """Add rows to the copies, as one transaction of which nothing comes: the code.
@@ -208,7 +247,7 @@ class OrderedStore:
             self.width + self.parts,
             self.node_words,
         )
-        labels = self._labels.count_bytes() if self._text_places else 0
+        labels = self._labels.count_bytes() if self._labelled or self._unlabelled else 0
         return 8 * int(used.sum()) + self.meta.nbytes + labels
 
     def list_text_codes(self) -> Iterator[np.ndarray]:

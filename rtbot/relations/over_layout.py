@@ -83,6 +83,11 @@ class OverLayout:
         assert item.place is not None
         return 4 if self.source.fields[item.place].type.kind == "number" else 3
 
+    def list_compared(self) -> list[int]:
+        """Return the places of the fields whose values are compared by functions."""
+        items = [item for item in self.items if item.function in ("min", "max")]
+        return [item.place for item in items if item.place is not None]
+
     def _make_items(self, texts: StringDictionary) -> np.ndarray:
         """Return the functions; texts that are defaults are given their codes."""
         items = np.zeros((len(self.items), code.ITEM), np.int64)

@@ -54,6 +54,7 @@ class OverOperator(StoreOwner):
             node.setting["by"],
             node.setting["order"],
             own=sum(self.layout.cells),
+            labelled=self.layout.list_compared(),
         )
         self._kernels = kernels
         self._scratch = np.empty((2, 1), np.int64)

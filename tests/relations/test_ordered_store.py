@@ -314,6 +314,71 @@ def test_a_dump_that_does_not_fit(change, part):
         pair.store.restore(*change(*pair.store.save()))
 
 
+def count_labels(store):
+    return int((store._labels.labels != kernel.UNLABELLED).sum())
+
+
+def make_rows(texts, key):
+    return [((0, text, 0.0, key(place)), 1) for place, text in enumerate(texts)]
+
+
+def test_texts_that_decide_nothing_get_no_labels():
+    pair = Pair((), ((3, False), (1, True)), fan=32)
+    texts = [f"url {number * 7919 % 10_000}" for number in range(10_000)]
+    for at in range(0, 10_000, 2_500):
+        pair.take(make_rows(texts[at : at + 2_500], lambda place, at=at: at + place))
+    assert count_labels(pair.store) == 0
+    assert len(pair.store) == 10_000
+    pair.take([((0, "another", 0.0, 17), 1)])
+    assert count_labels(pair.store) == 2
+    pair.bag.update((0, text, 0.0, n) for n, text in enumerate(texts))
+    pair.bag[0, "another", 0.0, 17] = 1
+    assert pair.list_rows() == pair.list_sorted()
+
+
+@pytest.mark.parametrize("order", [((3, False),), ((1, True),)])
+def test_few_questions_are_asked_of_rows_that_differ_in_texts_alone(monkeypatch, order):
+    asked = []
+    answer = OrderedStore._answer
+    monkeypatch.setattr(OrderedStore, "_answer", lambda store: (asked.append(1), answer(store)))
+    pair = Pair((), order)
+    changes = make_rows([f"url {number * 7919 % 1000}" for number in range(1000)], lambda _: 1)
+    pair.take(changes)
+    pair.bag.update(row for row, _ in changes)
+    pair.check()
+    assert len(asked) < 20
+
+
+@pytest.mark.parametrize("ties", [1, 3, 50])
+def test_texts_are_ordered_after_codes_are_given_again(ties):
+    dice = random.Random(ties)
+    pair = Pair((0,), ((3, True),))
+    for step in range(30):
+        changes = [
+            ((0, str(dice.randrange(400)), dice.choice((0.0, 1.5)), dice.randrange(ties)), 1)
+            for _ in range(dice.choice((1, 2, 30)))
+        ]
+        changes += [(row, -1) for row in dice.sample(sorted(pair.bag), len(pair.bag) // 2)]
+        assert pair.take(changes) == DONE
+        for row, weight in changes:
+            pair.bag[row] += weight
+        pair.bag = +pair.bag
+        if step % 3 == 2:
+            pair.texts.keep(pair.store.list_text_codes())
+        pair.check()
+
+
+def test_a_dump_with_a_code_without_a_text():
+    pair = Pair((), ((3, False),))
+    pair.take([((0, "a", 1.5, 1), 1), ((0, "b", 1.5, 2), 1)])
+    values, arrays = pair.store.save()
+    for code in (-2, 2, 2**40):
+        words = arrays["words"].copy()
+        words[1] = code
+        with pytest.raises(ValueError, match="without a text"):
+            pair.store.restore(values, {**arrays, "words": words})
+
+
 def test_loops_share_their_names():
     """All loops are one module where they are compiled: a name means one thing."""
     owners = {}

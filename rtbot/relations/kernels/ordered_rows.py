@@ -1,6 +1,7 @@
 """Transactions over rows in an order; see rtbot/relations/ordered_store.py."""
 
 from rtbot.relations.kernels.ordered_search import (
+    ASKS,
     COLUMNS,
     COPIES,
     FIRST,
@@ -37,15 +38,16 @@ def touch_rows(
     """Note what rows add to the copies, those that are not there yet as well.
 
     Returns (row, touched rows): all is done if the row is `end`; else the store has no room for
-    that row, and this goes on from there. `touched` gets every row once, in any order.
+    that row, or texts need labels, and this goes on from there. `touched` gets every row once, in
+    any order.
     """
     parts = meta[ROW_CELLS]
     width = meta[ROW_WIDTH]
     columns = meta[COLUMNS]
     for at in range(begin, end):
-        row = find_before(
-            words, at * width, spec, columns, True, known, nodes, meta, spec, labels
-        )
+        row = find_before(words, at * width, spec, columns, True, known, nodes, meta, spec, labels)
+        if row == ASKS:
+            return at, count
         if row < 0 or not has_equal_words(words, at * width, known, row * width, width):
             if not has_order_room(meta):
                 return at, count

@@ -24,12 +24,21 @@ OWN = 7
 ROOT, NODES_USED, NODE_FREE, NODE_LIMIT, ROWS_USED, ROW_FREE, ROW_LIMIT, ROW_COUNT = range(8)
 FIRST, LAST, TOTAL, LEVELS, AT_LEAF, AT_SLOT, PLACE_LEFT = range(8, 15)
 ROW_WIDTH, ROW_CELLS, FAN, SUMS, BY_COLUMNS, SORT_COLUMNS, COLUMNS = range(15, 22)
-ORDER_META = 22
-"""Words of the meta array of a store."""
+ASKED_AT, ASKED_PLACE, ASKED_CODE, ASKED_OTHER = range(22, 26)
+ORDER_META = 26
+"""Words of the meta array of a store. ASKED: what has to be labelled before a row can be found: the
+row of the words at work (-1: nothing), the place of a text, its code there and in a row in order.
+"""
 
 PLACE, KIND, DESCENDING, NULL_WORD, NULL_BIT = 0, 1, 2, 3, 4
 SPEC = 5
 """Words of a column of a spec."""
+
+UNLABELLED = -MOST - 1
+"""The label of a text that has none yet."""
+
+ASKS = -2
+"""No row, but a question: some texts need labels."""
 
 PLAIN, NUMBER, LABELLED = 0, 1, 2
 """Kinds of columns: words as they are, bits of numbers, codes of texts that have labels."""
@@ -43,7 +52,10 @@ NODE_HEAD = 3
 
 
 def compare_cells(words, first, spec, others, second, other_spec, labels, columns):
-    """Whether a row comes before another (-1), behind it (1), or is equal (0) in some columns."""
+    """Whether a row comes before another (-1), behind it (1), or is equal (0) in some columns.
+
+    It is 2 and the column where a text has no label.
+    """
     for column in range(columns):
         part = column * SPEC
         null = has_null(words, first, spec, part)
@@ -55,15 +67,22 @@ def compare_cells(words, first, spec, others, second, other_spec, labels, column
         left = words[first + spec[part + PLACE]]
         right = others[second + other_spec[part + PLACE]]
         if left != right:
-            if spec[part + KIND] == LABELLED:
-                left = labels[left]
-                right = labels[right]
-            elif spec[part + KIND] == NUMBER:
-                left ^= (left >> 63) & MOST
-                right ^= (right >> 63) & MOST
-            before = left > right if spec[part + DESCENDING] != 0 else left < right
-            return -1 if before else 1
+            return compare_values(left, right, spec, part, labels)
     return 0
+
+
+def compare_values(left, right, spec, part, labels):
+    """Whether a value of a column comes before another one that is not the same."""
+    if spec[part + KIND] == LABELLED:
+        left = labels[left]
+        right = labels[right]
+        if left == UNLABELLED or right == UNLABELLED:
+            return 2 + part // SPEC
+    elif spec[part + KIND] == NUMBER:
+        left ^= (left >> 63) & MOST
+        right ^= (right >> 63) & MOST
+    before = left > right if spec[part + DESCENDING] != 0 else left < right
+    return -1 if before else 1
 
 
 def has_null(words, first, spec, part):
@@ -99,7 +118,9 @@ def find_before(words, first, probe_spec, columns, past, known, nodes, meta, spe
 
     The key is in the first `columns` columns of the row at `first`, whose spec may be another one.
     Rows that are equal to it in them come before it if `past`. AT_LEAF and AT_SLOT of `meta` say
-    where a row would be put behind the one that is found.
+    where a row would be put behind the one that is found. It is ASKS if it depends on a text that
+    has no label; only a row that is not in order yet may. Both texts in which two rows in order
+    differ first have labels.
     """
     fan = meta[FAN]
     size = NODE_HEAD + fan * (4 + meta[SUMS])
@@ -120,9 +141,9 @@ def find_before(words, first, probe_spec, columns, past, known, nodes, meta, spe
             elif exact and nodes[at + fan] != second:
                 before = nodes[at + fan] < second
             else:
-                order = compare_cells(
-                    known, nodes[at + 3 * fan] * width, spec, words, first, probe_spec, labels,
-                    columns,
+                order = compare_known(
+                    known, nodes[at + 3 * fan] * width, words, first, probe_spec, columns, meta,
+                    spec, labels,
                 )  # fmt: skip
                 before = order < 0 or (past and order == 0)
             if before:
@@ -132,9 +153,23 @@ def find_before(words, first, probe_spec, columns, past, known, nodes, meta, spe
         if nodes[base + LEVEL] == 0:
             break
         node = nodes[base + NODE_HEAD + 2 * fan + max(low - 1, 0)]
+    if meta[ASKED_AT] >= 0:
+        return ASKS
     meta[AT_LEAF] = node
     meta[AT_SLOT] = low
     return nodes[base + NODE_HEAD + 3 * fan + low - 1] if low > 0 else -1
+
+
+def compare_known(known, row, words, first, probe_spec, columns, meta, spec, labels):
+    """Compare a row in order with another one; ask for the labels that this takes."""
+    order = compare_cells(known, row, spec, words, first, probe_spec, labels, columns)
+    if order > 1:
+        place = spec[(order - 2) * SPEC + PLACE]
+        meta[ASKED_AT] = first // meta[ROW_WIDTH]
+        meta[ASKED_PLACE] = place
+        meta[ASKED_CODE] = words[first + place]
+        meta[ASKED_OTHER] = known[row + place]
+    return order
 
 
 def find_after(row, cells, meta):
