@@ -25,7 +25,7 @@ class Join(Synchronised):
     """
 
     search_terms = (
-        "merge_asof how: asof, asof how: asof, asof_join how: asof, join_asof how: asof, "
+        "merge_asof how: asof, asof how: asof, join_asof how: asof, "
         "left_join how: left, outer_join how: outer, full_join how: outer, inner_join, zip, "
         "align, sync, combine_latest how: asof"
     )

@@ -36,7 +36,7 @@ class TopRows(Relation):
     the order is always the same. Nulls come last, equal rows count each.
     """
 
-    search_terms = "limit, top_n, top_k, head, nlargest, nsmallest, order_by, row_number, rank"
+    search_terms = "limit, top_n, top_k, head, nlargest, nsmallest, order_by"
     by = Columns(
         required=False, shortest=0, doc="k rows of every group with equal values in these fields"
     )
@@ -115,7 +115,7 @@ class OverRows(Relation):
     that are equal to the row in `order`.
     """
 
-    search_terms = "window_function, partition_by, row_number, cumulative_sum, running_total, shift"
+    search_terms = "window_function, partition_by, dense_rank"
     by = Columns(
         required=False, shortest=0, doc="a partition are the rows with equal values in these fields"
     )

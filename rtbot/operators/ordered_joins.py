@@ -29,7 +29,7 @@ class AsOfJoin(Relation):
     late changes the left rows that it is nearer to. A null in `on` or `match` matches nothing.
     """
 
-    search_terms = "merge_asof, asof, point_in_time, latest_before, nearest"
+    search_terms = "point_in_time, latest_before, nearest"
     on = FieldPairs(required=False, doc="fields that are equal: names, or {left: right}")
     match = FieldPairs(most=1, doc="the field that orders, such as a time: [name] or {left: right}")
     direction = Choice(
@@ -86,7 +86,7 @@ class IntervalJoin(Relation):
     null in `on` or `match` matches nothing.
     """
 
-    search_terms = "interval_join, range_join, within, time_window join, between"
+    search_terms = "range_join, within, between"
     on = FieldPairs(required=False, doc="fields that are equal: names, or {left: right}")
     match = FieldPairs(most=1, doc="the field that orders, such as a time: [name] or {left: right}")
     lower = Distance(doc="the least distance from the left to the right field, such as -5")
