@@ -299,7 +299,7 @@ FREE = some.recursive(
 )
 
 
-@settings(max_examples=1_000, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(some.dictionaries(TEXTS, FREE, max_size=5), some.integers(0, 3))
 def test_any_tree_survives(tree, levels):
     root = from_mapping(tree).root

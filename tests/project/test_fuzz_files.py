@@ -7,7 +7,7 @@ from rtbot.core.errors import Problem
 from rtbot.core.source_span import SourceSpan
 from tests.fuzz_files import check_case, check_chunk, check_data, check_places, make_case
 
-SLICES = [("graph", start) for start in range(0, 500, 125)] + [("data", 0), ("data", 75)]
+SLICES = [("graph", start) for start in range(0, 500, 125)] + [("data", 0)]
 SLICES += [("dialect", 0), ("change", 0)]
 
 
