@@ -47,12 +47,14 @@ class StringDictionary:
         found = self.codes.get(text)
         return self._add_text(text) if found is None else found
 
-    def code_all(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the codes of distinct texts."""
-        if self._given == len(self._free) and self.codes.keys().isdisjoint(texts):
+    def code_all(self, texts: Sequence[str | None]) -> np.ndarray:
+        """Return the codes of texts; new ones get theirs together if none is there twice."""
+        new = [text for text in texts if text is not None]
+        are_new = len({*new}) == len(texts) and self.codes.keys().isdisjoint(new)
+        if self._given == len(self._free) and are_new:
             first = len(self.values)
-            self.codes.update(zip(texts, range(first, first + len(texts)), strict=True))
-            self.values += texts
+            self.codes.update(zip(new, range(first, first + len(new)), strict=True))
+            self.values += new
             return np.arange(first, len(self.values))
         return np.fromiter(map(self.code, texts), np.int64, len(texts))
 

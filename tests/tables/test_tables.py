@@ -12,6 +12,7 @@ import rtbot
 from rtbot.core.errors import DataError
 from rtbot.runtime.result import Result, merge_results
 from rtbot.tables import Columns, TableSpec, TextColumn, split_by_input, to_columns
+from rtbot.tables.string_dictionary import StringDictionary
 
 NAN = float("nan")
 PRICE = TableSpec("price", "number", key=("symbol",))
@@ -438,3 +439,12 @@ def test_joined_results_are_in_order():
         (2, 1),
         (2, 7),
     ]
+
+
+def test_texts_that_a_dictionary_has_twice_or_not_at_all_have_one_code():
+    texts = StringDictionary()
+    first = texts.encode(TextColumn(np.arange(4), ["a", "b", "a", None]))
+    assert [texts.text(code) for code in first.tolist()] == ["a", "b", "a", None]
+    assert first[0] == first[2]
+    assert texts.encode(TextColumn(np.arange(2), ["c", "a"]))[1] == first[0]
+    assert sorted(texts.codes) == ["a", "b", "c"]
