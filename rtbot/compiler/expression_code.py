@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rtbot.expression.tree import MIRRORED
 from rtbot.numeric import expression_functions, ieee
 
 if TYPE_CHECKING:
@@ -76,7 +77,6 @@ MIXED: Mapping[str, Callable[..., Any]] = {
 TABLES = (CHECKED, NUMBER, INTEGER, TOLERANCE_FUNCTIONS, MIXED)
 """All tables of functions that the text of an expression may call."""
 """Comparisons of an integer with a number."""
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "and", "or"}
 PREFIX = {
     "neg": "(-{})",

@@ -33,6 +33,9 @@ class Formula(Operator, abstract=True):
     o1 = Out("T", doc="the value of the expression")
 
 
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""Comparisons, and what they are with their sides exchanged."""
+
 POWERS = {
     "or": 1,
     "and": 3,

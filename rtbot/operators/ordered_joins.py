@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
-from rtbot.operator import Boolean, Choice, Example, Out, Type
+from rtbot.operator import Boolean, Choice, Example, Out
 from rtbot.operator.relation import Distance, FieldPairs, Relation, Rows
-from rtbot.operator.schema import Field, Schema
-from rtbot.operators.row_joins import compare_keys, find_unique, name_right_fields
+from rtbot.operator.schema import Schema
+from rtbot.operators.row_joins import compare_keys, find_unique, make_pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +75,7 @@ class AsOfJoin(Relation):
     ) -> Schema:
         """Return the fields of a pair; a left row has one at most, so its keys stay unique."""
         check_match(values, schemas, (values["tolerance"],))
-        pair = make_pair(values, schemas)
+        pair = make_pair(schemas, values["how"])
         return Schema(pair.fields, schemas["i1"].unique)
 
 
@@ -130,20 +130,8 @@ class IntervalJoin(Relation):
     ) -> Schema:
         """Return the fields of a pair, with the unique keys of a join on equal keys."""
         check_match(values, schemas, (values["lower"], values["upper"]))
-        pair = make_pair(values, schemas)
+        pair = make_pair(schemas, values["how"])
         return Schema(pair.fields, find_unique(values["how"], values["on"] or (), schemas, pair))
-
-
-def make_pair(values: Mapping[str, Any], schemas: Mapping[str, Schema]) -> Schema:
-    """Return the fields of a left row and of its right one, nullable where it may be missing."""
-    left, right = schemas["i1"], schemas["i2"]
-    names = name_right_fields(left.names, right.names)
-    padded = values["how"] == "left"
-    renamed = (
-        Field(name, Type(field.type.kind, field.type.nullable or padded))
-        for name, field in zip(names, right, strict=True)
-    )
-    return Schema((*left, *renamed))
 
 
 def check_match(

@@ -78,10 +78,7 @@ class JoinRows(Relation):
     @classmethod
     def expression_schema(cls, schemas: Mapping[str, Schema]) -> Schema:
         """Return the fields of a pair, as the condition names them."""
-        left, right = schemas["i1"], schemas["i2"]
-        names = name_right_fields(left.names, right.names)
-        renamed = (Field(n, field.type) for n, field in zip(names, right, strict=True))
-        return Schema((*left, *renamed))
+        return make_pair(schemas, "inner")
 
     @classmethod
     def output_schema(
@@ -92,15 +89,11 @@ class JoinRows(Relation):
     ) -> Schema:
         """Return the fields of a pair, those of a side that may be missing nullable."""
         compare_keys(values["on"] or (), schemas)
-        how, left = values["how"], schemas["i1"]
+        how = values["how"]
         if how in ("semi", "anti"):
-            return left
-        pair = cls.expression_schema(schemas)
-        fields = [
-            *_pad(pair.fields[: len(left)], how in ("right", "full")),
-            *_pad(pair.fields[len(left) :], how in ("left", "full")),
-        ]
-        return Schema(tuple(fields), find_unique(how, values["on"] or (), schemas, pair))
+            return schemas["i1"]
+        pair = make_pair(schemas, how)
+        return Schema(pair.fields, find_unique(how, values["on"] or (), schemas, pair))
 
 
 class NotIn(Relation):
@@ -151,6 +144,15 @@ def name_right_fields(left: Iterable[str], right: Iterable[str]) -> list[str]:
         taken.add(made)
         names.append(made)
     return names
+
+
+def make_pair(schemas: Mapping[str, Schema], how: str) -> Schema:
+    """Return the fields of a left and a right row, those of a side that may be missing nullable."""
+    left, right = schemas["i1"], schemas["i2"]
+    names = name_right_fields(left.names, right.names)
+    renamed = (Field(name, field.type) for name, field in zip(names, right, strict=True))
+    lefts, rights = _pad(left, how in ("right", "full")), _pad(renamed, how in ("left", "full"))
+    return Schema((*lefts, *rights))
 
 
 def compare_keys(on: Iterable[tuple[str, str]], schemas: Mapping[str, Schema]) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.operator import Choice, Duration, Example, Out
 from rtbot.operator.relation import FieldPairs, Relation, Rows
 from rtbot.operator.schema import Schema
-from rtbot.operators.ordered_joins import make_pair
-from rtbot.operators.row_joins import compare_keys
+from rtbot.operators.row_joins import compare_keys, make_pair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,4 +117,5 @@ class LookupJoin(Relation):
         compare_keys(on, schemas)
         keys = {right for _, right in on}
         has_one = any(set(key) <= keys for key in schemas["i2"].unique)
-        return Schema(make_pair(values, schemas).fields, schemas["i1"].unique if has_one else ())
+        pair = make_pair(schemas, values["how"])
+        return Schema(pair.fields, schemas["i1"].unique if has_one else ())

@@ -148,7 +148,7 @@ class NearOperator:
             touched = self._touched[side][:count]
             if side == port:
                 fault = store.make_fault(at, code, touched, port)
-            self.kernels.release_rows(touched, count, store.cells, store.nodes, store.meta)
+            store.release(touched)
         if code == join_index.TOO_MANY:
             needed, most = cursor[near.NEAR_NEEDED], self.rules[join_output.ROWS_MOST]
             return make_size_fault(at, int(needed), int(most))
@@ -157,8 +157,7 @@ class NearOperator:
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take the changes of transactions out."""
         for store, deltas in zip(self.stores, inputs, strict=True):
-            code = store.take(deltas.words, deltas.weights, -1)
-            assert code == hash_tables.DONE, "what was taken can be taken back"
+            store.take_back(deltas)
 
     # ---- state
 

@@ -80,14 +80,12 @@ class OrderedGroups(StoreOwner):
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take the changes of transactions out."""
         [deltas] = inputs
-        code = self.store.take(deltas.words, deltas.weights, -1)
-        assert code == DONE, "what was taken can be taken back"
+        self.store.take_back(deltas)
 
     # ---- groups
 
     def _find_groups(self, words: np.ndarray) -> list[np.ndarray]:
         """Return a row of every group that rows are of."""
-        self.store.prepare(words)
         found = {tuple(self._copy_keys(row)): row for row in words}
         return list(found.values())
 

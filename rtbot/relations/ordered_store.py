@@ -9,8 +9,8 @@ those of them that each takes. An operator takes a transaction in these steps:
 1. `prepare(words)` in Python, once for a batch, then `arguments`, again after each `grow`.
 2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room, or needs
    labels of texts, it returns where it stands: `grow` and call it again from there. Then
-   `check_touched(...)`; if the code is not DONE, `make_fault` says why, then `release_rows(...)`
-   from Python restores what was. Else `sort_touched(...)` puts the touched rows in order.
+   `check_touched(...)`; if the code is not DONE, `make_fault` says why, then `release(...)`
+   restores what was. Else `sort_touched(...)` puts the touched rows in order.
 3. Now both states are in the store. Row by row from `find_before(...)` or a touched row on, by the
    cells NEXT and PRIOR: the state before has COPIES of a row, the one after COPIES + PENDING;
    rows of which that is 0 are not in that state. A touched row has ROW_MARK 1.
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rtbot.operator.schema import Schema
+    from rtbot.relations.deltas import Deltas
     from rtbot.tables.string_dictionary import StringDictionary
 
     Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -210,6 +211,15 @@ class OrderedStore:
             self.grow()
         code: int = self.kernels.settle_rows(touched, count, self.cells, self.nodes, self.meta)
         return code
+
+    def take_back(self, deltas: Deltas) -> None:
+        """Take what was taken out of the copies."""
+        code = self.take(deltas.words, deltas.weights, -1)
+        assert code == DONE, "what was taken can be taken back"
+
+    def release(self, touched: np.ndarray) -> None:
+        """Restore what was before a transaction that is bad, whose rows are touched."""
+        self.kernels.release_rows(touched, len(touched), self.cells, self.nodes, self.meta)
 
     def make_fault(self, transaction: int, code: int, touched: np.ndarray, port: int = 0) -> Fault:
         """Return why a transaction is bad whose rows are touched; code is that of the loop."""

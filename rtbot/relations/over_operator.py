@@ -123,7 +123,7 @@ class OverOperator(StoreOwner):
             return Fault(bad, CODE_OVERFLOW, message, hint, words=words)
         touched = self._scratch[0, : plan[code.AT_COUNT]]
         fault = store.make_fault(bad, result, touched)
-        self._kernels.release_rows(touched, len(touched), store.cells, store.nodes, store.meta)
+        store.release(touched)
         return fault
 
     # ---- state

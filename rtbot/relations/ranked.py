@@ -91,12 +91,11 @@ class RankedOperator(StoreOwner):
         """Return why the transaction at the cursor is bad, which then leaves nothing behind."""
         store, at = self.store, int(cursor[ranking.TOP_AT])
         fault = None if code == join_index.TOO_MANY else store.make_fault(at, code, touched)
-        self.kernels.release_rows(touched, len(touched), store.cells, store.nodes, store.meta)
+        store.release(touched)
         needed, most = int(cursor[ranking.TOP_NEEDED]), int(self.rules[ranking.TOP_MOST])
         return fault or make_size_fault(at, needed, most)
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take the changes of transactions out."""
         [deltas] = inputs
-        code = self.store.take(deltas.words, deltas.weights, -1)
-        assert code == hash_tables.DONE, "what was taken can be taken back"
+        self.store.take_back(deltas)

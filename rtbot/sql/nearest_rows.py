@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
 from rtbot.expression.row_rules import make_call
+from rtbot.expression.tree import MIRRORED
 from rtbot.operator.schema import Schema
 from rtbot.operators.ordered_joins import AsOfJoin
 from rtbot.sql.joins import (
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from rtbot.expression.tree import Expression
     from rtbot.sql.logical import LogicalPlan
 
-MIRRORED = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 FORM = "write ON l.key = r.key AND l.t >= r.t: equalities, and one of >= > <= <"
 
 
@@ -66,7 +66,7 @@ def _read_inequality(
     tree: Expression, lefts: set[str], rights: dict[str, str]
 ) -> tuple[KeyPair, str] | None:
     """Return the left and the right side of an inequality, and its sign."""
-    if tree.op not in MIRRORED:
+    if MIRRORED.get(tree.op, tree.op) == tree.op:
         return None
     first, second = tree.args
     for sign, one, other in ((tree.op, first, second), (MIRRORED[tree.op], second, first)):

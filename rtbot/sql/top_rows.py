@@ -6,6 +6,7 @@ from dataclasses import fields as list_fields
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rtbot.expression.tree import MIRRORED
 from rtbot.operators.ordered import MOST_ROWS
 from rtbot.sql.joins import (
     LEFT_STAYS,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from rtbot.expression.tree import Expression
 
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 CHILDREN = ("child", "left", "right")
 
 
@@ -148,7 +148,7 @@ def _trace(name: str, projects: Sequence[Project]) -> str | None:
 
 def _read_bounds(tree: Expression, names: set[str]) -> tuple[int, int] | None:
     """Return the least and the greatest number for which a condition is true."""
-    if tree.op not in MIRRORED:
+    if tree.op not in MIRRORED or tree.op == "!=":
         return None
     op, (one, other) = tree.op, tree.args
     if one.op == "constant":

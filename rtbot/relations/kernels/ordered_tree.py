@@ -77,18 +77,22 @@ def put_row(words, first, before, known, cells, nodes, meta, spec):
     for cell in range(parts):
         cells[row * parts + cell] = 0
     after = find_after(before, cells, meta)
-    cells[row * parts + NEXT] = after
-    cells[row * parts + PRIOR] = before
-    if before < 0:
-        meta[FIRST] = row
-    else:
-        cells[before * parts + NEXT] = row
-    if after < 0:
-        meta[LAST] = row
-    else:
-        cells[after * parts + PRIOR] = row
+    link_rows(before, row, cells, meta)
+    link_rows(row, after, cells, meta)
     put_entry_of(row, known, cells, nodes, meta, spec)
     return row
+
+
+def link_rows(before, after, cells, meta):
+    """Let two rows follow each other; -1 is none, before the first row or after the last."""
+    if before < 0:
+        meta[FIRST] = after
+    else:
+        cells[before * meta[ROW_CELLS] + NEXT] = after
+    if after < 0:
+        meta[LAST] = before
+    else:
+        cells[after * meta[ROW_CELLS] + PRIOR] = before
 
 
 def put_entry_of(row, known, cells, nodes, meta, spec):
@@ -243,16 +247,7 @@ def drop_row(row, cells, nodes, meta):
     parts = meta[ROW_CELLS]
     size = NODE_HEAD + meta[FAN] * (4 + meta[SUMS])
     leaf = cells[row * parts + LEAF]
-    before = cells[row * parts + PRIOR]
-    after = cells[row * parts + NEXT]
-    if before < 0:
-        meta[FIRST] = after
-    else:
-        cells[before * parts + NEXT] = after
-    if after < 0:
-        meta[LAST] = before
-    else:
-        cells[after * parts + PRIOR] = before
+    link_rows(cells[row * parts + PRIOR], cells[row * parts + NEXT], cells, meta)
     cells[row * parts + NEXT] = meta[ROW_FREE]
     meta[ROW_FREE] = row
     meta[ROW_COUNT] -= 1
