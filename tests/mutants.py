@@ -603,7 +603,7 @@ COMPUTED = [
         SURVIVORS,
     ),
     Mutant(
-        "rtbot/compiler/expression_code.py::",
+        "rtbot/expression/tree.py::",
         '{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}',
         '{"<": ">=", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}',
         SURVIVORS,

@@ -131,7 +131,7 @@ class IntervalJoin(Relation):
         """Return the fields of a pair, with the unique keys of a join on equal keys."""
         check_match(values, schemas, (values["lower"], values["upper"]))
         pair = make_pair(schemas, values["how"])
-        return Schema(pair.fields, find_unique(values["how"], values["on"] or (), schemas, pair))
+        return Schema(pair.fields, find_unique(values["how"], values["on"] or (), schemas))
 
 
 def check_match(

@@ -93,7 +93,7 @@ class JoinRows(Relation):
         if how in ("semi", "anti"):
             return schemas["i1"]
         pair = make_pair(schemas, how)
-        return Schema(pair.fields, find_unique(how, values["on"] or (), schemas, pair))
+        return Schema(pair.fields, find_unique(how, values["on"] or (), schemas))
 
 
 class NotIn(Relation):
@@ -167,7 +167,7 @@ def compare_keys(on: Iterable[tuple[str, str]], schemas: Mapping[str, Schema]) -
 
 
 def find_unique(
-    how: str, on: Iterable[tuple[str, str]], schemas: Mapping[str, Schema], pair: Schema
+    how: str, on: Iterable[tuple[str, str]], schemas: Mapping[str, Schema]
 ) -> tuple[tuple[str, ...], ...]:
     """Return the unique keys of pairs.
 
@@ -175,6 +175,7 @@ def find_unique(
     the other side has nulls there. Else a key of each side together are.
     """
     left, right = schemas["i1"], schemas["i2"]
+    pair = make_pair(schemas, "inner")
     renamed = dict(zip(right.names, pair.names[len(left) :], strict=True))
     keys = {side: {names[side] for names in on} for side in range(2)}
     one_left = any(set(key) <= keys[0] for key in left.unique)
