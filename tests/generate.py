@@ -3,7 +3,17 @@
 import random
 from dataclasses import dataclass
 
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Type
+from rtbot.operator import (
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Number,
+    Numbers,
+    TimeSpan,
+    Type,
+    WindowLength,
+)
 from tests import data
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
@@ -97,7 +107,7 @@ class Grower:
     """Grows a graph operator by operator; every new one is fed from what is already there."""
 
     def __init__(self, rng, span, pool=None):
-        self.rng, self.span = rng, span
+        self.rng, self.span, self.unit = rng, span, ""
         self.topics = topics(pool or catalogue())
         self.inputs, self.operators, self.types, self.used = {}, {}, {}, set()
         for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
@@ -165,7 +175,8 @@ class Grower:
             "operators": self.operators,
             "outputs": {f"out{number}": ref for number, ref in enumerate(shown)},
         }
-        return document | ({"io": rules.io()} if rules.io() else {})
+        io = ({"unit": self.unit} if self.unit else {}) | rules.io()
+        return document | ({"io": io} if io else {})
 
     def _feeds(self, cls, arity, *, numeric):
         feeds, shared = {}, {}
@@ -237,10 +248,19 @@ class Grower:
                 return self.rng.choice(parameter.options)
             case Duration():
                 return self._draw_duration(parameter)
+            case WindowLength():
+                return self._draw_window(parameter)
             case Numbers():
                 count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
                 return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
         raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
+
+    def _draw_window(self, parameter):
+        if self.rng.random() < 0.5:
+            self.unit = "ns"
+            return f"{self._draw_duration(Duration(minimum=1))}ns"
+        low = parameter.minimum
+        return "$whole" if self.rng.random() < 0.1 else self.rng.randint(low, low + 5)
 
     def _draw_number(self, parameter):
         low = -2e16 if parameter.minimum is None else parameter.minimum
@@ -285,5 +305,7 @@ def _names(cls):
 
 
 def _resolve_value(value):
-    named = isinstance(value, str) and value.startswith("$")
-    return PARAMS[value[1:]]["default"] if named else value
+    if isinstance(value, str) and value.startswith("$"):
+        return PARAMS[value[1:]]["default"]
+    is_span = isinstance(value, str) and value.endswith("ns") and value[0].isdigit()
+    return TimeSpan(value.removesuffix("ns")) if is_span else value

@@ -41,6 +41,7 @@ from rtbot.operator import (
     Integer,
     Number,
     Numbers,
+    WindowLength,
     suggest_operator,
 )
 
@@ -62,6 +63,7 @@ _TYPES = {
     Number: "float",
     Boolean: "bool",
     Duration: "int | str | timedelta",
+    WindowLength: "int | str | timedelta",
     Numbers: "Sequence[float]",
 }
 

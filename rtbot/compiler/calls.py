@@ -40,7 +40,10 @@ class Signature:
 
 @dataclass
 class SegmentCall:
-    """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next."""
+    """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next.
+
+    `spans` are the lists that may get an entry for every row.
+    """
 
     function: Signature
     source: int
@@ -49,13 +52,14 @@ class SegmentCall:
     groups: list[tuple[int, bool]]
     carried: list[Type]
     input: str | None = None
+    spans: list[int] = field(default_factory=list)
 
 
 @dataclass
 class RetimeCall:
     """Runs an operator with its own times; `columns` of the source stream go in.
 
-    It updates the frontiers `settles`.
+    It updates the frontiers `settles`. `spans` are as of a segment.
     """
 
     function: Signature
@@ -66,6 +70,7 @@ class RetimeCall:
     progress: int
     keeps_frontier: bool
     settles: list[int]
+    spans: list[int] = field(default_factory=list)
 
 
 @dataclass

@@ -8,7 +8,6 @@ from rtbot.compiler.calls import Signature
 from rtbot.compiler.generated_text import format_function, guard_lines, indent_lines
 from rtbot.compiler.step_calls import StepCall
 from rtbot.compiler.variables import ZERO, LoopVariable, OutputGroup, canonicalise_value
-from rtbot.operator import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +40,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         "    first = starts[run]",
         "    last = starts[run + 1]",
         "    if first < last:",
-        *indent_lines(["base = H + slots[run] * W", *segment.load], 2),
+        *indent_lines([*segment.locate_key("slots[run]"), *segment.load], 2),
         "        for row in range(first, last):",
         *indent_lines(body, 3),
         *indent_lines(segment.store, 2),
@@ -49,7 +48,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    parameters = ["runs", "slots", *reads, "F", "I", *writes]
+    parameters = ["runs", "slots", *reads, *segment.arrays, *writes]
     function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
 
@@ -114,7 +113,7 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> tuple[Sig
     lines = [
         *SETUP,
         *segment.head,
-        "base = H + slot * W",
+        *segment.locate_key("slot"),
         *segment.load,
         *before,
         *segment.body,
@@ -124,7 +123,7 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> tuple[Sig
         *after,
         f"return {', '.join(results)}{',' if len(results) == 1 else ''}",
     ]
-    parameters = ["slot", "t", *flatten_names(segment.columns), "F", "I"]
+    parameters = ["slot", "t", *flatten_names(segment.columns), *segment.arrays]
     function = Signature(f"{segment.name}_one", parameters)
     return function, format_function(function, lines)
 
@@ -137,10 +136,10 @@ def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
     time up to which nothing more can come, where the operator keeps that itself.
     """
     call = StepCall(segment, node, {p: segment.variables[r] for p, r in node.inputs.items()})
-    segment.functions.append(call.function)
+    segment.functions += call.functions
     outputs = name_retimed_outputs(segment, node)
-    frontier = [t for t, s in zip(call.targets, list_scalars(node), strict=True) if s == "frontier"]
-    progress = [f"progress[slots[run]] = {frontier[0]}"] if frontier else []
+    frontier = call.scalars.get("frontier")
+    progress = [f"progress[slots[run]] = {frontier}"] if frontier else []
     reads = [f"{c} = {c}_column[row]" for c in flatten_names(segment.columns)]
     row = [
         *["if m == room:", "    full = True", "    break", "t = time[row]"],
@@ -151,7 +150,7 @@ def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
         "while run < runs and not full:",
         "    last = starts[run + 1]",
         "    if row < last:",
-        *indent_lines(["base = H + slots[run] * W", *call.load], 2),
+        *indent_lines([*segment.locate_key("slots[run]"), *call.load], 2),
         "        while row < last:",
         *indent_lines(row, 3),
         *indent_lines([*call.store, *progress], 2),
@@ -163,7 +162,7 @@ def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
     ]
     reads = ["starts", "time", *name_parameters(flatten_names(segment.columns))]
     writes = ["out_starts", "out_time", *name_parameters(outputs)]
-    parameters = ["runs", "slots", *reads, "F", "I"]
+    parameters = ["runs", "slots", *reads, *segment.arrays]
     parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
     function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
@@ -193,7 +192,7 @@ def write_retimed_row(
     return [
         "code = 3",
         "while code == 3 and m < room:",
-        f"    {results} = {call.text}",
+        *indent_lines([f"{results} = {call.text}", *call.after], 1),
         "    if code == 1 or code == 3:",
         *indent_lines(["out_time[m] = own_time", *keep, "m += 1"], 2),
         "    elif code == 2:",
@@ -204,8 +203,3 @@ def write_retimed_row(
         "    break",
         "row += 1",
     ]
-
-
-def list_scalars(node: Node) -> list[str]:
-    """Return the names of the node's scalars, in the order in which a step returns them."""
-    return [n for n, s in node.operator.state.items() if isinstance(s, Scalar)]

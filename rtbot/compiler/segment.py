@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.compiler.layout import StateAllocation, StateLayout
+    from rtbot.compiler.window_code import WindowText
     from rtbot.graph.model import Node
 
 RESERVED = {
     *("F", "I", "H", "W", "run", "runs", "row", "slot", "slots", "starts", "time", "t", "base"),
     *("first", "last", "room", "code", "fine", "math", "m", "full", "progress", "own_time"),
     *("from_run", "from_row", "out_base", "out_starts", "out_time"),
+    *("spans", "spans_F", "spans_I", "spans_base"),
     *("abs", "float", "int", "min", "max", "range", "len", "bool"),
 }
 OWN_NAME = re.compile(r"(m|on_|starts_|time_)[0-9]+|o[0-9]+_[0-9]+(_valid)?|.*_column")
@@ -58,9 +60,8 @@ class Segment:
         self.body: list[str] = []
         self.store: list[str] = []
         self.tail: list[str] = []
-        self.rings: dict[
-            tuple[str, str, int, Conditions], tuple[StateAllocation, dict[str, str]]
-        ] = {}
+        self.rings: dict[Any, tuple[StateAllocation, WindowText]] = {}
+        self.spans: list[int] = []
         self.losses: dict[tuple[str, str], int] = {}
         self.rows: int | None = None
         self.counted: dict[Conditions, int] = {}
@@ -143,6 +144,19 @@ class Segment:
         stored = "number" if kind == "number" else "integer"
         local = self.add_local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
         return f"({local} != 0)" if kind == "boolean" else local
+
+    @property
+    def arrays(self) -> list[str]:
+        """The arrays of state that the function takes."""
+        return ["F", "I", "spans", "spans_F", "spans_I"] if self.spans else ["F", "I"]
+
+    def locate_key(self, slot: str) -> list[str]:
+        """Return lines that find the state of a key."""
+        lines = [f"base = H + {slot} * W"]
+        if self.spans:
+            width = self.add_local("integer", self.layout.spans_width, "spans_width")
+            lines.append(f"spans_base = {slot} * {width}")
+        return lines
 
     # ---- what comes in and what goes on
 

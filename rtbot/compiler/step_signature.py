@@ -22,12 +22,26 @@ def to_snake_case(name: str) -> str:
 
 def name_step(node: Node) -> str:
     """Return the name of the node's step in a generated module."""
-    function = find_step(node)
+    return name_function(node, find_step(node))
+
+
+def name_function(node: Node, function: Callable[..., Any]) -> str:
+    """Return the name of a step of a node in a generated module."""
     if is_user_defined(function):
         return f"{node.operator.__name__}{SEPARATOR}{function.__name__}"
-    return (
-        to_snake_case(node.operator.__name__) if function.__name__ == "step" else function.__name__
-    )
+    own = to_snake_case(node.operator.__name__)
+    return {"step": own, "leave": f"{own}_leave"}.get(function.__name__, function.__name__)
+
+
+def list_steps(node: Node) -> list[tuple[str, Callable[..., Any]]]:
+    """Return the names and functions that a node without formulas may call."""
+    functions = [find_step(node), find_leave(node)]
+    return [(name_function(node, function), function) for function in functions if function]
+
+
+def find_leave(node: Node) -> Callable[..., Any] | None:
+    """Return what takes a value out of a window of time of the node, or None."""
+    return node.operator.leave_for({p: node.types[p] for p in node.inputs})
 
 
 def find_step(node: Node) -> Callable[..., Any]:

@@ -95,6 +95,12 @@ def subtract_checked(a, b):
 
 
 @step
+def is_older(time, now, span):
+    """time <= now - span in exact arithmetic, for time <= now and a span above 0."""
+    return time + span <= now if time < 0 else time <= now - span
+
+
+@step
 def multiply_checked(a, b):
     """a * b in int64."""
     if a == 0 or b == 0:

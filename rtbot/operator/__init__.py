@@ -18,8 +18,11 @@ from rtbot.operator.declarations import (
     Ring,
     Scalar,
     Scratch,
+    Span,
+    TimeSpan,
     Type,
     WarmUp,
+    WindowLength,
 )
 from rtbot.operator.operator import (
     DOMAIN,
@@ -58,8 +61,11 @@ __all__ = [
     "Ring",
     "Scalar",
     "Scratch",
+    "Span",
+    "TimeSpan",
     "Type",
     "WarmUp",
+    "WindowLength",
     "find_by_search_term",
     "noinline",
     "step",

@@ -22,6 +22,7 @@ from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime.frontier import FrontierTracker
 from rtbot.runtime.pairing_pool import PairingPool
+from rtbot.runtime.span_pool import SpanPool
 from rtbot.runtime.state_owner import OperatorState
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class Executor:
         self.selectors: dict[str, Callable[[Sequence[Any]], tuple[Any, ...]]] = {}
         self.pool_arrays: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self.expect: Callable[[int], object] = _ignore
+        self.spans: SpanPool | None = None
+        if plan.layout.spans:
+            self.spans = SpanPool(plan.layout, kernels, 1)
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
@@ -87,12 +91,18 @@ class Executor:
             **{f"pairing {name}": pool for name, pool in pools},
             **{f"input {name}": port for name, port in ports.items()},
         }
+        if self.spans is not None:
+            self.owners["spans"] = self.spans
         self.renew_views()
 
     @property
     def version(self) -> int:
         """Changes whenever an array of the state has moved."""
         return self.grew + sum([pool.moved for pool in self.pools])
+
+    def list_state_arrays(self, call: SegmentCall) -> tuple[np.ndarray, ...]:
+        """Return the arrays of state that the function of one row of a segment takes."""
+        return tuple(self.views.values()) if call.spans else (self.F, self.I)
 
     def renew_views(self) -> None:
         """Renew the views of the state's arrays, after one of them has moved."""
@@ -101,6 +111,8 @@ class Executor:
         self.F = self.operators.words
         self.I = self.operators.words.view(np.int64)
         self.views = {"F": self.F, "I": self.I}
+        if self.spans is not None:
+            self.views |= self.spans.name_arrays()
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
@@ -162,6 +174,7 @@ class Executor:
             run.carried = []
             return
         self.expect(rows)
+        self.reserve(call, run.slots, source)
         targets = []
         for index, whole in call.groups:
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
@@ -174,6 +187,20 @@ class Executor:
         getattr(self.module, call.function.name)(*arguments)
         for (index, whole), target in zip(call.groups, targets, strict=True):
             batches[index] = target if whole else _trim_batch(target, int(target.starts[runs]))
+
+    def reserve(self, call: SegmentCall | RetimeCall, slots: np.ndarray, source: Batch) -> None:
+        """Make room for the rows of a batch in the lists that a call pushes them to."""
+        if self.spans is None or not call.spans:
+            return
+        if self.spans.reserve(call.spans, slots, source.starts):
+            self.renew_views()
+
+    def reserve_one(self, slot: int, rows: int) -> bool:
+        """Make room for so many entries in all lists of a key; return whether arrays moved."""
+        moved = self.spans is not None and self.spans.reserve_one(slot, rows)
+        if moved:
+            self.renew_views()
+        return moved
 
     def make_segment_arguments(
         self,
@@ -229,6 +256,7 @@ class Executor:
         known = np.zeros(0, np.int64)
         if call.keeps_frontier:
             known = self.progress.known[call.progress]
+        self.reserve(call, slots, source)
         parts: list[tuple[np.ndarray, list[Column]]] = []
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
         given: dict[str, Any] = {**self.views, "progress": known}
