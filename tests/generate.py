@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Type
+from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Points, Type
 from tests import data
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
@@ -240,6 +240,9 @@ class Grower:
             case Numbers():
                 count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
                 return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
+            case Points():
+                count = max(parameter.shortest, 1) + self.rng.randint(0, 3)
+                return [[self.rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count)]
         raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
 
     def _draw_number(self, parameter):
