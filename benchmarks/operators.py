@@ -7,8 +7,8 @@ With keys: 1,000 of them, each with a row per time, in random order within a tim
 arrays, compilation, filling. CPU time, M rows per second, the best of several runs; `<` marks what
 is below 5 at 8,192 rows.
 
-The second table has the operators with a window of messages, at 8,192 rows per batch, for three
-lengths: the cost of a row should not depend on the length.
+The second table has the operators that remember a number of messages, at 8,192 rows per batch, for
+three lengths: the cost of a row should not depend on the length.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ import numpy as np
 import rtbot
 from benchmarks.measure import Line, Report, best, pivot
 from benchmarks.setups import SEED, WINDOW, walk
-from rtbot.operator import REGISTRY, Integer, Operator
+from rtbot.operator import REGISTRY, Operator, Parameter
 from rtbot.operator.relation import Relation
 
 SIZES = (1, 256, 8_192)
@@ -43,13 +43,12 @@ def list_operators() -> list[type[Operator]]:
     return [found[name] for name in sorted(found)]
 
 
-def find_window(cls: type[Operator]) -> Integer | None:
-    """Return the parameter that says how many messages the state holds, if there is one."""
-    for item in cls.state.values():
-        parameter = cls.parameters.get(str(getattr(item, "size", "")))
-        if isinstance(parameter, Integer):
-            return parameter
-    return None
+def find_window(cls: type[Operator]) -> Parameter | None:
+    """Return the parameter that says how many messages the operator remembers, if there is one."""
+    sizes = [str(getattr(item, "size", "")) for item in cls.state.values()]
+    found = [cls.parameters[name] for name in ("window", *sizes) if name in cls.parameters]
+    example = cls.example.parameters if cls.example else {}
+    return next((one for one in found if isinstance(example.get(one.name), int)), None)
 
 
 class Setting:
@@ -61,7 +60,7 @@ class Setting:
         parameters = dict(cls.example.parameters)
         sized = find_window(cls)
         if sized is not None:
-            parameters[sized.name] = window | 1 if sized.odd else window
+            parameters[sized.name] = window | 1 if getattr(sized, "odd", False) else window
         self.kinds = {f"x_{port}": find_kind(cls, port) for port in ports}
         operator = {"type": cls.__name__, "in": {port: f"x_{port}" for port in ports}}
         graph = {
