@@ -134,7 +134,7 @@ def glucose() -> Iterable[list[str]]:
 
 
 def pulse() -> Iterable[list[str]]:
-    """The light that goes through a finger, 100 times a second, one person; milliseconds."""
+    """The pulse of one person by light, 100 times a second; times in milliseconds."""
     lines = packaged("heartpy", "data/data.csv").read_text().split()
     for number, value in enumerate(lines):
         yield [str(number * PULSE_STEP_MS), value]
