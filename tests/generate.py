@@ -10,6 +10,7 @@ from rtbot.operator import (
     Integer,
     Number,
     Numbers,
+    Points,
     TimeSpan,
     Type,
     WindowLength,
@@ -253,6 +254,9 @@ class Grower:
             case Numbers():
                 count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
                 return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
+            case Points():
+                count = max(parameter.shortest, 1) + self.rng.randint(0, 3)
+                return [[self.rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count)]
         raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
 
     def _draw_window(self, parameter):

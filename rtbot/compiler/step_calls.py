@@ -22,7 +22,16 @@ from rtbot.compiler.window_code import (
     write_span,
     write_time_window,
 )
-from rtbot.operator import Cells, Ring, Scalar, Scratch, Span, TimeSpan
+from rtbot.operator import (
+    Cells,
+    Numbers,
+    Points,
+    Ring,
+    Scalar,
+    Scratch,
+    Span,
+    TimeSpan,
+)
 
 if TYPE_CHECKING:
     from rtbot.compiler.segment import Segment
@@ -65,6 +74,9 @@ class StepCall:
         wanted = list(inspect.signature(function).parameters)
         known = {"time": "t"} | self._bind_ports()
         known |= self._bind_state(wanted)
+        for item in node.operator.parameters.values():
+            if isinstance(item, Numbers | Points) and item.name in wanted:
+                known |= segment.add_list(node, item.name)
         for parameter in wanted:
             if parameter not in known:
                 known[parameter] = segment.add_parameter(node, parameter)

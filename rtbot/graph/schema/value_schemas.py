@@ -28,6 +28,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Parameter,
+    Points,
     WindowLength,
 )
 from rtbot.operator.relation import (
@@ -195,6 +196,25 @@ def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
     )
 
 
+def _build_points(parameter: Points, texts: list[str]) -> Schema:
+    pair = {
+        "type": ["array"],
+        "items": build_value(Number(name="a coordinate"), dollar=bool(texts)),
+        "minItems": 2,
+        "maxItems": 2,
+        "errorMessage": "a point is [x, y]",
+    }
+    result: Schema = {
+        "type": ["array"],
+        "items": pair,
+        "minItems": parameter.shortest,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+    return result | (
+        {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
+    )
+
+
 def _build_field_name(parameter: FieldName, _texts: list[str]) -> Schema:
     return {
         "type": ["string", "number", "boolean"],
@@ -267,6 +287,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     WindowLength: _build_window,
     TextParameter: _build_text,
     Numbers: _build_numbers,
+    Points: _build_points,
     Columns: _build_columns,
     FieldName: _build_field_name,
     FieldPairs: _build_pairs,
