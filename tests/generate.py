@@ -251,13 +251,19 @@ class Grower:
                 return self._draw_duration(parameter)
             case WindowLength():
                 return self._draw_window(parameter)
-            case Numbers():
-                count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
-                return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
-            case Points():
-                count = max(parameter.shortest, 1) + self.rng.randint(0, 3)
-                return [[self.rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count)]
+            case Numbers() | Points():
+                return self._draw_list(parameter)
         raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
+
+    def _draw_list(self, parameter):
+        least = max(parameter.shortest, 1)
+        if isinstance(parameter, Numbers):
+            return [self._pick_number() for _ in range(least + self.rng.randint(0, 2))]
+        count = least + self.rng.randint(0, 3)
+        return [[self._pick_number(), self._pick_number()] for _ in range(count)]
+
+    def _pick_number(self):
+        return self.rng.choice(NUMBER_VALUES)
 
     def _draw_window(self, parameter):
         if self.rng.random() < 0.5:
