@@ -31,8 +31,8 @@ DOMAIN = "domain "
 class Fragment:
     """What a node adds to a loop: lines of the row, what it calls, and its state around the rows.
 
-    `outputs` are (value, valid) of each output, `flags` say whether it is emitted; an output without
-    one always is. `load` and `store` bring the state of a key.
+    `outputs` are (value, valid) of each output, `flags` say whether it is emitted: without one it
+    always is. `load` and `store` bring the state of a key.
     """
 
     body: list[str]

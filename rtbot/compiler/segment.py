@@ -72,9 +72,9 @@ class Segment:
         active = self.join_conditions(v.conditions for v in sources.values())
         self.count(active)
         fragment = lower_node(self, node, sources, active)
-        for flag in dict.fromkeys(fragment.flags.values()):
-            self.body.append(f"{flag} = False")
-            self.implied[flag] = active | self.find_implied(active)
+        for name in dict.fromkeys(fragment.flags.values()):
+            self.body.append(f"{name} = False")
+            self.implied[name] = active | self.find_implied(active)
         self.load += fragment.load
         self.body += guard_lines(active, fragment.body)
         self.store += fragment.store
