@@ -601,6 +601,32 @@ def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
         o1: rounded down
     """
 
+def Function(
+    i1: Stream,
+    *,
+    points: Sequence[tuple[float, float]] | ParameterRef,
+    interpolation: Literal["linear", "hermite"] | ParameterRef = "linear",
+    **about: Unpack[About],
+) -> Stream:
+    """A function that is given by points: the value of the curve through them at i1.
+
+    `linear` joins the points by straight lines. `hermite` is smooth: a cubic in each piece, whose
+    slope at a point is that of the line through its two neighbours, at the ends that of the end
+    piece. Beyond the ends both go on straight. Points may be in any order. With `linear` two points
+    may share an x, where the value jumps: at x it is that of the later one. At a point the result
+    is exactly its y; NaN gives NaN.
+
+    In:
+        i1: where the curve is read
+
+    Parameters:
+        points: [x, y] of each point
+        interpolation: between the points
+
+    Out:
+        o1: its values
+    """
+
 def GreaterThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """Passes values that are greater than a constant.
 

@@ -41,6 +41,7 @@ from rtbot.operator import (
     Integer,
     Number,
     Numbers,
+    Points,
     suggest_operator,
 )
 
@@ -63,6 +64,7 @@ _TYPES = {
     Boolean: "bool",
     Duration: "int | str | timedelta",
     Numbers: "Sequence[float]",
+    Points: "Sequence[tuple[float, float]]",
 }
 
 Kind = inspect._ParameterKind  # noqa: SLF001 (typeshed names it so)

@@ -18,7 +18,9 @@ from rtbot.operator import (
     SILENT,
     Cells,
     Choice,
+    Numbers,
     Operator,
+    Points,
     Ring,
     Scalar,
     Scratch,
@@ -68,6 +70,7 @@ class Key:
         self.values, self.known = settings(cls, parameters)
         self.step = cls.integer_step if kind == "integer" and cls.integer_step else cls.step
         self.kind = kind
+        self.known |= self.lists()
         self.scalars = {}
         self.rings = {}
         for name, item in cls.state.items():
@@ -82,6 +85,18 @@ class Key:
                     self.known[f"{name}_first"] = 3
                 case Ring():
                     self.rings[name] = (item, [])
+
+    def lists(self):
+        """What a step takes of the parameters that are lists."""
+        known = {}
+        for name, declared in self.cls.parameters.items():
+            if isinstance(declared, Numbers | Points):
+                items = self.values[name]
+                pairs = isinstance(declared, Points)
+                flat = [part for item in items for part in item] if pairs else list(items)
+                known[name] = memoryview(array("d", [NAN, *flat, NAN]))
+                known |= {f"{name}_first": 1, f"{name}_count": len(items)}
+        return known
 
     def kind_of(self, kind):
         return self.kind if kind in ("T", "N") else kind
@@ -120,7 +135,8 @@ class Key:
         messages, code = [], EMIT_AGAIN
         while code == EMIT_AGAIN:
             given = {**known, **self.scalars}
-            results = list(self.step(**{name: given[name] for name in wanted}))
+            result = self.step(**{name: given[name] for name in wanted})
+            results = list(result) if isinstance(result, tuple) else [result]
             coded = self.cls.silent or self.cls.faults or self.cls.sets_time
             code = results.pop(0) if coded else EMIT
             at = results.pop(0) if self.cls.sets_time else time
