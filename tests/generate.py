@@ -158,11 +158,11 @@ class Grower:
             )
         except LookupError:
             return
-        if written:
+        kinds = {ref: type_.kind for ref, type_ in refs}
+        values = {param: spec["default"] for param, spec in PARAMS.items()}
+        if written and parse(written[0], kinds, values)[1]:  # one that reads no stream is refused
             name = self._fresh("x")
             self.operators[name] = written[0]
-            kinds = {ref: type_.kind for ref, type_ in refs}
-            values = {param: spec["default"] for param, spec in PARAMS.items()}
             kind = parse(written[0], kinds, values)[0].kind  # whole numbers may stay integer
             self._declare(name, {"o1": Type(kind, written[1].nullable)}, bare=True)
             self.used |= {ref for ref, _ in refs}
@@ -317,5 +317,7 @@ def _names(cls):
 def _resolve_value(value):
     if isinstance(value, str) and value.startswith("$"):
         return PARAMS[value[1:]]["default"]
+    if isinstance(value, list) and isinstance(value[0], list):
+        return sorted(value, key=lambda point: point[0])
     is_span = isinstance(value, str) and value.endswith("ns") and value[0].isdigit()
     return TimeSpan(value.removesuffix("ns")) if is_span else value

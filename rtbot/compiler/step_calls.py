@@ -31,6 +31,7 @@ from rtbot.operator import (
     Scratch,
     Span,
     TimeSpan,
+    WindowLength,
 )
 
 if TYPE_CHECKING:
@@ -77,11 +78,23 @@ class StepCall:
         for item in node.operator.parameters.values():
             if isinstance(item, Numbers | Points) and item.name in wanted:
                 known |= segment.add_list(node, item.name)
+        for length in self._list_lengths(wanted):
+            segment.add_parameter(node, length)
         for parameter in wanted:
             if parameter not in known:
                 known[parameter] = segment.add_parameter(node, parameter)
         self.lines += self._write_leaving(known, wanted)
         self.text = f"{name}({', '.join(known[w] for w in wanted)})"
+
+    def _list_lengths(self, wanted: list[str]) -> list[str]:
+        """Return the lengths of windows that the step does not take.
+
+        Dumps of formats 1 and 2 only fit where they have a word all the same.
+        """
+        rings = (s for s in self.node.operator.state.values() if isinstance(s, Ring))
+        parameters = self.node.operator.parameters
+        lengths = {r.size for r in rings if isinstance(parameters[r.size], WindowLength)}
+        return sorted(lengths.difference(wanted))
 
     def _bind_ports(self) -> dict[str, str]:
         known = {}
