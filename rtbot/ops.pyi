@@ -449,6 +449,20 @@ def Datalog(
         o1: one port for every relation, with its name
     """
 
+def Demultiplexer(i1: Stream, *c: Stream, **about: Unpack[About]) -> Streams:
+    """Copies every message to the outputs whose control message of the same time is true.
+
+    Output `k` belongs to control port `k`; several may take the message, or none. A message at a
+    time at which a control port has none finds no partner.
+
+    In:
+        i1: messages
+        c: whether the output takes the message
+
+    Out:
+        o: the messages that its control port lets pass
+    """
+
 def Difference(i1: Stream, **about: Unpack[About]) -> Stream:
     """The value less the one before it, at the time of the newer; nothing for the first.
 
@@ -1037,6 +1051,20 @@ def MovingSum(
 
     Out:
         o1: sums
+    """
+
+def Multiplexer(i: Sequence[Stream], *c: Stream, **about: Unpack[About]) -> Stream:
+    """The message of the one port whose control message of the same time is true.
+
+    Where no control is true, or more than one, nothing comes out, and nothing where the chosen port
+    has no message of that time. A time at which not all control ports have a message is none.
+
+    In:
+        i: messages
+        c: whether the port of this number is chosen
+
+    Out:
+        o1: the messages of the chosen ports
     """
 
 def Multiplication(*i: Stream, **about: Unpack[About]) -> Stream:
