@@ -34,7 +34,8 @@ def _list_example_gaps(cls: type[Operator]) -> Iterator[str]:
     if example is None:
         yield "it has no example"
         return
-    ports = cls.ports(sum(name.startswith("i") for name in example.inputs))
+    variadic = next((name for name, port in cls.inputs.items() if port.variadic), "i")
+    ports = cls.ports(sum(name.startswith(variadic) for name in example.inputs))
     if list(example.inputs) != ports and not issubclass(cls, Relation):
         yield f"the example has rows for {', '.join(example.inputs)}, the inputs are {ports}"
     unknown = set(example.parameters) - set(cls.parameters)
