@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbot.graph.check.wiring import count_arity
 from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ def _list_example_gaps(cls: type[Operator]) -> Iterator[str]:
     if example is None:
         yield "it has no example"
         return
-    variadic = next((name for name, port in cls.inputs.items() if port.variadic), "i")
-    ports = cls.ports(sum(name.startswith(variadic) for name in example.inputs))
+    ports = cls.ports(count_arity(cls, example.inputs))
     if list(example.inputs) != ports and not issubclass(cls, Relation):
         yield f"the example has rows for {', '.join(example.inputs)}, the inputs are {ports}"
     unknown = set(example.parameters) - set(cls.parameters)
