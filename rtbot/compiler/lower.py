@@ -74,7 +74,7 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
     lines += [] if flag is None else [f"{flag} = code == 1"]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
-    return Fragment(lines, outputs, [call.function], flag, call.load, call.store)
+    return Fragment(lines, outputs, call.functions, flag, call.load, call.store)
 
 
 def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> Fragment:
