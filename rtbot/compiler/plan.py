@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from rtbot.compiler import expression_code, loop_code, pairing_layout, retime_code
+from rtbot.compiler import expression_code, loop_code, pairing_layout, retime_code, timer_layout
 from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, SegmentCall
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
@@ -38,7 +38,7 @@ FUNCTION_NAMES = {
     for function in (
         *(f for table in expression_code.TABLES for f in table.values()),
         *pairing_layout.STEPS,
-        *retime_code.STEPS,
+        *timer_layout.STEPS,
     )
 }
 """Names of functions of our own that a module may hold beside steps: no variable takes one."""

@@ -12,36 +12,14 @@ from typing import TYPE_CHECKING
 from rtbot.compiler.calls import Signature
 from rtbot.compiler.generated_text import format_function, indent_lines
 from rtbot.compiler.loop_code import SETUP, flatten_names, name_parameters
-from rtbot.compiler.pairing_layout import frontier_at, watch
 from rtbot.compiler.step_calls import StepCall
+from rtbot.compiler.timer_layout import ENDING, FLOOR, SHIFT, SIZE, STEPS, TIMER_ARRAYS
 from rtbot.compiler.variables import LoopVariable, canonicalise_value
-from rtbot.operator import NEVER, Scalar, step
+from rtbot.operator import NEVER, Scalar
 
 if TYPE_CHECKING:
     from rtbot.compiler.segment import Segment
     from rtbot.graph.model import Node
-
-SIZE, FLOOR, SHIFT, ENDING = 0, 1, 2, 3
-"""Words of the header of timers: keys in their heap; what the frontier of a key is made of."""
-
-TIMER_ARRAYS = ("timers", "timer_time", "timer_slot", "watched", "frontier", "pinned")
-"""Parameters of an operator with a `close`, beside the others."""
-
-
-@step
-def is_due(due, until):  # noqa: ANN001, ANN201
-    """Whether the frontier `until` has reached the time for which an operator waits."""
-    return due != NEVER and due <= until
-
-
-@step
-def later_due(due, before):  # noqa: ANN001, ANN201
-    """The time for which an operator waits next, so that it never waits for the same one again."""
-    return due if due > before else NEVER
-
-
-STEPS = (is_due, later_due, frontier_at, watch)
-"""What the loop of an operator with a `close` may call."""
 
 
 class RetimeWriter:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.compiler.retime_code import ENDING, FLOOR, SHIFT, SIZE, TIMER_ARRAYS
+from rtbot.compiler.timer_layout import ENDING, FLOOR, SHIFT, SIZE, TIMER_ARRAYS
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.state_owner import restore_rows
 from rtbot.runtime.waiting_rows import Wakes
