@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Type
+from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Points, Type
 from tests import data
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
@@ -147,11 +147,11 @@ class Grower:
             )
         except LookupError:
             return
-        if written:
+        kinds = {ref: type_.kind for ref, type_ in refs}
+        values = {param: spec["default"] for param, spec in PARAMS.items()}
+        if written and parse(written[0], kinds, values)[1]:  # one that reads no stream is refused
             name = self._fresh("x")
             self.operators[name] = written[0]
-            kinds = {ref: type_.kind for ref, type_ in refs}
-            values = {param: spec["default"] for param, spec in PARAMS.items()}
             kind = parse(written[0], kinds, values)[0].kind  # whole numbers may stay integer
             self._declare(name, {"o1": Type(kind, written[1].nullable)}, bare=True)
             self.used |= {ref for ref, _ in refs}
@@ -240,6 +240,9 @@ class Grower:
             case Numbers():
                 count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
                 return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
+            case Points():
+                count = max(parameter.shortest, 1) + self.rng.randint(0, 3)
+                return [[self.rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count)]
         raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
 
     def _draw_number(self, parameter):

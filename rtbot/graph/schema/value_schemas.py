@@ -20,7 +20,7 @@ from rtbot.graph.check.typed_values import (
     describe_parameter,
 )
 from rtbot.graph.check.wiring import REFERENCE
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
+from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter, Points
 from rtbot.operator.relation import (
     Columns,
     Computations,
@@ -179,6 +179,25 @@ def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
     )
 
 
+def _build_points(parameter: Points, texts: list[str]) -> Schema:
+    pair = {
+        "type": ["array"],
+        "items": build_value(Number(name="a coordinate"), dollar=bool(texts)),
+        "minItems": 2,
+        "maxItems": 2,
+        "errorMessage": "a point is [x, y]",
+    }
+    result: Schema = {
+        "type": ["array"],
+        "items": pair,
+        "minItems": parameter.shortest,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+    return result | (
+        {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
+    )
+
+
 def _build_field_name(parameter: FieldName, _texts: list[str]) -> Schema:
     return {
         "type": ["string", "number", "boolean"],
@@ -250,6 +269,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Duration: _build_duration,
     TextParameter: _build_text,
     Numbers: _build_numbers,
+    Points: _build_points,
     Columns: _build_columns,
     FieldName: _build_field_name,
     FieldPairs: _build_pairs,
