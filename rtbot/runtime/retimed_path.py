@@ -38,7 +38,8 @@ class RetimedPath(BufferedPath):
         super().__init__(session, name)
         plan = session.plan
         self.loops = sum(isinstance(call, RetimeCall) for call in plan.calls)
-        spans = [g.interval * GRID_POINTS for g in plan.grids.values() if g.input == name]
+        points = min(GRID_POINTS, executor.OWN_ROWS_LIMIT)
+        spans = [grid.interval * points for grid in plan.grids.values() if grid.input == name]
         self.gap = min(spans, default=None)
         self._set_room(ROOM)
 

@@ -26,36 +26,55 @@ OUTPUTS = ["y", "pair"]
 BURSTS = {"y": {"type": "Debounce", "in": "x", "quiet": 5}}
 
 
-class CountdownForTest(Operator):
-    """At each message the sum of the last two, then, every `step`, what is left of `times`."""
+@pytest.fixture(autouse=True)
+def _operators():
+    class CountdownForTest(Operator):
+        """At each message the sum of the last two, then, every `step`, what is left of `times`."""
 
-    every = Duration(minimum=1, doc="how far apart")
-    times = Integer(minimum=1, doc="how many")
-    size = Integer(minimum=1, default=2, doc="values in the sum")
-    i1 = In("number", doc="values")
-    o1 = Out("number", doc="sums, then numbers")
-    values = Ring("i1", size="size")
-    due = Scalar("integer", NEVER)
-    left = Scalar("integer", 0)
-    given = Scalar("integer", 0)
-    silent = True
-    sets_time = True
+        every = Duration(minimum=1, doc="how far apart")
+        times = Integer(minimum=1, doc="how many")
+        size = Integer(minimum=1, default=2, doc="values in the sum")
+        i1 = In("number", doc="values")
+        o1 = Out("number", doc="sums, then numbers")
+        values = Ring("i1", size="size")
+        due = Scalar("integer", NEVER)
+        left = Scalar("integer", 0)
+        given = Scalar("integer", 0)
+        silent = True
+        sets_time = True
 
-    @step
-    def close(time, every, left, given):  # noqa: N805 (a step has no self)
-        left -= 1
-        return EMIT, time, float(left), time + every if left > 0 else NEVER, left, given
+        @step
+        def close(time, every, left, given):  # noqa: N805 (a step has no self)
+            left -= 1
+            return EMIT, time, float(left), time + every if left > 0 else NEVER, left, given
 
-    @step
-    def step(
-        i1, time, every, times, values, values_first, values_count, due, left, given,  # noqa: N805
-    ):  # fmt: skip
-        total = i1 - i1
-        for place in range(values_count):
-            total += values[values_first + place]
-        if given < times:
-            return EMIT_AGAIN, time * 1000 + given, total, due, left, given + 1
-        return EMIT, time * 1000 + given, total, time * 1000 + given + every, times, 0
+        @step
+        def step(
+            i1, time, every, times, values, values_first, values_count, due, left, given,  # noqa: N805
+        ):  # fmt: skip
+            total = i1 - i1
+            for place in range(values_count):
+                total += values[values_first + place]
+            if given < times:
+                return EMIT_AGAIN, time * 1000 + given, total, due, left, given + 1
+            return EMIT, time * 1000 + given, total, time * 1000 + given + every, times, 0
+
+    class NeverDoneForTest(Operator):
+        """A close that does not move its time: it is called once."""
+
+        i1 = In("number", doc="values")
+        o1 = Out("number", doc="values")
+        due = Scalar("integer", NEVER)
+        sets_time = True
+        silent = True
+
+        @step
+        def close(time, due):  # noqa: N805 (a step has no self)
+            return EMIT, time, 1.0, due
+
+        @step
+        def step(i1, time):  # noqa: N805 (a step has no self)
+            return SILENT, time, i1, time + 1
 
 
 def load(operators, outputs, inputs=("x",)):
@@ -166,24 +185,6 @@ def test_a_frontier_that_only_another_input_moves_makes_something_due():
     assert session.push_one("a", 1, 1.0) == {}
     assert session.push_one("a", 20, 2.0) == {}
     assert session.push_one("b", 3, 0.0) == {"y": [(6, 1.0)]}
-
-
-class NeverDoneForTest(Operator):
-    """A close that does not move its time: it is called once."""
-
-    i1 = In("number", doc="values")
-    o1 = Out("number", doc="values")
-    due = Scalar("integer", NEVER)
-    sets_time = True
-    silent = True
-
-    @step
-    def close(time, due):  # noqa: N805 (a step has no self)
-        return EMIT, time, 1.0, due
-
-    @step
-    def step(i1, time):  # noqa: N805 (a step has no self)
-        return SILENT, time, i1, time + 1
 
 
 @pytest.mark.parametrize("compiled", [False, True])
