@@ -108,6 +108,12 @@ class Node:
         """Names of the output ports."""
         return [port for port in self.types if port not in self.inputs]
 
+    @property
+    def reads(self) -> dict[str, Ref]:
+        """The inputs whose messages the operator reads, by port."""
+        roles = self.operator.roles(self.values, [*self.inputs])
+        return {port: ref for port, ref in self.inputs.items() if roles[port] != "unread"}
+
 
 @dataclass(frozen=True, slots=True)
 class CsvDialect:

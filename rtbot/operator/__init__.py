@@ -19,6 +19,7 @@ from rtbot.operator.declarations import (
     Ring,
     Scalar,
     Scratch,
+    Space,
     Type,
     WarmUp,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "Ring",
     "Scalar",
     "Scratch",
+    "Space",
     "Type",
     "WarmUp",
     "find_by_search_term",

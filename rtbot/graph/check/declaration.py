@@ -26,6 +26,7 @@ from rtbot.operator import (
     Operator,
     Out,
     Ring,
+    Space,
 )
 
 if TYPE_CHECKING:
@@ -149,6 +150,8 @@ class _Checker:
         for name, item in self.cls.state.items():
             if name in IN_STEPS:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
+            if isinstance(item, Space):
+                self.space(name, item)
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
@@ -158,6 +161,19 @@ class _Checker:
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
                 hint = f"add {size} = Integer(minimum=1)"
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)
+
+    def space(self, name: str, space: Space) -> None:
+        for port in space.ports:
+            if port not in self.cls.inputs:
+                hint = hint_known_names(self.cls.inputs)
+                self.add(name, f"{port!r} is not an input port", hint)
+        for field, item in space.fields.items():
+            if item.kind not in STATE_KINDS:
+                hint = hint_known_names(STATE_KINDS)
+                self.add(name, f"{field}: {item.kind!r} is not a kind of state", hint)
+        if self.cls.sets_time:
+            hint = "leave sets_time out: what comes out has the times of what comes in"
+            self.add(name, "an operator with times of its own has no keys inside a key", hint)
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
