@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import SourceSpan
+from rtbot.operator.declarations import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +113,7 @@ class Node:
     def reads(self) -> dict[str, Ref]:
         """The inputs whose messages the operator reads, by port."""
         roles = self.operator.roles(self.values, [*self.inputs])
-        return {port: ref for port, ref in self.inputs.items() if roles[port] != "unread"}
+        return {port: ref for port, ref in self.inputs.items() if roles[port] != UNREAD}
 
 
 @dataclass(frozen=True, slots=True)

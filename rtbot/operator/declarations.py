@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from rtbot.operator.schema import Field, Schema
 
 KINDS = ("number", "integer", "boolean", "text")
-ROLES = ("must", "may", "last", "unread")
+ROLES = ("must", "may", "last")
+UNREAD = "unread"
+"""The role of a port whose messages are not paired with others, and change nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.operator import (
     EMIT,
     SILENT,
+    UNREAD,
     Cells,
     Choice,
     Example,
@@ -106,7 +107,7 @@ class KeyedVariable(Operator):
     i1 = In("T", alias="key", role="may", doc="keys: numbers, integers, texts or booleans")
     i2 = In("number", alias="value", role="may", doc="their values")
     c1 = In("T", alias="query", role="may", doc="keys that are asked for")
-    c2 = In("T", alias="heartbeat", role="unread", optional=True, doc="changes nothing")
+    c2 = In("T", alias="heartbeat", role=UNREAD, optional=True, doc="no answer waits for it")
     o1 = Out("number", doc="answers, at the times of the queries")
     held = Space(("i1", "c1"), {"value": Scalar("number", 0.0), "known": Scalar("boolean", False)})
     silent = True

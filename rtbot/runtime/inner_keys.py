@@ -104,7 +104,7 @@ class InnerKeys:
             self.keys.mark()  # nothing is rolled back: the rows are accepted
             self.keys.add(pairs[places < 0].ravel())
             places, _ = self.keys.find(words)
-        return places.astype(np.int64)
+        return np.array(places, np.int64)
 
     def _number_owners(self, slots: np.ndarray) -> np.ndarray:
         """Return the numbers of these keys of the session; one without gets the next."""

@@ -24,6 +24,7 @@ from rtbot.operator import (
     Ring,
     Scalar,
     Scratch,
+    Space,
 )
 from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
@@ -73,13 +74,16 @@ class Key:
         self.known |= self.lists()
         self.scalars = {}
         self.rings = {}
+        self.spaces = {}
         for name, item in cls.state.items():
             match item:
                 case Scalar():
                     self.scalars[name] = self.number(item.kind, item.start)
                 case Cells():
-                    self.known[name] = self.cells(item.kind, item.places(self.values))
+                    self.known[name] = self.cells(item.kind, item.places(self.values), item.start)
                     self.known[f"{name}_first"] = 0
+                case Space():
+                    self.spaces[name] = (item, {})
                 case Scratch():
                     self.known[name] = memoryview(array("q", [77] * (item.size + 3)))
                     self.known[f"{name}_first"] = 3
@@ -104,9 +108,9 @@ class Key:
     def number(self, kind, start):
         return {"number": float, "integer": int, "boolean": bool}[self.kind_of(kind)](start)
 
-    def cells(self, kind, size):
+    def cells(self, kind, size, start=0):
         code = "d" if self.kind_of(kind) == "number" else "q"
-        return memoryview(array(code, [0] * (size + 1)))
+        return memoryview(array(code, [start] * (size + 1)))
 
     def ring(self, name, item, held, value):
         size = self.values[item.size] + item.extra
@@ -126,11 +130,20 @@ class Key:
             f"{name}_position": (len(held) - 1) % size,
         }
 
+    def space(self, name, item, held, value):
+        place = held.setdefault(value, len(held))
+        for field, scalar in item.fields.items():
+            own = self.known.setdefault(f"{name}_{field}", [])
+            own += [self.number(scalar.kind, scalar.start)] * (len(held) - len(own))
+        return {f"{name}_{port}": place for port in item.ports} | self.known
+
     def feed(self, time, value):
         """The messages for one row; a fault is (time, "domain")."""
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
             known |= self.ring(name, item, held, value)
+        for name, (item, held) in self.spaces.items():
+            known |= self.space(name, item, held, value)
         wanted = inspect.signature(self.step).parameters
         messages, code = [], EMIT_AGAIN
         while code == EMIT_AGAIN:
@@ -185,7 +198,7 @@ def test_says_what_it_is(cls):
 def test_is_a_formula_or_a_step(cls):
     chooses = "step_for" in vars(cls)
     assert (cls.formula is None) != (cls.step is None)
-    assert not chooses or cls.formula is not None
+    assert not chooses or cls.formula is not None or cls.step is not None
     assert cls.integer_step is None or cls.step is not None
     assert (cls.frontier == "state") == isinstance(cls.state.get("frontier"), Scalar)
     assert cls.frontier in ("copy", "shift", "state")

@@ -55,8 +55,8 @@ def pair(streams, roles, tolerance=None, absent=None):
     if unread:
         read = {port: stream for port, stream in streams.items() if port not in unread}
         paired = pair(read, roles, tolerance, absent)
-        for table in (paired.unmatched, paired.held):
-            table |= dict.fromkeys(unread, 0)
+        paired.unmatched |= dict.fromkeys(unread, 0)
+        paired.held |= dict.fromkeys(unread, 0)
         return paired
     must = [port for port in streams if roles[port] == "must"]
     may = [port for port in streams if roles[port] == "may"]

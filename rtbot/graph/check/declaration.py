@@ -18,6 +18,7 @@ from rtbot.graph.check.step import argument_names, check_step
 from rtbot.operator import (
     KINDS,
     ROLES,
+    UNREAD,
     Cells,
     Choice,
     In,
@@ -124,8 +125,9 @@ class _Checker:
         if port.kind not in (*KINDS, *GENERIC):
             hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
             self.add(name, f"{port.kind!r} is not a kind of a port", hint)
-        if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))
+        roles = (*ROLES, UNREAD)
+        if isinstance(port, In) and port.role not in roles:
+            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(roles))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
