@@ -124,11 +124,19 @@ class KeyedVariable(Operator):
     step = look_up_key
 
     @classmethod
-    def step_for(cls, values: Mapping[str, Any], inputs: Mapping[str, Type]) -> Callable[..., Any]:  # noqa: ARG003
+    def step_for(
+        cls,
+        values: Mapping[str, Any],
+        inputs: Mapping[str, Type],  # noqa: ARG003 (one for all types)
+    ) -> Callable[..., Any]:
         """The step of the mode."""
         return find_key if values["mode"] == "exists" else look_up_key
 
     @classmethod
-    def output_types(cls, values: Mapping[str, Any], inputs: Mapping[str, Type]) -> dict[str, Type]:  # noqa: ARG003
+    def output_types(
+        cls,
+        values: Mapping[str, Any],
+        inputs: Mapping[str, Type],  # noqa: ARG003 (one for all types)
+    ) -> dict[str, Type]:
         """A number, or whether there is one."""
         return {"o1": Type("boolean" if values["mode"] == "exists" else "number")}
