@@ -108,7 +108,7 @@ class InnerKeys:
 
     def _number_owners(self, slots: np.ndarray) -> np.ndarray:
         """Return the numbers of these keys of the session; one without gets the next."""
-        known = self.owners[slots]
+        known: np.ndarray = self.owners[slots]
         new = known < 0
         count = int(np.count_nonzero(new))
         if count:
@@ -149,9 +149,11 @@ class InnerKeys:
         places = self.keys.find_open()
         own = self.keys.rows_of(places)[:, 0]
         order = np.argsort(owners)
+        if not len(owners):
+            return places[:0], places[:0]
         found = np.searchsorted(owners, own, sorter=order)
-        whose = order[np.minimum(found, len(owners) - 1)] if len(owners) else found
-        is_owned = owners[whose] == own if len(owners) else np.zeros(len(own), bool)
+        whose = order[np.minimum(found, len(owners) - 1)]
+        is_owned = owners[whose] == own
         return places[is_owned], whose[is_owned]
 
     def _find_changed(self, places: np.ndarray) -> np.ndarray:

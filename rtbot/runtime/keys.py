@@ -201,9 +201,12 @@ class KeyTable:
     def drop(self, slots: Sequence[int]) -> None:
         """Take keys out; their slots may be used again."""
         mask = len(self.table) - 1
+        self.free += map(int, slots)
+        if len(slots) > MANY:
+            self._rebuild(len(self.table))
+            return
         for slot in slots:
             self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
-            self.free.append(int(slot))
 
     def forget_room(self) -> bool:
         """Shrink to few slots if there are many and no key is open; return whether it did."""
