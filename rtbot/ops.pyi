@@ -449,6 +449,28 @@ def Datalog(
         o1: one port for every relation, with its name
     """
 
+def Debounce(
+    i1: Stream,
+    *,
+    quiet: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The last value of a burst, once no other has come for a time of `quiet`.
+
+    It is at the time of that value plus `quiet`; a message at just that time begins a new burst.
+    The last burst ends at the end of the data. Where the time would be beyond int64 there is no
+    message, counted under `domain`.
+
+    In:
+        i1: values
+
+    Parameters:
+        quiet: how long no other value comes
+
+    Out:
+        o1: the last values of bursts
+    """
+
 def Demultiplexer(i1: Stream, *c: Stream, **about: Unpack[About]) -> Streams:
     """Copies every message to the outputs whose control message of the same time is true.
 
@@ -627,6 +649,27 @@ def Function(
         o1: its values
     """
 
+def GapDetector(
+    i1: Stream,
+    *,
+    gap: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """How long there was no message, at the message after it, if that is at least `gap`.
+
+    The first message has none before it. A distance beyond int64 gives no message, counted under
+    `domain`.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        gap: the least distance to the message before
+
+    Out:
+        o1: distances to the message before
+    """
+
 def GreaterThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
     """Passes values that are greater than a constant.
 
@@ -771,6 +814,37 @@ def JoinRows(
 
     Out:
         o1: the fields of the left row, then those of the right one
+    """
+
+def KeyedVariable(
+    key: Stream,
+    value: Stream,
+    query: Stream,
+    heartbeat: Stream | None = None,
+    *,
+    mode: Literal["lookup", "exists"] | ParameterRef = "lookup",
+    default_value: float | ParameterRef = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """The last value of a key, asked for at the times of another stream.
+
+    Messages of `i1` and `i2` of one time are a key and its value; NaN takes the key out. A query at
+    t names a key and gets its latest value at or before t, or `default_value` if there is none, or
+    in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
+    have passed t. A key without a value of the same time, or the other way round, does nothing.
+
+    In:
+        key: keys: numbers, integers, texts or booleans
+        value: their values
+        query: keys that are asked for
+        heartbeat: no answer waits for it
+
+    Parameters:
+        mode: whether the answer is the value, or whether there is one
+        default_value: the answer for a key that has no value
+
+    Out:
+        o1: answers, at the times of the queries
     """
 
 def Lag(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:
@@ -1048,6 +1122,21 @@ def MovingCount(
 
     Out:
         o1: counts, this message included
+    """
+
+def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """How often the value of the message is among the last `window` values, itself included.
+
+    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
+
+    In:
+        i1: values: numbers, integers, texts or booleans
+
+    Parameters:
+        window: values in the window
+
+    Out:
+        o1: how often the value is there
     """
 
 def MovingSum(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from rtbot.compiler.calls import SpaceLayout
+
 LINE = 8
 """Words in a cache line."""
 
@@ -58,6 +60,7 @@ class StateLayout:
         self.fields: dict[str, StateField] = {}
         self.spans: dict[str, dict[str, str]] = {}
         self.spans_width = -1
+        self.spaces: list[SpaceLayout] = []
 
     def put(self, kind: str, value: float) -> int:
         """Reserve a word of the header with this value; return its index."""
@@ -112,6 +115,11 @@ class StateLayout:
         share.spans.append(len(kinds))
         self.spans[name] = kinds
         return len(self.spans) - 1
+
+    def add_space(self, space: SpaceLayout) -> int:
+        """Reserve state of keys inside every key; return its index."""
+        self.spaces.append(space)
+        return len(self.spaces) - 1
 
     def _add_field(self, name: str, field: StateField) -> None:
         assert name not in self.fields, f"two items of state are named {name}"

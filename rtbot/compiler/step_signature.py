@@ -25,18 +25,34 @@ def name_step(node: Node) -> str:
     return name_function(node, find_step(node))
 
 
-def name_function(node: Node, function: Callable[..., Any]) -> str:
-    """Return the name of a step of a node in a generated module."""
+def name_function(node: Node, function: Callable[..., Any], suffix: str = "") -> str:
+    """Return the name of a step; one that is named as a member of its class is after the class."""
     if is_user_defined(function):
         return f"{node.operator.__name__}{SEPARATOR}{function.__name__}"
-    own = to_snake_case(node.operator.__name__)
-    return {"step": own, "leave": f"{own}_leave"}.get(function.__name__, function.__name__)
+    if function.__name__ not in ("step", "close", "leave"):
+        return function.__name__
+    return to_snake_case(node.operator.__name__) + suffix
 
 
-def list_steps(node: Node) -> list[tuple[str, Callable[..., Any]]]:
-    """Return the names and functions that a node without formulas may call."""
-    functions = [find_step(node), find_leave(node)]
-    return [(name_function(node, function), function) for function in functions if function]
+def list_steps(node: Node) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a node by their names in a generated module: its step, its `close`.
+
+    A node of formulas has none.
+    """
+    if node.formulas:
+        return {}
+    found = {name_step(node): find_step(node)}
+    close = node.operator.close
+    if close is not None:
+        found[name_function(node, close, "_close")] = close
+    return found
+
+
+def list_functions(node: Node) -> list[tuple[str, Callable[..., Any]]]:
+    """Return all functions that a node may call, with their names: steps, and its `leave`."""
+    leave = None if node.formulas else find_leave(node)
+    found = [*list_steps(node).items()]
+    return found if leave is None else [*found, (name_function(node, leave, "_leave"), leave)]
 
 
 def find_leave(node: Node) -> Callable[..., Any] | None:

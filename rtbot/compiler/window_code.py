@@ -126,6 +126,8 @@ def write_time_window(
 
 def write_span(segment: Segment, index: int, prefix: str) -> tuple[list[str], list[str]]:
     """Return lines that load the words of a list and store them."""
+    if not segment.spans:
+        segment.arrays += ["spans", "spans_F", "spans_I"]
     segment.spans.append(index)
     segment.add_local("integer", segment.layout.spans_width, "spans_width")
     load, store = [], []

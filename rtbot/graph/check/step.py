@@ -18,6 +18,7 @@ from rtbot.operator import (
     Ring,
     Scalar,
     Scratch,
+    Space,
     Span,
 )
 from rtbot.operator.step_source import find_globals, is_user_defined
@@ -44,6 +45,7 @@ class _StepCheck:
         self, cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
     ) -> None:
         self.cls, self.step, self.problems = cls, step, problems
+        self.known = close_names(cls) if name == "close" else step_names(cls)
         self.title = f"{cls.__name__}.{name}"
         taken = inspect.signature(step).parameters
         is_leave = name.endswith("leave")
@@ -69,7 +71,7 @@ class _StepCheck:
             self.uses(function)
 
     def arguments(self, node: ast.FunctionDef) -> None:
-        known = step_names(self.cls)
+        known = self.known
         given = node.args
         if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
             head = len(f"def {node.name}")
@@ -152,6 +154,14 @@ def step_names(cls: type[Operator]) -> list[str]:
     return [*(name for _, names in argument_names(cls) for name in names), "time"]
 
 
+def close_names(cls: type[Operator]) -> list[str]:
+    """Return the possible names of the arguments of a `close`, which sees no row."""
+    rows = {*cls.inputs, *(f"{name}_valid" for name in cls.inputs)}
+    rings = [name for name, item in cls.state.items() if isinstance(item, Ring)]
+    rows |= {f"{name}_{part}" for name in rings for part in RING_PARTS[2:]}
+    return [name for name in step_names(cls) if name not in rows]
+
+
 def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     """Yield every port, parameter and item of state with its arguments."""
     for name in cls.inputs:
@@ -165,6 +175,8 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
         elif isinstance(item, Span):
             parts = (f"{name}_{part}" for part in item.fields)
             yield name, [f"{name}_count", *(n for part in parts for n in (part, f"{part}_first"))]
+        elif isinstance(item, Space):
+            yield name, item.arguments()
         elif isinstance(item, Cells | Scratch):
             yield name, [name, f"{name}_first"]
         else:
