@@ -6,8 +6,38 @@ from pathlib import Path
 from rtbot.operator import REGISTRY
 
 GOLDEN = Path(__file__).parent / "golden"
+SHARED = Path(__file__).parents[2] / "shared" / "cases"
+"""Where the same files are beside a checkout, if they are."""
+
 WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 RENAMED = {"numPorts": "num_ports", "portTypes": None}
+SWITCHES = ("snapFirst",)
+"""Parameters that are 0 or 1 in RtBot, and false or true here."""
+
+FAULT = "RTBOT FAULT"
+"""How the note of a record begins that has what RtBot does, which is not right."""
+
+MISSING = {
+    *("BurstAggregate", "Demultiplexer", "FiniteImpulseResponse", "FusedExpression"),
+    *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
+    *("KeyedPipeline", "KeyedVariable", "Pipeline", "ResamplerHermite", "RollingMedian"),
+    *("RollingQuantile", "SessionAggregate", "TopK", "TumblingAggregate", "VectorCompose"),
+    *("VectorExtract", "VectorProject"),
+}
+"""Operators of the cases that do not exist yet; a test fails if one of them does."""
+
+UNREAD = {
+    "duplicates-last-without-order": "only frames of Spark have no order: tests/spark",
+    "hourly-across-dst": "its times are texts: see test_times_that_are_texts",
+    "naive-time-text": "its times are texts: see test_times_that_are_texts",
+    "time-text-finer-than-unit": "its times are texts: see test_times_that_are_texts",
+    "time-window-boundary": "windows are numbers of messages",
+    "time-window-int64-edges": "windows are numbers of messages",
+    "time-window-nanoseconds": "windows are numbers of messages",
+    "time-window-sparse": "windows are numbers of messages",
+    "time-window-warm-up": "windows are numbers of messages",
+}
+"""Series cases of operators that exist which are not run here, and why."""
 
 
 def records(name):
@@ -25,17 +55,16 @@ def _numbers(item):
 
 
 def vectors():
-    """Single operators: id, graph file, rows per input, rows per output; wrong ones left out."""
+    """Single operators: id, graph file, rows per input, rows per output, whether RtBot is wrong."""
     for number, record in enumerate(records("rtbot_vectors")):
-        operator = REGISTRY.get(record["operator"])
-        if operator is None or record["note"].startswith(("RTBOT FAULT", "C++ only (JSON")):
+        if record["operator"] in MISSING:
             continue
         feeds = {letter: [p for p in record["inputs"] if p[0] == letter] for letter in "ic"}
         spec = {"type": record["operator"], "in": feeds["i"]}
         if feeds["c"]:
             spec["control"] = feeds["c"]
         spec |= {
-            RENAMED.get(name, name): value
+            RENAMED.get(name, name): bool(value) if name in SWITCHES else value
             for name, value in record["params"].items()
             if RENAMED.get(name, name) is not None
         }
@@ -46,7 +75,9 @@ def vectors():
             "outputs": {port: f"op.{port}" for port in record["outputs"]},
             "io": {"late": "drop", "duplicates": "first"},
         }
-        yield f"{record['operator']}-{number}", document, record["inputs"], record["outputs"]
+        wrong = record["note"].startswith(FAULT)
+        name = f"{record['operator']}-{number}"
+        yield name, document, record["inputs"], record["outputs"], wrong
 
 
 def _kind(rows):
@@ -56,19 +87,24 @@ def _kind(rows):
 def series():
     """Whole graphs: the records whose operators exist and whose data needs no other tool."""
     for record in records("series_cases"):
-        specs = record["graph"]["operators"].values()
-        windows = [spec.get("window") for spec in specs]
-        known = all(spec["type"] in REGISTRY and _has_parameters(spec) for spec in specs)
-        plain = all(type(time) is int for table in record["inputs"].values() for time in table["t"])
-        by_time = any(isinstance(window, str) for window in windows)
-        if known and plain and not by_time and "error" not in record["expected"]:
+        if not list_types(record) & MISSING and record["id"] not in UNREAD:
             yield record
 
 
-def _has_parameters(spec):
-    declared = REGISTRY[spec["type"]].parameters
-    names = {alias for name, item in declared.items() for alias in (name, *item.aliases)}
-    return set(spec) <= names | {"type", "in", "control"}
+def list_types(record):
+    """The types of the operators of a series case."""
+    return {spec["type"] for spec in record["graph"]["operators"].values()}
+
+
+def list_operators():
+    """The operators of all cases."""
+    found = {record["operator"] for record in records("rtbot_vectors")}
+    return found.union(*map(list_types, records("series_cases")))
+
+
+def list_missing():
+    """Those of them that do not exist."""
+    return {name for name in list_operators() if name not in REGISTRY}
 
 
 def rows_by_key(record, table):

@@ -114,8 +114,9 @@ class Operator:
     fault: ClassVar[str | Callable[..., Any] | None] = None
     """Condition under which no message is emitted and `domain` is counted."""
 
-    def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        cls.abstract = abstract
+    def __init_subclass__(cls, *, abstract: bool = False, variant_of: str = "") -> None:
+        cls.abstract = abstract or bool(variant_of)
+        cls.__name__ = variant_of or cls.__name__
         for former, name in FORMER_NAMES.items():
             if former in vars(cls):
                 message = f"{cls.__name__}.{former} is called {name} now"
@@ -136,7 +137,7 @@ class Operator:
         if "frontier" in cls.state:
             cls.frontier = "state"
         cls._limit_state()
-        if not abstract:
+        if not cls.abstract:
             _register(cls)
 
     @classmethod
@@ -170,6 +171,15 @@ class Operator:
     def roles(cls, values: Mapping[str, Any], ports: Sequence[str]) -> dict[str, str]:
         """Return how the pairing treats every port; override where a role depends on the last."""
         return {port: cls.role(port, values) for port in ports}
+
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:  # noqa: ARG003 (for overriding)
+        """Return the class that does the work with these parameters.
+
+        It is this one, or one of the same parameters and ports that is declared with `variant_of`
+        and is not registered: with other state, another step, or times of its own.
+        """
+        return cls
 
     @classmethod
     def step_for(

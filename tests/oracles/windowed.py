@@ -98,11 +98,24 @@ def count(rows):
         yield time, number
 
 
-@oracle("Difference")
-def difference(rows):
-    for (_, before), (time, value) in itertools.pairwise(rows):
+def difference_frontier(rows, frontier, use_oldest_time):
+    """The change since the newest row, at its time, waits for the next one."""
+    return frontier if use_oldest_time or not rows else min(frontier, rows[-1][0] - 1)
+
+
+@oracle("Difference", frontier=difference_frontier)
+def difference(rows, use_oldest_time):
+    for (then, before), (time, value) in itertools.pairwise(rows):
         change = value - before
-        yield time, attempt(fits, change) if type(change) is int else change
+        found = attempt(fits, change) if type(change) is int else change
+        yield time if use_oldest_time else then, found
+
+
+@oracle("Rate")
+def rate(rows, per, counter):
+    for (then, before), (time, value) in itertools.pairwise(rows):
+        change = value if counter and value < before else value - before
+        yield time, float(change) * float(per) / float(time - then)
 
 
 @oracle("Lag")
@@ -121,7 +134,27 @@ def faded(average, value, weight):
 
 
 @oracle("EMA")
-def exponential_average(rows, window, seed, partial):
+def exponential_average(rows, window, half_life, seed, partial):
+    if half_life is None:
+        yield from average_by_messages(rows, window, seed, partial)
+    else:
+        yield from average_by_time(rows, half_life)
+
+
+def average_by_time(rows, half_life):
+    average, before = None, None
+    for time, value in rows:
+        if not math.isnan(value):
+            if average is None:
+                average = value
+            else:
+                age = float(time - before) / float(half_life)
+                average = faded(average, value, 1 - math.pow(2, -age))
+            before = time
+        yield time, math.nan if math.isnan(value) else average
+
+
+def average_by_messages(rows, window, seed, partial):
     seen, average = [], math.nan
     for number, (time, value) in enumerate(rows, 1):
         if not math.isnan(value):
@@ -183,3 +216,54 @@ def resampler_constant(rows, interval, t0, snap_first):
         held = [value for time, value in rows if time <= point]
         yield point, held[-1] if held else rows[0][1]
         point += interval
+
+
+@oracle("RelativeStrengthIndex")
+def relative_strength_index(rows, n):
+    for number, (time, value) in enumerate(rows, 1):
+        prices = [price for _, price in rows[:number] if math.isfinite(price)]
+        if number > n:
+            yield time, strength(prices, n) if math.isfinite(value) else math.nan
+
+
+def strength(prices, n):
+    """The index of the last price, from all of them."""
+    changes = [later - earlier for earlier, later in itertools.pairwise(prices)]
+    if len(changes) < n:
+        return math.nan
+    averages = []
+    for sign in (1, -1):
+        sizes = [max(sign * change, 0.0) for change in changes]
+        average = plain_sum(sizes[:n]) / n
+        for size in sizes[n:]:
+            average = (average * (n - 1) + size) / n
+        averages.append(average)
+    gain, loss = averages
+    return 100.0 if loss == 0 else 100 - 100 / (1 + gain / loss)
+
+
+def plain_sum(values):
+    """The sum in order, each step rounded; `sum` compensates."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@oracle("Hysteresis")
+def hysteresis(rows, low, high, start):
+    for number, (time, _) in enumerate(rows, 1):
+        crossed = [value > high for _, value in rows[:number] if value > high or value < low]
+        yield time, crossed[-1] if crossed else start
+
+
+@oracle("Dedup")
+def dedup(rows, within):
+    passed = []
+    for time, value in rows:
+        same = passed and (
+            passed[-1][1] == value or (value != value and passed[-1][1] != passed[-1][1])
+        )
+        if not same or (within is not None and time - passed[-1][0] >= within):
+            passed.append((time, value))
+    yield from passed
