@@ -14,13 +14,16 @@ RENAMED = {"numPorts": "num_ports", "portTypes": None}
 SWITCHES = ("snapFirst",)
 """Parameters that are 0 or 1 in RtBot, and false or true here."""
 
+ADDED = {"ResamplerHermite": {"compat": "rtbot"}}
+"""What makes an operator do what RtBot's does, where that is a choice here."""
+
 FAULT = "RTBOT FAULT"
 """How the note of a record begins that has what RtBot does, which is not right."""
 
 MISSING = {
     *("BurstAggregate", "Demultiplexer", "FiniteImpulseResponse", "FusedExpression"),
     *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
-    *("KeyedPipeline", "KeyedVariable", "Pipeline", "ResamplerHermite", "RollingMedian"),
+    *("KeyedPipeline", "KeyedVariable", "Pipeline", "RollingMedian"),
     *("RollingQuantile", "SessionAggregate", "TopK", "TumblingAggregate", "VectorCompose"),
     *("VectorExtract", "VectorProject"),
 }
@@ -68,6 +71,7 @@ def vectors():
             for name, value in record["params"].items()
             if RENAMED.get(name, name) is not None
         }
+        spec |= ADDED.get(record["operator"], {})
         kinds = {port: _kind(rows) for port, rows in record["inputs"].items()}
         document = {
             "inputs": kinds,

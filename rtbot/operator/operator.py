@@ -199,10 +199,11 @@ class Operator:
         return 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int | None, ...] | None:  # noqa: ARG003
         """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
-        `begin` is a time before which there is none. None if it has no such times.
+        `begin` is a time before which there is none. A third item is how many there are at most for
+        each row. None if it has no such times.
         """
         return None
 

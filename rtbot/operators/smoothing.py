@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from rtbot.numeric.curves import blend
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS, SUM_DIGITS, add_value, digits_to_mean
 from rtbot.numeric.ieee import power, subtract_to_number
 from rtbot.operator import (
@@ -27,20 +28,6 @@ from rtbot.operator import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-@step
-def fade(average, value, weight):
-    """The average moved towards the value by its weight, which is at most 1.
-
-    Where their difference is no float, the two are weighted apart.
-    """
-    if weight == 1.0:
-        return value
-    change = value - average
-    if change - change == 0.0:
-        return average + weight * change
-    return weight * value + (1.0 - weight) * average
 
 
 def _seed_digits(values: Mapping[str, Any]) -> int:
@@ -146,7 +133,7 @@ class EMA(FadingAverage):
         elif seen == 0:
             average = i1
         else:
-            average = fade(average, i1, 2.0 / (float(window) + 1.0))
+            average = blend(average, i1, 2.0 / (float(window) + 1.0))
         seen = min(seen + 1, window)
         return code, average, messages, seen, average
 
@@ -158,7 +145,7 @@ def ema_by_time(i1, time, half_life, started, average, before):
         return EMIT, math.nan, started, average, before
     if started:
         age = subtract_to_number(time, before) / float(half_life)
-        average = fade(average, i1, 1.0 - power(2.0, -age))
+        average = blend(average, i1, 1.0 - power(2.0, -age))
     else:
         average = i1
     return EMIT, average, True, average, time

@@ -39,12 +39,14 @@ OPERATORS = [cls for cls in ALL_OPERATORS if not issubclass(cls, Relation)]
 STEPS = [cls for cls in OPERATORS if cls.step is not None]
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
-    cls for cls in NUMERIC_OPERATORS if all(out.kind in ("N", "integer") for out in cls.outputs.values())
+    cls
+    for cls in NUMERIC_OPERATORS
+    if all(out.kind in ("N", "integer") for out in cls.outputs.values())
 ]
 
 
 OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe", "rules")
-OPTIONAL += ("program", "order", "frame", "number", "window", "half_life", "within")
+OPTIONAL += ("program", "order", "frame", "number", "window", "half_life", "within", "max_gap")
 """Parameters that may be absent without a default."""
 
 
