@@ -147,11 +147,11 @@ class Grower:
             )
         except LookupError:
             return
-        if written:
+        kinds = {ref: type_.kind for ref, type_ in refs}
+        values = {param: spec["default"] for param, spec in PARAMS.items()}
+        if written and parse(written[0], kinds, values)[1]:  # one that reads no stream is refused
             name = self._fresh("x")
             self.operators[name] = written[0]
-            kinds = {ref: type_.kind for ref, type_ in refs}
-            values = {param: spec["default"] for param, spec in PARAMS.items()}
             kind = parse(written[0], kinds, values)[0].kind  # whole numbers may stay integer
             self._declare(name, {"o1": Type(kind, written[1].nullable)}, bare=True)
             self.used |= {ref for ref, _ in refs}

@@ -72,16 +72,16 @@ class Segment:
         active = self.join_conditions(v.conditions for v in sources.values())
         self.count(active)
         fragment = lower_node(self, node, sources, active)
-        emitting = active
-        if fragment.flag is not None:
-            self.body.append(f"{fragment.flag} = False")
-            self.implied[fragment.flag] = active | self.find_implied(active)
-            emitting = frozenset({fragment.flag})
+        for name in dict.fromkeys(fragment.flags.values()):
+            self.body.append(f"{name} = False")
+            self.implied[name] = active | self.find_implied(active)
         self.load += fragment.load
         self.body += guard_lines(active, fragment.body)
         self.store += fragment.store
         self.functions += fragment.functions
         for port, (value, valid) in fragment.outputs.items():
+            flag = fragment.flags.get(port)
+            emitting = active if flag is None else frozenset({flag})
             variable = LoopVariable(value, valid, node.types[port], emitting)
             self.variables[Ref(node.id, port)] = variable
 

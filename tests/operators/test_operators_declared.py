@@ -9,6 +9,7 @@ from array import array
 import pytest
 
 import rtbot.operators  # (it registers them)
+from rtbot.graph.check.wiring import count_arity
 from rtbot.operator import (
     DOMAIN,
     EMIT,
@@ -36,7 +37,8 @@ NAN, INFINITY = math.nan, math.inf
 LEAST, MOST = -(2**63), 2**63 - 1
 ALL_OPERATORS = sorted(set(REGISTRY.values()), key=lambda cls: cls.__name__)
 OPERATORS = [cls for cls in ALL_OPERATORS if not issubclass(cls, Relation)]
-STEPS = [cls for cls in OPERATORS if cls.step is not None]
+STEPS = [cls for cls in OPERATORS if cls.step is not None and list(cls.inputs) == ["i1"]]
+"""Those that are tried here without the engine."""
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
     cls
@@ -200,7 +202,7 @@ def test_is_a_formula_or_a_step(cls):
 def test_example_fits_the_declaration(cls):
     example = cls.example
     assert example is not None
-    arity = sum(name.startswith("i") for name in example.inputs)
+    arity = count_arity(cls, example.inputs)
     assert list(example.inputs) == cls.ports(arity)
     assert set(example.parameters) <= set(cls.parameters)
     required = {name for name, p in cls.parameters.items() if p.required}
@@ -214,7 +216,6 @@ def test_example_fits_the_declaration(cls):
 
 @pytest.mark.parametrize("cls", STEPS, ids=name_of)
 def test_example_of_a_step_is_true(cls):
-    assert list(cls.example.inputs) == ["i1"]
     found = run(cls, cls.example.inputs["i1"], **cls.example.parameters)
     assert text(found) == text(list(cls.example.outputs["o1"]))
 

@@ -33,7 +33,8 @@ def test_vectors(vector):
 
 
 def test_the_operators_that_cases_wait_for_are_the_missing_ones():
-    assert golden_cases.list_missing() == golden_cases.MISSING
+    missing = golden_cases.list_missing()
+    assert missing == golden_cases.MISSING, "tests/golden_cases.py names what is missing"
 
 
 @pytest.mark.skipif(not golden_cases.SHARED.is_dir(), reason="the checkout is alone")

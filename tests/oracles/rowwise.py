@@ -208,6 +208,26 @@ def join(rows, **_):
         yield time, tuple(None if value is ABSENT else value for value in values.values())
 
 
+@oracle("Demultiplexer", ports=True)
+def demultiplexer(rows):
+    for time, values in rows:
+        datum, *controls = values.values()
+        yield time, tuple(datum if control else ABSENT for control in controls)
+
+
+def multiplexer_roles(ports, **_):
+    """A control port must have a row, a data port may."""
+    return {port: "must" if port[0] == "c" else "may" for port in ports}
+
+
+@oracle("Multiplexer", roles=multiplexer_roles, ports=True)
+def multiplexer(rows):
+    for time, values in rows:
+        chosen = [port for port, value in values.items() if port[0] == "c" and value]
+        if len(chosen) == 1 and values[f"i{chosen[0][1:]}"] is not ABSENT:
+            yield time, values[f"i{chosen[0][1:]}"]
+
+
 def merge_losers(values, ties):
     """The ports whose message gives way to another of the same time."""
     present = [port for port, value in values.items() if value is not ABSENT]
