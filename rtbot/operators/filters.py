@@ -105,7 +105,7 @@ class Dedup(Operator):
     equal to NaN, and 0.0 to -0.0.
     """
 
-    search_terms = "deduplicate, drop_duplicates, changes_only, on_change, distinct_until_changed"
+    search_terms = "deduplicate, changes_only, on_change, distinct_until_changed"
     within = Duration(
         required=False, minimum=1, doc="how long a value stays the same; for ever if it is left out"
     )
