@@ -312,6 +312,7 @@ def test_generated_code_is_still_there(call):
 WITHOUT_EXAMPLE = {
     "RT117": "an operator of one's own",
     "RT172": "the compiler",
+    "RT174": "an installed package",
     "RT186": "an environment without sqlglot",
     "RT219": "a line of 16 MiB",
     "RT302": "an interrupt at the wrong moment",

@@ -15,11 +15,11 @@ import yaml
 
 import rtbot
 from rtbot.cli.main import run
+from rtbot.conformance.random_rows import draw_policies
 from rtbot.graph.check import KEYS, LATER
 from rtbot.graph.schema import build_schema, format_schema
 from rtbot.operator import REGISTRY
 from tests.catalogue import catalogue
-from tests.data import policies
 from tests.generate import Grower
 
 ROOT = Path(__file__).parents[2]
@@ -335,7 +335,7 @@ def grown(seed):
     rng = random.Random(seed)
     grower = Grower(rng, 100)
     grower.grow(rng.randint(1, 4))
-    return grower.document(policies(rng))
+    return grower.document(draw_policies(rng))
 
 
 @pytest.mark.parametrize("path", [*GRAPHS, *MALFORMED], ids=lambda path: path.stem)
