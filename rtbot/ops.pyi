@@ -449,6 +449,28 @@ def Datalog(
         o1: one port for every relation, with its name
     """
 
+def Debounce(
+    i1: Stream,
+    *,
+    quiet: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The last value of a burst, once no other has come for a time of `quiet`.
+
+    It is at the time of that value plus `quiet`; a message at just that time begins a new burst.
+    The last burst ends at the end of the data. Where the time would be beyond int64 there is no
+    message, counted under `domain`.
+
+    In:
+        i1: values
+
+    Parameters:
+        quiet: how long no other value comes
+
+    Out:
+        o1: the last values of bursts
+    """
+
 def Dedup(
     i1: Stream,
     *,
@@ -663,6 +685,27 @@ def Function(
 
     Out:
         o1: its values
+    """
+
+def GapDetector(
+    i1: Stream,
+    *,
+    gap: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """How long there was no message, at the message after it, if that is at least `gap`.
+
+    The first message has none before it. A distance beyond int64 gives no message, counted under
+    `domain`.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        gap: the least distance to the message before
+
+    Out:
+        o1: distances to the message before
     """
 
 def GreaterThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:

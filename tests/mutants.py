@@ -446,7 +446,10 @@ FOUND = [
         ("spark",),
     ),
     Mutant(
-        "rtbot/runtime/buffered_path.py::BufferedPath._run", "runner.ahead -= 1", "pass", ("one",)
+        "rtbot/runtime/buffered_path.py::BufferedPath._run",
+        "runner.ahead -= self.rows",
+        "pass",
+        ("one",),
     ),
     Mutant(
         "rtbot/tables/string_dictionary.py::StringDictionary.roll_back",

@@ -55,7 +55,8 @@ class SegmentCall:
 class RetimeCall:
     """Runs an operator with its own times; `columns` of the source stream go in.
 
-    It updates the frontiers `settles`.
+    It updates the frontiers `settles`. If it `closes`, it is called as well for keys without rows,
+    once the frontier has reached the time for which they wait.
     """
 
     function: Signature
@@ -66,6 +67,7 @@ class RetimeCall:
     progress: int
     keeps_frontier: bool
     settles: list[int]
+    closes: bool = False
 
 
 @dataclass

@@ -12,17 +12,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from rtbot.compiler import expression_code, loop_code, pairing_layout
+from rtbot.compiler import expression_code, loop_code, pairing_layout, retime_code, timer_layout
 from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, SegmentCall
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
 from rtbot.compiler.lower import DOMAIN
 from rtbot.compiler.pairing_code import PairingWriter
 from rtbot.compiler.segment import NamedFunctions, Segment
-from rtbot.compiler.step_signature import find_step, name_step
+from rtbot.compiler.step_signature import list_steps
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
-from rtbot.core.errors import graph_error
 from rtbot.graph.model import OperatorStub, Ref, collect_outputs
 from rtbot.operator.step_source import collect_sources
 
@@ -39,6 +38,7 @@ FUNCTION_NAMES = {
     for function in (
         *(f for table in expression_code.TABLES for f in table.values()),
         *pairing_layout.STEPS,
+        *timer_layout.STEPS,
     )
 }
 """Names of functions of our own that a module may hold beside steps: no variable takes one."""
@@ -69,9 +69,7 @@ class Plan:
         self._texts: list[str] = []
         self._functions: NamedFunctions = []
         self._sources = collect_sources(
-            (name_step(node), find_step(node))
-            for node in checked.nodes.values()
-            if not node.formulas
+            one for node in checked.nodes.values() for one in list_steps(node).items()
         )
         self._names = FUNCTION_NAMES | {*self._sources.functions, *self._sources.constants}
         for timeline in self.timelines:
@@ -102,7 +100,8 @@ class Plan:
             label = OperatorStub(node.operator.__name__, node.operator.version)
             nodes[name] = replace(node, operator=cast("Any", label), formulas={})
         timelines = {
-            id(timeline): replace(timeline, own=None, nodes=[]) for timeline in self.timelines
+            id(timeline): replace(timeline, own=None, source=None, nodes=[])
+            for timeline in self.timelines
         }
         return state | {
             "defaults": self.defaults,
@@ -193,7 +192,8 @@ class Plan:
 
     def _write(self, timeline: Timeline) -> None:
         if timeline.own is not None:
-            self._write_retime(timeline, timeline.own)
+            assert timeline.source is not None, "an operator reads something"
+            self._write_retime(timeline, timeline.own, timeline.source)
         if timeline.pairing is not None:
             self._write_pair(timeline, timeline.pairing)
         if timeline.nodes:
@@ -224,28 +224,28 @@ class Plan:
         self.calls.append(call)
         self.pairings.append(call)
 
-    def _write_retime(self, timeline: Timeline, node: Node) -> None:
+    def _write_retime(self, timeline: Timeline, node: Node, source: Timeline) -> None:
         segment = self._begin_segment(f"own_{len(self.calls)}")
         refs = list(dict.fromkeys(node.inputs.values()))
-        streams = {self._timelines.locate(ref)[0] for ref in refs}
-        if len(streams) > 1:
-            message = f"{node.id}: an operator with times of its own reads one stream, not several"
-            hint = "join its inputs by time first, or wire it to outputs that appear together"
-            raise graph_error("RT117", node.mark, message, hint)
-        for ref in refs:
-            segment.add_column(ref, self._timelines.lookup_type(ref), f"{ref.id}_{ref.port}")
-        function, text = loop_code.write_retime_loop(segment, node)
+        places = [self._timelines.locate(ref, source) for ref in refs]
+        streams = {stream for stream, _ in places}
+        assert len(streams) == 1, "what does not come together is paired"
+        stream = self.streams[streams.pop()]
+        for ref, (_, column) in zip(refs, places, strict=True):
+            segment.add_column(ref, stream.types[column], f"{ref.id}_{ref.port}")
+        function, text = retime_code.RetimeWriter(segment, node).write_function()
         self._texts.append(text)
         self._finish(segment)
         call = RetimeCall(
             function=function,
             node=node.id,
-            source=streams.pop(),
-            columns=[self._timelines.locate(ref)[1] for ref in refs],
+            source=stream.index,
+            columns=[column for _, column in places],
             target=timeline.stream.index,
             progress=timeline.stream.progress[0],
             keeps_frontier=node.operator.frontier == "state",
             settles=timeline.keeps,
+            closes=node.operator.close is not None,
         )
         self.calls.append(call)
         points = node.operator.grid(node.values)

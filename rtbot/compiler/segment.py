@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 RESERVED = {
     *("F", "I", "H", "W", "run", "runs", "row", "slot", "slots", "starts", "time", "t", "base"),
     *("first", "last", "room", "code", "fine", "math", "m", "full", "progress", "own_time"),
-    *("from_run", "from_row", "out_base", "out_starts", "out_time"),
+    *("from_run", "from_row", "out_base", "out_starts", "out_time", "until"),
+    *("timers", "timer_time", "timer_slot", "watched", "frontier", "pinned"),
     *("abs", "float", "int", "min", "max", "range", "len", "bool"),
 }
 OWN_NAME = re.compile(r"(m|on_|starts_|time_)[0-9]+|o[0-9]+_[0-9]+(_valid)?|.*_column")

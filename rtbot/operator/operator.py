@@ -21,6 +21,12 @@ in this order: the emission code (only if `silent`, `faults` or `sets_time`), th
 `sets_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
 in the order of declaration.
 
+An operator with `sets_time` may declare what happens at a time, beside what happens at a row: a
+second step named `close`, and the state `due = Scalar("integer", NEVER)`. As soon as the frontier
+of its input has reached `due`, and before a row at that time or later, `close` is called with
+`time` as this `due`, parameters and state. It returns what the step does. The `due` that it returns
+is a later time or NEVER.
+
 An operator without state is a `formula` in the expression language instead of a step.
 """
 
@@ -57,6 +63,9 @@ if TYPE_CHECKING:
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
 call me again with the same row (only `sets_time` operators)."""
+
+NEVER = -(2**63)
+"""The `due` of an operator that waits for no time."""
 
 
 def step(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,6 +115,9 @@ class Operator:
     step: ClassVar[Callable[..., Any] | None] = None
     integer_step: ClassVar[Callable[..., Any] | None] = None
     """The step where "N" is integer, if the arithmetic differs."""
+
+    close: ClassVar[Callable[..., Any] | None] = None
+    """The step at the time `due`, see the docstring of this module."""
 
     formula: ClassVar[str | Callable[..., Any] | None] = None
     """Text, or a static function of (values, ports) giving text or {output: text}."""

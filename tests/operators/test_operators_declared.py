@@ -14,6 +14,7 @@ from rtbot.operator import (
     DOMAIN,
     EMIT,
     EMIT_AGAIN,
+    NEVER,
     REGISTRY,
     SILENT,
     Cells,
@@ -134,31 +135,44 @@ class Key:
 
     def feed(self, time, value):
         """The messages for one row; a fault is (time, "domain")."""
+        messages, code = self.reach(time), EMIT_AGAIN
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
             known |= self.ring(name, item, held, value)
-        wanted = inspect.signature(self.step).parameters
-        messages, code = [], EMIT_AGAIN
         while code == EMIT_AGAIN:
-            given = {**known, **self.scalars}
-            result = self.step(**{name: given[name] for name in wanted})
-            results = list(result) if isinstance(result, tuple) else [result]
-            coded = self.cls.silent or self.cls.faults or self.cls.sets_time
-            code = results.pop(0) if coded else EMIT
-            at = results.pop(0) if self.cls.sets_time else time
-            result = results.pop(0)
-            assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
-            self.scalars = dict(zip(self.scalars, results, strict=True))
-            if code != SILENT:
-                messages.append((at, "domain" if code == DOMAIN else result))
+            code = self.call(self.step, known, messages)
         return messages
+
+    def reach(self, until):
+        """The messages up to a time."""
+        messages = []
+        while self.cls.close and self.scalars["due"] != NEVER and self.scalars["due"] <= until:
+            before = self.scalars["due"]
+            self.call(self.cls.close, {"time": before, **self.known}, messages)
+            assert self.scalars["due"] == NEVER or self.scalars["due"] > before
+        return messages
+
+    def call(self, function, known, messages):
+        """One call of a step; its code."""
+        given = {**known, **self.scalars}
+        result = function(**{n: given[n] for n in inspect.signature(function).parameters})
+        results = list(result) if isinstance(result, tuple) else [result]
+        coded = self.cls.silent or self.cls.faults or self.cls.sets_time
+        code = results.pop(0) if coded else EMIT
+        at = results.pop(0) if self.cls.sets_time else known["time"]
+        result = results.pop(0)
+        assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
+        self.scalars = dict(zip(self.scalars, results, strict=True))
+        if code != SILENT:
+            messages.append((at, "domain" if code == DOMAIN else result))
+        return code
 
 
 def run(cls, rows, *, kind="number", **parameters):
     """All messages of one key; every value as it is, so that 1 and 1.0 differ."""
     cls = REGISTRY[cls] if isinstance(cls, str) else cls
     key = Key(cls, parameters, kind)
-    return [message for time, value in rows for message in key.feed(time, value)]
+    return [message for time, value in rows for message in key.feed(time, value)] + key.reach(MOST)
 
 
 def timed(values):
@@ -193,6 +207,8 @@ def test_is_a_formula_or_a_step(cls):
     assert (cls.formula is None) != (cls.step is None)
     assert not chooses or cls.formula is not None
     assert cls.integer_step is None or cls.step is not None
+    assert cls.close is None or (cls.sets_time and cls.state["due"].start == NEVER)
+    assert cls.close is None or cls.frontier == "copy"
     assert (cls.frontier == "state") == isinstance(cls.state.get("frontier"), Scalar)
     assert cls.frontier in ("copy", "shift", "state")
     assert cls.frontier != "shift" or "shift" in cls.parameters

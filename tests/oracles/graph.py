@@ -62,8 +62,9 @@ class Evaluation:
             else dict.fromkeys(streams, "must")
         )
         paired = pair(streams, roles, values.get("tolerance"), ABSENT)
-        answer = list(oracle.function(_rows_for(oracle, paired), **settings_for(oracle, values)))
         frontier = paired.frontier
+        known = settings_for(oracle, values | {"frontier": frontier})
+        answer = list(oracle.function(_rows_for(oracle, paired), **known))
         if oracle.frontier and frontier != ALWAYS:
             frontier = oracle.frontier(_rows_for(oracle, paired), frontier, **values)
         tied = Counter()
@@ -146,7 +147,8 @@ def settings_for(oracle, values):
     code = getattr(oracle.function, "__code__", None)
     takes_all = code is None or code.co_flags & 0x08
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
-    given = {name: value for name, value in values.items() if name != "num_ports"}
+    unasked = {"num_ports", "frontier"} - {*names}
+    given = {name: value for name, value in values.items() if name not in unasked}
     return {name: value for name, value in given.items() if takes_all or name in names}
 
 

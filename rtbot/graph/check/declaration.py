@@ -17,6 +17,7 @@ from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.check.step import argument_names, check_step
 from rtbot.operator import (
     KINDS,
+    NEVER,
     ROLES,
     Cells,
     Choice,
@@ -26,6 +27,7 @@ from rtbot.operator import (
     Operator,
     Out,
     Ring,
+    Scalar,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class _Checker:
         self.arguments()
         self.meaning()
         if not self.problems.found:
-            for name in ("step", "integer_step"):
+            for name in ("close", "step", "integer_step"):
                 step = getattr(self.cls, name)
                 if step is not None:
                     check_step(self.cls, name, step, self.problems)
@@ -186,8 +188,22 @@ class _Checker:
             self.add("", "it has neither a step nor a formula", hint)
         if cls.step is not None and cls.formula is not None:
             self.add("formula", "it has a step and a formula", "keep one of the two")
+        if cls.close is not None:
+            self.times()
         for name, text in self.formulas():
             self.formula(name, text)
+
+    def times(self) -> None:
+        """Check that an operator with a `close` says for what time it waits."""
+        due = self.cls.state.get("due")
+        if not isinstance(due, Scalar) or (due.kind, due.start) != ("integer", NEVER):
+            hint = 'add due = Scalar("integer", NEVER)'
+            self.add("close", "it has a close, but no state says when it is due", hint)
+        if not self.cls.sets_time:
+            self.add("close", "what a close emits is at a time of its own", "add sets_time = True")
+        if "frontier" in self.cls.state:
+            hint = "leave it out: what is due is emitted as soon as the frontier has reached it"
+            self.add("frontier", "an operator with a close keeps no frontier", hint)
 
     def formulas(self) -> Iterator[tuple[str, str]]:
         for name in ("formula", *_CONDITIONS):

@@ -35,6 +35,7 @@ class _StepCheck:
         self, cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
     ) -> None:
         self.cls, self.step, self.problems = cls, step, problems
+        self.known = close_names(cls) if name == "close" else step_names(cls)
         self.title = f"{cls.__name__}.{name}"
         self.places = ClassSource(step)
 
@@ -57,7 +58,7 @@ class _StepCheck:
             self.uses(function)
 
     def arguments(self, node: ast.FunctionDef) -> None:
-        known = step_names(self.cls)
+        known = self.known
         given = node.args
         if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
             head = len(f"def {node.name}")
@@ -138,6 +139,14 @@ def find_helpers(step: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
 def step_names(cls: type[Operator]) -> list[str]:
     """Return the possible names of a step's arguments."""
     return [*(name for _, names in argument_names(cls) for name in names), "time"]
+
+
+def close_names(cls: type[Operator]) -> list[str]:
+    """Return the possible names of the arguments of a `close`, which sees no row."""
+    rows = {*cls.inputs, *(f"{name}_valid" for name in cls.inputs)}
+    rings = [name for name, item in cls.state.items() if isinstance(item, Ring)]
+    rows |= {f"{name}_{part}" for name in rings for part in RING_PARTS[2:]}
+    return [name for name in step_names(cls) if name not in rows]
 
 
 def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
