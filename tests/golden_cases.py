@@ -10,6 +10,8 @@ SHARED = Path(__file__).parents[2] / "shared" / "cases"
 """Where the same files are beside a checkout, if they are."""
 
 WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+FLAGS = {"true": True, "false": False}
+"""RtBot has some flags as texts."""
 RENAMED = {"numPorts": "num_ports", "portTypes": None, "portType": None}
 SWITCHES = ("snapFirst",)
 """Parameters that are 0 or 1 in RtBot, and false or true here."""
@@ -23,8 +25,8 @@ FAULT = "RTBOT FAULT"
 MISSING = {
     *("BurstAggregate", "FiniteImpulseResponse", "FusedExpression"),
     *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
-    *("KeyedPipeline", "KeyedVariable", "Pipeline", "RollingMedian"),
-    *("RollingQuantile", "SessionAggregate", "TopK", "TumblingAggregate", "VectorCompose"),
+    *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
+    *("SessionAggregate", "TumblingAggregate", "VectorCompose"),
     *("VectorExtract", "VectorProject"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""
@@ -60,33 +62,74 @@ def _numbers(item):
 def vectors():
     """Single operators: id, graph file, rows per input, rows per output, whether RtBot is wrong.
 
-    Those with vectors are left out: there are no vectors yet.
+    What is a vector there is a port for each of its elements here, `i1` as the first.
     """
     for number, record in enumerate(records("rtbot_vectors")):
         if record["operator"] in MISSING:
             continue
-        if any(isinstance(value, list) for rows in record["inputs"].values() for _, value in rows):
+        operator = REGISTRY[record["operator"]]
+        for inputs, outputs in _split_vectors(operator, record["inputs"], record["outputs"]):
+            yield _vector(f"{record['operator']}-{number}", record, inputs, outputs)
+
+
+def _vector(name, record, inputs, outputs):
+    feeds = {letter: [p for p in inputs if p[0] == letter] for letter in "ic"}
+    spec = {"type": record["operator"], "in": feeds["i"]}
+    if feeds["c"]:
+        spec["control"] = feeds["c"]
+    spec |= {
+        RENAMED.get(name, name): _setting(name, value)
+        for name, value in record["params"].items()
+        if RENAMED.get(name, name) is not None
+    }
+    spec |= ADDED.get(record["operator"], {})
+    document = {
+        "inputs": {port: _kind(rows) for port, rows in inputs.items()},
+        "operators": {"op": spec},
+        "outputs": {port: f"op.{port}" for port in outputs},
+        "io": {"late": "drop", "duplicates": "first"},
+    }
+    return name, document, inputs, outputs, record["note"].startswith(FAULT)
+
+
+def _setting(name, value):
+    """The value of a parameter; flags are texts or integers in RtBot."""
+    if name in SWITCHES:
+        return bool(value)
+    return FLAGS.get(value, value) if isinstance(value, str) else value
+
+
+def _split_vectors(operator, inputs, outputs):
+    """The rows of every port, vectors by element: as ports, or each alone where one is passed on.
+
+    A vector of any length is passed on by an operator that has one data port of any type.
+    """
+    width = max(len(v) if isinstance(v, list) else 0 for rows in inputs.values() for _, v in rows)
+    if not width:
+        return [(inputs, outputs)]
+    if "i1" in operator.inputs and "i2" not in operator.inputs:
+        return [
+            (_take_element(inputs, place), _take_element(outputs, place)) for place in range(width)
+        ]
+    return [(_as_ports(inputs, width), _as_ports(outputs, width))]
+
+
+def _take_element(ports, place):
+    return {
+        port: [(t, v[place] if isinstance(v, list) else v) for t, v in rows]
+        for port, rows in ports.items()
+    }
+
+
+def _as_ports(ports, width):
+    found = {}
+    for port, rows in ports.items():
+        if not isinstance(rows[0][1], list):
+            found[port] = rows
             continue
-        feeds = {letter: [p for p in record["inputs"] if p[0] == letter] for letter in "ic"}
-        spec = {"type": record["operator"], "in": feeds["i"]}
-        if feeds["c"]:
-            spec["control"] = feeds["c"]
-        spec |= {
-            RENAMED.get(name, name): bool(value) if name in SWITCHES else value
-            for name, value in record["params"].items()
-            if RENAMED.get(name, name) is not None
-        }
-        spec |= ADDED.get(record["operator"], {})
-        kinds = {port: _kind(rows) for port, rows in record["inputs"].items()}
-        document = {
-            "inputs": kinds,
-            "operators": {"op": spec},
-            "outputs": {port: f"op.{port}" for port in record["outputs"]},
-            "io": {"late": "drop", "duplicates": "first"},
-        }
-        wrong = record["note"].startswith(FAULT)
-        name = f"{record['operator']}-{number}"
-        yield name, document, record["inputs"], record["outputs"], wrong
+        for place in range(width):
+            found[f"{port[0]}{place + 1}"] = [(time, value[place]) for time, value in rows]
+    return found
 
 
 def _kind(rows):
