@@ -25,6 +25,7 @@ from rtbot.relations.kernels import (
     over_results,
     over_rows,
     ranking,
+    sliding_frames,
     upserting,
     weighing,
     window_values,
@@ -57,6 +58,7 @@ CHANGE_LOOPS = FixedModule(
     cumulative,
     weighted,
     window_values,
+    sliding_frames,
     over_results,
     over_rows,
 )
