@@ -10,10 +10,13 @@ import rtbot
 from rtbot.operator import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.relations.deltas import Deltas
+from rtbot.relations.kernels import join_output
 from rtbot.relations.looked_up import LookedUpOperator
+from rtbot.relations.region_code import CHANGE_LOOPS
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.relations_oracle import MOST, decode, encode, identify, make_plan, make_schema
 
+INTERPRETED = CHANGE_LOOPS.load("never")
 LEFT, RIGHT = make_schema(["integer?", "text?"]), make_schema(["text?", "number?"])
 RIGHTS = [(key, value) for key in (None, "", "a") for value in (None, -0.0, float("nan"))]
 LEFTS = [(number, key) for number in (None, 1) for key in (None, "", "a", "b")]
@@ -51,14 +54,14 @@ class Versions:
         return found or ({(*row, None, None): 1} if self.pads else {})
 
 
-def make_operator(how, texts):
+def make_operator(how, texts, kernels=INTERPRETED):
     fields = [*LEFT, *RIGHT]
     output = Schema(
         tuple(Field(f"o{n}", Type(f.type.kind, nullable=True)) for n, f in enumerate(fields))
     )
     node = ("j", "looked up", (0, 1), 2, {"how": how, "on": ((1, 0),)})
     plan = make_plan([node], [("l", {}), ("r", {})], [LEFT, RIGHT, output], {"o": 2})
-    return LookedUpOperator(plan.nodes[0], plan, None, None, texts), output
+    return LookedUpOperator(plan.nodes[0], plan, kernels, None, texts), output
 
 
 def draw(rng, there, rows, count):
@@ -125,7 +128,7 @@ def test_too_many_copies_of_a_pair_are_bad_and_leave_nothing_behind():
 def test_too_many_rows_of_a_transaction_are_bad():
     texts = StringDictionary()
     operator, _ = make_operator("inner", texts)
-    operator.most = 2
+    operator.rules[join_output.ROWS_MOST] = 2
     right = encode([[(("a", float(n)), 1) for n in range(3)]], RIGHT, texts)
     _, fault = operator.run([encode([[((1, "a"), 1)]], LEFT, texts), right])
     assert fault.code == "RT403"
