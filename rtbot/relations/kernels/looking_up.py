@@ -107,8 +107,6 @@ def look_up_transactions(
             )
             if code != DONE:
                 return code
-            cursor[LOOK_STAGE] = 2
-            cursor[LOOK_INDEX] = 0
         while cursor[LOOK_INDEX] < cursor[LOOK_LEFTS]:
             code = change_left_row(
                 rules, touched[cursor[LOOK_INDEX]], left, right, keys, on, probe, nodes, pool, log,
@@ -117,13 +115,17 @@ def look_up_transactions(
             if code != DONE:
                 return code
             cursor[LOOK_INDEX] += 1
-        settle_marks(touched, cursor[LOOK_LEFTS], left[SIDE_CELLS], LEFT_CELLS)
-        settle_marks(r_touched, cursor[LOOK_RIGHTS], right[SIDE_CELLS], RIGHT_CELLS)
-        cursor[LOOK_AT] = at + 1
-        cursor[LOOK_STAGE] = 0
-        out_starts[at + 1] = cursor[LOOK_OUT]
-        log_starts[at + 1] = cursor[LOOK_LOG]
+        end_lookups(l_cells, r_cells, touched, r_touched, cursor)
+        out_starts[at + 1], log_starts[at + 1] = cursor[LOOK_OUT], cursor[LOOK_LOG]
     return DONE
+
+
+def end_lookups(l_cells, r_cells, touched, r_touched, cursor):
+    """Go on to the next transaction."""
+    settle_marks(touched, cursor[LOOK_LEFTS], l_cells, LEFT_CELLS)
+    settle_marks(r_touched, cursor[LOOK_RIGHTS], r_cells, RIGHT_CELLS)
+    cursor[LOOK_AT] += 1
+    cursor[LOOK_STAGE] = 0
 
 
 def gather_changes(side, width, parts, words, weights, tags, has_key, begin, end, touched):
@@ -250,6 +252,8 @@ def change_rights(rules, right, keys, on, probe, nodes, pool, log, touched, curs
         log_change(RIGHT_SET, row, before, 0, cells, RIGHT_CELLS, log, cursor)
         if after != before:
             set_right_count(rules, row, after, right, keys, on, probe, nodes, pool)
+    cursor[LOOK_STAGE] = 2
+    cursor[LOOK_INDEX] = 0
     return DONE
 
 
