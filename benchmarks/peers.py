@@ -28,8 +28,8 @@ try:
 except ImportError:
     stats = None
 
-SPAN, STEP_MS = "5s", 100
-QUANTILE = 0.9
+SPAN, LENGTH, STEP_MS = "5s", timedelta(seconds=5), 100
+QUANTILE, STRENGTH = 0.9, 14
 MESSAGES = 50_000
 """Messages of a loop over one at a time."""
 FEW = 3
@@ -65,13 +65,13 @@ def by_count(kind: str, method: str, csp_name: str, river: Any, **parameters: An
     )
 
 
-def by_time(kind: str, method: str, csp_name: str, river: Any = None) -> Job:
+def by_time(kind: str, method: str, csp_name: str, river: Any = None, **parameters: Any) -> Job:
     """Return a job over the last 5 s."""
     return Job(
-        {"type": kind, "in": "a", "window": SPAN},
+        {"type": kind, "in": "a", "window": SPAN} | parameters,
         lambda frame: getattr(frame["a"], f"rolling_{method}_by")(frame["t"], SPAN),
         lambda frame: getattr(frame["a"].rolling(SPAN), method)(),
-        lambda a: getattr(peers_csp.stats, csp_name)(a, interval=timedelta(seconds=5)),
+        lambda a: getattr(peers_csp.stats, csp_name)(a, interval=LENGTH),
         river,
         timed=True,
     )
@@ -94,7 +94,51 @@ JOBS = {
         lambda a: peers_csp.stats.ema(a, span=WINDOW, adjust=False),
         lambda: stats.EWMean(2 / (WINDOW + 1)),
     ),
+    "median of 50": by_count("RollingMedian", "median", "median", None),
+    "quantile 0.9 of 50": Job(
+        {"type": "RollingQuantile", "in": "a", "window": WINDOW, "q": QUANTILE},
+        lambda frame: frame["a"].rolling_quantile(QUANTILE, "linear", WINDOW),
+        lambda frame: frame["a"].rolling(WINDOW).quantile(QUANTILE),
+        lambda a: peers_csp.stats.quantile(a, interval=WINDOW, quant=QUANTILE, min_window=WINDOW),
+        lambda: stats.RollingQuantile(QUANTILE, WINDOW),
+    ),
+    "correlation of 50": Job(
+        {"type": "Correlation", "in": ["a", "b"], "window": WINDOW},
+        lambda frame: frame.select(pl.rolling_corr("a", "b", window_size=WINDOW)).to_series(),
+        lambda frame: frame["a"].rolling(WINDOW).corr(frame["b"]),
+        lambda a, b: peers_csp.stats.corr(a, b, interval=WINDOW, min_window=WINDOW),
+        lambda: roll(stats.PearsonCorr),
+        inputs=("a", "b"),
+    ),
+    "strength index of 14": Job(
+        {"type": "RelativeStrengthIndex", "in": "a", "n": STRENGTH},
+        lambda frame: find_strength(
+            frame["a"].diff(), lambda x: x.ewm_mean(alpha=1 / STRENGTH, adjust=False)
+        ),
+        lambda frame: find_strength(
+            frame["a"].diff(), lambda x: x.ewm(alpha=1 / STRENGTH, adjust=False).mean()
+        ),
+    ),
+    "mean of 5 s": by_time("MovingAverage", "mean", "mean", lambda: roll_by_time(stats.Mean)),
+    "sum of 5 s": by_time("MovingSum", "sum", "sum", lambda: roll_by_time(stats.Sum)),
+    "deviation of 5 s": by_time(
+        "StandardDeviation", "std", "stddev", lambda: roll_by_time(stats.Var)
+    ),
+    "least of 5 s": by_time("WindowMinMax", "min", "min", mode="min"),
+    "median of 5 s": by_time("RollingMedian", "median", "median"),
+    "tumbling mean of 5 s": Job(
+        {"type": "TumblingAggregate", "in": "a", "window": SPAN, "how": "mean"},
+        lambda frame: frame.group_by_dynamic("t", every=SPAN).agg(pl.col("a").mean())["a"],
+        lambda frame: frame["a"].resample(SPAN).mean(),
+        lambda a: peers_csp.stats.mean(a, interval=LENGTH, trigger=peers_csp.csp.timer(LENGTH)),
+    ),
 }
+
+
+def find_strength(changes: Any, smooth: Callable[[Any], Any]) -> Any:
+    """Return the relative strength index from smoothed gains and losses."""
+    gains, losses = smooth(changes.clip(0)), smooth((-changes).clip(0))
+    return 100 * gains / (gains + losses)
 
 
 def roll(statistic: Any) -> Any:
@@ -104,7 +148,7 @@ def roll(statistic: Any) -> Any:
 
 def roll_by_time(statistic: Any) -> Any:
     """Return a statistic of river over the last 5 s."""
-    return utils.TimeRolling(statistic, period=timedelta(seconds=5))
+    return utils.TimeRolling(statistic, period=LENGTH)
 
 
 class Compared:
