@@ -10,7 +10,7 @@ rtbot's results. csp and river are compared where they are installed.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -216,7 +216,7 @@ class Compared:
         """Return the loop of river, and what makes its messages."""
         make = self.job.river
         assert make is not None, "river does it"
-        started = datetime(2020, 1, 1, tzinfo=UTC)
+        started = datetime(2020, 1, 1)  # noqa: DTZ001 (river wants it naive)
         times = [started + timedelta(milliseconds=STEP_MS * n) for n in range(MESSAGES)]
 
         def run(statistic: Any, messages: Any) -> None:
