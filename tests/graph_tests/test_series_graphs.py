@@ -2,6 +2,7 @@
 
 import csv
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import rtbot
@@ -35,7 +36,7 @@ def test_the_heart_rate_from_the_peaks_of_a_pulse():
         if all(levels[time] > levels[t] for t in times[place - 40 : place + 41] if t != time)
     ]
     assert rows(result["beat"]) == [(time, levels[time]) for time in beats]
-    distances = [later - earlier for earlier, later in zip(beats, beats[1:])]
+    distances = [later - earlier for earlier, later in pairwise(beats)]
     rates = [60_000 / mean(distances[end - 5 : end]) for end in range(5, len(distances) + 1)]
     assert rows(result["rate"]) == list(zip(beats[5:], rates, strict=True))
     assert len(beats) == 24
