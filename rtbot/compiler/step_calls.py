@@ -90,12 +90,16 @@ class StepCall:
             if parameter not in known:
                 known[parameter] = segment.add_parameter(node, parameter)
         self.lines += self._write_leaving(known, wanted)
+        self._write_calls(dict(zip(steps, arguments, strict=True)), known)
+
+    def _write_calls(self, steps: dict[str, list[str]], known: dict[str, str]) -> None:
+        """Write the call of the step, and of `close`."""
         texts = []
-        for name, given in zip(steps, arguments, strict=True):
+        for name, given in steps.items():
             texts.append(f"{name}({', '.join(known[one] for one in given)})")
             known["time"] = known.get("due", "t")
         self.text = texts[0]
-        if node.operator.close is not None:
+        if self.node.operator.close is not None:
             self.due, self.closing = known["due"], texts[1]
 
     def _list_lengths(self, wanted: list[str]) -> list[str]:

@@ -92,18 +92,21 @@ class Executor:
         self.expect: Callable[[int], object] = _ignore
         self.spans = SpanPool(plan.layout, kernels, 1) if plan.layout.spans else None
         self.spaces = [InnerKeys(space, kernels) for space in plan.layout.spaces]
-        pools = zip(plan.pairing_names, self.pools, strict=True)
-        self.owners: dict[str, StateOwner] = {
+        self.owners = self._list_owners()
+        self.renew_views()
+
+    def _list_owners(self) -> dict[str, StateOwner]:
+        """Return all that has state, by the names in dumps."""
+        pools = zip(self.plan.pairing_names, self.pools, strict=True)
+        return {
             "operators": self.operators,
             "frontiers": self.progress,
             **{f"pairing {name}": pool for name, pool in pools},
             **{f"space {space.layout.name}": space for space in self.spaces},
             **{f"timers {name}": timers for name, timers in self.timers.items()},
-            **{f"input {name}": port for name, port in ports.items()},
+            **{f"input {name}": port for name, port in self.input_ports.items()},
+            **({"spans": self.spans} if self.spans is not None else {}),
         }
-        if self.spans is not None:
-            self.owners["spans"] = self.spans
-        self.renew_views()
 
     @property
     def version(self) -> int:
