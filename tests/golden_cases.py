@@ -25,7 +25,7 @@ FAULT = "RTBOT FAULT"
 MISSING = {
     *("BurstAggregate", "FiniteImpulseResponse", "FusedExpression"),
     *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
-    *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
+    *("KeyedPipeline", "Pipeline"),
     *("SessionAggregate", "TopK", "TumblingAggregate", "VectorCompose"),
     *("VectorExtract", "VectorProject"),
 }
