@@ -108,7 +108,7 @@ class RollingQuantile(OrderedWindow):
     with the logarithm of the window.
     """
 
-    search_terms = "quantile, rolling_quantile, percentile, ts_quantile, moving_percentile"
+    search_terms = "quantile, percentile, ts_quantile, moving_percentile"
     q = Number(minimum=0.0, maximum=1.0, doc="the share, from 0 to 1")
     o1 = Out("number", doc="quantiles")
     step = slide_quantile
@@ -141,7 +141,7 @@ class RollingMedian(OrderedWindow):
     NaN inside gives NaN. A message takes a time that grows with the logarithm of the window.
     """
 
-    search_terms = "median, rolling_median, moving_median, ts_median, medfilt, median_filter"
+    search_terms = "median, moving_median, ts_median, medfilt, median_filter"
     o1 = Out("number", doc="medians")
     step = slide_median
     integer_step = slide_median
