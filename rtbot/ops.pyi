@@ -816,6 +816,37 @@ def JoinRows(
         o1: the fields of the left row, then those of the right one
     """
 
+def KeyedVariable(
+    key: Stream,
+    value: Stream,
+    query: Stream,
+    heartbeat: Stream | None = None,
+    *,
+    mode: Literal["lookup", "exists"] | ParameterRef = "lookup",
+    default_value: float | ParameterRef = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """The last value of a key, asked for at the times of another stream.
+
+    Messages of `i1` and `i2` of one time are a key and its value; NaN takes the key out. A query at
+    t names a key and gets its latest value at or before t, or `default_value` if there is none, or
+    in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
+    have passed t. A key without a value of the same time, or the other way round, does nothing.
+
+    In:
+        key: keys: numbers, integers, texts or booleans
+        value: their values
+        query: keys that are asked for
+        heartbeat: no answer waits for it
+
+    Parameters:
+        mode: whether the answer is the value, or whether there is one
+        default_value: the answer for a key that has no value
+
+    Out:
+        o1: answers, at the times of the queries
+    """
+
 def Lag(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:
     """The value `n` messages earlier, at the time of the newest; silent for the first `n`.
 
@@ -1071,6 +1102,21 @@ def MovingAverage(
 
     Out:
         o1: means
+    """
+
+def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """How often the value of the message is among the last `window` values, itself included.
+
+    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
+
+    In:
+        i1: values: numbers, integers, texts or booleans
+
+    Parameters:
+        window: values in the window
+
+    Out:
+        o1: how often the value is there
     """
 
 def MovingSum(

@@ -7,6 +7,8 @@ from rtbot.operator import REGISTRY
 
 GOLDEN = Path(__file__).parent / "golden"
 WORDS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+FLAGS = {"true": True, "false": False}
+"""RtBot has some flags as texts."""
 RENAMED = {"numPorts": "num_ports", "portTypes": None, "portType": None}
 
 
@@ -27,31 +29,66 @@ def _numbers(item):
 def vectors():
     """Single operators: id, graph file, rows per input, rows per output; wrong ones left out.
 
-    There are no vectors yet.
+    What is a vector there is a port for each of its elements here, `i1` as the first.
     """
     for number, record in enumerate(records("rtbot_vectors")):
         operator = REGISTRY.get(record["operator"])
         if operator is None or record["note"].startswith(("RTBOT FAULT", "C++ only (JSON")):
             continue
-        if any(isinstance(value, list) for rows in record["inputs"].values() for _, value in rows):
+        for inputs, outputs in _split_vectors(operator, record["inputs"], record["outputs"]):
+            yield _vector(f"{record['operator']}-{number}", record, inputs, outputs)
+
+
+def _vector(name, record, inputs, outputs):
+    feeds = {letter: [p for p in inputs if p[0] == letter] for letter in "ic"}
+    spec = {"type": record["operator"], "in": feeds["i"]}
+    if feeds["c"]:
+        spec["control"] = feeds["c"]
+    spec |= {
+        RENAMED.get(name, name): FLAGS.get(value, value) if isinstance(value, str) else value
+        for name, value in record["params"].items()
+        if RENAMED.get(name, name) is not None
+    }
+    document = {
+        "inputs": {port: _kind(rows) for port, rows in inputs.items()},
+        "operators": {"op": spec},
+        "outputs": {port: f"op.{port}" for port in outputs},
+        "io": {"late": "drop", "duplicates": "first"},
+    }
+    return name, document, inputs, outputs
+
+
+def _split_vectors(operator, inputs, outputs):
+    """The rows of every port, vectors by element: as ports, or each alone where one is passed on.
+
+    A vector of any length is passed on by an operator that has one data port of any type.
+    """
+    width = max(len(v) if isinstance(v, list) else 0 for rows in inputs.values() for _, v in rows)
+    if not width:
+        return [(inputs, outputs)]
+    if "i1" in operator.inputs and "i2" not in operator.inputs:
+        return [
+            (_take_element(inputs, place), _take_element(outputs, place)) for place in range(width)
+        ]
+    return [(_as_ports(inputs, width), _as_ports(outputs, width))]
+
+
+def _take_element(ports, place):
+    return {
+        port: [(t, v[place] if isinstance(v, list) else v) for t, v in rows]
+        for port, rows in ports.items()
+    }
+
+
+def _as_ports(ports, width):
+    found = {}
+    for port, rows in ports.items():
+        if not isinstance(rows[0][1], list):
+            found[port] = rows
             continue
-        feeds = {letter: [p for p in record["inputs"] if p[0] == letter] for letter in "ic"}
-        spec = {"type": record["operator"], "in": feeds["i"]}
-        if feeds["c"]:
-            spec["control"] = feeds["c"]
-        spec |= {
-            RENAMED.get(name, name): value
-            for name, value in record["params"].items()
-            if RENAMED.get(name, name) is not None
-        }
-        kinds = {port: _kind(rows) for port, rows in record["inputs"].items()}
-        document = {
-            "inputs": kinds,
-            "operators": {"op": spec},
-            "outputs": {port: f"op.{port}" for port in record["outputs"]},
-            "io": {"late": "drop", "duplicates": "first"},
-        }
-        yield f"{record['operator']}-{number}", document, record["inputs"], record["outputs"]
+        for place in range(width):
+            found[f"{port[0]}{place + 1}"] = [(time, value[place]) for time, value in rows]
+    return found
 
 
 def _kind(rows):

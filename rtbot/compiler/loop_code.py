@@ -46,7 +46,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    parameters = ["runs", "slots", *reads, "F", "I", *writes]
+    parameters = ["runs", "slots", *reads, *segment.arrays, *writes]
     function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
 

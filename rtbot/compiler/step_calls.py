@@ -7,6 +7,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+from rtbot.compiler.calls import SpaceLayout
 from rtbot.compiler.generated_text import Conditions, format_load, format_store
 from rtbot.compiler.step_signature import (
     find_port_kind,
@@ -14,7 +15,7 @@ from rtbot.compiler.step_signature import (
     format_argument,
     list_steps,
 )
-from rtbot.operator import Cells, Numbers, Points, Ring, Scalar, Scratch
+from rtbot.operator import Cells, Numbers, Points, Ring, Scalar, Scratch, Space
 
 if TYPE_CHECKING:
     from rtbot.compiler.layout import StateAllocation
@@ -94,6 +95,8 @@ class StepCall:
                 known |= self._bind_ring(item)
             elif isinstance(item, Cells):
                 known |= self._bind_cells(item)
+            elif isinstance(item, Space):
+                known |= self._bind_space(item)
             elif isinstance(item, Scratch):
                 place = self.segment.layout.allocate_scratch(item.size)
                 known |= {name: "I", f"{name}_first": str(place)}
@@ -116,6 +119,19 @@ class StepCall:
         offset = self.segment.add_local("integer", place, f"{self.node.id}_{item.name}_offset")
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
+
+    def _bind_space(self, item: Space) -> dict[str, str]:
+        fields = [
+            (name, find_state_kind(self.node, field.kind), field.start)
+            for name, field in item.fields.items()
+        ]
+        kind = find_port_kind(self.node, item.ports[0])
+        layout = SpaceLayout(f"{self.node.id}.{item.name}", kind, fields)
+        index = self.segment.layout.add_space(layout)
+        known = {f"{item.name}_{name}": f"space{index}_{name}" for name in item.fields}
+        self.segment.arrays += known.values()
+        places = self.segment.add_keys(self.node, index, item.ports)
+        return known | {f"{item.name}_{port}": text for port, text in places.items()}
 
     def _bind_ring(self, item: Ring) -> dict[str, str]:
         size = int(self.node.values[item.size]) + item.extra

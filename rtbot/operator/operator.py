@@ -52,6 +52,7 @@ from rtbot.operator.declarations import (
     Ring,
     Scalar,
     Scratch,
+    Space,
     Type,
     WarmUp,
 )
@@ -111,7 +112,7 @@ class Operator:
     parameters: ClassVar[dict[str, Parameter]] = {}
     inputs: ClassVar[dict[str, In]] = {}
     outputs: ClassVar[dict[str, Out]] = {}
-    state: ClassVar[dict[str, Scalar | Ring | Cells | Scratch]] = {}
+    state: ClassVar[dict[str, Scalar | Ring | Cells | Space | Scratch]] = {}
     step: ClassVar[Callable[..., Any] | None] = None
     integer_step: ClassVar[Callable[..., Any] | None] = None
     """The step where "N" is integer, if the arithmetic differs."""
@@ -138,7 +139,7 @@ class Operator:
             ("parameters", (Parameter,)),
             ("inputs", (In,)),
             ("outputs", (Out,)),
-            ("state", (Scalar, Ring, Cells, Scratch)),
+            ("state", (Scalar, Ring, Cells, Space, Scratch)),
         ):
             declared = dict(getattr(cls, group))
             for name, item in vars(cls).items():

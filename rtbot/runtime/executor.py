@@ -21,6 +21,7 @@ from rtbot.core.arrays import (
 from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime.frontier import FrontierTracker
+from rtbot.runtime.inner_keys import InnerKeys
 from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.state_owner import OperatorState
 from rtbot.runtime.timers import Timers
@@ -88,11 +89,13 @@ class Executor:
         self.selectors: dict[str, Callable[[Sequence[Any]], tuple[Any, ...]]] = {}
         self.arrays: dict[int | str, tuple[int, Mapping[str, Any]]] = {}
         self.expect: Callable[[int], object] = _ignore
+        self.spaces = [InnerKeys(space, kernels) for space in plan.layout.spaces]
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
             "frontiers": self.progress,
             **{f"pairing {name}": pool for name, pool in pools},
+            **{f"space {space.layout.name}": space for space in self.spaces},
             **{f"timers {name}": timers for name, timers in self.timers.items()},
             **{f"input {name}": port for name, port in ports.items()},
         }
@@ -113,6 +116,9 @@ class Executor:
         self.F = self.operators.words
         self.I = self.operators.words.view(np.int64)
         self.views = {"F": self.F, "I": self.I}
+        for number, space in enumerate(self.spaces):
+            self.views |= {f"space{number}_{name}": own for name, own in space.fields.items()}
+            space.moved = False
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
@@ -204,12 +210,32 @@ class Executor:
         arrays = self._list_source(call, source)
         if call.carries:
             arrays += flatten_columns(carried[0])
+        if call.keys:
+            arrays += self.locate_keys(call, slots, source, carried[0])
         for (_, whole), batch in zip(call.groups, targets, strict=True):
             arrays += [] if whole else [batch.starts, batch.time]
             arrays += flatten_columns(batch.columns)
         if call.carried:
             arrays += flatten_columns(carried[1])
         return self._arrange(call.function, arrays, slots, self.views)
+
+    def locate_keys(
+        self, call: SegmentCall, slots: np.ndarray, source: Batch, carried: list[Column]
+    ) -> list[np.ndarray]:
+        """Return the places of keys inside keys that a segment reads; new keys get theirs first."""
+        rows = int(source.starts[len(slots)])
+        found = []
+        for key in call.keys:
+            column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
+            flags = [carried[flag].value for flag in key.flags]
+            flags += [] if column.valid is None else [column.valid]
+            mask = np.logical_and.reduce([flag[:rows] for flag in flags]) if flags else None
+            space = self.spaces[key.space]
+            keys = source.starts, column.value[:rows], mask
+            found.append(space.locate(slots, keys, create=key.create))
+        if any(space.moved for space in self.spaces):
+            self.renew_views()
+        return found
 
     @staticmethod
     def _list_source(call: SegmentCall | RetimeCall, source: Batch) -> list[np.ndarray]:

@@ -25,6 +25,7 @@ from rtbot.operator import (
     Ring,
     Scalar,
     Scratch,
+    Space,
 )
 from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
@@ -74,13 +75,16 @@ class Key:
         self.known |= self.lists()
         self.scalars = {}
         self.rings = {}
+        self.spaces = {}
         for name, item in cls.state.items():
             match item:
                 case Scalar():
                     self.scalars[name] = self.number(item.kind, item.start)
                 case Cells():
-                    self.known[name] = self.cells(item.kind, item.places(self.values))
+                    self.known[name] = self.cells(item.kind, item.places(self.values), item.start)
                     self.known[f"{name}_first"] = 0
+                case Space():
+                    self.spaces[name] = (item, {})
                 case Scratch():
                     self.known[name] = memoryview(array("q", [77] * (item.size + 3)))
                     self.known[f"{name}_first"] = 3
@@ -105,9 +109,9 @@ class Key:
     def number(self, kind, start):
         return {"number": float, "integer": int, "boolean": bool}[self.kind_of(kind)](start)
 
-    def cells(self, kind, size):
+    def cells(self, kind, size, start=0):
         code = "d" if self.kind_of(kind) == "number" else "q"
-        return memoryview(array(code, [0] * (size + 1)))
+        return memoryview(array(code, [start] * (size + 1)))
 
     def ring(self, name, item, held, value):
         size = self.values[item.size] + item.extra
@@ -127,12 +131,21 @@ class Key:
             f"{name}_position": (len(held) - 1) % size,
         }
 
+    def space(self, name, item, held, value):
+        place = held.setdefault(value, len(held))
+        for field, scalar in item.fields.items():
+            own = self.known.setdefault(f"{name}_{field}", [])
+            own += [self.number(scalar.kind, scalar.start)] * (len(held) - len(own))
+        return {f"{name}_{port}": place for port in item.ports} | self.known
+
     def feed(self, time, value):
         """The messages for one row; a fault is (time, "domain")."""
         messages, code = self.reach(time), EMIT_AGAIN
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
             known |= self.ring(name, item, held, value)
+        for name, (item, held) in self.spaces.items():
+            known |= self.space(name, item, held, value)
         while code == EMIT_AGAIN:
             code = self.call(self.step, known, messages)
         return messages
@@ -199,7 +212,7 @@ def test_says_what_it_is(cls):
 def test_is_a_formula_or_a_step(cls):
     chooses = "step_for" in vars(cls)
     assert (cls.formula is None) != (cls.step is None)
-    assert not chooses or cls.formula is not None
+    assert not chooses or cls.formula is not None or cls.step is not None
     assert cls.integer_step is None or cls.step is not None
     assert cls.close is None or (cls.sets_time and cls.state["due"].start == NEVER)
     assert cls.close is None or cls.frontier == "copy"

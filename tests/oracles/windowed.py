@@ -53,6 +53,12 @@ def moving_sum(rows, window, partial):
         yield time, rounded(Fraction(sum(values))) if whole else attempt(exact_sum, values)
 
 
+@oracle("MovingKeyCount")
+def moving_key_count(rows, window):
+    for time, values in windows(rows, window, partial=True):
+        yield time, sum(value == values[-1] for value in values)
+
+
 @oracle("MovingAverage")
 def moving_average(rows, window, partial):
     for time, values in windows(rows, window, partial):

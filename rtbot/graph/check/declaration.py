@@ -19,6 +19,7 @@ from rtbot.operator import (
     KINDS,
     NEVER,
     ROLES,
+    UNREAD,
     Cells,
     Choice,
     In,
@@ -28,6 +29,7 @@ from rtbot.operator import (
     Out,
     Ring,
     Scalar,
+    Space,
 )
 
 if TYPE_CHECKING:
@@ -125,8 +127,9 @@ class _Checker:
         if port.kind not in (*KINDS, *GENERIC):
             hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
             self.add(name, f"{port.kind!r} is not a kind of a port", hint)
-        if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))
+        roles = (*ROLES, UNREAD)
+        if isinstance(port, In) and port.role not in roles:
+            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(roles))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
@@ -151,6 +154,8 @@ class _Checker:
         for name, item in self.cls.state.items():
             if name in IN_STEPS:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
+            if isinstance(item, Space):
+                self.space(name, item)
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
@@ -160,6 +165,19 @@ class _Checker:
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
                 hint = f"add {size} = Integer(minimum=1)"
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)
+
+    def space(self, name: str, space: Space) -> None:
+        for port in space.ports:
+            if port not in self.cls.inputs:
+                hint = hint_known_names(self.cls.inputs)
+                self.add(name, f"{port!r} is not an input port", hint)
+        for field, item in space.fields.items():
+            if item.kind not in STATE_KINDS:
+                hint = hint_known_names(STATE_KINDS)
+                self.add(name, f"{field}: {item.kind!r} is not a kind of state", hint)
+        if self.cls.sets_time:
+            hint = "leave sets_time out: what comes out has the times of what comes in"
+            self.add(name, "an operator with times of its own has no keys inside a key", hint)
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
