@@ -21,8 +21,11 @@ from rtbot.operator.declarations import (
     Scalar,
     Scratch,
     Space,
+    Span,
+    TimeSpan,
     Type,
     WarmUp,
+    WindowLength,
 )
 from rtbot.operator.operator import (
     DOMAIN,
@@ -66,8 +69,11 @@ __all__ = [
     "Scalar",
     "Scratch",
     "Space",
+    "Span",
+    "TimeSpan",
     "Type",
     "WarmUp",
+    "WindowLength",
     "find_by_search_term",
     "noinline",
     "step",

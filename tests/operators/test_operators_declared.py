@@ -33,7 +33,7 @@ from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
 from rtbot.operators.joins import Join
 from rtbot.operators.merge import Merge
-from rtbot.operators.running import EMA
+from rtbot.operators.smoothing import EMA
 from rtbot.operators.windows import WindowMinMax
 
 NAN, INFINITY = math.nan, math.inf
@@ -44,7 +44,9 @@ STEPS = [cls for cls in OPERATORS if cls.step is not None and list(cls.inputs) =
 """Those that are tried here without the engine."""
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
-    cls for cls in NUMERIC_OPERATORS if all(out.kind != "number" for out in cls.outputs.values())
+    cls
+    for cls in NUMERIC_OPERATORS
+    if all(out.kind in ("N", "integer") for out in cls.outputs.values())
 ]
 
 
@@ -55,10 +57,13 @@ def name_of(cls):
 def settings(cls, parameters):
     """Every parameter as a step sees it."""
     values = {name: p.default for name, p in cls.parameters.items()} | parameters
-    return values, {
-        name: declared.options.index(values[name]) if isinstance(declared, Choice) else values[name]
-        for name, declared in cls.parameters.items()
-    }
+    seen = dict(values)
+    for name, declared in cls.parameters.items():
+        if isinstance(declared, Choice):
+            seen[name] = declared.options.index(values[name])
+        elif isinstance(declared, Duration) and values[name] is None:
+            seen[name] = -1
+    return values, seen
 
 
 class Key:
@@ -125,6 +130,7 @@ class Key:
             f"{name}_entering": value,
             f"{name}_leaving": held[-1 - size] if evicts else value,
             f"{name}_evicts": evicts,
+            f"{name}_full": count == size,
             f"{name}_position": (len(held) - 1) % size,
         }
 
@@ -140,7 +146,7 @@ class Key:
         messages, code = self.reach(time), EMIT_AGAIN
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
-            known |= self.ring(name, item, held, value)
+            known |= self.ring(name, item, held, time if item.of == "time" else value)
         for name, (item, held) in self.spaces.items():
             known |= self.space(name, item, held, value)
         while code == EMIT_AGAIN:
@@ -192,7 +198,10 @@ def text(messages):
 
 
 def arguments_of_steps(cls):
-    """What its steps take by name: of these only a duration may be absent, which is -1 then."""
+    """What its steps take by name: of these only a duration may be absent, which is -1 then.
+
+    An operator that chooses its step by the parameters knows which are there.
+    """
     steps = [found for found in (cls.step, cls.integer_step) if found is not None]
     return {name for found in steps for name in inspect.signature(found).parameters}
 
@@ -204,9 +213,9 @@ def test_says_what_it_is(cls):
     assert cls.inputs
     for group in (cls.parameters, cls.inputs, cls.outputs):
         assert all(item.name == name for name, item in group.items())
-    for name, item in cls.parameters.items():
-        absent = not item.required and item.default is None
-        assert not absent or name not in arguments_of_steps(cls) or isinstance(item, Duration)
+    absent = {n for n, p in cls.parameters.items() if not p.required and p.default is None}
+    durations = {n for n, p in cls.parameters.items() if isinstance(p, Duration)}
+    assert "step_for" in vars(cls) or not (absent - durations) & arguments_of_steps(cls)
 
 
 @pytest.mark.parametrize("cls", OPERATORS, ids=name_of)
