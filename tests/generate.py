@@ -127,7 +127,8 @@ class Grower:
         return None
 
     def _wire(self, cls, values, complete, arity):
-        feeds = self._feeds(cls, arity, numeric=complete.get("ties") in NUMERIC_TIES)
+        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") == "value"
+        feeds = self._feeds(cls, arity, numeric=numeric)
         spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
         name = self._fresh("n")
         self.operators[name] = spec

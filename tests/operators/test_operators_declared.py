@@ -144,7 +144,8 @@ class Key:
     def feed(self, time, value):
         """The messages for one row; a fault is (time, "domain")."""
         messages, code = self.reach(time), EMIT_AGAIN
-        known = {"time": time, "i1": value, **self.known}
+        there = value is not None
+        known = {"time": time, "i1": value if there else 0, "i1_valid": there, **self.known}
         for name, (item, held) in self.rings.items():
             known |= self.ring(name, item, held, time if item.of == "time" else value)
         for name, (item, held) in self.spaces.items():
@@ -215,7 +216,8 @@ def test_says_what_it_is(cls):
         assert all(item.name == name for name, item in group.items())
     absent = {n for n, p in cls.parameters.items() if not p.required and p.default is None}
     durations = {n for n, p in cls.parameters.items() if isinstance(p, Duration)}
-    assert "step_for" in vars(cls) or not (absent - durations) & arguments_of_steps(cls)
+    chooses = cls.step_for.__func__ is not Operator.step_for.__func__
+    assert chooses or not (absent - durations) & arguments_of_steps(cls)
 
 
 @pytest.mark.parametrize("cls", OPERATORS, ids=name_of)
@@ -240,6 +242,7 @@ def test_example_fits_the_declaration(cls):
 @pytest.mark.parametrize("cls", STEPS, ids=name_of)
 def test_example_of_a_step_is_true(cls):
     found = run(cls, cls.example.inputs["i1"], **cls.example.parameters)
+    found = [message for message in found if message[1] != "domain"]
     assert text(found) == text(list(cls.example.outputs["o1"]))
 
 
