@@ -201,7 +201,7 @@ def text(messages):
 def arguments_of_steps(cls):
     """What its steps take by name: of these only a duration may be absent, which is -1 then.
 
-    An operator that chooses its step by the parameters knows which are there.
+    An operator that checks its parameters together knows which are there.
     """
     steps = [found for found in (cls.step, cls.integer_step) if found is not None]
     return {name for found in steps for name in inspect.signature(found).parameters}
@@ -216,8 +216,8 @@ def test_says_what_it_is(cls):
         assert all(item.name == name for name, item in group.items())
     absent = {n for n, p in cls.parameters.items() if not p.required and p.default is None}
     durations = {n for n, p in cls.parameters.items() if isinstance(p, Duration)}
-    chooses = cls.step_for.__func__ is not Operator.step_for.__func__
-    assert chooses or not (absent - durations) & arguments_of_steps(cls)
+    checks = cls.check.__func__ is not Operator.check.__func__
+    assert checks or not (absent - durations) & arguments_of_steps(cls)
 
 
 @pytest.mark.parametrize("cls", OPERATORS, ids=name_of)
