@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import suggest_name
 from rtbot.graph.check.class_source import ClassSource
-from rtbot.operator import Cells, Numbers, Operator, Points, Ring, Scalar, Scratch, Space
+from rtbot.operator import Cells, Kept, Numbers, Operator, Points, Ring, Scalar, Scratch, Space
 from rtbot.operator.step_source import find_globals, is_user_defined
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     for name, item in cls.state.items():
         if isinstance(item, Ring):
             yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]
-        elif isinstance(item, Space):
+        elif isinstance(item, Space | Kept):
             yield name, item.arguments()
         elif isinstance(item, Cells | Scratch):
             yield name, [name, f"{name}_first"]
