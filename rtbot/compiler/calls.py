@@ -103,11 +103,15 @@ class RetimeCall:
 
 @dataclass
 class Grid:
-    """The points of an operator over every row of an input, from the row before or `begin` on."""
+    """The points of an operator over every row of an input, from the row before or `begin` on.
+
+    There are at most `per_row` of them for each row.
+    """
 
     input: str
     interval: int
     begin: int | None
+    per_row: int | None = None
 
 
 @dataclass

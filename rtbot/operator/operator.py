@@ -129,8 +129,9 @@ class Operator:
     fault: ClassVar[str | Callable[..., Any] | None] = None
     """Condition under which no message is emitted and `domain` is counted."""
 
-    def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        cls.abstract = abstract
+    def __init_subclass__(cls, *, abstract: bool = False, variant_of: str = "") -> None:
+        cls.abstract = abstract or bool(variant_of)
+        cls.__name__ = variant_of or cls.__name__
         for former, name in FORMER_NAMES.items():
             if former in vars(cls):
                 message = f"{cls.__name__}.{former} is called {name} now"
@@ -151,7 +152,7 @@ class Operator:
         if "frontier" in cls.state:
             cls.frontier = "state"
         cls._limit_state()
-        if not abstract:
+        if not cls.abstract:
             _register(cls)
 
     @classmethod
@@ -187,6 +188,15 @@ class Operator:
         return {port: cls.role(port, values) for port in ports}
 
     @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:  # noqa: ARG003 (for overriding)
+        """Return the class that does the work with these parameters.
+
+        It is this one, or one of the same parameters and ports that is declared with `variant_of`
+        and is not registered: with other state, another step, or times of its own.
+        """
+        return cls
+
+    @classmethod
     def step_for(
         cls,
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
@@ -204,10 +214,11 @@ class Operator:
         return 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int | None, ...] | None:  # noqa: ARG003
         """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
-        `begin` is a time before which there is none. None if it has no such times.
+        `begin` is a time before which there is none. A third item is how many there are at most for
+        each row. None if it has no such times.
         """
         return None
 

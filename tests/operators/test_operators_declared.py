@@ -19,6 +19,7 @@ from rtbot.operator import (
     SILENT,
     Cells,
     Choice,
+    Duration,
     Numbers,
     Operator,
     Points,
@@ -31,7 +32,7 @@ from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
 from rtbot.operators.joins import Join
 from rtbot.operators.merge import Merge
-from rtbot.operators.running import EMA
+from rtbot.operators.smoothing import EMA
 from rtbot.operators.windows import WindowMinMax
 
 NAN, INFINITY = math.nan, math.inf
@@ -42,12 +43,14 @@ STEPS = [cls for cls in OPERATORS if cls.step is not None and list(cls.inputs) =
 """Those that are tried here without the engine."""
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
-    cls for cls in NUMERIC_OPERATORS if all(out.kind != "number" for out in cls.outputs.values())
+    cls
+    for cls in NUMERIC_OPERATORS
+    if all(out.kind in ("N", "integer") for out in cls.outputs.values())
 ]
 
 
 OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe", "rules")
-OPTIONAL += ("program", "order", "frame", "number")
+OPTIONAL += ("program", "order", "frame", "number", "window", "half_life", "within", "max_gap")
 """Parameters that may be absent without a default."""
 
 
@@ -58,10 +61,13 @@ def name_of(cls):
 def settings(cls, parameters):
     """Every parameter as a step sees it."""
     values = {name: p.default for name, p in cls.parameters.items()} | parameters
-    return values, {
-        name: declared.options.index(values[name]) if isinstance(declared, Choice) else values[name]
-        for name, declared in cls.parameters.items()
-    }
+    seen = dict(values)
+    for name, declared in cls.parameters.items():
+        if isinstance(declared, Choice):
+            seen[name] = declared.options.index(values[name])
+        elif isinstance(declared, Duration) and values[name] is None:
+            seen[name] = -1
+    return values, seen
 
 
 class Key:

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rtbot.operator import REGISTRY, Duration, Number, Numbers, Type
+from rtbot.operator import REGISTRY, Duration, Number, Numbers, Points, Type
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
@@ -170,6 +170,8 @@ def _converted(parameter, value):
             return float(value)
         case Numbers():
             return [float(item) for item in value]
+        case Points():
+            return [(float(x), float(y)) for x, y in value]
         case Duration():
             return int(str(value).rstrip("nsmhd"))  # the cases write spans in their own unit
     return value

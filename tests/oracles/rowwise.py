@@ -181,6 +181,12 @@ def function(rows, points, interpolation):
         yield time, curve(points, interpolation, float(x))
 
 
+@oracle("TimestampExtract")
+def timestamp_extract(rows):
+    for time, _ in rows:
+        yield time, time
+
+
 @oracle("TimeShift", frontier=lambda _, frontier, shift: frontier + shift)
 def time_shift(rows, shift):
     for time, value in rows:

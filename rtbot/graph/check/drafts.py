@@ -168,6 +168,8 @@ def _read_operator(draft: Draft, node: MappingNode, context: Context) -> None:
         for sentence in draft.operator.check(draft.values, draft.arity):
             context.problems.add("RT116", draft.mark, sentence, operator=draft.id)
             draft.poisoned = True
+    if not draft.poisoned:
+        draft.operator = draft.operator.variant(draft.values)
 
 
 def _find_class(draft: Draft, node: MappingNode, context: Context) -> type[Operator]:

@@ -231,7 +231,7 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
         if not plain:
             message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
             raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
-        values = scalar.value
+        values: tuple[float, ...] = scalar.value
     elif isinstance(node, SequenceNode):
         one = Number(name=f"an element of {parameter.name}")
         values = tuple(convert_value(one, item, context) for item in node.items)
