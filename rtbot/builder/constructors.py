@@ -42,6 +42,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Points,
+    WindowLength,
     suggest_operator,
 )
 
@@ -63,6 +64,7 @@ _TYPES = {
     Number: "float",
     Boolean: "bool",
     Duration: "int | str | timedelta",
+    WindowLength: "int | str | timedelta",
     Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
 }

@@ -47,8 +47,8 @@ def draw_case(cls: type[Operator], number: int) -> RandomCase:
     times = draw_times(rng, rng.randint(8, 24))
     found: GraphError | None = None
     for _ in range(TRIES):
-        document, inputs = _draw_document(rng, cls, times[-1] - times[0] + 1)
         try:
+            document, inputs = _draw_document(rng, cls, times[-1] - times[0] + 1)
             graph = rtbot.load(document)
         except GraphError as error:
             found = found or error
@@ -97,6 +97,7 @@ def _draw_document(
     }
     inputs = {feeds[port]: type_ for port, type_ in types.items()}
     return {
+        "io": {"unit": "ns"},
         "inputs": {name: str(type_) for name, type_ in inputs.items()},
         "operators": {
             ID: {"type": cls.__name__, **{k: v for k, v in wiring.items() if v}, **values}

@@ -47,7 +47,7 @@ class TopK(Synchronised):
     the older. NaN is behind all numbers. It never forgets a message that is among the best.
     """
 
-    search_terms = "leaderboard, nlargest, best"
+    search_terms = "leaderboard, best"
     k = Integer(minimum=1, doc="how many are kept")
     score_index = Integer(
         required=False, default=0, minimum=0, doc="which port is the score, from 0"

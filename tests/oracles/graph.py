@@ -3,10 +3,21 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rtbot.operator import REGISTRY, Duration, Number, Numbers, Points, Type
+from rtbot.operator import (
+    REGISTRY,
+    Duration,
+    Number,
+    Numbers,
+    Points,
+    TimeSpan,
+    Type,
+    WindowLength,
+)
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
+
+NUMBERS = {"integer": int, "number": float}
 
 
 @dataclass
@@ -110,6 +121,8 @@ class Evaluation:
         for place, (port, kind) in enumerate(kinds.items()):
             every = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
             own = [(time, value) for time, value in every if value is not ABSENT]
+            if kind in NUMBERS:  # a constant is of the kind of the output
+                own = [(t, v if v is None else NUMBERS[kind](v)) for t, v in own]
             self.ports[name][port] = OracleStream(own, kind, frontier=frontier)
 
 
@@ -170,6 +183,9 @@ def _converted(parameter, value):
             return float(value)
         case Numbers():
             return [float(item) for item in value]
+        case WindowLength():
+            is_text = isinstance(value, str)
+            return TimeSpan(value.rstrip("nsmhd")) if is_text else value
         case Points():
             return [(float(x), float(y)) for x, y in value]
         case Duration():

@@ -20,7 +20,17 @@ from rtbot.graph.check.typed_values import (
     describe_parameter,
 )
 from rtbot.graph.check.wiring import REFERENCE
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter, Points
+from rtbot.operator import (
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Number,
+    Numbers,
+    Parameter,
+    Points,
+    WindowLength,
+)
 from rtbot.operator.relation import (
     Columns,
     Computations,
@@ -162,6 +172,13 @@ def _build_duration(parameter: Duration, texts: list[str]) -> Schema:
     )
 
 
+def _build_window(parameter: WindowLength, texts: list[str]) -> Schema:
+    limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+    return _build_scalar(
+        parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits
+    )
+
+
 def _build_text(parameter: TextParameter, texts: list[str]) -> Schema:
     result = _build_scalar(parameter, "string", [_NO_DOLLAR, *texts])
     return result | {"type": ["string", "number", "boolean"]}
@@ -267,6 +284,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Boolean: _build_boolean,
     Choice: _build_choice,
     Duration: _build_duration,
+    WindowLength: _build_window,
     TextParameter: _build_text,
     Numbers: _build_numbers,
     Points: _build_points,
