@@ -235,24 +235,8 @@ def test_is_a_formula_or_a_step(cls):
 
 @pytest.mark.parametrize("cls", OPERATORS, ids=name_of)
 def test_example_fits_the_declaration(cls):
-<<<<<<< HEAD
     values, _ = settings(cls, dict(cls.example.parameters))
     assert cls.check(values, count_arity(cls, cls.example.inputs)) == []
-=======
-    example = cls.example
-    assert example is not None
-    arity = count_arity(cls, example.inputs)
-    assert list(example.inputs) == cls.ports(arity)
-    assert set(example.parameters) <= set(cls.parameters)
-    required = {name for name, p in cls.parameters.items() if p.required}
-    assert required <= set(example.parameters)
-    values, _ = settings(cls, dict(example.parameters))
-    assert cls.check(values, arity) == []
-    for rows in (*example.inputs.values(), *example.outputs.values()):
-        times = [time for time, _ in rows]
-        repeats = any(out.repeats for out in cls.outputs.values())
-        assert times == sorted(times if repeats else set(times))
->>>>>>> main
 
 
 @pytest.mark.parametrize("cls", STEPS, ids=name_of)
