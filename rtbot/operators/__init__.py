@@ -12,11 +12,16 @@ from rtbot.operators import (
     interpolate,
     joins,
     keyed,
+    linear_filters,
     logic,
     merge,
     ordered,
     ordered_joins,
+<<<<<<< HEAD
     quantiles,
+=======
+    ranking,
+>>>>>>> main
     resample,
     routing,
     row_joins,
@@ -44,11 +49,16 @@ __all__ = [
     "interpolate",
     "joins",
     "keyed",
+    "linear_filters",
     "logic",
     "merge",
     "ordered",
     "ordered_joins",
+<<<<<<< HEAD
     "quantiles",
+=======
+    "ranking",
+>>>>>>> main
     "resample",
     "routing",
     "row_joins",
