@@ -23,17 +23,10 @@ FAULT = "RTBOT FAULT"
 """How the note of a record begins that has what RtBot does, which is not right."""
 
 MISSING = {
-<<<<<<< HEAD
-    *("BurstAggregate", "FiniteImpulseResponse", "FusedExpression"),
-    *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
-    *("KeyedPipeline", "Pipeline"),
-    *("SessionAggregate", "TopK", "TumblingAggregate", "VectorCompose"),
-=======
     *("BurstAggregate", "FusedExpression"),
     *("FusedExpressionVector", "HoppingAggregate", "Input"),
-    *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
+    *("KeyedPipeline", "Pipeline"),
     *("SessionAggregate", "TumblingAggregate", "VectorCompose"),
->>>>>>> main
     *("VectorExtract", "VectorProject"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""

@@ -17,11 +17,8 @@ from rtbot.operators import (
     merge,
     ordered,
     ordered_joins,
-<<<<<<< HEAD
     quantiles,
-=======
     ranking,
->>>>>>> main
     resample,
     routing,
     row_joins,
@@ -54,11 +51,8 @@ __all__ = [
     "merge",
     "ordered",
     "ordered_joins",
-<<<<<<< HEAD
     "quantiles",
-=======
     "ranking",
->>>>>>> main
     "resample",
     "routing",
     "row_joins",
