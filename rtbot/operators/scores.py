@@ -91,7 +91,7 @@ class ZScore(ExactWindowDeviation):
     value included. Where all values are equal, and with an infinity or a NaN inside, it is NaN.
     """
 
-    search_terms = "zscore, standard_score, standardize, standardise, normalize, normalise"
+    search_terms = "standard_score, standardize, standardise, normalize, normalise"
     o1 = Out("number", doc="scores")
     high = Scalar("number", 0.0)
     low = Scalar("number", 0.0)
