@@ -39,6 +39,7 @@ from rtbot.operator import (
     Choice,
     Duration,
     Integer,
+    Integers,
     Number,
     Numbers,
     suggest_operator,
@@ -63,6 +64,7 @@ _TYPES = {
     Boolean: "bool",
     Duration: "int | str | timedelta",
     Numbers: "Sequence[float]",
+    Integers: "Sequence[int]",
 }
 
 Kind = inspect._ParameterKind  # noqa: SLF001 (typeshed names it so)

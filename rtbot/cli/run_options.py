@@ -21,6 +21,7 @@ from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
 from rtbot.io.source_opener import detect_format, list_suffixes, split_column
+from rtbot.operator.declarations import VECTOR
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:
@@ -145,7 +146,10 @@ def _check_columns(names: Sequence[str]) -> None:
 
 
 def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, Given]]:
-    """Split every NAME=FILE[:COLUMN]; a record has FIELD=COLUMN,... behind the colon."""
+    """Split every NAME=FILE[:COLUMN]; a record has FIELD=COLUMN,... behind the colon.
+
+    A vector has one column of lists, or COLUMN,... with one for every element.
+    """
     found: dict[str, tuple[str, Given]] = {}
     for text in given:
         name, path = _split_assignment(text, "--in", graph.checked.inputs)
@@ -154,9 +158,22 @@ def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, Gi
         file, column = split_column(Files(), path)
         fields = [field.name for field in graph.checked.inputs[name].type.fields]
         found[name] = file, column
-        if fields and column is not None:
+        if graph.checked.inputs[name].type.kind == VECTOR and column is not None:
+            found[name] = file, _parse_elements(text, column, len(fields))
+        elif fields and column is not None:
             found[name] = file, _parse_fields(text, column, fields)
     return found
+
+
+def _parse_elements(text: str, columns: str, size: int) -> Given:
+    """Split COLUMN[,COLUMN]."""
+    names = columns.split(",")
+    if len(names) == 1:
+        return columns
+    if len(names) != size:
+        message = f"--in {text}: {len(names)} columns, and the vector has {size} elements"
+        raise click.UsageError(message)
+    return {str(place): name for place, name in enumerate(names)}
 
 
 def _parse_fields(text: str, columns: str, fields: Sequence[str]) -> dict[str, str]:

@@ -137,7 +137,7 @@ class Timelines:
 
     def _find_timeline(self, node: Node) -> Timeline:
         """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
-        roles = node.operator.roles(node.values, list(node.inputs))
+        roles = node.roles
         timelines = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
         if len(timelines) == 1 and set(roles.values()) == {"must"}:
             return next(iter(timelines.values()))

@@ -48,7 +48,7 @@ class FrontierRules:
         return [format_ref(self.checked, ref) for ref, _ in timeline.pairing.wanted]
 
     def _list_waits(self, node: Node) -> list[dict[str, Any]]:
-        roles = node.operator.roles(node.values, list(node.inputs))
+        roles = node.roles
         waits = []
         for port, ref in node.inputs.items():
             account = self.plan.ports.get((node.id, port))

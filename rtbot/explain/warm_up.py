@@ -63,7 +63,7 @@ class WarmUpTable:
 
     def _start(self, node: Node) -> FirstMessage:
         """Return where the rows that reach the node are counted, and which is the first of them."""
-        roles = node.operator.roles(node.values, list(node.inputs))
+        roles = node.roles
         must = dict.fromkeys(ref for port, ref in node.inputs.items() if roles[port] == "must")
         if not must:
             names = dict.fromkeys(format_ref(self.checked, ref) for ref in node.inputs.values())

@@ -16,7 +16,7 @@ from rtbot.graph.check.test_changes import FieldCells
 from rtbot.graph.check.test_rows import GraphTestRows
 from rtbot.graph.document import MappingNode, SequenceNode, load_document
 from rtbot.graph.model import Input, Io
-from rtbot.graph.output_types import find_type
+from rtbot.graph.output_types import add_outputs, find_type, list_public_names
 from rtbot.graph.stages import has_changes
 from rtbot.graph_tests.change_cells import collect_stage_rows, list_stage_rows
 from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
@@ -96,7 +96,7 @@ class Suite:
         if key not in self._plans:
             checked = check(self._bare, self.params | dict(test.params))
             seen = {name: ref for name, ref in test.targets.items() if name not in checked.outputs}
-            whole = replace(checked, outputs={**checked.outputs, **seen})
+            whole = add_outputs(checked, seen)
             self._plans[key] = StagedPlan(whole) if has_changes(whole) else Plan(whole)
         return self._plans[key]
 
@@ -104,7 +104,8 @@ class Suite:
         """Return the expected rows by output; all public outputs if the test names none."""
         silent = dict.fromkeys(test.emits_nothing, GraphTestRows())
         if not (test.expect or silent or test.error):
-            return dict.fromkeys(self.checked.outputs, GraphTestRows(missing=True))
+            names = list_public_names(self.checked)
+            return dict.fromkeys(names, GraphTestRows(missing=True))
         found = {}
         for name, rows in test.expect.items():
             item = Input(name, find_type(test.targets[name], checked))
@@ -136,7 +137,7 @@ class Suite:
         from rtbot.runtime.session import Session
 
         session = Session(plan, plan.checked.io, test.key, compiled=compiled)
-        emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
+        emitted: dict[str, list[Row]] = {name: [] for name in (*plan.outputs, *plan.records)}
         for name, index, (*keys, time, value) in sort_by_time(given):
             try:
                 found = session.push_one(name, time, value, key=_unwrap_key(keys))
@@ -153,7 +154,7 @@ class Suite:
         from rtbot.runtime.staged_session import StagedSession
 
         session = StagedSession(plan, plan.checked.io, compiled=compiled)
-        emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
+        emitted: dict[str, list[Row]] = {name: [] for name in (*plan.outputs, *plan.records)}
         for name, index, (*keys, time, value) in sort_by_time(given):
             try:
                 if keys and isinstance(keys[0], FieldCells):

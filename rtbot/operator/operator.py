@@ -50,6 +50,7 @@ from rtbot.operator.declarations import (
     WarmUp,
 )
 from rtbot.operator.step_source import shorten_path
+from rtbot.operator.vectors import split_element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -158,7 +159,8 @@ class Operator:
 
     @classmethod
     def port(cls, name: str) -> In:
-        """Return the declaration behind the port name `i1`, `c2`, ..."""
+        """Return the declaration behind the port name `i1`, `c2`, ..., or an element of it."""
+        name, _ = split_element(name)
         return cls.inputs[name] if name in cls.inputs else cls.inputs[name.rstrip("0123456789")]
 
     @classmethod
@@ -229,7 +231,7 @@ class Operator:
                 result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}
             elif out.kind in ("T", "N"):
                 assert generic is not None, f"{cls.__name__}.{name} has no input of kind T or N"
-                result[name] = Type(generic.kind, out.nullable)
+                result[name] = generic.as_nullable(nullable=out.nullable)
             else:
                 result[name] = Type(out.kind, out.nullable)
         return result

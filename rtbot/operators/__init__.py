@@ -20,6 +20,7 @@ from rtbot.operators import (
     sets,
     timing,
     transaction_times,
+    vectors,
     views,
     windows,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "sets",
     "timing",
     "transaction_times",
+    "vectors",
     "views",
     "windows",
 ]

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import PairCall, SegmentCall
+from rtbot.operator.declarations import VECTOR
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def take_record(function: Any, fields: Sequence[Field]) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *choose(value), *state)
 
 
+def take_vector(function: Any) -> Any:
+    """Return the function as one that takes the elements of a vector as a list."""
+    return lambda slot, time, value, *state: function(slot, time, *value, *state)
+
+
 class DirectPath(PushPath):
     """`push_one` where only one segment is behind an input: one call of its one-row twin."""
 
@@ -39,7 +45,9 @@ class DirectPath(PushPath):
         self.call = call
         self.generated = find_function(session, call)
         self.function = self.generated
-        if self.feed.type.fields:
+        if self.kind == VECTOR:
+            self.function = take_vector(self.generated)
+        elif self.feed.type.fields:
             self.function = take_record(self.generated, self.spec.fields)
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []

@@ -10,6 +10,7 @@ import numpy as np
 
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
+from rtbot.operator.declarations import RECORD, VECTOR
 from rtbot.runtime.kernels.rows import LAST
 from rtbot.tables import TableSpec, to_columns
 from rtbot.tables.record_column import RecordColumn
@@ -40,6 +41,7 @@ class PushPath:
             spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock, fields=spec.fields
         )
         self.plain_types = {one.name: PLAIN_TYPES.get(str(one.type)) for one in spec.fields}
+        self.plain_cells = [*self.plain_types.values()] if spec.kind == VECTOR else []
         self.row_specs = {name: replace(self.spec, key=session.key)}
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
@@ -92,8 +94,11 @@ class PushPath:
             types = {name: type(cell) for name, cell in value.items()}
             if types == self.plain_types:
                 return time, value
+        if self.plain_cells and type(time) is int and type(value) in (list, tuple):
+            if [*map(type, value)] == self.plain_cells:
+                return time, value
         checked = to_columns({"t": [time], "value": [value]}, self.spec)
-        if not len(checked) and self.plain_types and value is not None:
+        if not len(checked) and self.kind == RECORD and value is not None:
             cells = {f.name: value[f.name] for f in self.spec.fields if not f.type.nullable}
             name = next((name for name, cell in cells.items() if cell is None), "")
             message = f"null in the field {name}, which takes none"

@@ -27,6 +27,7 @@ from rtbot.operator import (
     Out,
     Ring,
 )
+from rtbot.operator.declarations import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,8 +121,9 @@ class _Checker:
         self.add(name, f"{name} is not a name of a port here", hint)
 
     def port(self, name: str, port: In | Out) -> None:
-        if port.kind not in (*KINDS, *GENERIC):
-            hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
+        known = (*KINDS, VECTOR, *GENERIC)
+        if port.kind not in known:
+            hint = suggest_name(str(port.kind), KINDS) or hint_known_names(known)
             self.add(name, f"{port.kind!r} is not a kind of a port", hint)
         if isinstance(port, In) and port.role not in ROLES:
             self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))

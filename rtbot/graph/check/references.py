@@ -14,6 +14,8 @@ from rtbot.graph.check.context import Context, hint_known_names, join_names
 from rtbot.graph.check.wiring import REFERENCE
 from rtbot.graph.model import Ref
 from rtbot.operator import KINDS
+from rtbot.operator.declarations import RECORD
+from rtbot.operator.vectors import name_element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,10 +64,15 @@ class SymbolTable:
             raise graph_error(
                 "RT120", mark, f"{text[:80]!r} is not a reference", _suggest_reference(text)
             )
-        name, port = found.groups()
+        name, port, place = found.groups()
+        ref = self._resolve_port(name, port, mark)
+        return ref if place is None else Ref(name, name_element(ref.port, place))
+
+    def _resolve_port(self, name: str, port: str | None, mark: SourceSpan) -> Ref:
+        """Return the output port of a name, the only one if none is given."""
         names = self.outputs(name, mark)
         given = self.inputs.get(name)
-        if given is not None and given.type.fields and port not in names:
+        if given is not None and given.type.kind == RECORD and port not in names:
             raise self._make_field_error(name, port, names, mark)
         ports = list(dict.fromkeys(names.values()))
         if port is None and len(ports) == 1:
@@ -98,7 +105,8 @@ class SymbolTable:
             return self.drafts[name].outputs
         if name in self.inputs:
             given = self.inputs[name]
-            return {port: port for port in given.ports} if given is not None else INPUT_PORTS
+            fields = given is not None and given.type.kind == RECORD
+            return {port: port for port in given.ports} if fields else INPUT_PORTS
         if self.blind:
             raise GraphError([])
         ids = [*self.inputs, *self.drafts]

@@ -11,7 +11,17 @@ from rtbot.core.errors import GraphError, graph_error, suggest_known_name
 from rtbot.core.number_text import DURATION_UNITS
 from rtbot.graph.check.context import Context, join_names
 from rtbot.graph.document import DocumentNode, ScalarNode, SequenceNode
-from rtbot.operator import KINDS, Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
+from rtbot.operator import (
+    KINDS,
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Integers,
+    Number,
+    Numbers,
+    Parameter,
+)
 from rtbot.operator.relation import (
     Columns,
     Computations,
@@ -218,8 +228,10 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
             message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
             raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
         values = scalar.value
+        if isinstance(parameter, Integers):
+            values = _read_integers(parameter, values, scalar)
     elif isinstance(node, SequenceNode):
-        one = Number(name=f"an element of {parameter.name}")
+        one = parameter.describe_element()
         values = tuple(convert_value(one, item, context) for item in node.items)
     else:
         message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
@@ -229,6 +241,17 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
         hint = f"{describe_parameter(parameter)} is expected"
         raise graph_error("RT112", node.mark, message, hint)
     return values
+
+
+def _read_integers(
+    parameter: Integers, values: tuple[float, ...], scalar: ScalarNode
+) -> tuple[int, ...]:
+    """Return the numbers of a parameter of the graph as integers, which they have to be."""
+    if not all(value.is_integer() and value >= (parameter.minimum or 0) for value in values):
+        message = f"{parameter.name} is {list(values)}"
+        hint = f"{describe_parameter(parameter)} is expected"
+        raise graph_error("RT113", scalar.mark, message, hint)
+    return tuple(map(int, values))
 
 
 def _check_range(
@@ -287,6 +310,9 @@ def describe_parameter(parameter: Parameter) -> str:
     }
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
+    if isinstance(parameter, Integers):
+        low = "" if parameter.minimum is None else f" of at least {parameter.minimum}"
+        return f"a list of integers{low}"
     if isinstance(parameter, Numbers):
         return f"a list of at least {parameter.shortest} numbers"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))

@@ -9,6 +9,7 @@ mistake gets one message.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.graph.check.context import ID, PARAMETER
@@ -20,7 +21,16 @@ from rtbot.graph.check.typed_values import (
     describe_parameter,
 )
 from rtbot.graph.check.wiring import REFERENCE
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Parameter
+from rtbot.operator import (
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Integers,
+    Number,
+    Numbers,
+    Parameter,
+)
 from rtbot.operator.relation import (
     Columns,
     Computations,
@@ -172,7 +182,8 @@ def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
         "type": ["array"],
         "errorMessage": f"{describe_parameter(parameter)} is expected",
     }
-    result["items"] = build_value(Number(name="an element"), dollar=bool(texts))
+    one = replace(parameter.describe_element(), name="an element")
+    result["items"] = build_value(one, dollar=bool(texts))
     result["minItems"] = parameter.shortest
     return result | (
         {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
@@ -250,6 +261,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Duration: _build_duration,
     TextParameter: _build_text,
     Numbers: _build_numbers,
+    Integers: _build_numbers,
     Columns: _build_columns,
     FieldName: _build_field_name,
     FieldPairs: _build_pairs,
