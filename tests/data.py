@@ -1,6 +1,7 @@
 """Random data: times, nasty values, keys, and an order of arrival that the policies allow."""
 
 import math
+import re
 from dataclasses import dataclass
 
 from rtbot.compare.schedules import Row
@@ -76,7 +77,10 @@ def base_times(rng, count):
 
 
 def values(rng, kind, nullable):
-    """A source of values of one kind, with a temper of its own."""
+    """A source of values of one kind, with a temper of its own; of `vector[n]` there are lists."""
+    size = re.fullmatch(r"vector\[(\d+)\]", kind)
+    if size:
+        yield from vectors(rng, int(size[1]), nullable)
     palette = {
         "number": lambda: NUMBERS[rng.choice(list(NUMBERS))],
         "integer": lambda: INTEGERS[rng.choice(list(INTEGERS))],
@@ -95,6 +99,14 @@ def values(rng, kind, nullable):
         if mixed and rng.random() < 0.1:
             previous = rng.choice(NUMBERS["special"])
         yield previous
+
+
+def vectors(rng, size, nullable):
+    """A source of lists of numbers."""
+    elements = [values(rng, "number", nullable=False) for _ in range(size)]
+    while True:
+        vector = [next(one) for one in elements]
+        yield None if nullable and rng.random() < 0.2 else vector
 
 
 def keys(rng):

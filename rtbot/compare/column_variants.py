@@ -67,7 +67,7 @@ def _make_vectors(value: RecordColumn, make: Make) -> Any:
     """Return vectors as an array of two dimensions or of lists, or as lists where some are null."""
     if any(mask is not None for mask in value.valid):
         return value.tolist()
-    whole = np.stack(value.values, axis=1)
+    whole = np.stack([np.asarray(column) for column in value.values], axis=1)
     return whole if make is _make_masked else reduce_column(whole)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.explain_graph import explain
 from rtbot.explain.phrases import format_plain
+from rtbot.operator.declarations import VECTOR
 from rtbot.operator.relation import CHANGES
 
 if TYPE_CHECKING:
@@ -95,9 +96,11 @@ class ExampleGraph:
         kind = self.operator.port(port).kind
         if kind == CHANGES:
             return f"{{changes: {format_plain(self.example.schemas[port])}}}"
-        if kind not in ("T", "N"):
+        if kind not in ("T", "N", VECTOR):
             return kind
         values = [value for _, value in self.example.inputs[port]]
+        if kind == VECTOR:
+            return f"{VECTOR}[{len(values[0])}]"
         return "boolean" if values and all(isinstance(v, bool) for v in values) else "number"
 
 

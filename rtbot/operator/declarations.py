@@ -38,6 +38,11 @@ class Type:
             return f"{self.kind}{{{', '.join(map(str, self.fields))}}}"
         return self.kind + ("?" if self.nullable else "")
 
+    @property
+    def size(self) -> int:
+        """How many values a message has."""
+        return len(self.fields) or 1
+
     def or_null(self) -> Type:
         """Return the same kind, nullable."""
         return self.as_nullable(nullable=True)

@@ -199,7 +199,7 @@ class BufferedPath(PushPath):
 
     def _fill_fields(self, value: Any) -> None:
         if value is None:  # a vector that is null has nothing but nulls
-            cells = [None] * len(self.fields)
+            cells: Sequence[Any] = [None] * len(self.fields)
         else:
             cells = value if self.kind == VECTOR else [value[one.name] for one in self.fields]
         if any(field.type.kind == "text" for field in self.fields):

@@ -90,13 +90,8 @@ class PushPath:
         raise found from error
 
     def _convert_message(self, time: Any, value: Any) -> tuple[int, Any]:
-        if self.plain_types and type(time) is int and type(value) is dict:
-            types = {name: type(cell) for name, cell in value.items()}
-            if types == self.plain_types:
-                return time, value
-        if self.plain_cells and type(time) is int and type(value) in (list, tuple):
-            if [*map(type, value)] == self.plain_cells:
-                return time, value
+        if self.plain_types and type(time) is int and self._is_plain(value):
+            return time, value
         checked = to_columns({"t": [time], "value": [value]}, self.spec)
         if not len(checked) and self.kind == RECORD and value is not None:
             cells = {f.name: value[f.name] for f in self.spec.fields if not f.type.nullable}
@@ -115,6 +110,14 @@ class PushPath:
         if self.kind == "text":
             return int(checked.time[0]), value
         return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
+
+    def _is_plain(self, value: Any) -> bool:
+        """Return whether all values of a message have the types that functions take."""
+        if self.plain_cells:
+            return type(value) in (list, tuple) and [*map(type, value)] == self.plain_cells
+        if type(value) is not dict:
+            return False
+        return {name: type(cell) for name, cell in value.items()} == self.plain_types
 
     def _push_first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Push the first message of a key: the general path finds or makes its slot."""

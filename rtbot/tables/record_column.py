@@ -26,7 +26,8 @@ FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
 class RecordColumn:
     """A column of records: the names of the fields, and equally long columns of their values.
 
-    It is one of vectors where the names are numbers. `valid` has the masks of what is not null, None where nothing is.
+    It is one of vectors where the names are numbers. `valid` has the masks of what is not null,
+    None where nothing is.
     """
 
     names: tuple[str, ...]

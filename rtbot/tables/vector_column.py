@@ -34,8 +34,8 @@ def _split_rows(rows: list[Any], size: int, name: str) -> list[list[Any]]:
         cells = [None] * size if row is None else row
         cells = cells.tolist() if isinstance(cells, np.ndarray) else cells
         if isinstance(cells, str | bytes) or not isinstance(cells, Sequence):
-            message = f"a vector is a list of {size} numbers"
-            raise DataError(message, code="RT214", value=row, input=name, row=place)
+            message = f"not a list of {size} numbers"
+            raise DataError(message, code="RT201", value=row, input=name, row=place)
         if len(cells) != size:
             raise make_length_error(size, len(cells), input=name, row=place, value=row)
         found.append(cells)
@@ -54,8 +54,8 @@ def _split_arrow(column: Any, size: int, name: str) -> list[Any]:
         or types.is_large_list(column.type)
         or types.is_fixed_size_list(column.type)
     ):
-        message = f"a vector is a list of {size} numbers, this column has {column.type}"
-        raise DataError(message, code="RT214", input=name)
+        message = f"a column of {column.type}, where lists of {size} numbers are expected"
+        raise DataError(message, code="RT220", input=name)
     other = pc.not_equal(pc.list_value_length(column), size)
     row = pc.index(other, pa.scalar(value=True)).as_py()
     if row >= 0:

@@ -105,8 +105,9 @@ class SymbolTable:
             return self.drafts[name].outputs
         if name in self.inputs:
             given = self.inputs[name]
-            fields = given is not None and given.type.kind == RECORD
-            return {port: port for port in given.ports} if fields else INPUT_PORTS
+            if given is None or given.type.kind != RECORD:
+                return INPUT_PORTS
+            return {port: port for port in given.ports}
         if self.blind:
             raise GraphError([])
         ids = [*self.inputs, *self.drafts]

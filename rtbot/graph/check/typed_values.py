@@ -311,8 +311,8 @@ def describe_parameter(parameter: Parameter) -> str:
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
     if isinstance(parameter, Integers):
-        low = "" if parameter.minimum is None else f" of at least {parameter.minimum}"
-        return f"a list of integers{low}"
+        least = "" if parameter.minimum is None else f" of at least {parameter.minimum}"
+        return f"a list of integers{least}"
     if isinstance(parameter, Numbers):
         return f"a list of at least {parameter.shortest} numbers"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))

@@ -91,7 +91,7 @@ META = {"description": "anything of yours", "type": ["object", "null"]}
 REFERRED = {
     "type": "string",
     "pattern": anchor_pattern(REFERENCE.pattern),
-    "errorMessage": "a reference is `id` or `id.port`",
+    "errorMessage": "a reference is `id` or `id.port`, of an element `id.0`",
 }
 ID_PATTERN = ID.pattern
 
