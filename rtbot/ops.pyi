@@ -1458,6 +1458,51 @@ def Variable(
         o1: answers, at the times of the queries
     """
 
+def VectorCompose(*i: Stream, **about: Unpack[About]) -> Stream:
+    """A vector of the values that all ports have at a time, in the order of the ports.
+
+    Times at which a port has no message give none, as for Join.
+
+    In:
+        i: an element
+
+    Out:
+        o1: the vectors
+    """
+
+def VectorExtract(i1: Stream, *, index: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """One element of a vector. Without an operator it is `v.0`, `v.1` and so on.
+
+    In:
+        i1: vectors
+
+    Parameters:
+        index: which element; the first is 0
+
+    Out:
+        o1: the element
+    """
+
+def VectorProject(
+    i1: Stream,
+    *,
+    indices: Sequence[float] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """Some elements of a vector, in the order in which they are named, as a vector.
+
+    An element may be named more than once.
+
+    In:
+        i1: vectors
+
+    Parameters:
+        indices: which elements; the first is 0
+
+    Out:
+        o1: vectors of these elements
+    """
+
 def Where(i1: Stream, *, condition: Any | ParameterRef, **about: Unpack[About]) -> Stream:
     """Rows for which a condition is true; not those for which it is false or null.
 

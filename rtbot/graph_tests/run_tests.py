@@ -23,8 +23,10 @@ from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
 from rtbot.graph_tests.notation import Notation
 from rtbot.graph_tests.outcome import Outcome
 from rtbot.graph_tests.test_files import load_row_file, resolve_beside
+from rtbot.operator.vectors import list_vectors
 from rtbot.runtime.push_one import to_rows
 from rtbot.runtime.staged_plan import StagedPlan
+from rtbot.tables.vector_results import split_rows
 
 if TYPE_CHECKING:
     import os
@@ -143,8 +145,9 @@ class Suite:
                 found = session.push_one(name, time, value, key=_unwrap_key(keys))
             except DataError as error:
                 raise self._locate_error(error, given[name], index) from None
-            _collect_rows(emitted, found, len(test.key))
-        _collect_rows(emitted, to_rows(session.finish(), test.key), len(test.key))
+            _collect_rows(emitted, _add_elements(found, plan), len(test.key))
+        rest = to_rows(session.finish(), test.key)
+        _collect_rows(emitted, _add_elements(rest, plan), len(test.key))
         return emitted
 
     def _run_stages(
@@ -221,6 +224,12 @@ def _list_own_parameters(document: Document) -> Iterator[dict[str, Any]]:
 def _unwrap_key(keys: list[Any]) -> Any:
     """Return a key as sessions take it."""
     return (keys[0] if len(keys) == 1 else tuple(keys)) if keys else None
+
+
+def _add_elements(found: Mapping[str, Any], plan: Plan) -> Mapping[str, Any]:
+    """Return rows by output, those of vectors also by element: a test may look at either."""
+    vectors = list_vectors(plan.records)
+    return {**found, **split_rows(found, vectors)} if vectors else found
 
 
 def _collect_rows(emitted: dict[str, list[Row]], found: Mapping[str, Any], keys: int) -> None:

@@ -57,7 +57,7 @@ class VectorExtract(Operator):
 
     search_terms = "getitem, element, nth, pick"
     index = Integer(minimum=0, doc="which element; the first is 0")
-    i1 = In("vector", doc="vectors")
+    i1 = In("vector", nullable=True, doc="vectors")
     o1 = Out("number", doc="the element")
     example = Example(
         parameters={"index": 1},
@@ -85,7 +85,7 @@ class VectorProject(Operator):
 
     search_terms = "select_elements, take, permute"
     indices = Integers(minimum=0, doc="which elements; the first is 0")
-    i1 = In("vector", doc="vectors")
+    i1 = In("vector", nullable=True, doc="vectors")
     o1 = Out("vector", doc="vectors of these elements")
     example = Example(
         parameters={"indices": [2, 0]},
@@ -117,4 +117,4 @@ def check_index(name: str, index: int, type_: Type) -> None:
     """Raise GraphError, whose place the caller knows, if a vector has no such element."""
     if index >= len(type_.fields):
         hint = f"the elements are 0 to {len(type_.fields) - 1}"
-        raise graph_error("RT112", SourceSpan(), f"{name} has {index}", hint)
+        raise graph_error("RT112", SourceSpan(), f"{name}: there is no element {index}", hint)

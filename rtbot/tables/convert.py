@@ -158,8 +158,8 @@ def _read_records(form: LazyTable, spec: TableSpec) -> RecordRows:
     if whole is not None:
         split = split_vectors if spec.kind == VECTOR else split_records
         columns = _locate_error(spec, whole, lambda: split(form[whole](), spec.fields, spec.name))
-        form = {name: partial(reduce_column, column) for name, column in columns.items()}
-        names = {name: name for name in columns}
+        names = {name: f"{whole}.{name}" for name in columns}
+        form = {names[name]: partial(reduce_column, one) for name, one in columns.items()}
     else:
         names = {
             one.name: require_column(form, name_field(form, one.name, spec), spec)
@@ -186,7 +186,9 @@ def find_records(form: LazyTable, spec: TableSpec) -> str | None:
         hint += f"named {spec.name}.0 and so on, or by inputs={{{spec.name!r}: [...]}}"
         message = f"there is no column {spec.name!r}"
         raise DataError(message, code="RT204", hint=hint, input=spec.name)
-    return None if found is None or isinstance(form[found](), np.ndarray) else found
+    if found is None or spec.kind == VECTOR:
+        return found
+    return None if isinstance(form[found](), np.ndarray) else found
 
 
 def name_field(form: LazyTable, name: str, spec: TableSpec) -> str:

@@ -42,10 +42,10 @@ def vector_compose(rows):
 @oracle("VectorExtract")
 def vector_extract(rows, index):
     for time, vector in rows:
-        yield time, vector[index]
+        yield time, None if vector is None else vector[index]
 
 
 @oracle("VectorProject")
 def vector_project(rows, indices):
     for time, vector in rows:
-        yield time, [vector[index] for index in indices]
+        yield time, None if vector is None else [vector[index] for index in indices]
