@@ -14,6 +14,7 @@ from rtbot.cli.io_options import split_names
 from rtbot.cli.options import choose_followed
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.graph.model import collect_own
 from rtbot.graph.output_types import list_output_types
 from rtbot.graph.stages import has_changes
@@ -21,7 +22,6 @@ from rtbot.io.bindings import InputSpec
 from rtbot.io.file_run import CHECKPOINT_ROWS, Job
 from rtbot.io.sinks.outputs import Target
 from rtbot.io.source_opener import detect_format, list_suffixes, split_column
-from rtbot.operator.declarations import VECTOR
 from rtbot.storage.files import STANDARD, Files
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.times import INT64_MIN
-from rtbot.operator.vectors import are_elements
+from rtbot.core.vector_names import are_elements
 from rtbot.tables import TextColumn
 from rtbot.tables.forms import reduce_column
 from rtbot.tables.record_column import RecordColumn

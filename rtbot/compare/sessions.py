@@ -9,8 +9,8 @@ import numpy as np
 from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
 from rtbot.compare.schedules import Change
 from rtbot.core.modes import NEVER, NOW, choose_mode
+from rtbot.core.vector_names import list_vectors
 from rtbot.graph.output_types import list_output_types
-from rtbot.operator.vectors import list_vectors
 from rtbot.tables import Columns
 from rtbot.tables.change_rows import name_time, name_weight
 from rtbot.tables.vector_results import split_rows

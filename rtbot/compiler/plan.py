@@ -23,9 +23,9 @@ from rtbot.compiler.step_signature import find_step, name_step
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
 from rtbot.core.errors import graph_error
+from rtbot.core.vector_names import list_whole_ports, split_element
 from rtbot.graph.model import OperatorStub, Ref, collect_outputs, collect_records
 from rtbot.operator.step_source import collect_sources
-from rtbot.operator.vectors import list_whole_ports, split_element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

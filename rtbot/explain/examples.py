@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.vector_names import VECTOR
 from rtbot.explain.explain_graph import explain
 from rtbot.explain.phrases import format_plain
-from rtbot.operator.declarations import VECTOR
 from rtbot.operator.relation import CHANGES
 
 if TYPE_CHECKING:

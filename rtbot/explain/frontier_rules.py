@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.vector_names import list_first_elements, split_element
 from rtbot.explain.phrases import format_span, format_stream, join_words
 from rtbot.graph.model import Ref
 from rtbot.operator import ROLES
-from rtbot.operator.vectors import list_first_elements, split_element
 
 if TYPE_CHECKING:
     from rtbot.compiler.plan import Plan

@@ -6,8 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
+from rtbot.core.vector_names import list_whole_ports, name_element, split_element
 from rtbot.graph.whole_vectors import take_whole
-from rtbot.operator.vectors import list_whole_ports, name_element, split_element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import SourceSpan
-from rtbot.operator.declarations import VECTOR
-from rtbot.operator.vectors import (
+from rtbot.core.vector_names import (
+    VECTOR,
     expand_roles,
     find_vectors,
-    join_elements,
-    list_elements,
     list_whole_ports,
     name_element,
     split_element,
 )
+from rtbot.operator.vectors import join_elements, list_elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

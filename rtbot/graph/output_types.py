@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rtbot.core.vector_names import VECTOR, are_elements, name_element
 from rtbot.graph.model import Ref, collect_outputs
-from rtbot.operator.declarations import VECTOR
-from rtbot.operator.vectors import are_elements, join_elements, list_elements, name_element
+from rtbot.operator.vectors import join_elements, list_elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

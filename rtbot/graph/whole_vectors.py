@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rtbot.core.vector_names import are_elements, name_element, split_element
 from rtbot.graph.model import Ref
-from rtbot.operator.vectors import (
-    are_elements,
-    join_elements,
-    name_element,
-    split_element,
-)
+from rtbot.operator.vectors import join_elements
 
 if TYPE_CHECKING:
     from rtbot.graph.model import CheckedGraph, Node

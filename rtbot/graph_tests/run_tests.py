@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compiler.plan import Plan
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import DataError, GraphError, RtbotError
+from rtbot.core.vector_names import list_vectors
 from rtbot.graph.check import check
 from rtbot.graph.check.context import to_plain_tree
 from rtbot.graph.check.test_changes import FieldCells
@@ -23,7 +24,6 @@ from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
 from rtbot.graph_tests.notation import Notation
 from rtbot.graph_tests.outcome import Outcome
 from rtbot.graph_tests.test_files import load_row_file, resolve_beside
-from rtbot.operator.vectors import list_vectors
 from rtbot.runtime.push_one import to_rows
 from rtbot.runtime.staged_plan import StagedPlan
 from rtbot.tables.vector_results import split_rows

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
-from rtbot.operator.declarations import VECTOR
+from rtbot.core.vector_names import VECTOR
 from rtbot.operator.vectors import list_elements
 from rtbot.storage.files import Files
 

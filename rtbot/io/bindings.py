@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.graph.model import ReadOptions
 from rtbot.io.change_columns import ChangeBinding, bind_change_columns
 from rtbot.io.column_search import (
@@ -21,7 +22,6 @@ from rtbot.io.column_search import (
 )
 from rtbot.io.source_opener import SourceOpener
 from rtbot.io.sources.key_integers import is_key_integer
-from rtbot.operator.declarations import VECTOR
 from rtbot.tables.column_names import ColumnNames
 from rtbot.tables.forms import TIME_NAMES
 from rtbot.tables.record_column import check_shared

@@ -15,13 +15,13 @@ from rtbot.core.arrow import to_numpy
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import DataError, PlacedError, suggest_name
 from rtbot.core.times import BARE
+from rtbot.core.vector_names import VECTOR
 from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
 from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
 from rtbot.io.series_columns import name_series, stack_series
 from rtbot.io.sources import cells
 from rtbot.io.sources.key_integers import convert_integer_keys
 from rtbot.io.time_conversion import TimeConverter
-from rtbot.operator.declarations import VECTOR
 from rtbot.tables import Columns, TextColumn
 from rtbot.tables.convert import convert_key, convert_values
 from rtbot.tables.record_column import FILLERS, RecordColumn, RecordRows, assemble_records

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from rtbot.core.vector_names import VECTOR
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
 
 KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
-RECORD, VECTOR = "record", "vector"
 
 
 @dataclass(frozen=True, slots=True)

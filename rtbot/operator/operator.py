@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rtbot.core.errors import GraphError, Problem, suggest_name
 from rtbot.core.hints import fold_word
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import split_element
 from rtbot.operator.declarations import (
     STATE_LIMIT,
     Cells,
@@ -50,7 +51,6 @@ from rtbot.operator.declarations import (
     WarmUp,
 )
 from rtbot.operator.step_source import shorten_path
-from rtbot.operator.vectors import split_element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import VECTOR
 from rtbot.numeric.exact import INTEGER_LIMB, running_integer_sum
 from rtbot.numeric.exact.digits import (
     SCRATCH_DIGITS,
@@ -18,7 +19,6 @@ from rtbot.numeric.exact.digits import (
     digits_to_sum,
 )
 from rtbot.operator import DOMAIN, EMIT, Choice, Example, In, Out, Scratch, Type, step
-from rtbot.operator.declarations import VECTOR
 from rtbot.operators.synchronised import Synchronised
 
 if TYPE_CHECKING:

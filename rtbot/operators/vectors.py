@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import name_element
 from rtbot.operator import Example, In, Integer, Integers, Operator, Out
-from rtbot.operator.vectors import VECTOR_MAX, make_vector, name_element
+from rtbot.operator.vectors import VECTOR_MAX, make_vector
 from rtbot.operators.synchronised import Synchronised
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import pairing_layout
-from rtbot.operator.vectors import list_first_elements, list_vectors, split_element
+from rtbot.core.vector_names import list_first_elements, list_vectors, split_element
 
 if TYPE_CHECKING:
     from rtbot.compiler.calls import PortCounters

@@ -14,7 +14,7 @@ from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
-from rtbot.operator.declarations import VECTOR
+from rtbot.core.vector_names import VECTOR
 from rtbot.runtime.direct_path import DirectPath
 from rtbot.runtime.push_one import General, PushPath
 from rtbot.runtime.waiting_path import WaitingPath, must_wait

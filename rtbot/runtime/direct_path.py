@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import PairCall, SegmentCall
-from rtbot.operator.declarations import VECTOR
+from rtbot.core.vector_names import VECTOR
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:

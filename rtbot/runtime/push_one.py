@@ -10,7 +10,7 @@ import numpy as np
 
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
-from rtbot.operator.declarations import RECORD, VECTOR
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.runtime.kernels.rows import LAST
 from rtbot.tables import TableSpec, to_columns
 from rtbot.tables.record_column import RecordColumn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from rtbot.operator.vectors import list_vectors
+from rtbot.core.vector_names import list_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,8 @@ from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, PlacedError, StateError, suggest_name
 from rtbot.core.modes import NOW, choose_mode
 from rtbot.core.time_formats import make_clock
+from rtbot.core.vector_names import list_vectors
 from rtbot.graph.model import collect_own
-from rtbot.operator.vectors import list_vectors
 from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, suggest_name
-from rtbot.operator.declarations import VECTOR
+from rtbot.core.vector_names import VECTOR
 
 if TYPE_CHECKING:
     from rtbot.graph.model import Input

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
-from rtbot.operator.declarations import VECTOR
+from rtbot.core.vector_names import VECTOR
 from rtbot.tables import number_columns, text_columns
 from rtbot.tables.forms import (
     TIME_NAMES,

@@ -10,7 +10,7 @@ import numpy as np
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError, suggest_name
-from rtbot.operator.vectors import are_elements
+from rtbot.core.vector_names import are_elements
 from rtbot.tables.text_columns import TextColumn
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
-from rtbot.operator.declarations import RECORD, VECTOR
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.tables import text_columns
 from rtbot.tables.convert import Columns, TableSpec, convert_table, name_field
 from rtbot.tables.forms import TIME_NAMES, Column, open_table

@@ -468,7 +468,7 @@ BAD_FILES = [
     ("inputs: {a: nmber}\noutputs: [a]", "RT140", 1, 13, "did you mean 'number'?"),
     ("inputs: {a: Number}\noutputs: [a]", "RT140", 1, 13, "did you mean 'number'?"),
     ("inputs: {a: 'vector[0]'}\noutputs: [a]", "RT112", 1, 13, "a vector of 0 elements"),
-    ("inputs: {a: vector}\noutputs: [a]", "RT140", 1, 12, "not a vector"),
+    ("inputs: {a: vector}\noutputs: [a]", "RT140", 1, 13, "not a vector"),
     ("inputs: {a: 'record{b: numbr}'}\noutputs: [a.b]", "RT140", 1, 24, "did you mean"),
     ("inputs: {a: 'record{b: number, b: text}'}\noutputs: [a.b]", "RT106", 1, 32, "twice"),
     ("inputs: {a: 'record{b}'}\noutputs: [a.b]", "RT140", 1, 21, "not a field and its type"),

@@ -10,6 +10,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems, suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.expression import find_constant, parse_expression
 from rtbot.expression.rules import ARGUMENTS, INTERNAL_ARGUMENTS
 from rtbot.graph.check.class_source import ClassSource
@@ -27,7 +28,6 @@ from rtbot.operator import (
     Out,
     Ring,
 )
-from rtbot.operator.declarations import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.graph.check.change_schema import CHANGES, read_change_schema, require_fields
 from rtbot.graph.check.context import Context, check_id, read_entries, read_text
 from rtbot.graph.check.record_type import RECORD_EXAMPLE, read_record, split_record
@@ -13,7 +14,6 @@ from rtbot.graph.check.vector_type import read_vector
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Input, Ref
 from rtbot.operator import KINDS, Type
-from rtbot.operator.declarations import RECORD, VECTOR
 
 if TYPE_CHECKING:
     from rtbot.core.source_span import SourceSpan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error
+from rtbot.core.vector_names import VECTOR, name_element
 from rtbot.graph.check.drafts import Draft
 from rtbot.graph.check.record_type import check_field
 from rtbot.graph.check.resolve_nodes import make_nodes
@@ -12,8 +13,7 @@ from rtbot.graph.check.vector_type import check_element, check_single
 from rtbot.graph.check.wiring import map_output_names
 from rtbot.graph.document import MappingNode, ScalarNode
 from rtbot.graph.model import Ref
-from rtbot.operator.declarations import VECTOR
-from rtbot.operator.vectors import list_elements, name_element
+from rtbot.operator.vectors import list_elements
 from rtbot.operators.joins import Join
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, describe_non_ascii, graph_error
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.graph.check.change_schema import read_fields
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.check.typed_values import TextParameter, convert_value
 from rtbot.graph.document import MappingNode, ScalarNode, SequenceNode
 from rtbot.operator import Type
-from rtbot.operator.declarations import RECORD, VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, Problem, graph_error
+from rtbot.core.vector_names import VECTOR
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
 from rtbot.graph.check.resolve_program import resolve_program
@@ -14,7 +15,6 @@ from rtbot.graph.check.vector_ports import lower_vectors
 from rtbot.graph.check.vector_type import check_element, check_single, show_stream
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import Type
-from rtbot.operator.declarations import VECTOR
 from rtbot.operator.relation import Relation
 from rtbot.operators.views import SQL, Datalog
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import GraphError, graph_error, suggest_name
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import name_element, split_element
 from rtbot.graph.check.context import Context, read_entries, read_text
 from rtbot.graph.check.test_rows import GraphTestRows, read_rows
 from rtbot.graph.check.typed_values import convert_value
@@ -15,7 +16,6 @@ from rtbot.graph.check.vector_type import check_element
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Ref
 from rtbot.operator import Number, Type
-from rtbot.operator.vectors import name_element, split_element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
+from rtbot.core.vector_names import VECTOR, name_element
 from rtbot.expression import Expression, cast_outputs, type_formulas
 from rtbot.graph.check.vector_type import show_stream
 from rtbot.graph.model import Ref
-from rtbot.operator.declarations import VECTOR
-from rtbot.operator.vectors import list_elements, name_element
+from rtbot.operator.vectors import list_elements
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
+from rtbot.core.vector_names import VECTOR, split_element
 from rtbot.graph.model import Ref
-from rtbot.operator.declarations import VECTOR
-from rtbot.operator.vectors import VECTOR_MAX, make_vector, split_element
+from rtbot.operator.vectors import VECTOR_MAX, make_vector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

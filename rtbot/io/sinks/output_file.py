@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rtbot.core.vector_names import find_vectors
 from rtbot.io.sinks.output_buffer import OutputBuffer
 from rtbot.io.sinks.sort import RUNS_MAX, ExternalSorter
-from rtbot.operator.vectors import find_vectors
 from rtbot.storage.files import name_path_in_errors
 from rtbot.tables.vector_results import join_columns
 from rtbot.tables.wide import PRESENT, build_long, build_wide

@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.times import INT64_MAX, INT64_MIN
+from rtbot.core.vector_names import VECTOR
 from rtbot.io.blocks import CellError
 from rtbot.io.sources.cells import PLAIN_SIGNS, WORDS, suggest_for_cell
 from rtbot.io.sources.key_integers import is_key_integer
-from rtbot.operator.declarations import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

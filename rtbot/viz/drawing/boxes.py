@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
+from rtbot.core.vector_names import RECORD, name_element, split_element
 from rtbot.graph.row_parameters import format_special, list_fields
 from rtbot.graph.whole_vectors import join_vectors, take_whole
-from rtbot.operator.declarations import RECORD, Duration, Type
+from rtbot.operator.declarations import Duration, Type
 from rtbot.operator.relation import Columns, FieldPairs, Order
-from rtbot.operator.vectors import name_element, split_element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
