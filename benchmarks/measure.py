@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -107,10 +107,10 @@ class Report:
                 line.differs = difference(reference[2], values)
             self.add(line)
 
-    def finish(self) -> None:
-        """Print the table; write the file."""
+    def finish(self, text: str = "") -> None:
+        """Print the table, or this text in its place; write the file."""
         print()
-        print(table([HEADS, *map(cells, self.lines)]), flush=True)
+        print(text or table([HEADS, *map(cells, self.lines)]), flush=True)
         if self.options.json:
             found = {"machine": machine(), "lines": [asdict(line) for line in self.lines]}
             self.options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -219,3 +219,18 @@ def table(rows: list[tuple[str, ...]]) -> str:
         ]
         lines.append("  ".join(aligned).rstrip())
     return "\n".join(lines)
+
+
+def pivot(lines: Sequence[Line], heads: Sequence[str], marked: Collection[str] = ()) -> str:
+    """Return the CPU rates as a table: a row per case, a column per contestant, `<` if marked.
+
+    Cases without the first contestant are left out.
+    """
+    rates = {(line.case, line.who): line.cpu for line in lines}
+    cases = [line.case for line in lines if line.who == heads[0]]
+    width = max(map(len, cases), default=0)
+    rows = [" " * width + "".join(head.rjust(16) for head in heads)]
+    for case in cases:
+        cells = [number(rates.get((case, head))).rjust(16) for head in heads]
+        rows.append(case.ljust(width) + "".join(cells) + (" <" if case in marked else ""))
+    return "\n".join(rows)

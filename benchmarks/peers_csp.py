@@ -5,7 +5,7 @@ numpy arrays and collects numpy arrays. The exact join is a node in Python: csp 
 own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,9 +17,9 @@ from benchmarks.setups import WIDTH, WINDOW
 try:
     import csp
     import csp.stats
-    from csp import ts
+    from csp import stats, ts
 except ImportError:
-    csp = None
+    csp = stats = None
 
 START = datetime(2020, 1, 1)  # noqa: DTZ001 (csp wants it naive)
 EPOCH = np.datetime64("2020-01-01", "ns")
@@ -30,9 +30,18 @@ def contestant(job: str, *curves: Curve, **options: Any) -> Contestant:
     """Return csp as a contestant: `job` is the name of one of the graphs below."""
     if csp is None:
         return Contestant("csp", None, remark="not installed")
+    return _run_graph(GRAPHS[job], curves, **options)
+
+
+def compute(function: Callable[..., Any], *curves: Curve) -> Contestant:
+    """Return csp as a contestant that computes a stream from those of the curves."""
+    return _run_graph(lambda stamped: one_graph(stamped, function), curves)
+
+
+def _run_graph(graph: Callable[..., Any], curves: Sequence[Curve], **options: Any) -> Contestant:
+    """Return csp as a contestant; times are in microseconds."""
     stamped = [(EPOCH + (times + 1).astype("timedelta64[us]"), values) for times, values in curves]
     end = timedelta(microseconds=2 + max(int(times[-1]) for times, _ in curves))
-    graph = GRAPHS[job]
 
     def run() -> Any:
         return csp.run(
@@ -99,6 +108,11 @@ if csp is not None:
     def joined_bands_graph(curves: object):
         """Put out the bands of two joined streams."""
         put_out_bands(exact_middle(*(csp.curve(float, curve) for curve in curves)))
+
+    @csp.graph(memoize=False)
+    def one_graph(curves: object, function: object):
+        """Put out the stream that the function makes of the curves."""
+        csp.add_graph_output("first", function(*(csp.curve(float, curve) for curve in curves)))
 
     GRAPHS |= {
         "join": join_graph,

@@ -24,6 +24,16 @@ def moving(kind: str) -> rtbot.Graph:
     return rtbot.load({"inputs": {"price": "number"}, "operators": operators, "outputs": ["m"]})
 
 
+def resampled() -> rtbot.Graph:
+    """Return a graph of a moving mean over prices on a grid of five seconds."""
+    operators = {
+        "grid": {"type": "ResamplerConstant", "in": "price", "interval": 5},
+        "mean": {"type": "MovingAverage", "in": "grid", "window": WINDOW},
+    }
+    inputs, outputs = {"price": "number"}, ["grid", "mean"]
+    return rtbot.load({"inputs": inputs, "operators": operators, "outputs": outputs})
+
+
 def join(kind: str = "inner") -> rtbot.Graph:
     """Return a graph of one join, both sides put out."""
     join_: dict[str, Any] = {"type": "Join", "in": ["a", "b"]}

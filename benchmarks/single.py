@@ -1,7 +1,8 @@
 """One message at a time through `push_one`, and small batches through `push`.
 
 Inside the clock: a Python loop over messages that lie ready, each with the call and the result it
-returns. Windows are full before the clock starts. Messages of a join go to its inputs by turns.
+returns. Windows are full before the clock starts. Messages of a join go to its inputs by turns. A
+resampler, which has times of its own, gets a message every second and gives one every five.
 Before the clock: input lists and arrays, compilation. Millions of messages (rows) per second.
 """
 
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Line, Report, best
-from benchmarks.setups import SEED, bollinger, bollinger_of_join, join, moving, walk
+from benchmarks.setups import SEED, bollinger, bollinger_of_join, join, moving, resampled, walk
 
 MESSAGES = 50_000
 KEYS = 1_000
@@ -97,6 +98,7 @@ def main() -> None:
         (f"push_one, Bollinger, {KEYS:,} keys", Messages(bollinger(), ("price",), keys), ""),
         ("push_one, Join", Messages(join(), ("a", "b")), ""),
         ("push_one, Bollinger of join", Messages(bollinger_of_join(), ("a", "b")), ""),
+        ("push_one, mean of resampled", Messages(resampled(), ("price",)), ">= 0.2"),
     ):
         cpu, wall = best(messages.run(), messages.prepare, report.runs)
         rates = [MESSAGES / seconds / 1e6 for seconds in (cpu, wall)]

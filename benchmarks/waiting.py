@@ -6,6 +6,9 @@ that has waited longest), so that as many wait all the time. Inside the clock: o
 row, with its result. The median of all pushes of a kind, in CPU and wall time, both queues by
 turns; `worst` in CPU time. Microseconds. Python's garbage collector is off: a full collection
 walks every object of every library loaded here, which takes 50 ms in whatever push it falls on.
+
+Then a join with keys, `push_one` to one of them, while 100,000 other keys wait, half of them for
+each input: the median of loops over 500 messages to each input, per message.
 """
 
 import gc
@@ -19,6 +22,8 @@ from benchmarks.setups import join, walk
 
 PUSHES = 2_000
 TOLERATED = 1.25
+OTHERS, TOLERATED_ONE = 100_000, 1.2
+LOOPS, MESSAGES = 60, 500
 
 
 class Queue:
@@ -49,6 +54,56 @@ class Queue:
         return *np.median(found, axis=0), found[:, 0].max()
 
 
+class OtherKeys:
+    """A join by key of which `waiting` other keys wait, and what loops over one key took."""
+
+    def __init__(self, waiting: int) -> None:
+        self.session = join().start(key="k", compiled="now")
+        self.waiting = waiting
+        self.time = 0
+        self.seconds: list[tuple[float, float]] = []
+        keys = np.arange(1, waiting + 1)
+        for name, part in (("a", keys[::2]), ("b", keys[1::2])):
+            table = {"k": part, "t": np.zeros(len(part), np.int64), "value": walk(len(part))}
+            self.session.push({name: table} if len(part) else {})
+        held = sum(self.session.held().values())
+        assert held == waiting, held
+
+    def push(self) -> None:
+        """Push messages of one key to both inputs by turns."""
+        push_one = self.session.push_one
+        wall, cpu = time.perf_counter(), time.process_time()
+        for at in range(self.time, self.time + MESSAGES):
+            push_one("a", at, 1.0, key=0)
+            push_one("b", at, 2.0, key=0)
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        self.time += MESSAGES
+        self.seconds.append((cpu, wall))
+
+    def took(self) -> Any:
+        """Median CPU and wall microseconds of a message."""
+        found = np.array(self.seconds[LOOPS // 10 :]) * 1e6 / (2 * MESSAGES)
+        return np.median(found, axis=0)
+
+
+def measure_other_keys(report: Report) -> None:
+    """Measure `push_one` to a key while others wait."""
+    case = "push_one, join with keys"
+    if not report.wants(case):
+        return
+    sessions = [OtherKeys(waiting) for waiting in (0, OTHERS)]
+    for _ in range(LOOPS):
+        for session in sessions:
+            session.push()
+    without = sessions[0].took()[0]
+    for session in sessions:
+        line = Line(case, f"{session.waiting:,} other keys waiting", *session.took(), "us")
+        if session.waiting:
+            line.target = f"<= {TOLERATED_ONE} x"
+            line.remark = f"{line.cpu / without:.2f} x the cost with none"
+        report.add(line)
+
+
 def main() -> None:
     """Measure and print."""
     report = Report(__doc__)
@@ -73,6 +128,7 @@ def main() -> None:
                     line.target = f"<= {TOLERATED} x"
                     line.remark = f"{cpu / without[0]:.2f} x the cost with none, {line.remark}"
                 report.add(line)
+    measure_other_keys(report)
     report.finish()
 
 

@@ -1,8 +1,8 @@
 """A constructor for every operator, and the functions of expressions: see `rtbot.builder`.
 
 `ops.MovingAverage(price, window=20)` adds an operator to the graph of `price` and returns its
-output. Everything here is derived from the registry, so that operators of your own are here too;
-`ops.pyi` declares ours to type checkers and editors.
+output. Everything here is derived from the registry, so that operators of your own and of installed
+packages are here too; `ops.pyi` declares ours to type checkers and editors.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from rtbot.builder.constructors import FUNCTIONS, REGISTRY
+    from rtbot.builder.constructors import FUNCTIONS
+    from rtbot.graph.packages import load_packages
+    from rtbot.operator import REGISTRY
 
+    load_packages()
     return sorted(["of", *REGISTRY, *FUNCTIONS])

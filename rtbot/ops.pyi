@@ -449,6 +449,20 @@ def Datalog(
         o1: one port for every relation, with its name
     """
 
+def Demultiplexer(i1: Stream, *c: Stream, **about: Unpack[About]) -> Streams:
+    """Copies every message to the outputs whose control message of the same time is true.
+
+    Output `k` belongs to control port `k`; several may take the message, or none. A message at a
+    time at which a control port has none finds no partner.
+
+    In:
+        i1: messages
+        c: whether the output takes the message
+
+    Out:
+        o: the messages that its control port lets pass
+    """
+
 def Difference(i1: Stream, **about: Unpack[About]) -> Stream:
     """The value less the one before it, at the time of the newer; nothing for the first.
 
@@ -585,6 +599,32 @@ def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
 
     Out:
         o1: rounded down
+    """
+
+def Function(
+    i1: Stream,
+    *,
+    points: Sequence[tuple[float, float]] | ParameterRef,
+    interpolation: Literal["linear", "hermite"] | ParameterRef = "linear",
+    **about: Unpack[About],
+) -> Stream:
+    """A function that is given by points: the value of the curve through them at i1.
+
+    `linear` joins the points by straight lines. `hermite` is smooth: a cubic in each piece, whose
+    slope at a point is that of the line through its two neighbours, at the ends that of the end
+    piece. Beyond the ends both go on straight. Points may be in any order. With `linear` two points
+    may share an x, where the value jumps: at x it is that of the later one. At a point the result
+    is exactly its y; NaN gives NaN.
+
+    In:
+        i1: where the curve is read
+
+    Parameters:
+        points: [x, y] of each point
+        interpolation: between the points
+
+    Out:
+        o1: its values
     """
 
 def GreaterThan(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) -> Stream:
@@ -1011,6 +1051,20 @@ def MovingSum(
 
     Out:
         o1: sums
+    """
+
+def Multiplexer(i: Sequence[Stream], *c: Stream, **about: Unpack[About]) -> Stream:
+    """The message of the one port whose control message of the same time is true.
+
+    Where no control is true, or more than one, nothing comes out, and nothing where the chosen port
+    has no message of that time. A time at which not all control ports have a message is none.
+
+    In:
+        i: messages
+        c: whether the port of this number is chosen
+
+    Out:
+        o1: the messages of the chosen ports
     """
 
 def Multiplication(*i: Stream, **about: Unpack[About]) -> Stream:

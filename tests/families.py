@@ -10,10 +10,10 @@ from functools import partial
 
 from rtbot.compare import schedules
 from rtbot.compare.schedules import Row, ScheduleMix, schedule_whole
+from rtbot.conformance import random_rows
+from rtbot.conformance.random_rows import INT64_LEAST, INT64_MOST, Policies
 from rtbot.operator import Integer
-from tests import data
 from tests.catalogue import catalogue
-from tests.data import INT64_LEAST, INT64_MOST, Policies
 from tests.generate import Case, Grower, allowed
 from tests.oracles.vectors import kind_of
 from tests.schedules import insert_refused_push, refused_waiting
@@ -121,7 +121,7 @@ def chain(rng):
     first = rng.choice([0, -7, INT64_LEAST + 1, INT64_MOST - count * step])
     graph = Chained(rng, count * step)
     graph.grow(rng.randint(2, 4))
-    keys = data.keys(rng) if rng.random() < 0.4 else ((), [()])
+    keys = random_rows.draw_keys(rng) if rng.random() < 0.4 else ((), [()])
     found = filled(rng, graph, list(range(count)), None, (keys[0], keys[1][:2]))
     wave = rng.choice([120] if count == 120 else [6, 9, 12, 12, 13, 13, 13, 40])
     first_fed = str(next(iter(graph.operators.values()))).split("'")
@@ -145,7 +145,7 @@ def ends(rng):
     times = ends_of_time(rng, rng.randint(2, 10))
     graph = Extreme(rng, times[-1] - times[0] + 1)
     graph.grow(rng.randint(2, 8))
-    found = filled(rng, graph, times, Policies(), data.keys(rng))
+    found = filled(rng, graph, times, Policies(), random_rows.draw_keys(rng))
     found.schedules = [planned(rng, found, style) for style in ("eager", "random", "ones")]
     found.prompt = False
     return found
@@ -153,10 +153,10 @@ def ends(rng):
 
 def near(rng):
     """Integers near 2**53 and 2**63."""
-    times = data.base_times(rng, rng.randint(2, 12))
+    times = random_rows.draw_times(rng, rng.randint(2, 12))
     graph = Near(rng, times[-1] - times[0] + 1)
     graph.grow(rng.randint(2, 10))
-    found = filled(rng, graph, times, Policies(), data.keys(rng))
+    found = filled(rng, graph, times, Policies(), random_rows.draw_keys(rng))
     found.rows = [
         row._replace(value=rng.choice(NEAR))
         if graph.inputs[row.input].kind == "integer" and row.value is not None
@@ -170,10 +170,10 @@ def near(rng):
 def late(rng):
     """Rows that wait for late ones, and second rows at their times, also behind a resume."""
     rules = Policies(rng.choice(["error", "error", "drop"]), "error", rng.choice([1, 3, 20, 100]))
-    times = data.base_times(rng, rng.randint(6, 24))
+    times = random_rows.draw_times(rng, rng.randint(6, 24))
     graph = Grower(rng, times[-1] - times[0] + 1)
     graph.grow(rng.randint(1, 4))
-    found = filled(rng, graph, times, rules, data.keys(rng))
+    found = filled(rng, graph, times, rules, random_rows.draw_keys(rng))
     again = partial(refused_waiting, rng, found.rows, rules)
     habits = ScheduleMix(dump=0.8, close=0.2)
     found.schedules = [
@@ -184,16 +184,18 @@ def late(rng):
 
 def closed(rng):
     """Many keys that are closed and come back, with resumes between."""
-    times = data.base_times(rng, rng.randint(1, 6))
+    times = random_rows.draw_times(rng, rng.randint(1, 6))
     graph = Grower(rng, times[-1] - times[0] + 1)
     graph.grow(rng.randint(1, 4))
-    return filled(rng, graph, times, data.policies(rng), many_keys(rng, rng.choice([3, 8, 20])))
+    return filled(
+        rng, graph, times, random_rows.draw_policies(rng), many_keys(rng, rng.choice([3, 8, 20]))
+    )
 
 
 def refusing(rng):
     """Keyed sessions that refuse much, with advances behind."""
     rules = Policies("error", rng.choice(["error", "error", "first"]), rng.choice([None, None, 3]))
-    times = data.base_times(rng, rng.randint(2, 12))
+    times = random_rows.draw_times(rng, rng.randint(2, 12))
     graph = Grower(rng, times[-1] - times[0] + 1)
     graph.grow(rng.randint(1, 4))
     found = filled(rng, graph, times, rules, many_keys(rng, rng.randint(1, 5)))
@@ -203,7 +205,7 @@ def refusing(rng):
 
 def threads(rng):
     """Rows enough for several threads to get in each other's way."""
-    times = data.base_times(rng, rng.choice([20, 40, 80]))
+    times = random_rows.draw_times(rng, rng.choice([20, 40, 80]))
     span = times[-1] - times[0] + 1
     graph = Chained(rng, span) if rng.random() < 0.5 else Grower(rng, span)
     graph.grow(rng.randint(1, 3))
@@ -261,11 +263,13 @@ def filled(rng, graph, times, rules, keys):
     rows = []
     for key in own:
         for name, type_ in graph.inputs.items():
-            source = data.values(rng, kind_of(type_), type_.nullable)
+            source = random_rows.draw_values(rng, kind_of(type_), nullable=type_.nullable)
             if plain:
                 rows += [Row(name, key, time, next(source)) for time in times]
             else:
-                rows += data.arrivals(rng, name, key, source, times, allowed(rules, type_))
+                rows += random_rows.draw_arrivals(
+                    rng, (name, key), source, times, allowed(rules, type_)
+                )
     return Case(graph.document(rules), columns, rows, [schedule_whole(rows)])
 
 

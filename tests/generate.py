@@ -3,8 +3,10 @@
 import random
 from dataclasses import dataclass
 
-from rtbot.operator import Boolean, Choice, Duration, Integer, Integers, Number, Numbers, Type
-from tests import data
+from rtbot.conformance import random_rows
+from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
+from rtbot.core.times import INT64_MAX
+from rtbot.operator import Duration, Integer, Number, Type
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
 from tests.oracles.expressions import parse
@@ -12,7 +14,6 @@ from tests.oracles.vectors import kind_of, type_of
 from tests.refusals import add_refusals
 from tests.schedules import STYLES, schedule, schedule_whole
 
-NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.0]
 KINDS = ["number", "number", "number", "integer", "integer", "boolean", "text"]
 TANGLED = 0.3
 """Share of graphs that are about pairing: few kinds of operators, everything joined with all."""
@@ -48,7 +49,7 @@ class Case:
 def case(seed, *, schedules=2, most=12):
     """The case of a seed, with at most so many operators."""
     rng = random.Random(seed)
-    times = data.base_times(rng, rng.randint(1, 16))
+    times = random_rows.draw_times(rng, rng.randint(1, 16))
     tangled = rng.random() < TANGLED
     graph = Grower(rng, times[-1] - times[0] + 1, pairing_pool() if tangled else None)
     graph.grow(rng.randint(1, most))
@@ -61,7 +62,7 @@ def case(seed, *, schedules=2, most=12):
 def case_of(seed, classes, styles):
     """A case whose graph has one operator of each class, and what they need."""
     rng = random.Random(seed)
-    times = data.base_times(rng, rng.randint(8, 24))
+    times = random_rows.draw_times(rng, rng.randint(8, 24))
     graph = Grower(rng, span=times[-1] - times[0] + 1)
     for cls in classes:
         graph.add(cls)
@@ -70,16 +71,18 @@ def case_of(seed, classes, styles):
 
 def feed_graph(rng, graph, times, styles):
     """The grown graph with data and schedules."""
-    rules = data.policies(rng)
+    rules = random_rows.draw_policies(rng)
     if any(type_.kind not in NUMERIC for type_ in graph.inputs.values()):
         rules.duplicates = rules.duplicates.replace("sum", "first").replace("min", "last")
         rules.duplicates = rules.duplicates.replace("max", "error")
-    columns, run_keys = data.keys(rng)
+    columns, run_keys = random_rows.draw_keys(rng)
     rows = []
     for key in run_keys:
         for name, type_ in graph.inputs.items():
-            source = data.values(rng, kind_of(type_), type_.nullable)
-            rows += data.arrivals(rng, name, key, source, times, allowed(rules, type_))
+            source = random_rows.draw_values(rng, kind_of(type_), nullable=type_.nullable)
+            rows += random_rows.draw_arrivals(
+                rng, (name, key), source, times, allowed(rules, type_)
+            )
     plans = [
         schedule_whole(rows) if style == "whole" else schedule(rng, rows, style, rules)
         for style in styles
@@ -91,7 +94,7 @@ def allowed(rules, type_):
     """What happens to equal times of nulls under a rule for numbers is not put to the test."""
     if not type_.nullable or rules.duplicates in ("first", "last"):
         return rules
-    return data.Policies(rules.late, "error", rules.lateness)
+    return random_rows.Policies(rules.late, "error", rules.lateness)
 
 
 class Grower:
@@ -119,7 +122,7 @@ class Grower:
             values |= dict(required)
             complete = {name: parameter.default for name, parameter in cls.parameters.items()}
             complete |= {name: _resolve_value(value) for name, value in values.items()}
-            arity = self._arity(cls, complete)
+            arity = draw_arity(self.rng, cls, complete)
             if not cls.check(complete, arity):
                 return self._wire(cls, values, complete, arity)
         return None
@@ -149,11 +152,11 @@ class Grower:
             )
         except LookupError:
             return
-        if written:
+        kinds = {ref: type_.kind for ref, type_ in refs}
+        values = {param: spec["default"] for param, spec in PARAMS.items()}
+        if written and parse(written[0], kinds, values)[1]:  # one that reads no stream is refused
             name = self._fresh("x")
             self.operators[name] = written[0]
-            kinds = {ref: type_.kind for ref, type_ in refs}
-            values = {param: spec["default"] for param, spec in PARAMS.items()}
             kind = parse(written[0], kinds, values)[0].kind  # whole numbers may stay integer
             self._declare(name, {"o1": Type(kind, written[1].nullable)}, bare=True)
             self.used |= {ref for ref, _ in refs}
@@ -217,62 +220,27 @@ class Grower:
             wiring[group] = self.rng.choice(forms)
         return wiring
 
-    def _arity(self, cls, values):
-        variadic = [port for port in cls.inputs.values() if port.variadic]
-        if not variadic:
-            return 1
-        lists = [v for n, v in values.items() if isinstance(cls.parameters[n], Numbers)]
-        sizes = [len(item) for item in lists] + [values.get("num_ports")]
-        sizes = [size for size in sizes if size]
-        return (
-            sizes[0] if sizes else self.rng.randint(variadic[0].shortest, variadic[0].shortest + 2)
-        )
-
     def _draw(self, parameter):
         if not parameter.required and self.rng.random() < 0.4:
             return None
-        match parameter:
-            case Integer():
-                low = parameter.minimum if parameter.minimum is not None else -2
-                high = parameter.maximum if parameter.maximum is not None else low + 5
-                value = self.rng.randint(low, min(high, low + 5))
-                if parameter.odd:
-                    return value | 1
-                return "$whole" if low <= 2 <= high and self.rng.random() < 0.1 else value
-            case Number():
-                return self._draw_number(parameter)
-            case Boolean():
-                return self.rng.random() < 0.5
-            case Choice():
-                return self.rng.choice(parameter.options)
-            case Duration():
-                return self._draw_duration(parameter)
-            case Integers():
-                return [self.rng.randint(0, 2) for _ in range(self.rng.randint(1, 3))]
-            case Numbers():
-                count = max(parameter.shortest, 1) + self.rng.randint(0, 2)
-                return [self.rng.choice(NUMBER_VALUES) for _ in range(count)]
-        raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
+        if isinstance(parameter, Number):
+            return self._draw_number(parameter)
+        if isinstance(parameter, Duration):
+            return self._draw_duration(parameter)
+        value = draw_value(self.rng, parameter, self.span)
+        if isinstance(parameter, Integer) and not parameter.odd:
+            low, high = limit_integer(parameter)
+            return "$whole" if low <= 2 <= high and self.rng.random() < 0.1 else value
+        return value
 
     def _draw_number(self, parameter):
-        low = -2e16 if parameter.minimum is None else parameter.minimum
-        high = 2e16 if parameter.maximum is None else parameter.maximum
-        fitting = [value for value in NUMBER_VALUES if low <= value <= high]
-        if parameter.above is not None:
-            fitting = [value for value in fitting if value > parameter.above]
-        if parameter.minimum is None and parameter.maximum is None and self.rng.random() < 0.1:
+        if parameter.minimum is parameter.maximum is None and self.rng.random() < 0.1:
             return "$level"
-        return self.rng.choice(fitting)
+        return draw_value(self.rng, parameter, self.span)
 
     def _draw_duration(self, parameter):
-        share = max(1, self.span // self.rng.randint(3, 40))
-        if parameter.minimum is not None and parameter.minimum >= 1:
-            return max(parameter.minimum, min(share, data.INT64_MOST))
-        choices = [0, 1, 2, 5, min(share, data.INT64_MOST)]
-        if parameter.minimum is None:
-            choices += [-1, -3, -min(share, data.INT64_MOST), data.INT64_MOST]
-        chosen = self.rng.choice(choices)
-        if chosen == data.INT64_MOST:  # what is shifted so far may meet again what is not
+        chosen = draw_value(self.rng, parameter, self.span)
+        if chosen == INT64_MAX:  # what is shifted so far may meet again what is not
             self.span = max(self.span, chosen)
         return chosen
 

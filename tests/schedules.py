@@ -4,7 +4,7 @@ from functools import partial
 
 from rtbot.compare import schedules
 from rtbot.compare.schedules import insert_dumps, schedule_whole
-from tests.data import INT64_LEAST
+from rtbot.core.times import INT64_MIN
 
 __all__ = ["STYLES", "insert_dumps", "schedule", "schedule_whole"]
 STYLES = ("random", "ones", "starved", "blocks")
@@ -25,7 +25,7 @@ def insert_refused_push(rng, rows, rules, order, place, restless):
     newest = max(r.time for r in done if (r.input, r.key) == (row.input, row.key))
     duplicate = rules.duplicates == "error" and rng.random() < 0.5
     time = newest if duplicate else newest - (rules.lateness or 0) - rng.choice([1, 1, 7])
-    if time >= INT64_LEAST:
+    if time >= INT64_MIN:
         batch = order[place:][: rng.choice([0, 1, 3])]
         yield ("refused", batch, row._replace(time=time))
 

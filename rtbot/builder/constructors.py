@@ -33,8 +33,8 @@ from rtbot.graph.check.wiring import (
     names_outputs,
 )
 from rtbot.graph.document import ScalarNode
+from rtbot.graph.packages import explain_missing, find_operator
 from rtbot.operator import (
-    REGISTRY,
     Boolean,
     Choice,
     Duration,
@@ -42,6 +42,7 @@ from rtbot.operator import (
     Integers,
     Number,
     Numbers,
+    Points,
     suggest_operator,
 )
 
@@ -65,6 +66,7 @@ _TYPES = {
     Duration: "int | str | timedelta",
     Numbers: "Sequence[float]",
     Integers: "Sequence[int]",
+    Points: "Sequence[tuple[float, float]]",
 }
 
 Kind = inspect._ParameterKind  # noqa: SLF001 (typeshed names it so)
@@ -79,10 +81,10 @@ def make_constructor(name: str) -> Callable[..., Any]:
     """Return the constructor of an operator, or a function of expressions."""
     if name in FUNCTIONS:
         return _make_function(name)
-    if name not in REGISTRY:
+    declared: Any = find_operator(name)
+    if declared is None:
         hint = suggest_operator(name) or suggest_name(name, FUNCTIONS) or "`rtbot ops` lists them"
-        raise AttributeError(f"there is no operator {name!r}; {hint}")
-    declared: Any = REGISTRY[name]
+        raise AttributeError(f"there is no operator {name!r}; {explain_missing(name) or hint}")
     return _make_operator(declared, name)
 
 

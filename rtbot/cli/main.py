@@ -36,10 +36,11 @@ VERBS = {
     "explain": "show types, warm-up, state and progress of a graph, or what an error code means",
     "ops": "list the operators",
     "doc": "show an operator: ports, parameters and an example",
+    "check-operators": "try operators of your own on everything that an operator must do",
     "schema": "print the JSON Schema of graph files, for editors",
     "completion": "print the script that completes commands in a shell",
 }
-"""Verbs and what they do; verb `x` is `command` in `rtbot.cli.commands.x`."""
+"""Verbs and what they do; verb `x-y` is `command` in `rtbot.cli.commands.x_y`."""
 
 
 class Verbs(click.Group):
@@ -57,7 +58,8 @@ class Verbs(click.Group):
         """Import a verb."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = import_module(f"rtbot.cli.commands.{cmd_name}").command
+        module = cmd_name.replace("-", "_")
+        command: click.Command = import_module(f"rtbot.cli.commands.{module}").command
         if cmd_name != "run":  # which has more to import
             begin_collecting()
         return command

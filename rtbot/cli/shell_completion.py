@@ -54,10 +54,12 @@ def complete_operators(
     """Return names of operators, also of plugins on the line; upper and lower case are equal."""
     import rtbot.operators  # noqa: F401 (registers the operators)
     from rtbot.explain import read_summary
+    from rtbot.graph.packages import load_packages
     from rtbot.operator import REGISTRY
 
     if not _try_load_plugins(context):
         return []
+    load_packages()
     low = incomplete.lower()
     fitting = sorted(name for name in REGISTRY if name.lower().startswith(low))
     return _make_items({name: read_summary(REGISTRY[name]) for name in fitting}, "")

@@ -42,11 +42,12 @@ def end(code: int) -> NoReturn:
     """End the process, without taking apart what it is made of: that takes as long as importing it.
 
     What was registered for the end is done. Where more may have to be, Python ends as it always
-    does: other threads, plugins, a debugger or profiler, an output that takes no more.
+    does: other threads, plugins and packages, a debugger or profiler, an output that takes no more.
     """
     import threading
 
-    others = threading.active_count() > 1 or "rtbot.graph.plugins" in sys.modules
+    foreign = {"rtbot.graph.plugins", "rtbot.graph.packages"} & sys.modules.keys()
+    others = threading.active_count() > 1 or foreign
     if others or sys.gettrace() or sys.getprofile() or sys.flags.interactive:
         sys.exit(code)
     atexit._run_exitfuncs()  # noqa: SLF001 (there is no other way)

@@ -63,7 +63,7 @@ def replay(graph: Graph, path: str) -> ComparisonReport:
             Row(name, tuple(key), moment, _decode_value(value))
             for name, key, moment, value in content["rows"]
         ]
-        data = _build_data(graph, rows, tuple(content["key"]))
+        data = build_data(graph, rows, tuple(content["key"]))
         way, run, attempt = content["way"], content["run"], parse_attempt(content["attempt"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = "this is not a difference of rtbot compare, or one of another graph"
@@ -108,7 +108,7 @@ def _read_file(path: str) -> dict[str, Any]:
     return content
 
 
-def _build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
+def build_data(graph: Graph, rows: Sequence[Row], key: tuple[str, ...]) -> Data:
     """Put rows into tables, and keep their order."""
     specs: Any = graph.start(key, compiled=False).specs
     own: dict[str, list[Row]] = {name: [] for name in specs}

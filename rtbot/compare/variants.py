@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 BATCHES = (200, 50, 10)
 """Parts of the rows, one of so many, that a random batch may be."""
 
-DUMPS = 20
-"""Dumps of one run at most."""
-
 QUIET = ScheduleMix(dump=0.0, advance=0.0, close=0.0)
 STYLES = ("random", "keys", "starved", "blocks")
 """Orders of the runs of a way, in turn."""
@@ -45,7 +42,8 @@ class ComparisonOptions:
     """The options of a comparison.
 
     `seed` determines everything random, `runs` is how often a random way is run, `rows` how many
-    rows slow ways take at most, `keys` how many keys are run alone; `spark` asks for Spark too.
+    rows slow ways take at most, `keys` how many keys are run alone; `spark` asks for Spark too, and
+    `dumps` is how often one run is saved at most.
     """
 
     seed: int = 0
@@ -53,6 +51,7 @@ class ComparisonOptions:
     rows: int = 20_000
     keys: int = 100
     spark: bool = False
+    dumps: int = 20
 
 
 class Attempt:
@@ -255,7 +254,7 @@ def _make_random(
 def _make_saved(data: Data, options: ComparisonOptions) -> Iterator[StepsAttempt]:
     for run, attempt in enumerate(_make_random(data, options, "saved", QUIET)):
         rng = _make_rng(options, "dumps", run)
-        yield StepsAttempt(insert_some_dumps(rng, attempt.steps, DUMPS))
+        yield StepsAttempt(insert_some_dumps(rng, attempt.steps, options.dumps))
 
 
 def _make_single(data: Data, options: ComparisonOptions) -> Iterator[StepsAttempt]:
@@ -263,7 +262,7 @@ def _make_single(data: Data, options: ComparisonOptions) -> Iterator[StepsAttemp
     for run in range(options.runs):
         rng = _make_rng(options, "single", run)
         steps = schedule(rng, data.rows, "ones", QUIET)
-        yield StepsAttempt(insert_some_dumps(rng, steps, DUMPS) if run else steps)
+        yield StepsAttempt(insert_some_dumps(rng, steps, options.dumps) if run else steps)
 
 
 def take_first_rows(data: Data, most: int) -> tuple[Data, str]:

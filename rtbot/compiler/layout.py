@@ -41,13 +41,14 @@ class StateAllocation:
 
 
 class StateLayout:
-    """Allocates places; `finish` fixes the offsets of arrays, which depend on parameters."""
+    """Allocates places; `finish` fixes those of arrays and lists, which depend on parameters."""
 
     def __init__(self) -> None:
         self.header: list[tuple[str, float | int]] = [("integer", 0), ("integer", 0)]
         self.counters: list[int] = []
         self.scalars: list[tuple[str, float | int]] = []
         self.arrays: list[tuple[str, int, float | int]] = []
+        self.lists: list[tuple[int, tuple[float, ...]]] = []
         self.scratches: dict[int, int] = {}
         self.shares: list[StateAllocation] = []
         self.fields: dict[str, StateField] = {}
@@ -56,6 +57,11 @@ class StateLayout:
         """Reserve a word of the header with this value; return its index."""
         self.header.append((kind, value))
         return len(self.header) - 1
+
+    def put_list(self, numbers: tuple[float, ...]) -> int:
+        """Reserve words of the header for a list; return the index of the word of their place."""
+        self.lists.append((self.put("integer", 0), numbers))
+        return self.lists[-1][0]
 
     def add_counter(self) -> int:
         """Reserve a counter in the header; return its index."""
@@ -105,6 +111,9 @@ class StateLayout:
             field = self.fields[name] = replace(self.fields[name], offset=offset)
             self.template_parts.append((offset, field.size, field.kind, start))
             offset += field.size
+        for place, numbers in self.lists:
+            self.header[place] = ("integer", len(self.header))
+            self.header += [("number", number) for number in numbers]
         self.width = -(-max(offset, 1) // LINE) * LINE
         self.length = -(-len(self.header) // LINE) * LINE
         self.header[0] = ("integer", self.length)

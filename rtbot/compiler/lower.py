@@ -15,6 +15,8 @@ from rtbot.compiler.step_calls import StepCall
 from rtbot.compiler.step_signature import format_argument, list_used_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rtbot.compiler.generated_text import Conditions
     from rtbot.compiler.segment import NamedFunctions, Segment
     from rtbot.compiler.variables import LoopVariable
@@ -29,14 +31,14 @@ DOMAIN = "domain "
 class Fragment:
     """What a node adds to a loop: lines of the row, what it calls, and its state around the rows.
 
-    `outputs` are (value, valid) of each output, `flag` says whether they are emitted; `load` and
-    `store` bring the state of a key.
+    `outputs` are (value, valid) of each output, `flags` say whether it is emitted: without one it
+    always is. `load` and `store` bring the state of a key.
     """
 
     body: list[str]
     outputs: dict[str, tuple[str, str | None]]
     functions: NamedFunctions
-    flag: str | None = None
+    flags: dict[str, str] = field(default_factory=dict)
     load: list[str] = field(default_factory=list)
     store: list[str] = field(default_factory=list)
 
@@ -66,15 +68,15 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
         results += [name, valid] if valid else [name]
         outputs[port] = (name, valid)
     results += call.targets
-    flag = None
+    flags = {}
     if operator.silent or operator.faults:
-        flag = segment.make_name(f"{node.id}_on")
+        flags = dict.fromkeys(node.outputs, segment.make_name(f"{node.id}_on"))
         results = ["code", *results]
     lines = [*call.lines, f"{', '.join(results)} = {call.text}"]
-    lines += [] if flag is None else [f"{flag} = code == 1"]
+    lines += [f"{flag} = code == 1" for flag in dict.fromkeys(flags.values())]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
-    return Fragment(lines, outputs, [call.function], flag, call.load, call.store)
+    return Fragment(lines, outputs, [call.function], flags, call.load, call.store)
 
 
 def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> Fragment:
@@ -85,17 +87,23 @@ def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable
     for name in list_used_parameters(node):
         names[name] = ExpressionCode(segment.add_parameter(node, name))
     writer = ExpressionWriter(names, segment.make_name(f"{node.id}_part"))
-    kept = [writer.write(node.formulas[n]) for n in ("keep",) if n in node.formulas]
+    kept = {
+        port: [
+            writer.write(node.formulas[n]) for n in ("keep", f"keep {port}") if n in node.formulas
+        ]
+        for port in node.outputs
+    }
     faulty = [writer.write(node.formulas[n]) for n in ("fault",) if n in node.formulas]
     codes = {p: writer.write(node.formulas[p]) for p in node.outputs}
     outputs = {p: _assign_output(segment, node, p, codes[p], writer.lines) for p in codes}
-    passing = " and ".join(f"({t})" for c in kept for t in (c.valid, c.value) if t)
+    passing = {p: " and ".join(map(_format_true, part)) for p, part in kept.items()}
     fine = [f"({c.fine}{_format_or_null(c)})" for c in codes.values() if c.fine is not None]
     fine += [f"not {_format_true(c)}" for c in faulty]
-    fine += [f"({c.fine})" for c in kept if c.fine is not None]
+    fine += [f"({c.fine})" for part in kept.values() for c in part if c.fine is not None]
     lines = [*writer.lines, *_count_losses(segment, node, writer)]
-    flag = _write_emission(segment, node, sources, lines, passing, " and ".join(fine))
-    return Fragment(lines, outputs, [*writer.functions.items()], flag)
+    fine_text = " and ".join(dict.fromkeys(fine))
+    flags = _write_emission(segment, node, sources, lines, (passing, fine_text))
+    return Fragment(lines, outputs, [*writer.functions.items()], flags)
 
 
 def _assign_output(
@@ -145,18 +153,31 @@ def _write_emission(
     node: Node,
     sources: dict[str, LoopVariable],
     lines: list[str],
-    passing: str,
-    fine: str,
-) -> str | None:
-    """Write the flag that the node emits in new lines; None where it always does."""
-    if not passing and not fine:
-        return None
-    flag = segment.make_name(f"{node.id}_on")
+    conditions: tuple[dict[str, str], str],
+) -> dict[str, str]:
+    """Write the flags under which outputs are emitted in new lines; none where they always are.
+
+    `conditions` are those of every output, "" for none, and the one that nothing is at fault.
+    Outputs of one condition share a flag.
+    """
+    passing, fine = conditions
+    texts = dict.fromkeys(passing.values())
     if fine:
-        wanted = f"{passing} and " if passing else ""
+        wanted = "" if "" in texts else f"{_join_any(texts)} and "
         lines += [f"if {wanted}not ({fine}):", *indent_lines(_faults(segment, node, sources), 1)]
-    lines.append(f"{flag} = {' and '.join(t for t in (passing, fine) if t)}")
-    return flag
+    flags: dict[str, str] = {}
+    for text in texts:
+        if text or fine:
+            name = node.id if len(texts) == 1 else f"{node.id}_{len(flags) + 1}"
+            flags[text] = segment.make_name(f"{name}_on")
+            lines.append(f"{flags[text]} = {' and '.join(t for t in (text, fine) if t)}")
+    return {port: flags[text] for port, text in passing.items() if text in flags}
+
+
+def _join_any(texts: Iterable[str]) -> str:
+    """Return the condition that one of these holds."""
+    several = list(texts)
+    return several[0] if len(several) == 1 else f"({' or '.join(several)})"
 
 
 def _format_true(code: ExpressionCode) -> str:

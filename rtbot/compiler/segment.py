@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.generated_text import Conditions, format_load, guard_lines
 from rtbot.compiler.lower import lower_node
-from rtbot.compiler.step_signature import encode_parameter
+from rtbot.compiler.step_signature import encode_list, encode_parameter
 from rtbot.compiler.variables import LoopVariable, guard_variable
 from rtbot.graph.model import Ref
 from rtbot.operator import Type
@@ -72,16 +72,16 @@ class Segment:
         active = self.join_conditions(v.conditions for v in sources.values())
         self.count(active)
         fragment = lower_node(self, node, sources, active)
-        emitting = active
-        if fragment.flag is not None:
-            self.body.append(f"{fragment.flag} = False")
-            self.implied[fragment.flag] = active | self.find_implied(active)
-            emitting = frozenset({fragment.flag})
+        for name in dict.fromkeys(fragment.flags.values()):
+            self.body.append(f"{name} = False")
+            self.implied[name] = active | self.find_implied(active)
         self.load += fragment.load
         self.body += guard_lines(active, fragment.body)
         self.store += fragment.store
         self.functions += fragment.functions
         for port, (value, valid) in fragment.outputs.items():
+            flag = fragment.flags.get(port)
+            emitting = active if flag is None else frozenset({flag})
             variable = LoopVariable(value, valid, node.types[port], emitting)
             self.variables[Ref(node.id, port)] = variable
 
@@ -143,6 +143,15 @@ class Segment:
         stored = "number" if kind == "number" else "integer"
         local = self.add_local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
         return f"({local} != 0)" if kind == "boolean" else local
+
+    def add_list(self, node: Node, name: str) -> dict[str, str]:
+        """Return the texts of a list parameter by the names under which a step takes it."""
+        words, count = encode_list(node, name)
+        first = self.add_local("integer", self.layout.put_list(words), f"{node.id}_{name}_first")
+        size = self.add_local(
+            "integer", self.layout.put("integer", count), f"{node.id}_{name}_count"
+        )
+        return {name: "F", f"{name}_first": first, f"{name}_count": size}
 
     # ---- what comes in and what goes on
 

@@ -14,7 +14,7 @@ from rtbot.compiler.step_signature import (
     format_argument,
     name_step,
 )
-from rtbot.operator import Cells, Ring, Scalar, Scratch
+from rtbot.operator import Cells, Numbers, Points, Ring, Scalar, Scratch
 
 if TYPE_CHECKING:
     from rtbot.compiler.layout import StateAllocation
@@ -54,6 +54,9 @@ class StepCall:
         wanted = list(inspect.signature(function).parameters)
         known = {"time": "t"} | self._bind_ports()
         known |= self._bind_state(wanted)
+        for item in node.operator.parameters.values():
+            if isinstance(item, Numbers | Points) and item.name in wanted:
+                known |= segment.add_list(node, item.name)
         for parameter in wanted:
             if parameter not in known:
                 known[parameter] = segment.add_parameter(node, parameter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.operator import Boolean, Choice, Number, Numbers
+from rtbot.operator import Boolean, Choice, Number, Numbers, Points
 from rtbot.operator.step_source import SEPARATOR, is_user_defined
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ def encode_parameter(node: Node, name: str) -> tuple[str, float | int]:
     if isinstance(value, float):
         return "number", value
     return "integer", -1 if value is None else int(value)
+
+
+def encode_list(node: Node, name: str) -> tuple[tuple[float, ...], int]:
+    """Return (words, count) of a list parameter as a step sees it; pairs are flat."""
+    value = node.values[name] or ()
+    if isinstance(node.operator.parameters[name], Points):
+        return tuple(float(part) for pair in value for part in pair), len(value)
+    return tuple(map(float, value)), len(value)
 
 
 def list_used_parameters(node: Node) -> list[str]:

@@ -46,6 +46,7 @@ CODES = {
     "RT171": "two operators of one name",
     "RT172": "a step that cannot be compiled",
     "RT173": "a step that fails while it runs",
+    "RT174": "an installed package of operators that cannot be imported",
     "RT180": "SQL that cannot be read",
     "RT181": "SQL that this version does not have",
     "RT182": "a table or a column that is not there",

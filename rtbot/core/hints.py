@@ -64,6 +64,7 @@ SYNONYMS = {
     "text": "string str symbol varchar category object",
     "duration": "timedelta interval timespan",
     "numbers": "list array vector floats",
+    "points": "pairs curve knots",
     # values of choices
     "s": "second seconds sec secs",
     "ms": "millisecond milliseconds millis msec",

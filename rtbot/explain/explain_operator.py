@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.examples import ExampleGraph
 from rtbot.explain.phrases import format_plain
+from rtbot.graph.packages import describe_origin
 from rtbot.operator import REGISTRY
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def describe(operator: type[Operator]) -> dict[str, Any]:
     found = {
         "name": operator.__name__,
         "aliases": list(operator.aliases),
+        "origin": describe_origin(operator),
         "subject": find_subject(operator),
         "summary": read_summary(operator),
         "text": text,

@@ -24,6 +24,8 @@ def render_operator_page(operator: type[Operator]) -> str:
     lines = [f"# {found['name']}", "", found["text"]]
     if found["aliases"]:
         lines += ["", f"Also called {', '.join(f'`{name}`' for name in found['aliases'])}."]
+    if found["origin"] != "rtbot":
+        lines += ["", f"From {found['origin']}."]
     for title in TITLES:
         if found[title]:
             table = _list_parameters if title == "parameters" else _list_ports
@@ -50,6 +52,8 @@ def format_operator(
     yield bold(found["name"])
     if found["aliases"]:
         yield f"also called {', '.join(found['aliases'])}"
+    if found["origin"] != "rtbot":
+        yield f"from {found['origin']}"
     yield ""
     yield from _wrap_paragraphs(found["text"], width)
     for title in TITLES:

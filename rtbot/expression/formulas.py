@@ -74,7 +74,10 @@ def type_formulas(
 def list_formulas(
     cls: type[Operator], values: Mapping[str, Any], ports: list[str]
 ) -> dict[str, str]:
-    """Return the texts of formulas by output port, and "keep", "fault", "lost i2" and so on."""
+    """Return the texts of formulas by output port, and "keep", "fault", "lost i2" and so on.
+
+    Where every output has its own condition there are "keep o1", "keep o2" and so on.
+    """
     texts: dict[str, str] = {}
     outputs = [name for name, out in cls.outputs.items() if not out.variadic]
     for name in ("formula", "keep", "fault"):
@@ -82,11 +85,16 @@ def list_formulas(
         text = given(values, ports) if callable(given) else given
         if text is None:
             continue
-        if name == "formula" and isinstance(text, str):
-            text = {outputs[0]: text}
-        texts |= text if name == "formula" else {name: text}
+        if name == "formula":
+            texts |= {outputs[0]: text} if isinstance(text, str) else text
+        else:
+            texts |= {name: text} if isinstance(text, str) else _prefix_keys(name, text)
     lost = cls.lost(values, ports)
     return texts | {f"lost {port}": condition for port, (_reason, condition) in lost.items()}
+
+
+def _prefix_keys(name: str, texts: Mapping[str, str]) -> dict[str, str]:
+    return {f"{name} {port}": text for port, text in texts.items()}
 
 
 def list_value_kinds(cls: type[Operator], values: Mapping[str, Any]) -> dict[str, str]:

@@ -68,7 +68,7 @@ def _order_operator(_name: str, node: DocumentNode) -> DocumentNode:
 def _restore_duration(given: Any, value: Any) -> DocumentNode:
     """Return what was given for a parameter: as it was written, if it was a duration."""
     if isinstance(value, tuple):
-        return SequenceNode([ScalarNode(item, _NOWHERE) for item in value], _NOWHERE)
+        return SequenceNode([_restore_duration(None, item) for item in value], _NOWHERE)
     if isinstance(value, str):
         return ScalarNode(
             value.replace("$", "$$", 1) if value[:1] == "$" else value, _NOWHERE, True

@@ -100,10 +100,10 @@ class Node:
     `values` holds every parameter under its declared name (durations in `io.unit`, choices as text,
     absent optional ones None). `inputs` maps every port to what feeds it, in port order. `types`
     has the type of every input port after pairing (may and last are nullable) and of every output
-    port. `formulas` maps an output port, "keep", "fault" or "lost PORT" to its typed expression;
-    empty for step operators. For a user's expression `operator` is `rtbot.expression.Formula`, with
-    ports i1..iN. A node that is a part of a query has it as `view`; the last one has the id of the
-    view, the others are called `VIEW::NAME`.
+    port. `formulas` maps an output port, "keep", "keep PORT", "fault" or "lost PORT" to its typed
+    expression; empty for step operators. For a user's expression `operator` is
+    `rtbot.expression.Formula`, with ports i1..iN. A node that is a part of a query has it as
+    `view`; the last one has the id of the view, the others are called `VIEW::NAME`.
     """
 
     id: str

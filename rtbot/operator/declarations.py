@@ -124,13 +124,28 @@ class Duration(Parameter):
 
 @dataclass(kw_only=True)
 class Numbers(Parameter):
-    """A list of float64; formulas see the elements as `name_1` .. `name_N`."""
+    """A list of float64; formulas see the elements as `name_1` .. `name_N`.
+
+    A step that names it takes `name` (flat float64 array), `name_first` (place of the first
+    element in it) and `name_count` (how many there are).
+    """
 
     shortest: int = 1
 
     def describe_element(self) -> Parameter:
         """Return the parameter that an element would be."""
         return Number(name=f"an element of {self.name}")
+
+
+@dataclass(kw_only=True)
+class Points(Parameter):
+    """A list of pairs [x, y] of float64, in order of x; those of one x in order of the file.
+
+    A step takes `name` (flat float64 array), `name_first` (place of the first x in it, each y is
+    behind its x) and `name_count` (how many pairs there are).
+    """
+
+    shortest: int = 1
 
 
 @dataclass(kw_only=True)

@@ -111,7 +111,8 @@ class Operator:
     formula: ClassVar[str | Callable[..., Any] | None] = None
     """Text, or a static function of (values, ports) giving text or {output: text}."""
     keep: ClassVar[str | Callable[..., Any] | None] = None
-    """A filter's condition: nothing is emitted where it is false."""
+    """A filter's condition: nothing is emitted where it is false. A function of (values, ports) may
+    give {output: text}, each of which decides on one output."""
     fault: ClassVar[str | Callable[..., Any] | None] = None
     """Condition under which no message is emitted and `domain` is counted."""
 

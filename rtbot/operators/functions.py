@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from rtbot.operator import Example, In, Operator, Out
+from typing import TYPE_CHECKING, Any
+
+from rtbot.numeric.curves import cubic, find_piece, slope_at, straight
+from rtbot.operator import Choice, Example, In, Operator, Out, Points, step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Sin(Operator):
@@ -114,3 +120,53 @@ class Round(Operator):
         inputs={"i1": [(1, 2.5), (2, -2.5), (3, 0.4)]},
         outputs={"o1": [(1, 3.0), (2, -3.0), (3, 0.0)]},
     )
+
+
+class Function(Operator):
+    """A function that is given by points: the value of the curve through them at i1.
+
+    `linear` joins the points by straight lines. `hermite` is smooth: a cubic in each piece, whose
+    slope at a point is that of the line through its two neighbours, at the ends that of the end
+    piece. Beyond the ends both go on straight. Points may be in any order. With `linear` two points
+    may share an x, where the value jumps: at x it is that of the later one. At a point the result
+    is exactly its y; NaN gives NaN.
+    """
+
+    search_terms = "interp, interp1d, lookup_table, piecewise_linear, calibration_curve"
+    points = Points(shortest=2, doc="[x, y] of each point")
+    interpolation = Choice(
+        options=("linear", "hermite"), required=False, default="linear", doc="between the points"
+    )
+    i1 = In("number", doc="where the curve is read")
+    o1 = Out("number", doc="its values")
+    example = Example(
+        parameters={"points": [[0.0, 0.0], [1.0, 10.0], [3.0, -2.0]]},
+        inputs={"i1": [(1, 0.5), (2, 1.0), (4, 2.0), (5, 4.0)]},
+        outputs={"o1": [(1, 5.0), (2, 10.0), (4, 4.0), (5, -8.0)]},
+    )
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any], arity: int) -> list[str]:  # noqa: ARG003
+        """An end has one y, or there is no line beyond it; a smooth curve has no jumps."""
+        places = [x for x, _ in values["points"]]
+        if places[0] == places[1] or places[-2] == places[-1]:
+            return ["the first and the last x of points are those of one point each"]
+        if values["interpolation"] == "hermite" and len(set(places)) < len(places):
+            return ["two points have one x, and a hermite curve has no jumps"]
+        return []
+
+    @step
+    def step(i1, interpolation, points, points_first, points_count):
+        piece = find_piece(i1, points, points_first, points_count)
+        at = points_first + 2 * piece
+        left, right = points[at], points[at + 2]
+        if interpolation == 0 or i1 <= left or not i1 < right:
+            return straight(i1, left, points[at + 1], right, points[at + 3])
+        width = right - left
+        return cubic(
+            (i1 - left) / width,
+            points[at + 1],
+            points[at + 3],
+            width * slope_at(points, points_first, points_count, piece),
+            width * slope_at(points, points_first, points_count, piece + 1),
+        )

@@ -97,8 +97,7 @@ class NearOperator:
 
     def run(self, inputs: Sequence[Deltas]) -> tuple[Deltas, Fault | None]:
         """Emit what every transaction changes of the join."""
-        for store, deltas in zip(self.stores, inputs, strict=True):
-            store.prepare(deltas.words)
+        inputs = [s.prepare(deltas) for s, deltas in zip(self.stores, inputs, strict=True)]
         self._make_room(inputs)
         given = [array for d in inputs for array in (d.starts, d.words.reshape(-1), d.weights)]
         transactions = len(inputs[0].starts) - 1

@@ -6,22 +6,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbot.core.arrays import grow_array
 from rtbot.relations.deltas import Deltas
-from rtbot.relations.kernels import ordered_search as kernel
+from rtbot.relations.kernels import join_index
+from rtbot.relations.kernels import ordered_grouping as kernel
 from rtbot.relations.kernels.ordered_rows import ORDER_FULL
+from rtbot.relations.kernels.ranking import TOP_AT, TOP_COUNT, TOP_NEEDED
 from rtbot.relations.ordered_store import OrderedStore
 from rtbot.relations.region_operator import Fault
 from rtbot.relations.row_codec import MASK_BITS
+from rtbot.relations.row_output import RowOutput
 from rtbot.relations.stores import StoreOwner
 from rtbot.relations.weighed import MESSAGES
-from rtbot.tables.hash_tables import DONE
+from rtbot.tables.hash_tables import DONE, ROOM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
+    from rtbot.operator.schema import Schema
     from rtbot.relations.region_plan import RegionNode, RegionPlan
     from rtbot.tables.string_dictionary import StringDictionary
+
+SOURCES = {
+    "first": kernel.FIRST_ROW,
+    "last": kernel.LAST_ROW,
+    "string_agg": kernel.ALL_ROWS,
+}
+"""Which rows of a group a function reads."""
 
 
 class OrderedGroups(StoreOwner):
@@ -41,119 +53,93 @@ class OrderedGroups(StoreOwner):
         _module: ModuleType,
         texts: StringDictionary,
     ) -> None:
-        self.source, self.target = plan.streams[node.inputs[0]], plan.streams[node.output]
-        self.by, self.compute = node.setting["by"], node.setting["compute"]
-        self.texts, self.kernels = texts, kernels
-        order = node.setting["order"]
-        self.store = OrderedStore(kernels, self.source, texts, self.by, order)
+        source, target = plan.streams[node.inputs[0]], plan.streams[node.output]
+        by, compute = node.setting["by"], node.setting["compute"]
+        self.texts, self.kernels, self.width = texts, kernels, target.width
+        self.store = OrderedStore(kernels, source, texts, by, node.setting["order"])
+        read = [*(("first", place) for place in by), *((name, place) for name, place, _ in compute)]
+        self._fields = make_fields(source, target, read)
+        self._separators = {
+            field: separator
+            for field, (name, _, separator) in enumerate(compute, len(by))
+            if name == "string_agg"
+        }
 
     # ---- transactions
 
     def run(self, inputs: Sequence[Deltas]) -> tuple[Deltas, Fault | None]:
         """Take all transactions, or those before one that is bad."""
         [deltas] = inputs
-        rows: list[list[int]] = []
-        weights: list[int] = []
-        starts = [0]
-        fault = None
-        for begin, end in zip(deltas.starts[:-1].tolist(), deltas.starts[1:].tolist(), strict=True):
-            words = deltas.words[begin:end]
-            groups = self._find_groups(words)
-            before = [self._make_row(group) for group in groups]
-            code = self.store.take(words, deltas.weights[begin:end])
-            if code != DONE:
-                fault = self._make_fault(len(starts) - 1, code)
+        store, transactions = self.store, len(deltas.starts) - 1
+        deltas = store.prepare(deltas)
+        touched, other = np.empty((2, int(np.diff(deltas.starts).max(initial=1))), np.int64)
+        given = deltas.starts, deltas.words.reshape(-1), deltas.weights
+        made = RowOutput(transactions, self.width, 2 * len(deltas))
+        pieces = np.empty(4 * len(deltas) if self._separators else 0, np.int64)
+        cursor = np.zeros(kernel.PIECES_CURSOR, np.int64)
+        while True:
+            code = self.kernels.group_in_order(
+                self._fields, self.width, *given, *store.arguments, touched, other, cursor,
+                *made.arrays, pieces,
+            )  # fmt: skip
+            if code == ROOM:
+                store.grow()
+            elif code == join_index.ROOM_OUT:
+                pieces = grow_array(pieces, max(int(cursor[TOP_NEEDED]), 2 * len(pieces)), 0)
+            else:
                 break
-            after = [self._make_row(group) for group in groups]
-            for row, weight in list_differences(before, after):
-                rows.append(row)
-                weights.append(weight)
-            starts.append(len(rows))
-        made = np.array(rows, np.int64).reshape(len(rows), self.target.width)
-        return Deltas(np.array(starts, np.int64), made, np.array(weights, np.int64)), fault
+        done = made.cut(int(cursor[TOP_AT]))
+        done = self._join_texts(done, pieces) if self._separators else done
+        if code == DONE:
+            return done, None
+        return done, self._make_fault(code, touched[: cursor[TOP_COUNT]], int(cursor[TOP_AT]))
 
-    def _make_fault(self, bad: int, code: int) -> Fault:
+    def _make_fault(self, code: int, touched: np.ndarray, at: int) -> Fault:
+        """Return why a transaction is bad, which then leaves nothing behind."""
+        self.store.release(touched)
         if code == ORDER_FULL:
-            return self.store.make_fault(bad, code, np.zeros(0, np.int64))
-        return Fault(bad, *MESSAGES[code])
+            return self.store.make_fault(at, code, touched)
+        return Fault(at, *MESSAGES[code])
 
     def take_back(self, inputs: Sequence[Deltas]) -> None:
         """Take the changes of transactions out."""
         [deltas] = inputs
         self.store.take_back(deltas)
 
-    # ---- groups
+    # ---- texts
 
-    def _find_groups(self, words: np.ndarray) -> list[np.ndarray]:
-        """Return a row of every group that rows are of."""
-        found = {tuple(self._copy_keys(row)): row for row in words}
-        return list(found.values())
+    def _join_texts(self, made: Deltas, pieces: np.ndarray) -> Deltas:
+        """Return rows with the codes of texts put together; what is the same again is left out."""
+        fields = len(self._fields) // kernel.PARTS
+        words, given = made.words.copy(), pieces.tolist()
+        for field, separator in self._separators.items():
+            null = words[:, fields + field // MASK_BITS] >> field % MASK_BITS & 1
+            for row in np.flatnonzero(null == 0).tolist():
+                text = self._join_pieces(given, int(words[row, field]), separator)
+                words[row, field] = self.texts.code(text)
+        weights = made.weights
+        pairs = (weights[:-1] == -1) & (weights[1:] == 1) & (words[:-1] == words[1:]).all(axis=1)
+        kept = np.ones(len(weights), np.bool_)
+        kept[:-1][pairs] = kept[1:][pairs] = False
+        starts = np.concatenate([[0], np.cumsum(kept)])[made.starts]
+        return Deltas(starts, words[kept], weights[kept])
 
-    def _copy_keys(self, row: np.ndarray) -> list[int]:
-        """Return a row of the output that has the keys, and no other field."""
-        made = [0] * self.target.width
-        for key, place in enumerate(self.by):
-            made[key] = int(row[place])
-            if self._is_null(row, place):
-                made[len(self.target) + key // MASK_BITS] |= 1 << key % MASK_BITS
-        return made
-
-    def _is_null(self, row: np.ndarray, place: int) -> bool:
-        if not self.source.fields[place].type.nullable:
-            return False
-        return bool(int(row[len(self.source) + place // MASK_BITS]) >> place % MASK_BITS & 1)
-
-    def _make_row(self, group: np.ndarray) -> list[int] | None:
-        """Return what comes out for the group of a row; None if it has no rows."""
-        store, ends = self.store, np.zeros(2, np.int64)
-        self.kernels.find_group_ends(np.ascontiguousarray(group), ends, *store.arguments)
-        first, last = ends.tolist()
-        if first < 0:
-            return None
-        made = self._copy_keys(group)
-        for number, (function, place, separator) in enumerate(self.compute, len(self.by)):
-            if function == "string_agg":
-                value = self._join_texts(first, last, place, separator)
-            else:
-                value = self._read(first if function == "first" else last, place)
-            if value is None:
-                made[len(self.target) + number // MASK_BITS] |= 1 << number % MASK_BITS
-            else:
-                made[number] = value
-        return made
-
-    def _read(self, row: int, place: int) -> int | None:
-        """Return the word of a field of a row, None for null."""
-        words = self.store.words[row * self.store.width : (row + 1) * self.store.width]
-        return None if self._is_null(words, place) else int(words[place])
-
-    def _join_texts(self, first: int, last: int, place: int, separator: str) -> int | None:
-        """Return the code of the texts of rows, put together; None if all are null."""
+    def _join_pieces(self, given: Sequence[int], at: int, separator: str) -> str:
+        """Return the texts whose codes and copies are at a place, put together."""
         texts: list[str] = []
-        for row in self._list_rows(first, last):
-            code = self._read(row, place)
-            if code is not None:
-                texts += [self.texts.text(code) or ""] * self._count(row)
-        return self.texts.code(separator.join(texts)) if texts else None
-
-    def _count(self, row: int) -> int:
-        return int(self.store.cells[row * self.store.parts + kernel.COPIES])
-
-    def _list_rows(self, first: int, last: int) -> Iterator[int]:
-        """Yield rows from one to another, in order."""
-        row = first
-        yield row
-        while row != last:
-            row = int(self.store.cells[row * self.store.parts + kernel.NEXT])
-            yield row
+        for place in range(at + 1, at + 1 + 2 * given[at], 2):
+            texts += [self.texts.text(given[place]) or ""] * given[place + 1]
+        return separator.join(texts)
 
 
-def list_differences(
-    before: Sequence[list[int] | None], after: Sequence[list[int] | None]
-) -> Iterator[tuple[list[int], int]]:
-    """Yield rows that are gone, and others that have come, with their weights."""
-    for old, new in zip(before, after, strict=True):
-        if old is not None and old != new:
-            yield old, -1
-        if new is not None and old != new:
-            yield new, 1
+def make_fields(source: Schema, target: Schema, read: Sequence[tuple[str, int]]) -> np.ndarray:
+    """Return what the loop is told: the function and the place that each field is of."""
+    fields = np.zeros((len(read), kernel.PARTS), np.int64)
+    for number, (row, (function, place)) in enumerate(zip(fields, read, strict=True)):
+        nullable = source.fields[place].type.nullable
+        row[kernel.SOURCE], row[kernel.PLACE_OF] = SOURCES[function], place
+        row[kernel.NULL_OF] = len(source) + place // MASK_BITS if nullable else -1
+        row[kernel.NULL_BIT_OF] = place % MASK_BITS
+        row[kernel.NULL_TO] = len(target) + number // MASK_BITS
+        row[kernel.NULL_BIT_TO] = number % MASK_BITS
+    return fields.reshape(-1)

@@ -6,7 +6,8 @@ kernels: ordered_search.py (compare, find, sum), ordered_tree.py (put, drop) and
 (transactions). They are called from the loops of an operator with the six arrays of `arguments`,
 those of them that each takes. An operator takes a transaction in these steps:
 
-1. `prepare(words)` in Python, once for a batch, then `arguments`, again after each `grow`.
+1. `prepare(deltas)` in Python, once for a batch, whose deltas are taken then; then `arguments`,
+   again after each `grow`.
 2. `touch_rows(...)` notes what the rows of the transaction add. When it has no room, or needs
    labels of texts, it returns where it stands: `grow` and call it again from there. Then
    `check_touched(...)`; if the code is not DONE, `make_fault` says why, then `release(...)`
@@ -39,8 +40,10 @@ from weakref import ref
 import numpy as np
 
 from rtbot.core.growing_arrays import allocate_growing, extend_array
+from rtbot.relations.deltas import Deltas
 from rtbot.relations.kernels import ordered_search as kernel
 from rtbot.relations.kernels.ordered_rows import ORDER_FULL
+from rtbot.relations.kernels.weighing import MOST
 from rtbot.relations.region_operator import OUTPUT, Fault
 from rtbot.relations.row_codec import MASK_BITS, find_least, list_text_words
 from rtbot.relations.stores import DOUBLED, MORE, ROOM_AT_FIRST
@@ -53,7 +56,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rtbot.operator.schema import Schema
-    from rtbot.relations.deltas import Deltas
     from rtbot.tables.string_dictionary import StringDictionary
 
     Saved = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -63,6 +65,9 @@ FAN_OUT = 32
 
 LOADED_AT_ONCE = 1 << 14
 """So many rows of a dump are put in place at once."""
+
+ARRANGED = 64
+"""Rows of transactions with at least so many are put in order before the loops take them."""
 
 KINDS = {"number": kernel.NUMBER, "text": kernel.LABELLED}
 
@@ -141,17 +146,46 @@ class OrderedStore:
         """What the loops take: known, cells, nodes, meta, spec, labels."""
         return [self.words, self.cells, self.nodes, self.meta, self.spec, self._labels.labels]
 
-    def prepare(self, words: np.ndarray) -> None:
-        """Let the texts of rows have their places in the order, before these are put in.
+    def prepare(self, deltas: Deltas) -> Deltas:
+        """Return transactions with their rows about in order, as far as that saves time.
 
-        The labels of all texts may be others afterwards, in the same order. Texts get theirs when
-        two rows are found to differ first in them, `grow` sees to it, but those of `labelled` now.
+        The texts of rows get their places in the order, before these are put in. The labels of all
+        texts may be others afterwards, in the same order. Texts get theirs when two rows are found
+        to differ first in them, `grow` sees to it, but those of `labelled` now.
         """
+        deltas = self._arrange(deltas)
+        words = deltas.words
         for place in self._labelled:
             self._labels.add(self._select_texts(words, place))
         for place in self._unlabelled:
             self._labels.forget_replaced(self._select_texts(words, place))
         self._given, self._asked = ref(words), {}
+        return deltas
+
+    def _arrange(self, deltas: Deltas) -> Deltas:
+        """Return transactions with the rows of large ones in the order of their first two columns.
+
+        So rows that are near each other in the order are found one after the other, and what leads
+        to them is in the caches.
+        """
+        sizes = np.diff(deltas.starts)
+        if sizes.max(initial=0) < ARRANGED:
+            return deltas
+        heads = [self._find_heads(deltas.words, column) for column in range(self.columns[2])[:2]]
+        keys = [*reversed(heads), np.repeat(np.arange(len(sizes)), sizes)]
+        order = np.lexsort(keys[: -1 if len(sizes) == 1 else None])
+        return Deltas(deltas.starts, deltas.words[order], deltas.weights[order])
+
+    def _find_heads(self, words: np.ndarray, column: int) -> np.ndarray:
+        """Return what the entries of rows have of a column: see `find_head` of the loops."""
+        place, kind, down, null_word, bit = self.spec[column * kernel.SPEC :][: kernel.SPEC]
+        if kind == kernel.LABELLED:
+            return np.zeros(len(words), np.int64)
+        heads = words[:, place]
+        if kind == kernel.NUMBER:
+            heads = heads ^ (heads >> 63) & MOST
+        heads = ~heads if down else heads
+        return heads if null_word < 0 else np.where(words[:, null_word] >> bit & 1, MOST, heads)
 
     def _select_texts(self, words: np.ndarray, place: int) -> np.ndarray:
         """Return the codes of a field that are not null."""
@@ -199,7 +233,9 @@ class OrderedStore:
 
         With another code than DONE nothing has changed.
         """
-        self.prepare(words)
+        starts = np.array([0, len(words)], np.int64)
+        deltas = self.prepare(Deltas(starts, words, weights))
+        words, weights = deltas.words, deltas.weights
         touched = np.empty(len(words), np.int64)
         given, row, count = words.reshape(-1), 0, 0
         while True:

@@ -89,7 +89,7 @@ class OverOperator(StoreOwner):
     def _call(self, deltas: Deltas, sign: int, plan: np.ndarray, made: RowOutput) -> int:
         """Run the loop, and grow what is full, until it is done or finds a fault."""
         store = self.store
-        store.prepare(deltas.words)
+        deltas = store.prepare(deltas)
         most = int(np.diff(deltas.starts).max(initial=0))
         if most > self._scratch.shape[1]:
             self._scratch = np.empty((2, 2 * most), np.int64)

@@ -61,7 +61,7 @@ class RankedOperator(StoreOwner):
         """Emit what every transaction changes of the first rows."""
         [deltas] = inputs
         store, transactions = self.store, len(deltas.starts) - 1
-        store.prepare(deltas.words)
+        deltas = store.prepare(deltas)
         room = int(np.diff(deltas.starts).max(initial=1))
         if room > self._scratch.shape[1]:
             self._scratch = np.empty((2, room), np.int64)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from itertools import chain
 from operator import eq
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,8 @@ if TYPE_CHECKING:
 
 HIGHEST = 2**62
 STEP = 2**32
-FEW = 16
-"""So many new texts, or a share of those there are, are put in one by one, if not over MANY."""
-
-MANY = 1024
-"""So many take longer one by one than all at once, however many there are: each moves a list."""
+CHUNK = 512
+"""So many texts has a chunk of the order at first; one of twice as many is divided."""
 
 
 class TextOrder:
@@ -30,15 +28,19 @@ class TextOrder:
 
     `labels` is int64 by code, valid for the codes that were added and still have that text, and
     UNLABELLED for others. A new text gets a label between its neighbours'; where there is none,
-    those around it get new ones, in the same order.
+    those of the chunks around it get new ones, in the same order (order maintenance: Dietz and
+    Sleator, Two algorithms for maintaining order in a list, 1987).
     """
 
     def __init__(self, texts: StringDictionary) -> None:
         self.texts = texts
         self.labels = np.full(1, UNLABELLED, np.int64)
         self._known: list[str | None] = []
-        self._sorted: list[str] = []
-        self._codes: list[int] = []
+        self._firsts: list[str] = []
+        self._texts: list[list[str]] = []
+        self._codes: list[list[int]] = []
+        """By chunk, none of which is empty: its first text, all its texts, and their codes."""
+        self._count = 0
 
     def add(self, codes: np.ndarray) -> None:
         """Give labels to these codes; ValueError if one has no text."""
@@ -55,8 +57,8 @@ class TextOrder:
                 self._add_one(code)
 
     def _are_many(self, codes: Collection[int]) -> bool:
-        """Return whether these are taken at once."""
-        return len(codes) > min(FEW + len(self._codes) // 8, MANY)
+        """Return whether to put all in order again takes less time than one after the other."""
+        return 2 * len(codes) > CHUNK + self._count
 
     def _reach(self, least: int, greatest: int) -> None:
         """Have places for all codes; ValueError if these are not among them."""
@@ -85,33 +87,46 @@ class TextOrder:
     def _forget(self, codes: set[int]) -> None:
         """Take codes out of the order."""
         if self._are_many(codes):
-            kept = [place for place, code in enumerate(self._codes) if code not in codes]
-            self._sorted = [self._sorted[place] for place in kept]
-            self._codes = [self._codes[place] for place in kept]
+            kept = [code for code in chain.from_iterable(self._codes) if code not in codes]
+            self._divide([self._known[code] or "" for code in kept], kept)
         else:
             for code in codes:
-                text = self._known[code]
-                assert text is not None
-                place = bisect_left(self._sorted, text)
-                del self._sorted[place], self._codes[place]
+                self._take_out(self._known[code] or "")
         for code in codes:
             self._drop(code)
+
+    def _take_out(self, text: str) -> None:
+        at, place = self._find(text)
+        texts = self._texts[at]
+        del texts[place], self._codes[at][place]
+        self._count -= 1
+        if not texts:
+            del self._firsts[at], self._texts[at], self._codes[at]
+        elif place == 0:
+            self._firsts[at] = texts[0]
 
     def _drop(self, code: int) -> None:
         self._known[code] = None
         self.labels[code] = UNLABELLED
 
+    def _find(self, text: str) -> tuple[int, int]:
+        """Return the chunk where a text is or belongs, and its place there."""
+        at = max(bisect_right(self._firsts, text) - 1, 0)
+        return at, bisect_left(self._texts[at], text) if self._texts else 0
+
     def _add_one(self, code: int) -> None:
         text = self._begin(code)
-        place = bisect_left(self._sorted, text)
-        if place < len(self._sorted) and self._sorted[place] == text:
-            self.labels[code] = self.labels[self._codes[place]]
-            self._drop(self._codes[place])
-            self._codes[place] = code
+        at, place = self._find(text)
+        if not self._texts:
+            self._divide([text], [code])
+            self._label_all()
+        elif place < len(self._texts[at]) and self._texts[at][place] == text:
+            codes = self._codes[at]
+            self.labels[code] = self.labels[codes[place]]
+            self._drop(codes[place])
+            codes[place] = code
         else:
-            self._sorted.insert(place, text)
-            self._codes.insert(place, code)
-            self._label(place)
+            self._insert(at, place, text, code)
         self._known[code] = text
 
     def _begin(self, code: int) -> str:
@@ -123,75 +138,107 @@ class TextOrder:
             self._forget({code})
         return text
 
-    def _label(self, place: int) -> None:
-        """Give a label to the text at this place of the order."""
-        codes, labels = self._codes, self.labels
-        below = int(labels[codes[place - 1]]) if place else None
-        above = int(labels[codes[place + 1]]) if place + 1 < len(codes) else None
-        if below is None:
-            label = 0 if above is None else above - STEP
-        else:
-            label = below + STEP if above is None else (below + above) // 2
-        labels[codes[place]] = label
-        if label == below or abs(label) > HIGHEST:
-            self._spread(place)
+    def _insert(self, at: int, place: int, text: str, code: int) -> None:
+        """Put a text into a chunk, and divide that if it is too large."""
+        texts, codes = self._texts[at], self._codes[at]
+        texts.insert(place, text)
+        codes.insert(place, code)
+        self._count += 1
+        if place == 0:
+            self._firsts[at] = text
+        self._label(at, place)
+        if len(texts) > 2 * CHUNK:
+            self._firsts.insert(at + 1, texts[CHUNK])
+            self._texts.insert(at + 1, texts[CHUNK:])
+            self._codes.insert(at + 1, codes[CHUNK:])
+            del texts[CHUNK:], codes[CHUNK:]
 
-    def _spread(self, place: int) -> None:
-        """Give new labels to the texts around a place: the fewest that get gaps wide enough.
+    def _label(self, at: int, place: int) -> None:
+        """Give a label to the text at this place of a chunk."""
+        codes, labels = self._codes[at], self.labels
+        below = codes[place - 1] if place else self._codes[at - 1][-1] if at else None
+        above = codes[place + 1] if place + 1 < len(codes) else self._find_first(at + 1)
+        low = None if below is None else int(labels[below])
+        high = None if above is None else int(labels[above])
+        if low is None:
+            label = 0 if high is None else high - STEP
+        else:
+            label = low + STEP if high is None else (low + high) // 2
+        labels[codes[place]] = label
+        if label == low or abs(label) > HIGHEST:
+            self._spread(at)
+
+    def _find_first(self, at: int) -> int | None:
+        """Return the first code of a chunk; None behind the last one."""
+        return self._codes[at][0] if at < len(self._codes) else None
+
+    def _spread(self, at: int) -> None:
+        """Give new labels to the chunks around one: the fewest that get gaps wide enough.
 
         The more they are, the wider: so a place where texts come all the time is seldom full.
         """
-        codes, labels, size = self._codes, self.labels, FEW
+        labels, size = self.labels, 0
         while True:
-            begin, end = max(place - size, 0), min(place + size, len(codes))
-            count = end - begin
-            if count == len(codes):
+            begin, end = max(at - size, 0), min(at + size + 1, len(self._codes))
+            codes = [*chain.from_iterable(self._codes[begin:end])]
+            count, behind = len(codes), self._find_first(end)
+            if count == self._count:
                 self._label_all()
                 return
-            below = (
-                int(labels[codes[begin - 1]]) if begin else int(labels[codes[end]]) - count * STEP
-            )
-            above = int(labels[codes[end]]) if end < len(codes) else below + count * STEP
-            gap = (above - below) // (count + 1)
-            if gap > count and max(abs(below), abs(above)) <= HIGHEST:
-                labels[codes[begin:end]] = below + gap * np.arange(1, count + 1)
+            high = None if behind is None else int(labels[behind])
+            if begin:
+                low = int(labels[self._codes[begin - 1][-1]])
+            else:
+                assert high is not None
+                low = high - count * STEP
+            high = low + count * STEP if high is None else high
+            gap = (high - low) // (count + 1)
+            if gap > count and max(abs(low), abs(high)) <= HIGHEST:
+                labels[codes] = low + gap * np.arange(1, count + 1)
                 return
-            size *= 2
+            size = 2 * size + 1
 
     def _add_many(self, codes: list[int]) -> None:
         self._forget({code for code in codes if self._known[code] is not None})
+        texts = [*chain.from_iterable(self._texts)]
+        all_codes = [*chain.from_iterable(self._codes)]
         for code in codes:
             text = self._begin(code)
-            self._sorted.append(text)
-            self._codes.append(code)
+            texts.append(text)
+            all_codes.append(code)
             self._known[code] = text
-        order = sorted(range(len(self._sorted)), key=self._sorted.__getitem__)
-        self._sorted = [self._sorted[place] for place in order]
-        self._codes = [self._codes[place] for place in order]
-        self._drop_doubles()
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        self._divide([texts[place] for place in order], [all_codes[place] for place in order])
         self._label_all()
 
-    def _drop_doubles(self) -> None:
+    def _divide(self, texts: list[str], codes: list[int]) -> None:
+        """Let the chunks have these texts, which are in order; of equal ones one stays."""
+        if any(map(eq, texts, texts[1:])):
+            texts, codes = self._drop_doubles(texts, codes)
+        starts = range(0, len(texts), CHUNK)
+        self._texts = [texts[start : start + CHUNK] for start in starts]
+        self._codes = [codes[start : start + CHUNK] for start in starts]
+        self._firsts = [chunk[0] for chunk in self._texts]
+        self._count = len(texts)
+
+    def _drop_doubles(self, texts: list[str], codes: list[int]) -> tuple[list[str], list[int]]:
         """Of equal texts keep the code that has the text now: the others have lost it."""
-        if not any(map(eq, self._sorted, self._sorted[1:])):
-            return
         kept: list[int] = []
-        for place, text in enumerate(self._sorted):
-            if kept and self._sorted[kept[-1]] == text:
-                codes = self._codes[kept[-1]], self._codes[place]
-                stays = codes[1] if self.texts.codes.get(text) == codes[1] else codes[0]
-                self._drop(codes[0] if stays == codes[1] else codes[1])
-                self._codes[kept[-1]] = stays
+        for place, text in enumerate(texts):
+            if kept and texts[kept[-1]] == text:
+                pair = codes[kept[-1]], codes[place]
+                stays = pair[1] if self.texts.codes.get(text) == pair[1] else pair[0]
+                self._drop(pair[0] if stays == pair[1] else pair[1])
+                codes[kept[-1]] = stays
             else:
                 kept.append(place)
-        self._sorted = [self._sorted[place] for place in kept]
-        self._codes = [self._codes[place] for place in kept]
+        return [texts[place] for place in kept], [codes[place] for place in kept]
 
     def _label_all(self) -> None:
-        count = len(self._codes)
-        step = max(HIGHEST // (count + 1), 1)
-        self.labels[self._codes] = np.arange(1, count + 1) * min(step, STEP)
+        step = max(HIGHEST // (self._count + 1), 1)
+        codes = [*chain.from_iterable(self._codes)]
+        self.labels[codes] = np.arange(1, self._count + 1) * min(step, STEP)
 
     def count_bytes(self) -> int:
         """Return the bytes of the labels and lists, without the texts."""
-        return self.labels.nbytes + 8 * (len(self._known) + 2 * len(self._codes))
+        return self.labels.nbytes + 8 * (len(self._known) + 2 * self._count)

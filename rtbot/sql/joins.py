@@ -13,7 +13,7 @@ from rtbot.sql.logical import Exclusion, Join, Project
 from rtbot.sql.naming import make_fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.sql.logical import LogicalPlan
@@ -48,8 +48,10 @@ def make_join(
     taken = [*name_pair(left, right), *(field.name for field in right.fields)]
     left, ones = add_fields(left, [one for one, _ in fitted], taken)
     right, others = add_fields(right, [other for _, other in fitted], taken)
-    safe = tuple(one for one, pair in zip(ones, pairs, strict=True) if pair.null_safe)
     on = tuple(zip(ones, others, strict=True))
+    kinds = list(zip(ones, (pair.null_safe for pair in pairs), strict=True))
+    plain = [one for one, is_safe in kinds if not is_safe]
+    safe = _leave_out(plain, [one for one, is_safe in kinds if is_safe])
     return build_join((left, right), how, on, safe, mark, condition)
 
 
@@ -198,8 +200,15 @@ def push_equality(plan: LogicalPlan, tree: Expression) -> LogicalPlan | None:
     if pair is None:
         return None
     one = make_join((plan.left, plan.right), "inner", [pair], plan.mark)
-    on, safe = (*plan.on, *one.on), (*plan.null_safe, *one.null_safe)
+    plain = [name for each in (plan, one) for name, _ in each.on if name not in each.null_safe]
+    safe = _leave_out(plain, (*plan.null_safe, *one.null_safe))
+    on = (*plan.on, *one.on)
     return build_join((one.left, one.right), "inner", on, safe, plan.mark, plan.condition)
+
+
+def _leave_out(plain: Collection[str], safe: Iterable[str]) -> tuple[str, ...]:
+    """Return the left fields that may be null in a pair: no plain equality has them, too."""
+    return tuple(name for name in safe if name not in plain)
 
 
 def _rebuild(plan: Join, left: LogicalPlan, right: LogicalPlan) -> Join:

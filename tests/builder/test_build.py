@@ -88,6 +88,18 @@ def test_a_graph_can_be_taken_while_it_grows():
     assert first.checked.params["window"] == 5
 
 
+def as_given(cls, streams):
+    """The streams by position: those of a variadic port that is not the last as a list."""
+    *ports, last = cls.inputs.values()
+    rest = len(streams) - sum(not port.variadic for port in (*ports, last))
+    several = rest // sum(port.variadic for port in (*ports, last)) if rest else 0
+    streams, given = iter(streams), []
+    for port in ports:
+        own = [next(streams) for _ in range(several if port.variadic else 1)]
+        given.append(own if port.variadic else own[0])
+    return [*given, *streams]
+
+
 @pytest.mark.parametrize("name", catalogue())
 def test_every_operator_has_a_constructor(name):
     cls = catalogue()[name]
@@ -95,7 +107,7 @@ def test_every_operator_has_a_constructor(name):
     g = rtbot.Builder("g")
     kinds = {port: example_kind(cls, port) for port in example.inputs}
     streams = [g.input(f"x_{port}", kind) for port, kind in kinds.items()]
-    made = getattr(ops, name)(*streams, **example.parameters, id="node")
+    made = getattr(ops, name)(*as_given(cls, streams), **example.parameters, id="node")
     outputs = list(made) if isinstance(made, rtbot.builder.Streams) else [made]
     g.output(**{f"out{k}": stream for k, stream in enumerate(outputs)})
     ports = [f"node.{port}" for port in example.outputs]

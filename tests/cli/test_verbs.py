@@ -312,6 +312,7 @@ def test_generated_code_is_still_there(call):
 WITHOUT_EXAMPLE = {
     "RT117": "an operator of one's own",
     "RT172": "the compiler",
+    "RT174": "an installed package",
     "RT186": "an environment without sqlglot",
     "RT219": "a line of 16 MiB",
     "RT302": "an interrupt at the wrong moment",
@@ -500,7 +501,7 @@ def test_operators_of_plugins_are_explained_as_well(call):
     assert "What is left of all values." in out
     assert "what is kept at each message (number; default 0.5)" in out
     assert "example" not in out
-    assert "\nOperators of a test\n  LeftOver" in call("ops", "--plugin", "mine.py")[1]
+    assert "\nOperators of a test (mine.py)\n  LeftOver" in call("ops", "--plugin", "mine.py")[1]
     text = "inputs: {x: number}\noperators: {y: {type: LeftOver, in: x}}\noutputs: [y]\n"
     Path("g.yaml").write_text(text)
     out = call("explain", "g.yaml", "--plugin", "mine.py")[1]

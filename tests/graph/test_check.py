@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import rtbot.operators  # noqa: F401 (registers the operators)
+import rtbot.operators
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import GraphError
 from rtbot.expression import Formula, format_expression
@@ -218,6 +218,22 @@ def test_a_duration_is_a_whole_number_of_units(unit, duration, code):
     assert [problem.code for problem in problems_of(text)] == [code]
 
 
+@pytest.mark.parametrize("given", [None, ((4, 1), (0, 2.5))])
+def test_points_are_in_order_of_x(given):
+    text = graph(
+        "{h: {type: Function, in: a, points: $curve}}",
+        "[h]",
+        "params: {curve: [[3, 1], [0, 2], [3, 0], [5, -1e3], [9, 1]]}\n",
+    )
+    if given is None:
+        wanted = ((0.0, 2.0), (3.0, 1.0), (3.0, 0.0), (5.0, -1000.0), (9.0, 1.0))
+        assert checked(text).nodes["h"].values["points"] == wanted
+        assert checked(text).params["curve"] == wanted
+    else:
+        found = rtbot.load(text, curve=given)
+        assert "curve: [[0.0, 2.5], [4.0, 1.0]]" in found.to_yaml()
+
+
 def test_parameters_keep_their_types():
     text = graph(
         "{m: {type: Linear, in: [a, b], coefficients: $c}, k: {type: Join, in: [a, b], how: $how}}",
@@ -383,6 +399,12 @@ BAD_OPERATORS = [
     ("{m: {type: Scale, in: a, value: 1e999}}", "RT113", 44, "a number"),
     ("{m: {type: Linear, in: [a, b], coefficients: 3}}", "RT105", 57, "a list"),
     ("{m: {type: Linear, in: [a, b], coefficients: [1, x]}}", "RT113", 61, "a number"),
+    ("{m: {type: Function, in: a, points: 3}}", "RT105", 48, "write [[0, 1], [2.5, 3]]"),
+    ("{m: {type: Function, in: a, points: [1, 2]}}", "RT105", 49, "a point of points is [x, y]"),
+    ("{m: {type: Function, in: a, points: [[1, 2], [3]]}}", "RT105", 57, "this is a list of 1"),
+    ("{m: {type: Function, in: a, points: [[1, 2]]}}", "RT112", 48, "at least 2 points"),
+    ("{m: {type: Function, in: a, points: [[1, 2], [3, x]]}}", "RT113", 61, "the y of a point"),
+    ("{m: {type: Function, in: a, points: [[1, 2], [1, 3]]}}", "RT116", 13, "one point each"),
     ("{m: {type: MovingAverage, in: a, window: $w}}", "RT114", 53, "unknown parameter $w"),
     ("{m: {type: MovingAverage, in: a, window: $}}", "RT114", 53, "names no parameter"),
     ("{m: {type: MovingAverage, in: a, window: $$w}}", "RT113", 53, "'$w'"),
@@ -702,7 +724,7 @@ def test_codes_are_tested():
     tested = {row[1] for row in BAD_OPERATORS} | {row[1] for row in BAD_FILES}
     elsewhere = {"RT101", "RT102", "RT108", "RT109", "RT131", "RT132", "RT135"}
     warnings = {f"RT19{k}" for k in range(7)}  # from RT193 on in tests/datalog
-    operators = {"RT117", "RT170", "RT171", "RT172", "RT173"}
+    operators = {"RT117"} | {f"RT17{k}" for k in range(5)}
     queries = {f"RT18{k}" for k in range(8)}  # tests/sql
     everything = tested | elsewhere | warnings | operators | queries
     assert {code for code in CODES if code < "RT2"} == everything

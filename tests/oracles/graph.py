@@ -112,7 +112,8 @@ class Evaluation:
         messages = [(time, value) for time, value in answer if value is not FAULT]
         self.ports[name] = {}
         for place, (port, kind) in enumerate(kinds.items()):
-            own = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
+            every = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
+            own = [(time, value) for time, value in every if value is not ABSENT]
             self.ports[name][port] = OracleStream(own, kind, frontier=frontier)
 
 

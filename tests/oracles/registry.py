@@ -20,7 +20,8 @@ FAULT = Sentinel("FAULT")
 """An oracle yields it where there is no message, and `domain` is counted."""
 
 ABSENT = Sentinel("ABSENT")
-"""A port that may be silent and was; a `last` port that has seen nothing yet."""
+"""A port that may be silent and was; a `last` port that has seen nothing yet; an output that emits
+nothing where others do."""
 
 
 @dataclass

@@ -146,6 +146,41 @@ def less_than_or_equal_to_replace(rows, value, replace_by):
             yield time, replace_by if x <= value else float(x)
 
 
+def slope(points, place):
+    """The exact slope of the line through the neighbours of a point, or an end and its one."""
+    (x0, y0), (x1, y1) = points[max(place - 1, 0)], points[min(place + 1, len(points) - 1)]
+    return (y1 - y0) / (x1 - x0)
+
+
+def curve(points, interpolation, x):
+    """The value at x of the curve through the points, rounded as the definition is written."""
+    points = sorted(points, key=lambda point: point[0])
+    on = [y for place, y in points if place == x]
+    if on or math.isnan(x):
+        return on[-1] if on else math.nan
+    last = len(points) - 2
+    piece = max([k for k, (place, _) in enumerate(points[: last + 1]) if place <= x], default=0)
+    (x0, y0), (x1, y1) = points[piece : piece + 2]
+    share = (x - x0) / (x1 - x0)
+    if interpolation == "linear" or not x0 < x < x1:
+        return y0 if y0 == y1 else y0 + share * (y1 - y0)
+    rises = [(x1 - x0) * slope(points, k) for k in (piece, piece + 1)]
+    rest = 1 - share
+    terms = [
+        y0 * ((1 + 2 * share) * rest * rest),
+        y1 * ((1 + 2 * rest) * share * share),
+        rises[0] * (share * rest * rest),
+        -rises[1] * (rest * share * share),
+    ]
+    return folded(lambda a, b: a + b, terms)
+
+
+@oracle("Function")
+def function(rows, points, interpolation):
+    for time, x in rows:
+        yield time, curve(points, interpolation, float(x))
+
+
 @oracle("TimeShift", frontier=lambda _, frontier, shift: frontier + shift)
 def time_shift(rows, shift):
     for time, value in rows:
@@ -165,6 +200,26 @@ def join_roles(ports, how, **_):
 def join(rows, **_):
     for time, values in rows:
         yield time, tuple(None if value is ABSENT else value for value in values.values())
+
+
+@oracle("Demultiplexer", ports=True)
+def demultiplexer(rows):
+    for time, values in rows:
+        datum, *controls = values.values()
+        yield time, tuple(datum if control else ABSENT for control in controls)
+
+
+def multiplexer_roles(ports, **_):
+    """A control port must have a row, a data port may."""
+    return {port: "must" if port[0] == "c" else "may" for port in ports}
+
+
+@oracle("Multiplexer", roles=multiplexer_roles, ports=True)
+def multiplexer(rows):
+    for time, values in rows:
+        chosen = [port for port, value in values.items() if port[0] == "c" and value]
+        if len(chosen) == 1 and values[f"i{chosen[0][1:]}"] is not ABSENT:
+            yield time, values[f"i{chosen[0][1:]}"]
 
 
 def merge_losers(values, ties):

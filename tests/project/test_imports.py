@@ -43,6 +43,7 @@ PACKAGES = [
     "api",
     "adapter",
     "explain",
+    "conformance",
     "samples",
     "builder",
     "ops",

@@ -24,7 +24,8 @@ def test_random_graphs_are_as_recomputed(first):
         check_join(number, make=OrderCase)
 
 
-def test_small_nodes_and_little_room(monkeypatch):
+def test_small_nodes_little_room_and_rows_that_are_put_in_order(monkeypatch):
+    monkeypatch.setattr(ordered_store, "ARRANGED", 2)
     monkeypatch.setattr(ordered_store, "FAN_OUT", 4)
     monkeypatch.setattr(ordered_store, "ROOM_AT_FIRST", 1)
     monkeypatch.setattr(ordered_store, "LOADED_AT_ONCE", 1)

@@ -3,8 +3,8 @@
 import pytest
 
 import rtbot
+from rtbot.compare.schedules import Row
 from tests import golden_cases
-from tests.data import Row
 from tests.generate import Case
 from tests.harness import Feeder, compare
 from tests.oracles.streams import bits

@@ -1,12 +1,15 @@
 """Operators of users' own run on workers that cannot import what declares them."""
 
+import shutil
 import sys
 
 import pyarrow as pa
 import pytest
 
 import rtbot
+from rtbot.graph import packages
 from rtbot.graph.plugins import load_plugin
+from tests.operator_packages import install
 
 pytest.importorskip("pyspark")
 
@@ -33,21 +36,27 @@ class Doubled(Operator):
 GRAPH = "inputs: {price: number}\noperators: {d: {type: Doubled, in: price}}\noutputs: {d: d}\n"
 
 
-@pytest.fixture(params=["a plugin", "a module that is imported"])
+@pytest.fixture(params=["a plugin", "a module that is imported", "an installed package"])
 def gone(request, tmp_path, monkeypatch):
     """A graph with an operator whose file is deleted before any worker sees the graph."""
     path = tmp_path / "doubling_for_spark.py"
-    path.write_text(DECLARED)
+    if request.param != "an installed package":
+        path.write_text(DECLARED)
     if request.param == "a plugin":
         load_plugin(str(path))
+    elif request.param == "an installed package":
+        monkeypatch.syspath_prepend(tmp_path)
+        install(tmp_path, "doubling", "doubling_for_spark", __init__=DECLARED)
+        packages._load_all.cache_clear()
     else:
         monkeypatch.syspath_prepend(tmp_path)
         __import__(path.stem)
     graph = rtbot.load(GRAPH)
     graph.plan()
-    path.unlink()
+    shutil.rmtree(tmp_path)
     yield graph
-    sys.modules.pop(path.stem, None)
+    sys.modules.pop("doubling_for_spark", None)
+    packages._load_all.cache_clear()
 
 
 def importable(batches):

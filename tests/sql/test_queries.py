@@ -222,6 +222,24 @@ def test_an_equality_becomes_a_key_unless_a_condition_before_it_guards_it(form, 
     assert list(join.values["on"]) == on
 
 
+@pytest.mark.parametrize(
+    ("conditions", "safe"),
+    [
+        (["a.n = b.n", "a.n IS NOT DISTINCT FROM b.n"], ()),
+        (["a.n IS NOT DISTINCT FROM b.id", "a.n = b.n"], ()),
+        (["a.n = b.n", "a.id IS NOT DISTINCT FROM b.n"], ("id",)),
+        (["a.n IS NOT DISTINCT FROM b.n"], ("n",)),
+    ],
+)
+@pytest.mark.parametrize(
+    "form", ["JOIN more b ON {}", "LEFT JOIN more b ON {}", ", more b WHERE {}"]
+)
+def test_null_is_equal_to_null_unless_a_plain_equality_has_the_field(form, conditions, safe):
+    query = "SELECT a.id FROM orders a " + form.format(" AND ".join(conditions))  # noqa: S608
+    [join] = [node for node in lower_query(query, TABLES).nodes if "null_safe" in dict(node.values)]
+    assert tuple(dict(join.values)["null_safe"]) == safe
+
+
 def test_unique_keys_are_derived():
     tables = {"t": Schema(TABLES["orders"].fields, (("id",),))}
     query = lower_query("SELECT id AS k, n FROM t WHERE n > 0", tables)

@@ -12,6 +12,7 @@ import pytest
 
 import rtbot
 from rtbot.cli.main import run
+from rtbot.conformance.random_rows import NUMBERS
 from rtbot.core.times import TimeStyle
 from rtbot.runtime.result import Result
 from rtbot.viz.charts.axes import (
@@ -36,7 +37,6 @@ from rtbot.viz.charts.downsample import (
 from rtbot.viz.charts.lines import MIXED, RING, draw_dots, draw_line, find_states
 from rtbot.viz.charts.panels import find_sparse, group_panels
 from rtbot.viz.charts.summary import Summary
-from tests.data import NUMBERS
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -30,15 +30,16 @@ def command(
     """
     import rtbot.operators  # noqa: F401 (registers the operators)
     from rtbot.explain import describe, format_operator, render_operator_page
-    from rtbot.operator import REGISTRY, suggest_operator
+    from rtbot.graph.packages import explain_missing, find_operator
+    from rtbot.operator import suggest_operator
 
     load_plugins(plugins)
-    if name not in REGISTRY:
-        hint = suggest_operator(name) or "`rtbot ops` lists them"
+    operator = find_operator(name)
+    if operator is None:
+        hint = explain_missing(name) or suggest_operator(name) or "`rtbot ops` lists them"
         if name.upper() in CODES:
             hint = f"`rtbot explain {name.upper()}` says what a code means"
         raise click.UsageError(f"there is no operator {name!r}; {hint}")
-    operator = REGISTRY[name]
     found = describe(operator)
     if example:
         if "example" not in found:

@@ -80,9 +80,9 @@ def _refuse_operator(name: str) -> None:
     if "." in name or Path(name).exists():
         return
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.operator import REGISTRY
+    from rtbot.graph.packages import find_operator
 
-    if name in REGISTRY:
+    if find_operator(name) is not None:
         raise click.UsageError(f"{name} is an operator: rtbot doc {name} shows it")
 
 

@@ -43,9 +43,11 @@ def command(
     The schema, rtbot.schema.json, makes editors with a YAML language server complete and check the
     file; it is rewritten each time.
     """
+    from rtbot.graph.packages import load_packages
     from rtbot.graph.schema import format_schema
     from rtbot.storage.files import Files
 
+    load_packages()
     path = _resolve_path(name)
     if data is not None and kind is not None:
         raise click.UsageError("--data makes a graph for a file: leave --from out")

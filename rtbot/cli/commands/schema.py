@@ -25,9 +25,11 @@ def command(output: Path | None, plugins: tuple[str, ...], debug: bool) -> None:
     with the line `# yaml-language-server: $schema=rtbot.schema.json`: editors with a YAML language
     server (VS Code, Neovim, Emacs, ...) then know every operator and its parameters.
     """
+    from rtbot.graph.packages import load_packages
     from rtbot.graph.schema import format_schema
 
     load_plugins(plugins)
+    load_packages()
     if output is None:
         echo(format_schema(), nl=False)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.core.errors import GraphError, Problem, graph_error, suggest_known_name
 from rtbot.expression import Formula, Term, parse_expression
 from rtbot.graph.check.context import (
     ID,
@@ -185,14 +185,27 @@ def _find_class(draft: Draft, node: MappingNode, context: Context) -> type[Opera
         raise graph_error(
             "RT105", named.mark, f"type is the name of an operator, this is {named.form}"
         )
-    if named.text not in REGISTRY:
-        hint = context.problems.make_hint(suggest_operator, named.text)
-        hint = hint or "`rtbot ops` lists all operators"
-        if named.text in KINDS:
-            hint = f"{named.text} is the type of an input; `rtbot ops` lists the operators"
-        raise graph_error("RT103", named.mark, f"unknown operator type {named.text!r}", hint)
-    verify_declaration(REGISTRY[named.text])
-    return REGISTRY[named.text]
+    operator = REGISTRY.get(named.text) or _find_in_packages(named, context)
+    verify_declaration(operator)
+    return operator
+
+
+def _find_in_packages(named: ScalarNode, context: Context) -> type[Operator]:
+    """Return the operator from an installed package."""
+    from rtbot.graph.packages import find_operator, list_missing_reasons
+
+    operator = find_operator(named.text)
+    if operator is not None:
+        return operator
+    reasons = list_missing_reasons(named.text, named.mark)
+    if reasons and reasons[0].code == "RT171":
+        raise GraphError(reasons)
+    hint = context.problems.make_hint(suggest_operator, named.text)
+    hint = hint or "`rtbot ops` lists all operators"
+    if named.text in KINDS:
+        hint = f"{named.text} is the type of an input; `rtbot ops` lists the operators"
+    message = f"unknown operator type {named.text!r}"
+    raise GraphError([Problem("RT103", named.mark, message, hint), *reasons])
 
 
 def _read_values(draft: Draft, node: MappingNode, context: Context) -> list[str]:

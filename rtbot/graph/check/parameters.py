@@ -17,7 +17,7 @@ from rtbot.graph.check.context import (
 from rtbot.graph.check.typed_values import INTEGER, NUMBER, TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import unwrap_scalar
-from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Parameter
+from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Parameter, Points
 
 if TYPE_CHECKING:
     from collections import abc
@@ -31,6 +31,7 @@ TYPES: dict[str, type[Parameter]] = {
     "text": TextParameter,
     "duration": Duration,
     "numbers": Numbers,
+    "points": Points,
 }
 
 
@@ -97,7 +98,8 @@ def _find_kind(name: str, fields: dict[str, DocumentNode], mark: SourceSpan) -> 
             raise graph_error("RT140", declared.mark, f"unknown type {kind!r} of a parameter", hint)
         return kind
     if isinstance(default, SequenceNode):
-        return "numbers"
+        nested = any(isinstance(item, SequenceNode) for item in default.items)
+        return "points" if nested else "numbers"
     if not isinstance(default, ScalarNode) or default.missing:
         where = default.mark if default else mark
         hint = "write a default, or {type: number}"
@@ -166,9 +168,7 @@ def _make_node(name: str, value: Any) -> DocumentNode:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return SequenceNode(
-            [ScalarNode(unwrap_scalar(v, mark), mark, quoted=True) for v in value], mark
-        )
+        return SequenceNode([_make_node(name, item) for item in value], mark)
     if value is None:
         raise graph_error("RT113", mark, f"{name} is None, which is not a value of a parameter")
     return ScalarNode(unwrap_scalar(value, mark), mark, quoted=True)

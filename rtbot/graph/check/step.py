@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import suggest_name
 from rtbot.graph.check.class_source import ClassSource
-from rtbot.operator import Cells, Operator, Ring, Scalar, Scratch
+from rtbot.operator import Cells, Numbers, Operator, Points, Ring, Scalar, Scratch
 from rtbot.operator.step_source import find_globals, is_user_defined
 
 if TYPE_CHECKING:
@@ -144,8 +144,9 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     """Yield every port, parameter and item of state with its arguments."""
     for name in cls.inputs:
         yield name, [name, f"{name}_valid"]
-    for name in cls.parameters:
-        yield name, [name]
+    for name, parameter in cls.parameters.items():
+        listed = isinstance(parameter, Numbers | Points)
+        yield name, [name, *([f"{name}_first", f"{name}_count"] if listed else [])]
     for name, item in cls.state.items():
         if isinstance(item, Ring):
             yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
@@ -21,6 +22,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Parameter,
+    Points,
 )
 from rtbot.operator.relation import (
     Columns,
@@ -66,6 +68,8 @@ def convert_value(parameter: Parameter, node: DocumentNode, context: Context) ->
     """Return the value of a parameter, `$name` substituted; raise GraphError if it does not fit."""
     if isinstance(parameter, Numbers):
         return _read_numbers(parameter, node, context)
+    if isinstance(parameter, Points):
+        return _read_points(parameter, node, context)
     if not isinstance(node, ScalarNode):
         message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
         hint = "write the value without brackets" if isinstance(node, SequenceNode) else ""
@@ -224,7 +228,8 @@ _READERS: dict[type[Parameter], Reader] = {
 def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> tuple[float, ...]:
     if isinstance(node, ScalarNode):
         scalar = context.substitute(node)
-        if not isinstance(scalar.value, tuple):
+        plain = isinstance(scalar.value, tuple) and not isinstance(scalar.value[0], tuple)
+        if not plain:
             message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
             raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
         values = scalar.value
@@ -236,11 +241,42 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
     else:
         message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
         raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
-    if len(values) < parameter.shortest:
-        message = f"{parameter.name} has {len(values)} elements"
+    _check_length(parameter, node, len(values))
+    return values
+
+
+def _read_points(parameter: Points, node: DocumentNode, context: Context) -> tuple[Any, ...]:
+    """Return the pairs in order of x; those of one x stay as they are."""
+    hint = "write [[0, 1], [2.5, 3]]"
+    if isinstance(node, ScalarNode):
+        given = context.substitute(node).value
+        if isinstance(given, tuple) and all(isinstance(item, tuple) for item in given):
+            _check_length(parameter, node, len(given))
+            return given
+    if not isinstance(node, SequenceNode):
+        message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
+        raise graph_error("RT105", node.mark, message, hint)
+    points = []
+    for item in node.items:
+        count = len(item.items) if isinstance(item, SequenceNode) else 0
+        if not isinstance(item, SequenceNode) or count != 2:
+            shape = f"a list of {count}" if isinstance(item, SequenceNode) else item.form
+            message = f"a point of {parameter.name} is [x, y], two numbers, this is {shape}"
+            raise graph_error("RT105", item.mark, message, hint)
+        names = (f"the {axis} of a point of {parameter.name}" for axis in "xy")
+        pairs = zip(names, item.items, strict=True)
+        points.append(
+            tuple(convert_value(Number(name=name), part, context) for name, part in pairs)
+        )
+    _check_length(parameter, node, len(points))
+    return tuple(sorted(points, key=itemgetter(0)))
+
+
+def _check_length(parameter: Numbers | Points, node: DocumentNode, count: int) -> None:
+    if count < parameter.shortest:
+        message = f"{parameter.name} has {count} elements"
         hint = f"{describe_parameter(parameter)} is expected"
         raise graph_error("RT112", node.mark, message, hint)
-    return values
 
 
 def _read_integers(
@@ -315,6 +351,8 @@ def describe_parameter(parameter: Parameter) -> str:
         return f"a list of integers{least}"
     if isinstance(parameter, Numbers):
         return f"a list of at least {parameter.shortest} numbers"
+    if isinstance(parameter, Points):
+        return f"a list of at least {parameter.shortest} points [x, y]"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))
     low, high = getattr(parameter, "minimum", None), getattr(parameter, "maximum", None)
     above = getattr(parameter, "above", None)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rtbot.graph.check.drafts import Draft
     from rtbot.operator import Type
 
-LOST = "lost "
+LOST, KEPT = "lost ", "keep "
 
 
 def lower_vectors(
@@ -88,6 +88,11 @@ def _expand_formulas(
         if type_ is not None and type_.kind == VECTOR:
             for field in type_.fields:
                 found[name_element(name, field.name)] = _choose(tree, field.name, used)
+            continue
+        kept = name.removeprefix(KEPT)
+        if name.startswith(KEPT) and kept in outputs and outputs[kept].kind == VECTOR:
+            for one in list_elements(kept, outputs[kept]):
+                found[f"{KEPT}{one}"] = _choose(tree, "0", used)
             continue
         lost = name.startswith(LOST) and name.removeprefix(LOST) in used
         found[name_element(name, 0) if lost else name] = _choose(tree, "0", used)

@@ -27,7 +27,7 @@ from rtbot.graph.schema.value_schemas import (
     build_named,
     build_value,
 )
-from rtbot.operator import KINDS, Duration, Integer, Number
+from rtbot.operator import KINDS, Duration, Integer, Number, Points
 
 if TYPE_CHECKING:
     from rtbot.graph.schema.definitions import Definitions, Schema
@@ -42,10 +42,16 @@ VERSION = build_value(Integer(name="version", minimum=1, maximum=1), dollar=Fals
 VERSION |= {"errorMessage": "version is 1 for now"}
 DEFAULT = {
     "pattern": build_value(TextParameter(name="a default"), dollar=False)["pattern"],
-    "items": build_value(Number(name="an element"), dollar=False),
     "minItems": 1,
+    "allOf": [
+        {
+            "if": {"type": "array", "contains": {"type": "array"}},
+            "then": {"items": build_value(Points(name="points"), dollar=False)["items"]},
+            "else": {"items": build_value(Number(name="an element"), dollar=False)},
+        }
+    ],
 }
-"""A default whose type is that of its value: any text but `$name`, a list of numbers."""
+"""A default whose type is that of its value: any text but `$name`, a list of numbers or points."""
 
 
 def build_sections(definitions: Definitions) -> Schema:

@@ -30,6 +30,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Parameter,
+    Points,
 )
 from rtbot.operator.relation import (
     Columns,
@@ -190,6 +191,25 @@ def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
     )
 
 
+def _build_points(parameter: Points, texts: list[str]) -> Schema:
+    pair = {
+        "type": ["array"],
+        "items": build_value(Number(name="a coordinate"), dollar=bool(texts)),
+        "minItems": 2,
+        "maxItems": 2,
+        "errorMessage": "a point is [x, y]",
+    }
+    result: Schema = {
+        "type": ["array"],
+        "items": pair,
+        "minItems": parameter.shortest,
+        "errorMessage": f"{describe_parameter(parameter)} is expected",
+    }
+    return result | (
+        {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
+    )
+
+
 def _build_field_name(parameter: FieldName, _texts: list[str]) -> Schema:
     return {
         "type": ["string", "number", "boolean"],
@@ -262,6 +282,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     TextParameter: _build_text,
     Numbers: _build_numbers,
     Integers: _build_numbers,
+    Points: _build_points,
     Columns: _build_columns,
     FieldName: _build_field_name,
     FieldPairs: _build_pairs,

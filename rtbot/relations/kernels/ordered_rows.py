@@ -5,7 +5,6 @@ from rtbot.relations.kernels.ordered_search import (
     COLUMNS,
     COPIES,
     FIRST,
-    HIGH,
     NEXT,
     PENDING,
     ROW_CELLS,
@@ -52,12 +51,13 @@ def touch_rows(
             if not has_order_room(meta):
                 return at, count
             row = put_row(words, at * width, row, known, cells, nodes, meta, spec)
-        if cells[row * parts + ROW_MARK] == 0:
-            cells[row * parts + ROW_MARK] = 1
+        mark = row * parts + ROW_MARK
+        if cells[mark] == 0:
+            cells[mark] = 1
             touched[count] = row
             count += 1
         cells[row * parts + PENDING] += sign * (weights[at] & HALF)
-        cells[row * parts + HIGH] += sign * (weights[at] >> 32)
+        cells[mark] += 2 * sign * (weights[at] >> 32)
     return end, count
 
 
@@ -98,12 +98,12 @@ def check_touched(touched, count, cells, meta):
 
 def net_pending(first, cells):
     """Let PENDING of the row whose cells begin there be its net change: DONE, or why it is bad."""
-    upper = cells[first + HIGH] + (cells[first + PENDING] >> 32)
+    upper = (cells[first + ROW_MARK] >> 1) + (cells[first + PENDING] >> 32)
+    cells[first + ROW_MARK] = 1
     if upper >= 0x80000000 or upper < -0x80000000:
         return OVERFLOW
     net = (upper << 32) | (cells[first + PENDING] & HALF)
     cells[first + PENDING] = net
-    cells[first + HIGH] = 0
     if net > 0 and cells[first + COPIES] > MOST - net:
         return OVERFLOW
     return EXCESS if cells[first + COPIES] + net < 0 else DONE
@@ -112,6 +112,14 @@ def net_pending(first, cells):
 def sort_touched(touched, other, count, known, cells, meta, spec, labels):
     """Put touched rows in order. `other` has as much room."""
     parts = meta[ROW_CELLS]
+    columns = meta[COLUMNS]
+    at = 1
+    while at < count and (
+        compare_ids(touched[at - 1], touched[at], columns, known, meta, spec, labels) < 0
+    ):
+        at += 1
+    if at >= count:
+        return
     if count > 64 and count > meta[ROW_COUNT] >> 4:
         row = meta[FIRST]
         at = 0
@@ -181,7 +189,6 @@ def finish_touched(touched, count, cells, nodes, meta):
     for at in range(count):
         row = touched[at]
         cells[row * parts + PENDING] = 0
-        cells[row * parts + HIGH] = 0
         cells[row * parts + ROW_MARK] = 0
         if cells[row * parts + COPIES] == 0:
             drop_row(row, cells, nodes, meta)

@@ -17,9 +17,13 @@ be walked: that before has the copies, the one after has the copies and the pend
 
 from rtbot.relations.kernels.weighing import MOST
 
-COPIES, PENDING, HIGH, ROW_MARK, LEAF, NEXT, PRIOR = 0, 1, 2, 3, 4, 5, 6
-OWN = 7
-"""Cells of a row; from OWN on they are the operator's."""
+COPIES, PENDING, ROW_MARK, LEAF, NEXT, PRIOR = 0, 1, 2, 3, 4, 5
+OWN = 6
+"""Cells of a row; from OWN on they are the operator's.
+
+ROW_MARK is 0 but for rows that are touched; while these are gathered it is twice the sum of the
+upper halves of their weights, and 1, so that no sum of int64 overflows. PENDING has the lower ones.
+"""
 
 ROOT, NODES_USED, NODE_FREE, NODE_LIMIT, ROWS_USED, ROW_FREE, ROW_LIMIT, ROW_COUNT = range(8)
 FIRST, LAST, TOTAL, LEVELS, AT_LEAF, AT_SLOT, PLACE_LEFT = range(8, 15)

@@ -10,11 +10,13 @@ from rtbot.relations.kernels.ordered_rows import (
     apply_row,
     apply_touched,
     check_touched,
+    finish_touched,
     sort_touched,
     touch_rows,
 )
 from rtbot.relations.kernels.ordered_search import (
     BY_COLUMNS,
+    COLUMNS,
     COPIES,
     NEXT,
     PENDING,
@@ -73,7 +75,10 @@ def rank_transactions(
             )  # fmt: skip
         if code != DONE:
             return code
-        apply_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
+        if rules[TOP_NUMBERED] != 0:
+            apply_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
+        else:
+            finish_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
         cursor[TOP_AT] += 1
         cursor[TOP_COUNT] = 0
         cursor[TOP_EMITTING] = 0
@@ -109,26 +114,43 @@ def emit_in_steps(
 
     So a row that goes lets the next one in, and one that comes pushes the last one out. In this
     order no more rows come out than twice those of the changes, nor twice those of the range.
+    `bound` is the first row behind the range: a row behind it is applied, and nothing else.
     """
     parts = meta[ROW_CELLS]
+    columns = meta[SORT_COLUMNS] if rules[TOP_TIES] != 0 else meta[COLUMNS]
+    owner, base, bound = -1, 0, -1
     while cursor[TOP_STEP] < 2 * count:
         step = cursor[TOP_STEP]
+        if step == count:
+            owner = -1
         row = touched[count - 1 - step] if step < count else touched[step - count]
         change = cells[row * parts + PENDING]
-        if change != 0 and (change < 0) == (step < count):
+        if change == 0 or (change < 0) != (step < count):
+            cursor[TOP_STEP] += 1
+            continue
+        if has_other_peers(owner, row, meta[BY_COLUMNS], known, meta, spec, labels):
+            owner = row
+            base = find_base(row, known, cells, nodes, meta, spec, labels)
+            last = rules[TOP_OFFSET] + rules[TOP_ROWS]
+            bound = find_at(base + last, 0, nodes, meta) if last < meta[TOTAL] - base else -1
+        if bound >= 0 and compare_ids(row, bound, columns, known, meta, spec, labels) > 0:
+            apply_row(row, cells, nodes, meta)
+        else:
             code = emit_step(
-                rules, row, change, known, cells, nodes, meta, spec, labels, cursor, out_words,
-                out_weights,
+                rules, row, change, base, known, cells, nodes, meta, spec, labels, cursor,
+                out_words, out_weights,
             )  # fmt: skip
             if code != DONE:
                 return code
+            owner = owner if change < 0 else -1
         cursor[TOP_STEP] += 1
     return DONE
 
 
 def emit_step(
-    rules, row, change, known, cells, nodes, meta, spec, labels, cursor, out_words, out_weights
-):
+    rules, row, change, base, known, cells, nodes, meta, spec, labels, cursor, out_words,
+    out_weights,
+):  # fmt: skip
     """Apply the change of a row and emit what it changes: DONE, or ROOM_OUT and nothing is done."""
     first = row * meta[ROW_CELLS]
     if change > 0:
@@ -136,13 +158,13 @@ def emit_step(
     made = cursor[TOP_OUT]
     if rules[TOP_TIES] != 0:
         made = emit_tied(
-            rules, row, abs(change), change > 0, known, cells, nodes, meta, spec, labels, made,
-            out_words, out_weights,
+            rules, row, abs(change), change > 0, base, known, cells, nodes, meta, spec, labels,
+            made, out_words, out_weights,
         )  # fmt: skip
     else:
         made = emit_shifted(
-            rules, row, abs(change), change > 0, known, cells, nodes, meta, spec, labels, made,
-            out_words, out_weights,
+            rules, row, abs(change), change > 0, base, known, cells, nodes, meta, spec, labels,
+            made, out_words, out_weights,
         )  # fmt: skip
     if made > len(out_weights):
         cursor[TOP_NEEDED] = made
@@ -179,10 +201,10 @@ def find_end(row, columns, known, cells, nodes, meta, spec, labels):
 
 
 def emit_shifted(
-    rules, row, size, enters, known, cells, nodes, meta, spec, labels, made, out_words, out_weights
-):
+    rules, row, size, enters, base, known, cells, nodes, meta, spec, labels, made, out_words,
+    out_weights,
+):  # fmt: skip
     """Emit what `size` copies of a row change, which are there: the rows out, written or not."""
-    base = find_base(row, known, cells, nodes, meta, spec, labels)
     first = rules[TOP_OFFSET]
     last = first + rules[TOP_ROWS]
     place = sum_before(row, 0, cells, nodes, meta) - base
@@ -209,12 +231,12 @@ def emit_shifted(
 
 
 def emit_tied(
-    rules, row, size, enters, known, cells, nodes, meta, spec, labels, made, out_words, out_weights
-):
+    rules, row, size, enters, base, known, cells, nodes, meta, spec, labels, made, out_words,
+    out_weights,
+):  # fmt: skip
     """Emit what `size` copies of a row change of the rows that are of the first ranks."""
     wanted = rules[TOP_ROWS]
     parts = meta[ROW_CELLS]
-    base = find_base(row, known, cells, nodes, meta, spec, labels)
     peers = meta[SORT_COLUMNS]
     before = find_before(
         known, row * meta[ROW_WIDTH], spec, peers, False, known, nodes, meta, spec, labels

@@ -1,0 +1,227 @@
+"""What others compute as well, in one run: windows by count and by time, exponential means.
+
+A million prices, one every 100 ms, and windows of 50 messages or of 5 s; one core for everybody.
+Inside the clock, of rtbot: one `push` of all into a running session, or a loop of `push_one`.
+polars and pandas: the whole column anew. csp: one run, its graph built, from arrays to arrays.
+river, which takes one number at a time: a loop of update and get. Before the clock: arrays and
+lists, compilation. CPU time, M messages per second; `differs` is the largest relative distance from
+rtbot's results. csp and river are compared where they are installed.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+import rtbot
+from benchmarks import peers_csp
+from benchmarks.measure import Contestant, Line, Report, pivot, take_turns
+from benchmarks.setups import SEED, WINDOW, Pushing, walk
+from rtbot.operator import REGISTRY
+
+try:
+    from river import stats, utils
+except ImportError:
+    stats = None
+
+SPAN, STEP_MS = "5s", 100
+QUANTILE = 0.9
+MESSAGES = 50_000
+"""Messages of a loop over one at a time."""
+FEW = 3
+"""Runs of such a loop."""
+HEADS = ("push", "polars", "pandas", "csp", "push_one", "river")
+
+
+@dataclass
+class Job:
+    """What is computed, and how each does it; who does not do it has nothing here.
+
+    polars and pandas get the frame that they need: columns t, a and b; csp the streams a and b.
+    """
+
+    operator: dict[str, Any]
+    polars: Callable[[pl.DataFrame], pl.Series]
+    pandas: Callable[[pd.DataFrame], pd.Series]
+    csp: Callable[..., Any] | None = None
+    river: Callable[[], Any] | None = None
+    inputs: tuple[str, ...] = ("a",)
+    timed: bool = False
+    """Whether river is given the time as well."""
+
+
+def by_count(kind: str, method: str, csp_name: str, river: Any, **parameters: Any) -> Job:
+    """Return a job over the last 50 messages, for which polars and pandas have one method."""
+    return Job(
+        {"type": kind, "in": "a", "window": WINDOW} | parameters,
+        lambda frame: getattr(frame["a"], f"rolling_{method}")(WINDOW),
+        lambda frame: getattr(frame["a"].rolling(WINDOW), method)(),
+        lambda a: getattr(peers_csp.stats, csp_name)(a, interval=WINDOW, min_window=WINDOW),
+        river,
+    )
+
+
+def by_time(kind: str, method: str, csp_name: str, river: Any = None) -> Job:
+    """Return a job over the last 5 s."""
+    return Job(
+        {"type": kind, "in": "a", "window": SPAN},
+        lambda frame: getattr(frame["a"], f"rolling_{method}_by")(frame["t"], SPAN),
+        lambda frame: getattr(frame["a"].rolling(SPAN), method)(),
+        lambda a: getattr(peers_csp.stats, csp_name)(a, interval=timedelta(seconds=5)),
+        river,
+        timed=True,
+    )
+
+
+JOBS = {
+    "mean of 50": by_count("MovingAverage", "mean", "mean", lambda: roll(stats.Mean)),
+    "sum of 50": by_count("MovingSum", "sum", "sum", lambda: roll(stats.Sum)),
+    "deviation of 50": by_count("StandardDeviation", "std", "stddev", lambda: roll(stats.Var)),
+    "least of 50": by_count(
+        "WindowMinMax", "min", "min", lambda: stats.RollingMin(WINDOW), mode="min"
+    ),
+    "greatest of 50": by_count(
+        "WindowMinMax", "max", "max", lambda: stats.RollingMax(WINDOW), mode="max"
+    ),
+    "exponential mean": Job(
+        {"type": "EMA", "in": "a", "window": WINDOW},
+        lambda frame: frame["a"].ewm_mean(span=WINDOW, adjust=False),
+        lambda frame: frame["a"].ewm(span=WINDOW, adjust=False).mean(),
+        lambda a: peers_csp.stats.ema(a, span=WINDOW, adjust=False),
+        lambda: stats.EWMean(2 / (WINDOW + 1)),
+    ),
+}
+
+
+def roll(statistic: Any) -> Any:
+    """Return a statistic of river over the last 50 messages."""
+    return utils.Rolling(statistic, window_size=WINDOW)
+
+
+def roll_by_time(statistic: Any) -> Any:
+    """Return a statistic of river over the last 5 s."""
+    return utils.TimeRolling(statistic, period=timedelta(seconds=5))
+
+
+class Compared:
+    """One job with its data, and everybody who does it."""
+
+    def __init__(self, job: Job, rows: int) -> None:
+        self.job = job
+        prices = {"a": walk(rows), "b": walk(rows) + np.random.default_rng(SEED).normal(size=rows)}
+        self.columns = {name: prices[name] for name in job.inputs}
+        self.time = np.arange(rows) * STEP_MS
+        self.graph = rtbot.load(
+            {
+                "inputs": dict.fromkeys(job.inputs, "number"),
+                "operators": {"m": job.operator},
+                "outputs": ["m"],
+                "io": {"unit": "ms"},
+            }
+        )
+
+    def list_batches(self) -> Iterator[Contestant]:
+        """Return who takes whole columns, rtbot first."""
+        tables = {n: {"t": self.time, "value": v} for n, v in self.columns.items()}
+        session = Pushing(self.graph, tables)
+        values = lambda result: result["m"]["value"]  # noqa: E731
+        yield Contestant("push", session.session.push, session.prepare, values)
+        frame = pl.DataFrame({"t": self.time, **self.columns})
+        frame = frame.with_columns(pl.from_epoch("t", "ms"))
+        yield Contestant("polars", lambda: self.job.polars(frame), values=pl.Series.to_numpy)
+        dated = pd.DataFrame(self.columns, index=pd.to_datetime(self.time, unit="ms"))
+        yield Contestant("pandas", lambda: self.job.pandas(dated), values=pd.Series.to_numpy)
+        if self.job.csp is not None and peers_csp.csp is not None:
+            curves = [(self.time * 1_000, v) for v in self.columns.values()]
+            yield peers_csp.compute(self.job.csp, *curves)
+
+    def list_loops(self) -> Iterator[Contestant]:
+        """Return who takes one message at a time."""
+        session = self.graph.start(compiled="now")
+        for name in self.columns:
+            session.push_one(name, -1, 1.0)
+        columns = [values[:MESSAGES].tolist() for values in self.columns.values()]
+        base = 0
+
+        def prepare() -> tuple[Any]:
+            nonlocal base
+            times = range(base, base + MESSAGES * STEP_MS, STEP_MS)
+            base += MESSAGES * STEP_MS
+            return (list(zip(times, *columns, strict=True)),)
+
+        def run(messages: Any) -> None:
+            push_one = session.push_one
+            for time, *values in messages:
+                for name, value in zip(self.job.inputs, values, strict=True):
+                    push_one(name, time, value)
+
+        def run_single(messages: Any) -> None:
+            push_one = session.push_one
+            for time, value in messages:
+                push_one("a", time, value)
+
+        yield Contestant("push_one", run_single if len(columns) == 1 else run, prepare)
+        if self.job.river is not None and stats is not None:
+            yield Contestant("river", *self._river(columns))
+
+    def _river(self, columns: list[list[float]]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Return the loop of river, and what makes its messages."""
+        make = self.job.river
+        assert make is not None, "river does it"
+        started = datetime(2020, 1, 1, tzinfo=UTC)
+        times = [started + timedelta(milliseconds=STEP_MS * n) for n in range(MESSAGES)]
+
+        def run(statistic: Any, messages: Any) -> None:
+            for values in messages:
+                statistic.update(*values)
+                statistic.get()
+
+        def run_timed(statistic: Any, messages: Any) -> None:
+            for value, time in messages:
+                statistic.update(value, t=time)
+                statistic.get()
+
+        timed = self.job.timed
+        given = [*columns, times] if timed else columns
+        return run_timed if timed else run, lambda: (make(), list(zip(*given, strict=True)))
+
+
+def measure_job(report: Report, case: str, job: Job) -> None:
+    """Measure everybody who does the job, by turns."""
+    compared = Compared(job, report.rows)
+    whole = take_turns(list(compared.list_batches()), report.runs)
+    single = take_turns(list(compared.list_loops()), FEW)
+    ours = whole["push"]
+    for found, rows, base in ((whole, report.rows, "push"), (single, MESSAGES, "push_one")):
+        for who, (cpu, wall, values) in found.items():
+            line = Line(case, who, rows / cpu / 1e6, rows / wall / 1e6, unit="M msg/s")
+            if who != base:
+                line.ratio = cpu / found[base][0]
+                line.differs = find_difference(ours[2], values)
+            report.add(line)
+
+
+def find_difference(ours: np.ndarray, theirs: np.ndarray | None) -> float | None:
+    """Largest relative distance in the later half, where what came before makes no difference."""
+    if theirs is None:
+        return None
+    count = len(ours) // 2
+    ours, theirs = ours[-count:], theirs[-count:]
+    return float(np.max(np.abs(ours - theirs) / np.maximum(np.abs(ours), 1e-300)))
+
+
+def main() -> None:
+    """Measure and print."""
+    report = Report(__doc__)
+    for case, job in JOBS.items():
+        if report.wants(case) and job.operator["type"] in REGISTRY:
+            measure_job(report, case, job)
+    report.finish(pivot(report.lines, HEADS))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What a declaration that works still lacks: texts, and an example that fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.graph.check.wiring import count_arity
+from rtbot.operator.relation import Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbot.operator import Operator
+
+
+def list_gaps(cls: type[Operator]) -> list[str]:
+    """Return what is missing, or does not fit together, as sentences."""
+    return [*_list_missing_texts(cls), *_list_example_gaps(cls)]
+
+
+def _list_missing_texts(cls: type[Operator]) -> Iterator[str]:
+    first = (cls.__doc__ or "").partition("\n")[0]
+    if not first:
+        yield "the class has no docstring, whose first line is the meaning of the operator"
+    elif not first.endswith((".", ",", "...")):
+        yield f"the first line of the docstring is no sentence: {first!r}"
+    for group in (cls.parameters, cls.inputs, cls.outputs):
+        for name, item in group.items():
+            if not item.doc:
+                yield f"{name} has no doc"
+
+
+def _list_example_gaps(cls: type[Operator]) -> Iterator[str]:
+    example = cls.example
+    if example is None:
+        yield "it has no example"
+        return
+    ports = cls.ports(count_arity(cls, example.inputs))
+    if list(example.inputs) != ports and not issubclass(cls, Relation):
+        yield f"the example has rows for {', '.join(example.inputs)}, the inputs are {ports}"
+    unknown = set(example.parameters) - set(cls.parameters)
+    if unknown:
+        yield f"the example has values of {sorted(unknown)}, which are no parameters"
+    required = {name for name, parameter in cls.parameters.items() if parameter.required}
+    absent = required - set(example.parameters)
+    if absent and not issubclass(cls, Relation):
+        yield f"the example has no value of {sorted(absent)}"
+    if issubclass(cls, Relation):
+        return
+    for port, rows in {**example.inputs, **example.outputs}.items():
+        times = [time for time, _ in rows]
+        if times != sorted(set(times)):
+            yield f"the times of the example's {port} do not ascend"

@@ -1,0 +1,216 @@
+"""`check_operator` finds what is wrong with an operator, and nothing where nothing is."""
+
+import json
+
+import pytest
+
+from rtbot.conformance import check_operator, format_reports, list_gaps
+from rtbot.core.modes import use_mode
+from rtbot.graph import packages
+from rtbot.graph.plugins import load_plugin
+from rtbot.operator import REGISTRY
+from tests.operator_packages import declare, install
+
+HEAD = """
+from rtbot.operator import (
+    EMIT, SILENT, Cells, Example, In, Integer, Number, Operator, Out, Scalar, Scratch, WarmUp, step,
+)
+
+
+class Tried(Operator):
+    '''An operator of a test.'''
+
+    i1 = In("{kind}", doc="values")
+    o1 = Out("{kind}", doc="results")
+    example = Example(inputs={{"i1": [(1, 4)]}}, outputs={{"o1": [(1, {right})]}})
+"""
+SAME = """
+    @step
+    def step(i1):
+        return i1
+"""
+RIGHT = {
+    "a formula": ({}, "    formula = 'i1'\n"),
+    "a step": ({}, SAME),
+    "state": (
+        {"right": 8},
+        """
+    total = Scalar("number", 4.0)
+
+    @step
+    def step(i1, total):
+        total = total + i1
+        return total, total
+""",
+    ),
+}
+WRONG = {
+    "texts": ("declared", "i1 has no doc", {}, "    i1 = In('number')\n    formula = 'i1'\n"),
+    "no example": ("declared", "it has no example", {}, "    example = None\n    formula = 'i1'\n"),
+    "a parameter without a value": (
+        "declared",
+        "the example has no value of ['share']",
+        {},
+        "    share = Number(doc='a factor')\n    formula = 'share * i1'\n",
+    ),
+    "a step": ("declared", "the argument none names nothing", {}, SAME.replace("i1)", "none)")),
+    "a false example": ("example", "expected", {"right": 5}, SAME),
+    "a division": (
+        "values",
+        "ZeroDivisionError",
+        {"right": 0.25},
+        SAME.replace("return i1", "return 1 / i1"),
+    ),
+    "an integer beyond 64 bits": (
+        "values",
+        "ValueError",
+        {"kind": "integer", "right": 16},
+        SAME.replace("return i1", "return i1 * i1"),
+    ),
+    "a late first row": (
+        "warm-up",
+        "WarmUp(rows=1, certain=True)",
+        {},
+        """
+    silent = True
+    example = Example(inputs={"i1": [(1, 4), (2, 3)]}, outputs={"o1": [(2, 3)]})
+    n = Scalar("integer", 0)
+
+    @classmethod
+    def warm_up(cls, values):
+        return WarmUp(1, certain=True)
+
+    @step
+    def step(i1, n):
+        return EMIT if n else SILENT, i1, n + 1
+""",
+    ),
+    "memory that is not state": (
+        "batches",
+        "DIFFERENT",
+        {},
+        """
+    seen = Scratch(1)
+
+    @step
+    def step(i1, seen, seen_first):
+        seen[seen_first] += 1
+        return i1 if seen[seen_first] < 5 else -i1
+""",
+    ),
+}
+
+
+@pytest.fixture
+def tried(tmp_path):
+    """A function that declares the operator `Tried` and checks it, without compiling."""
+
+    def check(body, kind="number", right=4, mode="never"):
+        path = tmp_path / "tried.py"
+        path.write_text(HEAD.format(kind=kind, right=right) + body)
+        load_plugin(str(path))
+        with use_mode(mode):
+            return check_operator(REGISTRY["Tried"], cases=6)
+
+    return check
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_nothing_is_wrong_with_what_is_right(tried, name):
+    settings, body = RIGHT[name]
+    report = tried(body, **settings)
+    assert report.failures == []
+    assert set(report.counts) >= {"declared", "example", "values", "batches", "saved", "alone"}
+    assert report.throughput > 0
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found(tried, name):
+    check, told, settings, body = WRONG[name]
+    if name == "a step":
+        with pytest.raises(Exception, match=told):
+            tried(body, **settings)
+        return
+    report = tried(body, **settings)
+    failed = {failure.check: "\n".join(failure.lines) for failure in report.failures}
+    assert told in failed[check]
+    assert "FAIL" in "\n".join(format_reports([report]))
+
+
+def test_plain_python_that_differs_from_compiled_code_is_found(tried):
+    report = tried(SAME.replace("return i1", "return 1 / i1"), right=0.25, mode="now")
+    failed = {failure.check: "\n".join(failure.lines) for failure in report.failures}
+    assert "ZeroDivisionError" in failed["plain"]
+    assert "values" not in failed
+
+
+@pytest.mark.parametrize("cls", sorted(set(REGISTRY.values()), key=lambda cls: cls.__name__))
+def test_no_declaration_of_ours_has_a_gap(cls):
+    assert list_gaps(cls) == []
+
+
+@pytest.mark.parametrize("name", ["MovingAverage", "Join", "ResamplerConstant", "Distinct"])
+def test_operators_of_ours_pass(name):
+    assert check_operator(REGISTRY[name], cases=2).failures == []
+
+
+# ---- the command
+
+
+def test_a_file_is_checked(call):
+    code, out, _ = call("check-operators", "mine.py", "--cases", 1, mine__py=declare("TriedTwice"))
+    assert code == 0
+    assert out.startswith("operator    declared  example  values")
+    assert "1 operator: all is as it should be" in out
+
+
+def test_a_failure_has_exit_code_1_and_can_be_saved_and_run_again(call, own_folder):
+    path = own_folder / "tried.py"
+    settings = {"kind": "number", "right": 4}
+    path.write_text(HEAD.format(**settings) + WRONG["memory that is not state"][3])
+    code, out, err = call("check-operators", "tried.py", "--save", "found")
+    assert code == 1
+    assert "not as it should be: Tried" in out
+    assert "DIFFERENT: " in out
+    line = next(line for line in err.splitlines() if "Tried-batches" in line)
+    command = line.partition("rtbot ")[2].split()
+    assert call(*command, "--plugin", "tried.py")[0] == 1
+
+
+def test_the_result_as_json(call):
+    code, out, _ = call(
+        "check-operators", "mine.py", "--cases", 1, "--format", "json", mine__py=declare("Tried2")
+    )
+    (found,) = json.loads(out)
+    assert (code, found["operator"], found["passed"]) == (0, "Tried2", True)
+    assert found["origin"] == "mine.py"
+    assert found["checks"]["saved"] == 1
+    assert found["rows_per_second"] > 0
+
+
+def test_an_installed_package_is_checked_by_any_of_its_names(call, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    text = declare("TriedTwice") + declare("TriedThrice", 3)
+    install(tmp_path / "site", "tried-scales", "tried_scales.operators", operators=text)
+    packages._load_all.cache_clear()
+    for names in [(), ("tried-scales",), ("tried_scales",), ("tried_scales.operators",)]:
+        code, out, _ = call("check-operators", *names, "--cases", 1)
+        assert code == 0
+        assert "2 operators: all is as it should be" in out
+    assert "1 operator:" in call("check-operators", "TriedThrice", "--cases", 1)[1]
+    packages._load_all.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ((), "no package of operators is installed: name a file"),
+        (("MovingAvrage",), "is no package with operators, file or operator"),
+        (("none.py",), "there is no such Python file"),
+        (("empty.py",), "empty.py declares no operator"),
+    ],
+)
+def test_what_cannot_be_checked_is_told(call, names, told):
+    code, _, err = call("check-operators", *names, empty__py="x = 1\n")
+    assert code == 2
+    assert told in err
