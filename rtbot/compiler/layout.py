@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from rtbot.compiler.calls import SpaceLayout
+
 LINE = 8
 """Words in a cache line."""
 
@@ -52,6 +54,7 @@ class StateLayout:
         self.scratches: dict[int, int] = {}
         self.shares: list[StateAllocation] = []
         self.fields: dict[str, StateField] = {}
+        self.spaces: list[SpaceLayout] = []
 
     def put(self, kind: str, value: float) -> int:
         """Reserve a word of the header with this value; return its index."""
@@ -97,6 +100,11 @@ class StateLayout:
         self._add_field(name, StateField(-1, size, kind))
         self.arrays.append((name, place, start))
         return place
+
+    def add_space(self, space: SpaceLayout) -> int:
+        """Reserve state of keys inside every key; return its index."""
+        self.spaces.append(space)
+        return len(self.spaces) - 1
 
     def _add_field(self, name: str, field: StateField) -> None:
         assert name not in self.fields, f"two items of state are named {name}"

@@ -1,4 +1,4 @@
-"""The text of whole functions: a loop over a batch, its one-row twin, a loop with its own times."""
+"""The text of whole functions: the loop over a batch, and its one-row twin."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 from rtbot.compiler.calls import Signature
 from rtbot.compiler.generated_text import format_function, guard_lines, indent_lines
-from rtbot.compiler.step_calls import StepCall
-from rtbot.compiler.variables import ZERO, LoopVariable, OutputGroup, canonicalise_value
-from rtbot.operator import Scalar
+from rtbot.compiler.variables import ZERO, OutputGroup, canonicalise_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbot.compiler.segment import Segment
-    from rtbot.graph.model import Node
 
 SETUP = ["H = I[0]", "W = I[1]"]
 
@@ -49,7 +46,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    parameters = ["runs", "slots", *reads, "F", "I", *writes]
+    parameters = ["runs", "slots", *reads, *segment.arrays, *writes]
     function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
 
@@ -127,85 +124,3 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> tuple[Sig
     parameters = ["slot", "t", *flatten_names(segment.columns), "F", "I"]
     function = Signature(f"{segment.name}_one", parameters)
     return function, format_function(function, lines)
-
-
-def write_retime_loop(segment: Segment, node: Node) -> tuple[Signature, str]:
-    """Write the loop of an operator with its own times. It stops where `room` is used up.
-
-    Returns the row to go on with (the number of rows when done) and how many rows it wrote; it is
-    called again with the next run and row until it has seen all. `progress` receives, per key, the
-    time up to which nothing more can come, where the operator keeps that itself.
-    """
-    call = StepCall(segment, node, {p: segment.variables[r] for p, r in node.inputs.items()})
-    segment.functions.append(call.function)
-    outputs = name_retimed_outputs(segment, node)
-    frontier = [t for t, s in zip(call.targets, list_scalars(node), strict=True) if s == "frontier"]
-    progress = [f"progress[slots[run]] = {frontier[0]}"] if frontier else []
-    reads = [f"{c} = {c}_column[row]" for c in flatten_names(segment.columns)]
-    row = [
-        *["if m == room:", "    full = True", "    break", "t = time[row]"],
-        *[*reads, *call.lines, *write_retimed_row(segment, node, call, outputs)],
-    ]
-    lines = [
-        *[*SETUP, *segment.head, "m = 0", "row = from_row", "run = from_run", "full = False"],
-        "while run < runs and not full:",
-        "    last = starts[run + 1]",
-        "    if row < last:",
-        *indent_lines(["base = H + slots[run] * W", *call.load], 2),
-        "        while row < last:",
-        *indent_lines(row, 3),
-        *indent_lines([*call.store, *progress], 2),
-        "    if not full:",
-        "        run += 1",
-        "        out_starts[run] = out_base + m",
-        *segment.tail,
-        "return run, row, m",
-    ]
-    reads = ["starts", "time", *name_parameters(flatten_names(segment.columns))]
-    writes = ["out_starts", "out_time", *name_parameters(outputs)]
-    parameters = ["runs", "slots", *reads, "F", "I"]
-    parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
-    function = Signature(segment.name, parameters, reads, writes)
-    return function, format_function(function, lines)
-
-
-def name_retimed_outputs(segment: Segment, node: Node) -> dict[str, str]:
-    """Return the locals that take the node's outputs, and the text of each as it is stored."""
-    outputs = {}
-    for port in node.outputs:
-        name = segment.make_name(f"{node.id}_{port}")
-        valid = segment.make_name(f"{name}_valid") if node.types[port].nullable else None
-        outputs[name] = canonicalise_value(LoopVariable(name, valid, node.types[port], frozenset()))
-        if valid:
-            outputs[valid] = valid
-    return outputs
-
-
-def write_retimed_row(
-    segment: Segment, node: Node, call: StepCall, outputs: dict[str, str]
-) -> list[str]:
-    """Write one row: the step again and again while it has more to emit and there is room.
-
-    Where there is no room the row is started again later, so it is taken out of the rings.
-    """
-    results = ", ".join(["code", "own_time", *outputs, *call.targets])
-    keep = [f"{name}_column[m] = {stored}" for name, stored in outputs.items()]
-    return [
-        "code = 3",
-        "while code == 3 and m < room:",
-        f"    {results} = {call.text}",
-        "    if code == 1 or code == 3:",
-        *indent_lines(["out_time[m] = own_time", *keep, "m += 1"], 2),
-        "    elif code == 2:",
-        f"        {segment.count_loss(node, '')} += 1",
-        "if code == 3:",
-        *indent_lines(call.undo, 1),
-        "    full = True",
-        "    break",
-        "row += 1",
-    ]
-
-
-def list_scalars(node: Node) -> list[str]:
-    """Return the names of the node's scalars, in the order in which a step returns them."""
-    return [n for n, s in node.operator.state.items() if isinstance(s, Scalar)]

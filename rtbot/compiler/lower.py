@@ -76,7 +76,7 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
     lines += [f"{flag} = code == 1" for flag in dict.fromkeys(flags.values())]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]
-    return Fragment(lines, outputs, [call.function], flags, call.load, call.store)
+    return Fragment(lines, outputs, call.functions, flags, call.load, call.store)
 
 
 def lower_formulas(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> Fragment:

@@ -7,24 +7,25 @@ is a stream for each group of outputs that appear together.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from rtbot.compiler import expression_code, loop_code, pairing_layout
+from rtbot.compiler import expression_code, loop_code, pairing_layout, retime_code, timer_layout
 from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, SegmentCall
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
 from rtbot.compiler.lower import DOMAIN
 from rtbot.compiler.pairing_code import PairingWriter
 from rtbot.compiler.segment import NamedFunctions, Segment
-from rtbot.compiler.step_signature import find_step, name_step
+from rtbot.compiler.step_signature import list_steps
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
-from rtbot.core.errors import graph_error
 from rtbot.core.vector_names import list_whole_ports, split_element
 from rtbot.graph.model import OperatorStub, Ref, collect_outputs, collect_records
+from rtbot.operator import Space
 from rtbot.operator.step_source import collect_sources
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ FUNCTION_NAMES = {
     for function in (
         *(f for table in expression_code.TABLES for f in table.values()),
         *pairing_layout.STEPS,
+        *timer_layout.STEPS,
     )
 }
 """Names of functions of our own that a module may hold beside steps: no variable takes one."""
@@ -71,9 +73,7 @@ class Plan:
         self._texts: list[str] = []
         self._functions: NamedFunctions = []
         self._sources = collect_sources(
-            (name_step(node), find_step(node))
-            for node in checked.nodes.values()
-            if not node.formulas
+            one for node in checked.nodes.values() for one in list_steps(node).items()
         )
         self._names = FUNCTION_NAMES | {*self._sources.functions, *self._sources.constants}
         for timeline in self.timelines:
@@ -104,7 +104,8 @@ class Plan:
             label = OperatorStub(node.operator.__name__, node.operator.version)
             nodes[name] = replace(node, operator=cast("Any", label), formulas={})
         timelines = {
-            id(timeline): replace(timeline, own=None, nodes=[]) for timeline in self.timelines
+            id(timeline): replace(timeline, own=None, source=None, nodes=[])
+            for timeline in self.timelines
         }
         return state | {
             "defaults": self.defaults,
@@ -195,7 +196,8 @@ class Plan:
 
     def _write(self, timeline: Timeline) -> None:
         if timeline.own is not None:
-            self._write_retime(timeline, timeline.own)
+            assert timeline.source is not None, "an operator reads something"
+            self._write_retime(timeline, timeline.own, timeline.source)
         if timeline.pairing is not None:
             self._write_pair(timeline, timeline.pairing)
         if timeline.nodes:
@@ -226,28 +228,28 @@ class Plan:
         self.calls.append(call)
         self.pairings.append(call)
 
-    def _write_retime(self, timeline: Timeline, node: Node) -> None:
+    def _write_retime(self, timeline: Timeline, node: Node, source: Timeline) -> None:
         segment = self._begin_segment(f"own_{len(self.calls)}")
         refs = list(dict.fromkeys(node.inputs.values()))
-        streams = {self._timelines.locate(ref)[0] for ref in refs}
-        if len(streams) > 1:
-            message = f"{node.id}: an operator with times of its own reads one stream, not several"
-            hint = "join its inputs by time first, or wire it to outputs that appear together"
-            raise graph_error("RT117", node.mark, message, hint)
-        for ref in refs:
-            segment.add_column(ref, self._timelines.lookup_type(ref), f"{ref.id}_{ref.port}")
-        function, text = loop_code.write_retime_loop(segment, node)
+        places = [self._timelines.locate(ref, source) for ref in refs]
+        streams = {stream for stream, _ in places}
+        assert len(streams) == 1, "what does not come together is paired"
+        stream = self.streams[streams.pop()]
+        for ref, (_, column) in zip(refs, places, strict=True):
+            segment.add_column(ref, stream.types[column], f"{ref.id}_{ref.port}")
+        function, text = retime_code.RetimeWriter(segment, node).write_function()
         self._texts.append(text)
         self._finish(segment)
         call = RetimeCall(
             function=function,
             node=node.id,
-            source=streams.pop(),
-            columns=[self._timelines.locate(ref)[1] for ref in refs],
+            source=stream.index,
+            columns=[column for _, column in places],
             target=timeline.stream.index,
             progress=timeline.stream.progress[0],
             keeps_frontier=node.operator.frontier == "state",
             settles=timeline.keeps,
+            closes=node.operator.close is not None,
         )
         self.calls.append(call)
         points = node.operator.grid(node.values)
@@ -261,13 +263,16 @@ class Plan:
 
     def _write_segments(self, timeline: Timeline) -> None:
         previous: Segment | None = None
-        for first in range(0, len(timeline.nodes), SEGMENT_LIMIT):
-            previous = self._write_segment(timeline, first, previous)
+        parts = cut_nodes(timeline.nodes)
+        for place, nodes in enumerate(parts, start=1):
+            later = list(itertools.chain(*parts[place:]))
+            previous = self._write_segment(timeline, (nodes, later), previous)
 
-    def _write_segment(self, timeline: Timeline, first: int, previous: Segment | None) -> Segment:
-        """Write the part of the timeline's nodes from `first` on; `previous` is the part before."""
-        nodes = timeline.nodes[first : first + SEGMENT_LIMIT]
-        later = timeline.nodes[first + SEGMENT_LIMIT :]
+    def _write_segment(
+        self, timeline: Timeline, parts: tuple[list[Node], list[Node]], previous: Segment | None
+    ) -> Segment:
+        """Write a part of the timeline's nodes, given with those behind it."""
+        nodes, later = parts
         segment = self._begin_segment(f"segment_{len(self.calls)}")
         for ref, column in timeline.columns.items():
             name = ref.id if ref.port == "o1" else f"{ref.id}_{ref.port}"
@@ -290,8 +295,9 @@ class Plan:
             groups=[self._publish(group, segment, timeline, nodes) for group in groups],
             carried=[v.type for v in carried],
             input=timeline.input,
+            keys=segment.keys,
         )
-        if previous is None and not later:
+        if previous is None and not later and not segment.keys:
             self._texts.append(loop_code.write_row_function(segment, groups)[1])
         self.calls.append(call)
         self._finish(segment)
@@ -313,10 +319,12 @@ class Plan:
     def _record_counters(self, node: Node, segment: Segment, timeline: Timeline) -> None:
         """Record the counters of which the account of the node's ports is made."""
         active = segment.count(
-            segment.join_conditions(segment.variables[r].conditions for r in node.inputs.values())
+            segment.join_conditions(segment.variables[r].conditions for r in node.reads.values())
         )
         for port, ref in node.inputs.items():
-            account = self.ports.setdefault((node.id, port), PortCounters(ref))
+            self.ports.setdefault((node.id, port), PortCounters(ref))
+        for port, ref in node.reads.items():
+            account = self.ports[node.id, port]
             account.active = active
             everywhere = segment.losses.get((node.id, ""))
             account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
@@ -361,9 +369,27 @@ def code_kinds(nodes: Iterable[Node]) -> set[str]:
     return {"text", "integer"} if takes_text else {"text"}
 
 
+def cut_nodes(nodes: list[Node]) -> list[list[Node]]:
+    """Cut the nodes of a timeline into parts, each of which is one loop.
+
+    What is a key inside a key has to be known before the loop in which it is one.
+    """
+    parts: list[list[Node]] = []
+    made: set[str] = set()
+    for node in nodes:
+        spaces = [s for s in node.operator.state.values() if isinstance(s, Space)]
+        keys = {node.inputs[port].id for space in spaces for port in space.ports}
+        if not parts or len(parts[-1]) == SEGMENT_LIMIT or keys & made:
+            parts.append([])
+            made = set()
+        parts[-1].append(node)
+        made.add(node.id)
+    return parts
+
+
 def find_carried_refs(nodes: list[Node], segment: Segment, timeline: Timeline) -> list[Ref]:
     """Return refs of earlier parts that these nodes read; the timeline's columns are read again."""
-    refs = dict.fromkeys(r for n in nodes for r in n.inputs.values())
+    refs = dict.fromkeys(r for n in nodes for r in n.reads.values())
     return [r for r in refs if r in segment.variables and r not in timeline.columns]
 
 

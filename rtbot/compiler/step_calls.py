@@ -1,20 +1,21 @@
-"""Text that calls a step: its arguments by name, and the state that it reads and returns."""
+"""Text that calls the steps of a node: arguments by name, and the state they read and return."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from typing import TYPE_CHECKING
 
+from rtbot.compiler.calls import SpaceLayout
 from rtbot.compiler.generated_text import Conditions, format_load, format_store
 from rtbot.compiler.step_signature import (
     find_port_kind,
     find_state_kind,
-    find_step,
     format_argument,
-    name_step,
+    list_steps,
 )
-from rtbot.operator import Cells, Numbers, Points, Ring, Scalar, Scratch
+from rtbot.operator import Cells, Numbers, Points, Ring, Scalar, Scratch, Space
 
 if TYPE_CHECKING:
     from rtbot.compiler.layout import StateAllocation
@@ -28,9 +29,12 @@ class StepCall:
 
     `text` is the call, `lines` are before it, `targets` take the state that it returns. `undo`
     takes the row out of the rings again, so that `lines` may put it in a second time. `load` and
-    `store` are around the rows of a key; `function` is what is called, with its name. `active` are
-    the flags under which the call is made.
+    `store` are around the rows of a key; `functions` are what is called, with their names. `active`
+    are the flags under which the call is made. `due` is the local of that state, and `closing` the
+    call at that time, of a node that has a `close`.
     """
+
+    closing = due = ""
 
     def __init__(
         self,
@@ -49,9 +53,10 @@ class StepCall:
         self.load: list[str] = []
         self.store: list[str] = []
         self.share = segment.layout.allocate(node.id)
-        function, name = find_step(node), name_step(node)
-        self.function = name, function
-        wanted = list(inspect.signature(function).parameters)
+        steps = list_steps(node)
+        self.functions = [*steps.items()]
+        arguments = [[*inspect.signature(function).parameters] for function in steps.values()]
+        wanted = [*dict.fromkeys(itertools.chain(*arguments))]
         known = {"time": "t"} | self._bind_ports()
         known |= self._bind_state(wanted)
         for item in node.operator.parameters.values():
@@ -60,7 +65,13 @@ class StepCall:
         for parameter in wanted:
             if parameter not in known:
                 known[parameter] = segment.add_parameter(node, parameter)
-        self.text = f"{name}({', '.join(known[w] for w in wanted)})"
+        texts = []
+        for name, given in zip(steps, arguments, strict=True):
+            texts.append(f"{name}({', '.join(known[one] for one in given)})")
+            known["time"] = known.get("due", "t")
+        self.text = texts[0]
+        if node.operator.close is not None:
+            self.due, self.closing = known["due"], texts[1]
 
     def _bind_ports(self) -> dict[str, str]:
         known = {}
@@ -84,6 +95,8 @@ class StepCall:
                 known |= self._bind_ring(item)
             elif isinstance(item, Cells):
                 known |= self._bind_cells(item)
+            elif isinstance(item, Space):
+                known |= self._bind_space(item)
             elif isinstance(item, Scratch):
                 place = self.segment.layout.allocate_scratch(item.size)
                 known |= {name: "I", f"{name}_first": str(place)}
@@ -106,6 +119,19 @@ class StepCall:
         offset = self.segment.add_local("integer", place, f"{self.node.id}_{item.name}_offset")
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
+
+    def _bind_space(self, item: Space) -> dict[str, str]:
+        fields = [
+            (name, find_state_kind(self.node, field.kind), field.start)
+            for name, field in item.fields.items()
+        ]
+        kind = find_port_kind(self.node, item.ports[0])
+        layout = SpaceLayout(f"{self.node.id}.{item.name}", kind, fields)
+        index = self.segment.layout.add_space(layout)
+        known = {f"{item.name}_{name}": f"space{index}_{name}" for name in item.fields}
+        self.segment.arrays += known.values()
+        places = self.segment.add_keys(self.node, index, item.ports)
+        return known | {f"{item.name}_{port}": text for port, text in places.items()}
 
     def _bind_ring(self, item: Ring) -> dict[str, str]:
         size = int(self.node.values[item.size]) + item.extra

@@ -22,12 +22,30 @@ def to_snake_case(name: str) -> str:
 
 def name_step(node: Node) -> str:
     """Return the name of the node's step in a generated module."""
-    function = find_step(node)
+    return _name_function(node, find_step(node))
+
+
+def _name_function(node: Node, function: Callable[..., Any], suffix: str = "") -> str:
+    """Return the name of a step; one that is named as a member of its class is after the class."""
     if is_user_defined(function):
         return f"{node.operator.__name__}{SEPARATOR}{function.__name__}"
-    return (
-        to_snake_case(node.operator.__name__) if function.__name__ == "step" else function.__name__
-    )
+    if function.__name__ not in ("step", "close"):
+        return function.__name__
+    return to_snake_case(node.operator.__name__) + suffix
+
+
+def list_steps(node: Node) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a node by their names in a generated module: its step, its `close`.
+
+    A node of formulas has none.
+    """
+    if node.formulas:
+        return {}
+    found = {name_step(node): find_step(node)}
+    close = node.operator.close
+    if close is not None:
+        found[_name_function(node, close, "_close")] = close
+    return found
 
 
 def find_step(node: Node) -> Callable[..., Any]:

@@ -49,7 +49,7 @@ class Timeline:
     """A set of rows; `stream` is where they come from and `columns` which ref is which column.
 
     They come from an `input`, from a `pairing`, or from an operator with its `own` times, which
-    updates the frontiers `keeps`.
+    reads the timeline `source` and updates the frontiers `keeps`.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Timeline:
     input: str | None = None
     pairing: Pairing | None = None
     own: Node | None = None
+    source: Timeline | None = None
     keeps: list[int] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     exports: dict[Ref, None] = field(default_factory=dict)
@@ -92,9 +93,12 @@ class Timelines:
             return self.checked.inputs[ref.id].ports[ref.port]
         return self.checked.nodes[ref.id].types[ref.port]
 
-    def locate(self, ref: Ref) -> tuple[int, int]:
-        """Return (stream, column) in which the ref is found after a run."""
-        timeline = self.of[ref]
+    def locate(self, ref: Ref, timeline: Timeline | None = None) -> tuple[int, int]:
+        """Return (stream, column) in which the ref is found after a run.
+
+        That is where it is made, or the timeline of a pairing that reads it.
+        """
+        timeline = timeline or self.of[ref]
         if ref in timeline.places:
             return timeline.places[ref]
         return timeline.stream.index, timeline.columns[ref]
@@ -137,11 +141,13 @@ class Timelines:
 
     def _find_timeline(self, node: Node) -> Timeline:
         """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
-        roles = node.roles
-        timelines = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
+        roles = {port: node.roles[port] for port in node.reads}
+        timelines = {id(self.of[r]): self.of[r] for r in node.reads.values()}
         if len(timelines) == 1 and set(roles.values()) == {"must"}:
-            return next(iter(timelines.values()))
-        wanted = list(dict.fromkeys((node.inputs[p], roles[p]) for p in node.inputs))
+            timeline = next(iter(timelines.values()))
+            if not node.operator.sets_time or _come_together(node, timeline):
+                return timeline
+        wanted = list(dict.fromkeys((ref, roles[p]) for p, ref in node.reads.items()))
         tolerance = node.values.get("tolerance") if "last" in roles.values() else None
         key = (tuple(wanted), tolerance)
         if key not in self._pairs:
@@ -150,7 +156,7 @@ class Timelines:
         timeline = self._pairs[key]
         assert timeline.pairing is not None, "made as the clock of a pairing"
         gives_null = any(node.types[port].nullable for port in node.outputs)
-        for port, ref in node.inputs.items():
+        for port, ref in node.reads.items():
             number = wanted.index((ref, roles[port]))
             pairing = (timeline.pairing.number, number)
             answers = gives_null and roles[port] == "last"
@@ -187,4 +193,10 @@ class Timelines:
             index, shift = self._add_frontier("own", behind), 0
         stream = self.add_stream(types, (index, shift))
         keeps = list(range(before, len(self.progress)))
-        return Timeline(node.id, stream, outputs, own=node, keeps=keeps)
+        return Timeline(node.id, stream, outputs, own=node, source=source, keeps=keeps)
+
+
+def _come_together(node: Node, timeline: Timeline) -> bool:
+    """Return whether the refs that the node reads are certainly found in one stream."""
+    refs = {*node.inputs.values()}
+    return len(refs) == 1 or refs <= timeline.columns.keys()

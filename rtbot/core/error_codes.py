@@ -22,7 +22,6 @@ CODES = {
     "RT114": "unknown parameter of the graph",
     "RT115": "a duration that cannot be expressed in io.unit",
     "RT116": "parameters that contradict each other",
-    "RT117": "an operator with times of its own that reads several streams",
     "RT120": "a reference to nothing",
     "RT121": "a reference to an output port that does not exist, or to one of several",
     "RT122": "an input port that does not exist",

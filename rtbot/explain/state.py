@@ -8,11 +8,13 @@ from rtbot.core.number_text import format_count
 from rtbot.explain.phrases import join_words
 
 if TYPE_CHECKING:
-    from rtbot.compiler.calls import PairCall
+    from rtbot.compiler.calls import PairCall, SpaceLayout
     from rtbot.compiler.layout import StateAllocation
     from rtbot.compiler.plan import Plan
 
 WORD = 8
+KEY_BYTES = 6 * WORD
+"""Of a key inside a key: its two words, and up to four places in a table that is half full."""
 
 
 def measure_state(plan: Plan) -> dict[str, Any]:
@@ -32,6 +34,7 @@ def measure_state(plan: Plan) -> dict[str, Any]:
         "operators": own,
         "windows": windows,
         "pairings": pairings,
+        "spaces": [_describe_space(space) for space in layout.spaces],
         "padding": row - used * WORD,
         "total": row + sum(pairing["bytes"] for pairing in pairings),
     }
@@ -55,6 +58,11 @@ def format_state(found: dict[str, Any], name: str) -> str:
                 f"{pairing['bytes']:,} bytes for rows that wait{shared}, and "
                 f"{pairing['bytes_per_waiting_row']} per row that does: how many, the data decide"
             )
+    parts += [
+        f"{space['bytes_per_key']} bytes for every key inside the key: how many, the data decide"
+        for space in found["spaces"]
+        if space["used_by"] == [name]
+    ]
     return "; ".join(parts) or "none"
 
 
@@ -88,6 +96,13 @@ def _describe_window(share: StateAllocation) -> dict[str, Any]:
     of = ref.removesuffix(".o1")
     bytes_ = share.words * WORD
     return {"of": of, "holds": holds, "size": size, "bytes": bytes_, "used_by": share.users}
+
+
+def _describe_space(space: SpaceLayout) -> dict[str, Any]:
+    """Return what is kept for every key inside a key: its words, its place, its fields."""
+    bytes_ = KEY_BYTES + sum(1 if kind == "boolean" else WORD for _, kind, _ in space.fields)
+    node, _, name = space.name.rpartition(".")
+    return {"of": name, "bytes_per_key": bytes_, "used_by": [node]}
 
 
 def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:

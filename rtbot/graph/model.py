@@ -14,6 +14,7 @@ from rtbot.core.vector_names import (
     name_element,
     split_element,
 )
+from rtbot.operator.declarations import UNREAD
 from rtbot.operator.vectors import join_elements, list_elements
 
 if TYPE_CHECKING:
@@ -128,6 +129,12 @@ class Node:
         """How a pairing treats the input ports."""
         whole = self.operator.roles(self.values, list_whole_ports(self.inputs))
         return expand_roles(whole, list(self.inputs))
+
+    @property
+    def reads(self) -> dict[str, Ref]:
+        """The inputs whose messages the operator reads, by port."""
+        roles = self.roles
+        return {port: ref for port, ref in self.inputs.items() if roles[port] != UNREAD}
 
 
 @dataclass(frozen=True, slots=True)

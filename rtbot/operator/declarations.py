@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
+UNREAD = "unread"
+"""The role of a port whose messages are not paired with others, and change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,8 @@ class In:
 
     All ports declared "T" (or "N") of one operator carry the same kind, except those of an operator
     with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`; if it is `named`, a
-    graph names each as it likes. A port accepts null only if `nullable`. `role`: must, may or last.
+    graph names each as it likes. A port accepts null only if `nullable`. `role`: must, may or last,
+    or unread for one whose messages change nothing. An `optional` port may be left out.
     """
 
     kind: str
@@ -175,6 +178,7 @@ class In:
     nullable: bool = False
     variadic: bool = False
     named: bool = False
+    optional: bool = False
     shortest: int = 2
     name: str = ""
 
@@ -242,6 +246,28 @@ class Cells:
         if callable(self.size):
             return self.size(values)
         return self.size if isinstance(self.size, int) else int(values[self.size])
+
+
+@dataclass
+class Space:
+    """State of keys inside a key: some values for each distinct value of a port, `fields` by name.
+
+    A step that names it `held`, with a field `value`, takes `held_value` (a flat array) and, for
+    every port of `ports`, such as `held_i1`, the place in it of the port's value; -1 where there is
+    none. A value of the first port has a place from its first message on; those of the other ports,
+    which are of the same kind, are looked up. NaN is a value like others, and -0.0 is 0.0.
+
+    A place whose fields all have their `start` may be given to another value: a step that is done
+    with a value puts them back.
+    """
+
+    ports: tuple[str, ...]
+    fields: Mapping[str, Scalar]
+    name: str = ""
+
+    def arguments(self) -> list[str]:
+        """Return the names of what a step takes of it."""
+        return [f"{self.name}_{part}" for part in (*self.fields, *self.ports)]
 
 
 @dataclass

@@ -21,6 +21,12 @@ in this order: the emission code (only if `silent`, `faults` or `sets_time`), th
 `sets_time`), the outputs (a nullable output as value and valid flag), and every scalar of its state
 in the order of declaration.
 
+An operator with `sets_time` may declare what happens at a time, beside what happens at a row: a
+second step named `close`, and the state `due = Scalar("integer", NEVER)`. As soon as the frontier
+of its input has reached `due`, and before a row at that time or later, `close` is called with
+`time` as this `due`, parameters and state. It returns what the step does. The `due` that it returns
+is a later time or NEVER.
+
 An operator without state is a `formula` in the expression language instead of a step.
 """
 
@@ -47,6 +53,7 @@ from rtbot.operator.declarations import (
     Ring,
     Scalar,
     Scratch,
+    Space,
     Type,
     WarmUp,
 )
@@ -58,6 +65,9 @@ if TYPE_CHECKING:
 SILENT, EMIT, DOMAIN, EMIT_AGAIN = 0, 1, 2, 3
 """Emission codes of a step: nothing; a message; no message, counted under `domain`; a message, and
 call me again with the same row (only `sets_time` operators)."""
+
+NEVER = -(2**63)
+"""The `due` of an operator that waits for no time."""
 
 
 def step(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,10 +113,13 @@ class Operator:
     parameters: ClassVar[dict[str, Parameter]] = {}
     inputs: ClassVar[dict[str, In]] = {}
     outputs: ClassVar[dict[str, Out]] = {}
-    state: ClassVar[dict[str, Scalar | Ring | Cells | Scratch]] = {}
+    state: ClassVar[dict[str, Scalar | Ring | Cells | Space | Scratch]] = {}
     step: ClassVar[Callable[..., Any] | None] = None
     integer_step: ClassVar[Callable[..., Any] | None] = None
     """The step where "N" is integer, if the arithmetic differs."""
+
+    close: ClassVar[Callable[..., Any] | None] = None
+    """The step at the time `due`, see the docstring of this module."""
 
     formula: ClassVar[str | Callable[..., Any] | None] = None
     """Text, or a static function of (values, ports) giving text or {output: text}."""
@@ -116,8 +129,9 @@ class Operator:
     fault: ClassVar[str | Callable[..., Any] | None] = None
     """Condition under which no message is emitted and `domain` is counted."""
 
-    def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        cls.abstract = abstract
+    def __init_subclass__(cls, *, abstract: bool = False, variant_of: str = "") -> None:
+        cls.abstract = abstract or bool(variant_of)
+        cls.__name__ = variant_of or cls.__name__
         for former, name in FORMER_NAMES.items():
             if former in vars(cls):
                 message = f"{cls.__name__}.{former} is called {name} now"
@@ -127,7 +141,7 @@ class Operator:
             ("parameters", (Parameter,)),
             ("inputs", (In,)),
             ("outputs", (Out,)),
-            ("state", (Scalar, Ring, Cells, Scratch)),
+            ("state", (Scalar, Ring, Cells, Space, Scratch)),
         ):
             declared = dict(getattr(cls, group))
             for name, item in vars(cls).items():
@@ -138,7 +152,7 @@ class Operator:
         if "frontier" in cls.state:
             cls.frontier = "state"
         cls._limit_state()
-        if not abstract:
+        if not cls.abstract:
             _register(cls)
 
     @classmethod
@@ -175,6 +189,15 @@ class Operator:
         return {port: cls.role(port, values) for port in ports}
 
     @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:  # noqa: ARG003 (for overriding)
+        """Return the class that does the work with these parameters.
+
+        It is this one, or one of the same parameters and ports that is declared with `variant_of`
+        and is not registered: with other state, another step, or times of its own.
+        """
+        return cls
+
+    @classmethod
     def step_for(
         cls,
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
@@ -192,10 +215,11 @@ class Operator:
         return 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int | None, ...] | None:  # noqa: ARG003
         """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
-        `begin` is a time before which there is none. None if it has no such times.
+        `begin` is a time before which there is none. A third item is how many there are at most for
+        each row. None if it has no such times.
         """
         return None
 

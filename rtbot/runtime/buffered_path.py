@@ -1,4 +1,4 @@
-"""The path of one message where streams meet, and the choice of a path for every input.
+"""The path of one message where streams meet.
 
 The functions of the plan are called one after the other, as for a push of tables, but with buffers
 and lists of arguments that are made once.
@@ -15,9 +15,7 @@ from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
 from rtbot.core.vector_names import VECTOR
-from rtbot.runtime.direct_path import DirectPath
-from rtbot.runtime.push_one import General, PushPath
-from rtbot.runtime.waiting_path import WaitingPath, must_wait
+from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,20 +26,29 @@ if TYPE_CHECKING:
     from rtbot.runtime.session import Session
 
 AHEAD = 1024
-"""Messages for which `BufferedPath` reserves room at a time."""
+"""Rows for which `BufferedPath` reserves room at a time."""
+
+MESSAGES = 64
+"""The least messages for which it does, where one may make many rows."""
 
 ROOM = 16
 """Rows of the buffers of `BufferedPath` where fewer wait at a key."""
 
 
 class BufferedPath(PushPath):
-    """`push_one` where streams meet: every function is called with arguments that are made once."""
+    """`push_one` where streams meet: every function is called with arguments that are made once.
+
+    `rows` is the most rows of a stream that a message makes, those that wait left out.
+    """
+
+    rows = 1
 
     def __init__(self, session: Session, name: str) -> None:
         super().__init__(session, name)
         self.fields = self.feed.type.fields
-        self.version = -1
+        self.version: object = None
         self.room = ROOM
+        self.slot = np.zeros(1, np.int64)
         self.held: list[tuple[Any, int]] = []
         self.waiting: list[tuple[Any, int, int]] = []
         self.buffers: list[Batch] = []
@@ -49,9 +56,9 @@ class BufferedPath(PushPath):
 
     @staticmethod
     def can_serve(plan: Plan, ports: Mapping[str, InputPort]) -> bool:
-        """Return whether no operator has times of its own and no input holds rows."""
-        own = any(isinstance(c, RetimeCall) for c in plan.calls)
-        return not own and not any(port.holds for port in ports.values())
+        """Return whether no operator sets times and no input holds rows."""
+        sets_time = any(isinstance(call, RetimeCall) for call in plan.calls)
+        return not sets_time and not any(port.holds for port in ports.values())
 
     def list_functions(self) -> list[Any]:
         """Return the functions that the path calls."""
@@ -60,20 +67,25 @@ class BufferedPath(PushPath):
         ]
 
     def _reserve(self) -> None:
-        """Make room in the pools for the next `AHEAD` messages, whatever inputs they come to.
+        """Make room in the pools for the next `AHEAD` rows, whatever inputs they come to.
 
         What waits at one pairing may wait again at a later one.
         """
         runner = self.session.runner
-        rows = AHEAD
+        rows = ahead = max(AHEAD, MESSAGES * self.rows)
         for pool in runner.pools:
             ports = range(len(pool.call.ports))
-            pool.reserve(rows * len(ports), AHEAD)
+            pool.reserve(rows * len(ports), ahead)
             rows += sum(pool.read_word(k, pairing_layout.HELD) for k in ports)
-        runner.ahead = AHEAD
-        runner.arranged = runner.version
-        if self.room > ROOM:
-            self.room, self.version = ROOM, -1
+        for timers in runner.timers.values():
+            timers.reserve(ahead)
+        runner.ahead = ahead
+        floors = runner.progress.list_global_frontiers() if runner.progress.known else ()
+        arranged = (runner.version, *floors)
+        if arranged != runner.arranged:
+            runner.arranged = arranged
+        if self.room > max(ROOM, self.rows):
+            self.room, self.version = max(ROOM, self.rows), None
 
     def _any_full(self) -> bool:
         fullest: int = max(header[place] for header, place in self.held)
@@ -85,7 +97,7 @@ class BufferedPath(PushPath):
         That is at most the message and every row that waits at its key: whatever comes out of a
         pairing has the time of a row that came in, and no time twice.
         """
-        rows = 1
+        rows = self.rows
         for words, width, place in self.waiting:
             rows += words[slot * width + place]
         if rows > self.room:
@@ -96,7 +108,6 @@ class BufferedPath(PushPath):
         """Make buffers and arguments again, after an array of the state has moved."""
         runner, plan = self.session.runner, self.session.plan
         self.version = runner.arranged
-        self.slot = np.zeros(1, np.int64)
         self.buffers = [
             Batch(
                 np.zeros(2, np.int64),
@@ -116,6 +127,8 @@ class BufferedPath(PushPath):
                 self.calls.append(self._bind_segment(call, passed, carried))
             elif isinstance(call, PairCall):
                 self.calls.append(self._bind_pair(call))
+            else:
+                self.calls += self._bind_retime(call)
         self._count()
         self.outputs = []
         for name, (stream, place) in plan.places.items():
@@ -143,13 +156,23 @@ class BufferedPath(PushPath):
             if whole:
                 target.starts, target.time = source.starts, source.time
             targets.append(target)
-        arguments = self.session.runner.make_segment_arguments(
-            call, self.slot, source, targets, (passed, carried)
-        )
+        given = call, self.slot, source, targets, (passed, carried)
+        if call.keys:  # which get their places message by message
+            return self._run_segment, given
+        arguments = self.session.runner.make_segment_arguments(*given)
         return getattr(self.session.module, call.function.name), arguments
+
+    def _run_segment(self, call: SegmentCall, *given: Any) -> None:
+        arguments = self.session.runner.make_segment_arguments(call, *given)
+        getattr(self.session.module, call.function.name)(*arguments)
+
+    def _bind_retime(self, call: RetimeCall) -> list[tuple[Any, Sequence[Any]]]:
+        """Bind the loop of an operator that sets times."""
+        raise NotImplementedError
 
     def _bind_pair(self, call: PairCall) -> tuple[Any, Sequence[Any]]:
         runner = self.session.runner
+        runner.write_floors(call, runner.progress.list_global_frontiers())
         batches = [self.buffers[source] for source, _ in call.sources]
         arguments = runner.make_pair_arguments(call, self.slot, batches, self.buffers[call.target])
         return getattr(self.session.module, call.function.name), arguments
@@ -157,24 +180,27 @@ class BufferedPath(PushPath):
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
         session = self.session
         runner = session.runner
-        if runner.ahead == 0:
+        if runner.ahead < self.rows:
             self._reserve()
-        runner.ahead -= 1
-        if self.version != runner.arranged:
+        runner.ahead -= self.rows
+        if self.version is not runner.arranged:
             self._prepare()
         waiting = 0
         for header, place in self.held:
             waiting += header[place]
         if waiting >= session.queue_limit and self._any_full():
             session.check_queues({self.name})
-        if waiting >= self.room:
+        if waiting + self.rows > self.room:
             self._make_room(slot)
         self._fill(slot, time, value)
-        for function, arguments in self.calls:
-            function(*arguments)
+        self._call()
         released = self._collect_released(key)
         self.source.starts[1] = 0
         return released
+
+    def _call(self) -> None:
+        for function, arguments in self.calls:
+            function(*arguments)
 
     def _fill(self, slot: int, time: int, value: Any) -> None:
         port = self.feed
@@ -234,20 +260,3 @@ class BufferedPath(PushPath):
             else:
                 released[name] = list(zip(times, values, strict=True))
         return released
-
-
-def choose_paths(session: Session) -> dict[str, PushPath]:
-    """Choose the fastest path of every input that has a faster one than `push`."""
-    plan, ports = session.plan, session.input_ports
-    found: dict[str, PushPath] = {}
-    if BufferedPath.can_serve(plan, ports):
-        found |= {name: BufferedPath(session, name) for name in ports}
-    for call in plan.calls:
-        if isinstance(call, SegmentCall) and DirectPath.can_serve(plan, call, ports):
-            assert call.input is not None
-            if must_wait(session, call):
-                other = found.get(call.input) or General(session, call.input)
-                found[call.input] = WaitingPath(session, call, other)
-            else:
-                found[call.input] = DirectPath(session, call)
-    return found

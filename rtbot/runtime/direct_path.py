@@ -57,7 +57,7 @@ class DirectPath(PushPath):
     @staticmethod
     def can_serve(plan: Plan, call: SegmentCall, ports: Mapping[str, InputPort]) -> bool:
         """Return whether everything behind the input is this one call."""
-        if call.input is None or call.carried or call.carries:
+        if call.input is None or call.carried or call.carries or call.keys:
             return False
         port = ports[call.input]
         types = plan.streams[call.source].types

@@ -21,8 +21,10 @@ from rtbot.core.arrays import (
 from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime.frontier import FrontierTracker
+from rtbot.runtime.inner_keys import InnerKeys
 from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.state_owner import OperatorState
+from rtbot.runtime.timers import Timers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 OWN_ROWS_LIMIT = 100_000_000
 """Rows that an operator with its own times may release in one push."""
+
+NO_TIMES = np.zeros(0, np.int64)
 
 
 @dataclass
@@ -72,19 +76,27 @@ class Executor:
             for k, (source, _) in enumerate(pool.call.sources):
                 shift = plan.streams[source].progress[1]
                 pool.write_word(k, pairing_layout.SHIFT, shift)
+        self.timers = {
+            call.node: Timers(kernels, 1, plan.streams[call.source].progress[1])
+            for call in plan.calls
+            if isinstance(call, RetimeCall) and call.closes
+        }
         self.grew = 0
         self.ahead = 0
-        self.arranged = 0
-        self.progress = FrontierTracker(plan, kernels, ports, self.pools)
+        self.arranged: object = None
+        self.progress = FrontierTracker(plan, kernels, ports, self.pools, self.timers)
         self.own_rows: dict[str, int] = {}
         self.selectors: dict[str, Callable[[Sequence[Any]], tuple[Any, ...]]] = {}
-        self.pool_arrays: dict[int, tuple[int, Mapping[str, Any]]] = {}
+        self.arrays: dict[int | str, tuple[int, Mapping[str, Any]]] = {}
         self.expect: Callable[[int], object] = _ignore
+        self.spaces = [InnerKeys(space, kernels) for space in plan.layout.spaces]
         pools = zip(plan.pairing_names, self.pools, strict=True)
         self.owners: dict[str, StateOwner] = {
             "operators": self.operators,
             "frontiers": self.progress,
             **{f"pairing {name}": pool for name, pool in pools},
+            **{f"space {space.layout.name}": space for space in self.spaces},
+            **{f"timers {name}": timers for name, timers in self.timers.items()},
             **{f"input {name}": port for name, port in ports.items()},
         }
         self.renew_views()
@@ -92,7 +104,10 @@ class Executor:
     @property
     def version(self) -> int:
         """Changes whenever an array of the state has moved."""
-        return self.grew + sum([pool.moved for pool in self.pools])
+        moved = sum([pool.moved for pool in self.pools])
+        if self.timers:
+            moved += sum([timers.moved for timers in self.timers.values()])
+        return self.grew + moved
 
     def renew_views(self) -> None:
         """Renew the views of the state's arrays, after one of them has moved."""
@@ -101,6 +116,9 @@ class Executor:
         self.F = self.operators.words
         self.I = self.operators.words.view(np.int64)
         self.views = {"F": self.F, "I": self.I}
+        for number, space in enumerate(self.spaces):
+            self.views |= {f"space{number}_{name}": own for name, own in space.fields.items()}
+            space.moved = False
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
@@ -136,7 +154,8 @@ class Executor:
             batches[stream.index] = (
                 batch if batch is not None else make_empty_batch(nothing, stream.types)
             )
-        floors = self.progress.list_global_frontiers() if self.pools or self.progress.known else []
+        waits = self.pools or self.timers or self.progress.known
+        floors = self.progress.list_global_frontiers() if waits else []
         run = Run(slots, batches, floors, ending=ending)
         try:
             for call in plan.calls:
@@ -191,12 +210,32 @@ class Executor:
         arrays = self._list_source(call, source)
         if call.carries:
             arrays += flatten_columns(carried[0])
+        if call.keys:
+            arrays += self.locate_keys(call, slots, source, carried[0])
         for (_, whole), batch in zip(call.groups, targets, strict=True):
             arrays += [] if whole else [batch.starts, batch.time]
             arrays += flatten_columns(batch.columns)
         if call.carried:
             arrays += flatten_columns(carried[1])
         return self._arrange(call.function, arrays, slots, self.views)
+
+    def locate_keys(
+        self, call: SegmentCall, slots: np.ndarray, source: Batch, carried: list[Column]
+    ) -> list[np.ndarray]:
+        """Return the places of keys inside keys that a segment reads; new keys get theirs first."""
+        rows = int(source.starts[len(slots)])
+        found = []
+        for key in call.keys:
+            column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
+            flags = [carried[flag].value for flag in key.flags]
+            flags += [] if column.valid is None else [column.valid]
+            mask = np.logical_and.reduce([flag[:rows] for flag in flags]) if flags else None
+            space = self.spaces[key.space]
+            keys = source.starts, column.value[:rows], mask
+            found.append(space.locate(slots, keys, create=key.create))
+        if any(space.moved for space in self.spaces):
+            self.renew_views()
+        return found
 
     @staticmethod
     def _list_source(call: SegmentCall | RetimeCall, source: Batch) -> list[np.ndarray]:
@@ -226,28 +265,63 @@ class Executor:
         assert source is not None, "a call comes after those that it reads"
         stream = self.plan.streams[call.target]
         starts = np.zeros(runs + 1, np.int64)
-        known = np.zeros(0, np.int64)
-        if call.keeps_frontier:
-            known = self.progress.known[call.progress]
         parts: list[tuple[np.ndarray, list[Column]]] = []
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
-        given: dict[str, Any] = {**self.views, "progress": known}
-        while len(source) and run < runs:
+        rows = len(source)
+        if call.closes:
+            timers = self.timers[call.node]
+            timers.reserve(runs)
+            index = self.plan.streams[call.source].progress[0]
+            timers.set_frontier(whole.floors[index], ending=whole.ending)
+            rows += runs
+        while rows and run < runs:
             time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
-            arrays = [*self._list_source(call, source), starts, time, *flatten_columns(columns)]
-            given |= {"from_run": run, "from_row": row, "room": room_rows, "out_base": total}
-            self.expect(max(total, len(source)))
-            arguments = self._arrange(call.function, arrays, slots, given)
+            target = Batch(starts, time, columns)
+            self.expect(max(total, rows))
+            arguments = self.make_retime_arguments(
+                call, slots, source, target, (run, row, room_rows, total)
+            )
             run, row, count = getattr(self.module, call.function.name)(*arguments)
             parts.append((time[:count], [trim_column(c, count) for c in columns]))
             total += count
             room_rows = min(2 * room_rows, 1 << 22)
             if total > OWN_ROWS_LIMIT:
-                raise _too_many(call, int(source.time[min(row, len(source) - 1)]))
+                raise make_flood_error(call, int(time[count - 1]))
+        if call.closes:
+            timers.set_frontier(whole.floors[index], ending=False)
         batches[call.target] = concat_batches(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         for index in call.settles:
             self.progress.settle(index, slots, whole.floors)
+
+    def make_retime_arguments(
+        self,
+        call: RetimeCall,
+        slots: np.ndarray,
+        source: Batch,
+        target: Batch,
+        place: tuple[int, int, int, int],
+    ) -> Sequence[Any]:
+        """Return the arguments of the loop of an operator that sets times.
+
+        `place` is the run and the row to go on with, the room, and how many rows were written.
+        """
+        arrays = [*self._list_source(call, source), target.starts, target.time]
+        arrays += flatten_columns(target.columns)
+        known = self.progress.known[call.progress] if call.keeps_frontier else NO_TIMES
+        given: dict[str, Any] = {**self.views, "progress": known}
+        given |= zip(("from_run", "from_row", "room", "out_base"), place, strict=True)
+        if call.closes:
+            given |= self._name_timer_arrays(call)
+        return self._arrange(call.function, arrays, slots, given)
+
+    def _name_timer_arrays(self, call: RetimeCall) -> Mapping[str, Any]:
+        version = self.version
+        if self.arrays.get(call.node, (None,))[0] != version:
+            place = self.plan.streams[call.source].progress[0]
+            found = self.timers[call.node].name_arrays(*self.progress.lookup(place))
+            self.arrays[call.node] = version, found
+        return self.arrays[call.node][1]
 
     def run_pairing(self, call: PairCall, run: Run) -> None:
         """Run a pairing: rows that wait and new ones; what is decided comes out."""
@@ -258,9 +332,7 @@ class Executor:
         rows = [len(batch) for batch in sources]
         pool.reserve(sum(rows), runs)
         self.expect(sum(rows))
-        for k, (source, _) in enumerate(call.sources):
-            index = self.plan.streams[source].progress[0]
-            pool.write_word(k, pairing_layout.FLOOR, run.floors[index])
+        self.write_floors(call, run.floors)
         most = pool.count_rows_max(*rows)
         starts, time = np.empty(runs + 1, np.int64), np.empty(most, np.int64)
         target = Batch(starts, time, allocate_columns(stream.types, most))
@@ -269,6 +341,12 @@ class Executor:
         count = getattr(self.module, call.function.name)(*arguments)
         pool.header[pairing_layout.ENDING] = 0
         batches[call.target] = _trim_batch(target, count)
+
+    def write_floors(self, call: PairCall, floors: Sequence[int]) -> None:
+        """Set the global frontiers of what a pairing reads."""
+        for k, (source, _) in enumerate(call.sources):
+            index = self.plan.streams[source].progress[0]
+            self.pools[call.key].write_word(k, pairing_layout.FLOOR, floors[index])
 
     def make_pair_arguments(
         self, call: PairCall, slots: np.ndarray, sources: list[Batch], target: Batch
@@ -283,14 +361,14 @@ class Executor:
     def _name_pool_arrays(self, call: PairCall) -> Mapping[str, Any]:
         """Return the arrays of a pairing's state by name, kept until one of them has moved."""
         version = self.version
-        if self.pool_arrays.get(call.key, (None,))[0] != version:
+        if self.arrays.get(call.key, (None,))[0] != version:
             found = self.pools[call.key].name_arrays()
             for k, (source, _) in enumerate(call.sources):
                 place = self.plan.streams[source].progress[0]
                 found[f"frontier{k}"], found[f"pinned{k}"] = self.progress.lookup(place)
             found["out_frontier"], found["out_pinned"] = self.progress.lookup(call.progress)
-            self.pool_arrays[call.key] = version, found
-        return self.pool_arrays[call.key][1]
+            self.arrays[call.key] = version, found
+        return self.arrays[call.key][1]
 
 
 RUN: dict[type, Callable[[Executor, Any, Run], None]] = {
@@ -306,7 +384,8 @@ def _trim_batch(batch: Batch, count: int) -> Batch:
     return Batch(batch.starts, trim_array(batch.time, count), columns)
 
 
-def _too_many(call: RetimeCall, time: int) -> ResourceLimit:
+def make_flood_error(call: RetimeCall, time: int) -> ResourceLimit:
+    """Make the error of an operator that has released too many rows, the last one at `time`."""
     message = f"{call.node} released more than {OWN_ROWS_LIMIT:,} rows in one push, up to t={time}"
     hint = (
         "the session is broken: resume from an earlier dump, then push smaller tables; if one row"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtbot.compiler import pairing_layout
+from rtbot.compiler.calls import RetimeCall
 from rtbot.core.arrays import distinct, grow_array
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.runtime.reorder import ReorderBuffer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.pairing_pool import PairingPool
     from rtbot.runtime.state_owner import Saved
+    from rtbot.runtime.timers import Timers
 
     Of = Callable[[Iterable[int]], int]
 
@@ -37,11 +39,17 @@ class FrontierTracker:
         kernels: ModuleType,
         ports: Mapping[str, InputPort],
         pools: Sequence[PairingPool],
+        timers: Mapping[str, Timers],
     ) -> None:
         self.plan = plan
         self.kernels = kernels
         self.input_ports = ports
         self.pools = pools
+        self.timers = [
+            (timers[call.node], plan.streams[call.source].progress)
+            for call in plan.calls
+            if isinstance(call, RetimeCall) and call.closes
+        ]
         self.frontiers: dict[int, np.ndarray] = {}
         self.held_back: dict[int, np.ndarray] = {}
         self.known: dict[int, np.ndarray] = {}
@@ -98,12 +106,18 @@ class FrontierTracker:
 
     def settle(self, index: int, slots: np.ndarray, floors: list[int]) -> None:
         """Update the frontiers of an operator that keeps its own, after it has run."""
+        function, arguments = self.bind_settle(index, slots, floors)
+        function(*arguments)
+
+    def bind_settle(
+        self, index: int, slots: np.ndarray, floors: list[int]
+    ) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """Return the function that does it, and its arguments."""
         source, shift = self.plan.progress[index][1]
         frontier, pinned = self.lookup(source)
-        self.kernels.settle(
-            slots, len(slots), self.known[index], frontier, pinned, floors[source], shift,
-            self.frontiers[index], self.held_back[index],
-        )  # fmt: skip
+        own = self.known[index], self.frontiers[index], self.held_back[index]
+        arguments = (slots, len(slots), own[0], frontier, pinned, floors[source], shift, *own[1:])
+        return self.kernels.settle, arguments
 
     def list_global_frontiers(self, any_of: Of = min) -> list[int]:
         """Return the global frontier of every progress: what holds for keys that wait for nothing.
@@ -131,7 +145,7 @@ class FrontierTracker:
         return max(must) if must else any_of(values.values())
 
     def fire_timers(self) -> np.ndarray:
-        """Return keys whose waiting rows the present global frontiers may release or drop.
+        """Return keys whose waiting rows, or what is due, the global frontiers may release or drop.
 
         Behind pairings behind pairings some still wait, and register again when they have run.
         """
@@ -148,12 +162,14 @@ class FrontierTracker:
                 size, taken = self.kernels.wake(times, slots, pool.watched[k], size, until, out)
                 pool.header[place] = size
                 found.append(out[:taken])
+        for timers, (index, shift) in self.timers:
+            found.append(timers.fire(shift_time(floors[index], shift)))
         return distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def find_due_time(self) -> int | None:
-        """Return the least time to which all inputs must advance before a waiting row is released.
+        """Return the least time to which all inputs must advance before anything is released.
 
-        None if no row waits. All inputs must have been advanced to the same time before.
+        None if nothing waits. All inputs must have been advanced to the same time before.
         """
         floors = self.list_global_frontiers()
         floor = min(port.floor for port in self.input_ports.values())
@@ -162,13 +178,15 @@ class FrontierTracker:
             for port in self.input_ports.values()
             if isinstance(port, ReorderBuffer) and port.counts["held"]
         ]
+        waits = [(timers.find_next(), *progress) for timers, progress in self.timers]
         for pool in self.pools:
             for k, (stream, _) in enumerate(pool.call.sources):
                 index, shift = self.plan.streams[stream].progress
-                wake = pool.next_wake(k)
-                if wake is not None:
-                    lag = wake - shift_time(floors[index], shift)
-                    found.append(min(floor + max(lag, 1), LAST))
+                waits.append((pool.next_wake(k), index, shift))
+        for wake, index, shift in waits:
+            if wake is not None:
+                lag = wake - shift_time(floors[index], shift)
+                found.append(min(floor + max(lag, 1), LAST))
         return min(found, default=None)
 
 

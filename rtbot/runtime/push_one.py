@@ -26,6 +26,10 @@ PLAIN_TYPES = {"number": float, "boolean": bool}
 """The types of Python of which every value is one of the kind."""
 
 
+class UnservedError(Exception):
+    """The path leaves a message to the general one; nothing has changed."""
+
+
 class PushPath:
     """What all paths share: the checks of one message, and the general path where they fail."""
 
@@ -67,7 +71,8 @@ class PushPath:
         try:
             return self._run(slot, time, value, key)
         except BaseException as error:  # noqa: BLE001 (raised again; interrupts count)
-            if time > LAST:  # the port, which takes it first, has not: nothing has changed
+            unchanged = isinstance(error, UnservedError)
+            if unchanged or time > LAST:  # beyond that the port, which takes it first, has not
                 return self.push_general(time, value, key)
             self._break_off(error)
 
@@ -76,7 +81,7 @@ class PushPath:
         return []
 
     def _run(self, slot: int, time: int, value: Any, key: Any) -> dict[str, Any]:
-        """Do the work; raise QueueFull, and no other error, before anything has changed."""
+        """Do the work; raise QueueFull or UnservedError, and no other, before anything changes."""
         raise NotImplementedError
 
     def _break_off(self, error: BaseException) -> NoReturn:

@@ -17,10 +17,10 @@ from rtbot.compiler.tiers.argument_types import describe_arguments
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
 from rtbot.core.modes import BESIDE
-from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.direct_path import DirectPath
 from rtbot.runtime.executor import RUN, Run
 from rtbot.runtime.kernels.rows import FIRST
+from rtbot.runtime.push_paths import choose_paths
 
 if TYPE_CHECKING:
     from rtbot.compiler.tiers.tiered_module import TieredModule

@@ -15,7 +15,6 @@ from rtbot.core.modes import NOW, choose_mode
 from rtbot.core.time_formats import make_clock
 from rtbot.core.vector_names import list_vectors
 from rtbot.graph.model import collect_own
-from rtbot.runtime.buffered_path import choose_paths
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
 from rtbot.runtime.grids import check_grids
@@ -26,6 +25,7 @@ from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.output_assembler import OutputAssembler
 from rtbot.runtime.output_frontiers import find_frontier, find_frontiers
 from rtbot.runtime.push_one import General, TieredPath, make_keyless_error
+from rtbot.runtime.push_paths import choose_paths
 from rtbot.runtime.queue_limits import check_queues
 from rtbot.runtime.rehearsal import rehearse
 from rtbot.runtime.reorder import ReorderBuffer, make_input_port

@@ -310,7 +310,6 @@ def test_generated_code_is_still_there(call):
 # ---- explain: error codes
 
 WITHOUT_EXAMPLE = {
-    "RT117": "an operator of one's own",
     "RT172": "the compiler",
     "RT174": "an installed package",
     "RT186": "an environment without sqlglot",

@@ -21,8 +21,8 @@ import math
 import statistics
 
 from rtbot.operator import (
-    EMIT, SILENT, Boolean, Cells, Choice, Example, In, Integer, Number, Numbers, Operator, Out,
-    Ring, Scalar, step,
+    EMIT, NEVER, SILENT, Boolean, Cells, Choice, Example, In, Integer, Number, Numbers, Operator,
+    Out, Ring, Scalar, step,
 )
 
 LIMIT = 1e6
@@ -271,6 +271,9 @@ def operator(body, base="Operator"):
 
 PORTS = 'i1 = In("number")\no1 = Out("number")\n'
 STEP = PORTS + "total = Scalar('number', 0.0)\n\n@step\n"
+DUE = PORTS + "due = Scalar('integer', NEVER)\nsilent = True\nsets_time = True\n"
+CLOSE = "@step\ndef close(time):\n    return EMIT, time, 0.0, NEVER\n"
+OPEN = "@step\ndef step(i1, time):\n    return SILENT, time, i1, time + 1"
 
 MISTAKES = [
     (PORTS, "class WrongForTest", "neither a step nor a formula", "write a step, or a formula"),
@@ -351,6 +354,26 @@ MISTAKES = [
         "code",
     ),
     (PORTS + "step = step(lambda i1: i1)", "step = step", "cannot be read", "`def`"),
+    (
+        PORTS + "sets_time = True\n" + CLOSE + OPEN,
+        "def close",
+        "no state says when it is due",
+        "Scalar",
+    ),
+    (DUE + "sets_time = False\n" + CLOSE + OPEN, "def close", "of its own", "sets_time"),
+    (DUE + 'frontier = Scalar("integer", 0)\n' + CLOSE + OPEN, "frontier", "no frontier", "leave"),
+    (
+        DUE + CLOSE.replace("(time)", "(i1)") + OPEN,
+        "i1",
+        "close: the argument i1 names nothing",
+        "time",
+    ),
+    (
+        DUE + CLOSE.replace("EMIT, time", "EMIT") + OPEN,
+        "return",
+        "close: it returns 3 values, 4 are",
+        "code, time, o1, due",
+    ),
 ]
 
 

@@ -113,7 +113,25 @@ def test_state_cannot_have_the_name_of_the_time_of_a_row():
         )
 
 
-def test_an_operator_with_times_of_its_own_reads_one_stream_or_is_refused_with_the_cure():
+@pytest.mark.parametrize(
+    ("feeds", "operators", "expected"),
+    [
+        (["a", "b"], {}, [(12, 7.0), (14, 12.0)]),
+        (["a", "a"], {}, [(11, 2.0), (12, 4.0), (14, 8.0)]),
+        (
+            ["both.o1", "both.o2"],
+            {"both": {"type": "Join", "in": ["a", "b"]}},
+            [(12, 7.0), (14, 12.0)],
+        ),
+        (
+            ["a", "c"],
+            {"c": {"type": "GreaterThan", "in": "a", "value": 1.5}},
+            [(12, 4.0), (14, 8.0)],
+        ),
+        (["b", "c"], {"c": {"type": "GreaterThan", "in": "a", "value": 3.0}}, [(14, 12.0)]),
+    ],
+)
+def test_inputs_of_an_operator_with_times_of_its_own_are_joined_by_time(feeds, operators, expected):
     class Later(Operator):
         """The sum of two values, some time later."""
 
@@ -128,23 +146,24 @@ def test_an_operator_with_times_of_its_own_reads_one_stream_or_is_refused_with_t
         def step(i1, i2, by, time):  # noqa: N805 (a step has no self)
             return EMIT, time + by, i1 + i2
 
-    def load(feeds, operators):
-        return rtbot.load(
-            {
-                "inputs": {"a": "number", "b": "number"},
-                "operators": operators | {"y": {"type": "Later", "in": feeds, "by": 10}},
-                "outputs": ["y"],
-            }
-        )
-
-    with pytest.raises(rtbot.GraphError, match="reads one stream, not several") as caught:
-        load(["a", "b"], {}).plan()
-    (problem,) = caught.value.problems
-    assert (problem.code, problem.mark.file) == ("RT117", "<mapping> operators.y")
-    graph = load(["both.o1", "both.o2"], {"both": {"type": "Join", "in": ["a", "b"]}})
-    tables = {"a": {"t": [1, 2], "value": [1.0, 2.0]}, "b": {"t": [2], "value": [5.0]}}
-    session = graph.start(compiled=False)
-    parts = [session.push(tables)["y"], session.finish()["y"]]
-    assert [row for part in parts for row in zip(part["t"], part["value"], strict=True)] == [
-        (12, 7.0)
+    graph = rtbot.load(
+        {
+            "inputs": {"a": "number", "b": "number"},
+            "operators": operators | {"y": {"type": "Later", "in": feeds, "by": 10}},
+            "outputs": ["y"],
+        }
+    )
+    rows = {"a": [(1, 1.0), (2, 2.0), (4, 4.0)], "b": [(2, 5.0), (4, 8.0)]}
+    one_by_one = graph.start(compiled=False)
+    found = [
+        row
+        for name in ("b", "a")
+        for time, value in rows[name]
+        for row in one_by_one.push_one(name, time, value).get("y", [])
     ]
+    assert found == expected
+    tables = {
+        n: dict(zip(("t", "value"), zip(*own, strict=True), strict=True)) for n, own in rows.items()
+    }
+    whole = graph.start(compiled=False).push(tables)["y"]
+    assert [*zip(whole["t"].tolist(), whole["value"].tolist(), strict=True)] == expected

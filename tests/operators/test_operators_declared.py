@@ -14,22 +14,25 @@ from rtbot.operator import (
     DOMAIN,
     EMIT,
     EMIT_AGAIN,
+    NEVER,
     REGISTRY,
     SILENT,
     Cells,
     Choice,
+    Duration,
     Numbers,
     Operator,
     Points,
     Ring,
     Scalar,
     Scratch,
+    Space,
 )
 from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
 from rtbot.operators.joins import Join
 from rtbot.operators.merge import Merge
-from rtbot.operators.running import EMA
+from rtbot.operators.smoothing import EMA
 from rtbot.operators.windows import WindowMinMax
 
 NAN, INFINITY = math.nan, math.inf
@@ -40,12 +43,14 @@ STEPS = [cls for cls in OPERATORS if cls.step is not None and list(cls.inputs) =
 """Those that are tried here without the engine."""
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
-    cls for cls in NUMERIC_OPERATORS if all(out.kind != "number" for out in cls.outputs.values())
+    cls
+    for cls in NUMERIC_OPERATORS
+    if all(out.kind in ("N", "integer") for out in cls.outputs.values())
 ]
 
 
 OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe", "rules")
-OPTIONAL += ("program", "order", "frame", "number")
+OPTIONAL += ("program", "order", "frame", "number", "window", "half_life", "within", "max_gap")
 """Parameters that may be absent without a default."""
 
 
@@ -56,10 +61,13 @@ def name_of(cls):
 def settings(cls, parameters):
     """Every parameter as a step sees it."""
     values = {name: p.default for name, p in cls.parameters.items()} | parameters
-    return values, {
-        name: declared.options.index(values[name]) if isinstance(declared, Choice) else values[name]
-        for name, declared in cls.parameters.items()
-    }
+    seen = dict(values)
+    for name, declared in cls.parameters.items():
+        if isinstance(declared, Choice):
+            seen[name] = declared.options.index(values[name])
+        elif isinstance(declared, Duration) and values[name] is None:
+            seen[name] = -1
+    return values, seen
 
 
 class Key:
@@ -73,13 +81,16 @@ class Key:
         self.known |= self.lists()
         self.scalars = {}
         self.rings = {}
+        self.spaces = {}
         for name, item in cls.state.items():
             match item:
                 case Scalar():
                     self.scalars[name] = self.number(item.kind, item.start)
                 case Cells():
-                    self.known[name] = self.cells(item.kind, item.places(self.values))
+                    self.known[name] = self.cells(item.kind, item.places(self.values), item.start)
                     self.known[f"{name}_first"] = 0
+                case Space():
+                    self.spaces[name] = (item, {})
                 case Scratch():
                     self.known[name] = memoryview(array("q", [77] * (item.size + 3)))
                     self.known[f"{name}_first"] = 3
@@ -104,9 +115,9 @@ class Key:
     def number(self, kind, start):
         return {"number": float, "integer": int, "boolean": bool}[self.kind_of(kind)](start)
 
-    def cells(self, kind, size):
+    def cells(self, kind, size, start=0):
         code = "d" if self.kind_of(kind) == "number" else "q"
-        return memoryview(array(code, [0] * (size + 1)))
+        return memoryview(array(code, [start] * (size + 1)))
 
     def ring(self, name, item, held, value):
         size = self.values[item.size] + item.extra
@@ -126,33 +137,55 @@ class Key:
             f"{name}_position": (len(held) - 1) % size,
         }
 
+    def space(self, name, item, held, value):
+        place = held.setdefault(value, len(held))
+        for field, scalar in item.fields.items():
+            own = self.known.setdefault(f"{name}_{field}", [])
+            own += [self.number(scalar.kind, scalar.start)] * (len(held) - len(own))
+        return {f"{name}_{port}": place for port in item.ports} | self.known
+
     def feed(self, time, value):
         """The messages for one row; a fault is (time, "domain")."""
+        messages, code = self.reach(time), EMIT_AGAIN
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
             known |= self.ring(name, item, held, value)
-        wanted = inspect.signature(self.step).parameters
-        messages, code = [], EMIT_AGAIN
+        for name, (item, held) in self.spaces.items():
+            known |= self.space(name, item, held, value)
         while code == EMIT_AGAIN:
-            given = {**known, **self.scalars}
-            result = self.step(**{name: given[name] for name in wanted})
-            results = list(result) if isinstance(result, tuple) else [result]
-            coded = self.cls.silent or self.cls.faults or self.cls.sets_time
-            code = results.pop(0) if coded else EMIT
-            at = results.pop(0) if self.cls.sets_time else time
-            result = results.pop(0)
-            assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
-            self.scalars = dict(zip(self.scalars, results, strict=True))
-            if code != SILENT:
-                messages.append((at, "domain" if code == DOMAIN else result))
+            code = self.call(self.step, known, messages)
         return messages
+
+    def reach(self, until):
+        """The messages up to a time."""
+        messages = []
+        while self.cls.close and self.scalars["due"] != NEVER and self.scalars["due"] <= until:
+            before = self.scalars["due"]
+            self.call(self.cls.close, {"time": before, **self.known}, messages)
+            assert self.scalars["due"] == NEVER or self.scalars["due"] > before
+        return messages
+
+    def call(self, function, known, messages):
+        """One call of a step; its code."""
+        given = {**known, **self.scalars}
+        result = function(**{n: given[n] for n in inspect.signature(function).parameters})
+        results = list(result) if isinstance(result, tuple) else [result]
+        coded = self.cls.silent or self.cls.faults or self.cls.sets_time
+        code = results.pop(0) if coded else EMIT
+        at = results.pop(0) if self.cls.sets_time else known["time"]
+        result = results.pop(0)
+        assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
+        self.scalars = dict(zip(self.scalars, results, strict=True))
+        if code != SILENT:
+            messages.append((at, "domain" if code == DOMAIN else result))
+        return code
 
 
 def run(cls, rows, *, kind="number", **parameters):
     """All messages of one key; every value as it is, so that 1 and 1.0 differ."""
     cls = REGISTRY[cls] if isinstance(cls, str) else cls
     key = Key(cls, parameters, kind)
-    return [message for time, value in rows for message in key.feed(time, value)]
+    return [message for time, value in rows for message in key.feed(time, value)] + key.reach(MOST)
 
 
 def timed(values):
@@ -185,8 +218,10 @@ def test_says_what_it_is(cls):
 def test_is_a_formula_or_a_step(cls):
     chooses = "step_for" in vars(cls)
     assert (cls.formula is None) != (cls.step is None)
-    assert not chooses or cls.formula is not None
+    assert not chooses or cls.formula is not None or cls.step is not None
     assert cls.integer_step is None or cls.step is not None
+    assert cls.close is None or (cls.sets_time and cls.state["due"].start == NEVER)
+    assert cls.close is None or cls.frontier == "copy"
     assert (cls.frontier == "state") == isinstance(cls.state.get("frontier"), Scalar)
     assert cls.frontier in ("copy", "shift", "state")
     assert cls.frontier != "shift" or "shift" in cls.parameters

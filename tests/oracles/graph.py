@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rtbot.operator import REGISTRY, Duration, Integers, Number, Numbers
+from rtbot.operator import REGISTRY, Duration, Integers, Number, Numbers, Points
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
@@ -66,8 +66,9 @@ class Evaluation:
             else dict.fromkeys(streams, "must")
         )
         paired = pair(streams, roles, values.get("tolerance"), ABSENT)
-        answer = list(oracle.function(_rows_for(oracle, paired), **settings_for(oracle, values)))
         frontier = paired.frontier
+        known = settings_for(oracle, values | {"frontier": frontier})
+        answer = list(oracle.function(_rows_for(oracle, paired), **known))
         if oracle.frontier and frontier != ALWAYS:
             frontier = oracle.frontier(_rows_for(oracle, paired), frontier, **values)
         tied = Counter()
@@ -151,7 +152,8 @@ def settings_for(oracle, values):
     code = getattr(oracle.function, "__code__", None)
     takes_all = code is None or code.co_flags & 0x08
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code else ()
-    given = {name: value for name, value in values.items() if name != "num_ports"}
+    unasked = {"num_ports", "frontier"} - {*names}
+    given = {name: value for name, value in values.items() if name not in unasked}
     return {name: value for name, value in given.items() if takes_all or name in names}
 
 
@@ -175,6 +177,8 @@ def _converted(parameter, value):
             return value
         case Numbers():
             return [float(item) for item in value]
+        case Points():
+            return [(float(x), float(y)) for x, y in value]
         case Duration():
             return int(str(value).rstrip("nsmhd"))  # the cases write spans in their own unit
     return value

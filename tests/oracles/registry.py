@@ -30,6 +30,7 @@ class Oracle:
 
     A row is `(time, value)`, or `(time, {port: value})` if `ports` is set. `roles`: of the
     ports, to pair them; `frontier`: of the output; `tied`: which ports lose a message to another.
+    A function that names `frontier` is given that of its rows: what it emits depends on it.
     """
 
     function: Any

@@ -19,6 +19,7 @@ from rtbot.runtime.reorder import ReorderBuffer
 from rtbot.runtime.session import Session
 from rtbot.runtime.session_code import load_kernels
 from rtbot.runtime.state_owner import OperatorState
+from rtbot.runtime.timers import Timers
 from rtbot.tables import TextColumn
 from rtbot.tables.string_dictionary import StringDictionary
 
@@ -636,10 +637,11 @@ DERIVED = {
     Session: "plan io own key columns queue_limit code kernels module keys input_ports runner"
     " broken closed specs ingest assembler known_slots push_paths texts busy time_column clock"
     " may_get_messages",
-    Executor: "plan module kernels input_ports pools pool_arrays selectors views expect grew"
+    Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
     " sources ahead arranged operators progress owners capacity F I header",
     OperatorState: "layout counters text_words template width length",
-    FrontierTracker: "plan kernels input_ports pools",
+    FrontierTracker: "plan kernels input_ports pools timers",
+    Timers: "kernels header moved time slot",
     PairingPool: "call kernels width held moved heaps header",
     InputPort: "name type io kernels view held_back frontier",
     ReorderBuffer: "name type io kernels view held_back types labels lateness wakes places free"
@@ -654,6 +656,7 @@ SAVED = {
     Executor: "own_rows",
     OperatorState: "words",
     FrontierTracker: "frontiers held_back known",
+    Timers: "watched",
     PairingPool: "queue time value valid next watched",
     InputPort: "floor last begun counts lost",
     ReorderBuffer: "floor last begun counts lost frontier roots pool pool_values order",
@@ -662,12 +665,19 @@ SAVED = {
 }
 
 
+BURSTS = {"y": {"type": "Debounce", "in": "x", "quiet": 5}}
+
+
 def owners():
     session = joined(io={}).start(key="k")
     held = summed(io={"lateness": 1}).start()
     runner = session.runner
     parts = [session, runner, runner.operators, runner.progress, runner.pools[0]]
-    parts += [session.keys, session.texts]
+    parts += [
+        session.keys,
+        session.texts,
+        *graph(["x"], BURSTS, ["y"]).start().runner.timers.values(),
+    ]
     return [*parts, session.input_ports["a"], held.input_ports["x"]]
 
 

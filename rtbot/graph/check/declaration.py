@@ -18,7 +18,9 @@ from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.check.step import argument_names, check_step
 from rtbot.operator import (
     KINDS,
+    NEVER,
     ROLES,
+    UNREAD,
     Cells,
     Choice,
     In,
@@ -27,6 +29,8 @@ from rtbot.operator import (
     Operator,
     Out,
     Ring,
+    Scalar,
+    Space,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +87,7 @@ class _Checker:
         self.arguments()
         self.meaning()
         if not self.problems.found:
-            for name in ("step", "integer_step"):
+            for name in ("close", "step", "integer_step"):
                 step = getattr(self.cls, name)
                 if step is not None:
                     check_step(self.cls, name, step, self.problems)
@@ -125,8 +129,9 @@ class _Checker:
         if port.kind not in known:
             hint = suggest_name(str(port.kind), KINDS) or hint_known_names(known)
             self.add(name, f"{port.kind!r} is not a kind of a port", hint)
-        if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))
+        roles = (*ROLES, UNREAD)
+        if isinstance(port, In) and port.role not in roles:
+            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(roles))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
@@ -151,6 +156,8 @@ class _Checker:
         for name, item in self.cls.state.items():
             if name in IN_STEPS:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
+            if isinstance(item, Space):
+                self.space(name, item)
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
@@ -160,6 +167,19 @@ class _Checker:
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
                 hint = f"add {size} = Integer(minimum=1)"
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)
+
+    def space(self, name: str, space: Space) -> None:
+        for port in space.ports:
+            if port not in self.cls.inputs:
+                hint = hint_known_names(self.cls.inputs)
+                self.add(name, f"{port!r} is not an input port", hint)
+        for field, item in space.fields.items():
+            if item.kind not in STATE_KINDS:
+                hint = hint_known_names(STATE_KINDS)
+                self.add(name, f"{field}: {item.kind!r} is not a kind of state", hint)
+        if self.cls.sets_time:
+            hint = "leave sets_time out: what comes out has the times of what comes in"
+            self.add(name, "an operator with times of its own has no keys inside a key", hint)
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
@@ -188,8 +208,22 @@ class _Checker:
             self.add("", "it has neither a step nor a formula", hint)
         if cls.step is not None and cls.formula is not None:
             self.add("formula", "it has a step and a formula", "keep one of the two")
+        if cls.close is not None:
+            self.times()
         for name, text in self.formulas():
             self.formula(name, text)
+
+    def times(self) -> None:
+        """Check that an operator with a `close` says for what time it waits."""
+        due = self.cls.state.get("due")
+        if not isinstance(due, Scalar) or (due.kind, due.start) != ("integer", NEVER):
+            hint = 'add due = Scalar("integer", NEVER)'
+            self.add("close", "it has a close, but no state says when it is due", hint)
+        if not self.cls.sets_time:
+            self.add("close", "what a close emits is at a time of its own", "add sets_time = True")
+        if "frontier" in self.cls.state:
+            hint = "leave it out: what is due is emitted as soon as the frontier has reached it"
+            self.add("frontier", "an operator with a close keeps no frontier", hint)
 
     def formulas(self) -> Iterator[tuple[str, str]]:
         for name in ("formula", *_CONDITIONS):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import suggest_name
 from rtbot.graph.check.class_source import ClassSource
-from rtbot.operator import Cells, Numbers, Operator, Points, Ring, Scalar, Scratch
+from rtbot.operator import Cells, Numbers, Operator, Points, Ring, Scalar, Scratch, Space
 from rtbot.operator.step_source import find_globals, is_user_defined
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class _StepCheck:
         self, cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
     ) -> None:
         self.cls, self.step, self.problems = cls, step, problems
+        self.known = close_names(cls) if name == "close" else step_names(cls)
         self.title = f"{cls.__name__}.{name}"
         self.places = ClassSource(step)
 
@@ -57,7 +58,7 @@ class _StepCheck:
             self.uses(function)
 
     def arguments(self, node: ast.FunctionDef) -> None:
-        known = step_names(self.cls)
+        known = self.known
         given = node.args
         if given.vararg or given.kwarg or given.defaults or given.kwonlyargs:
             head = len(f"def {node.name}")
@@ -140,6 +141,14 @@ def step_names(cls: type[Operator]) -> list[str]:
     return [*(name for _, names in argument_names(cls) for name in names), "time"]
 
 
+def close_names(cls: type[Operator]) -> list[str]:
+    """Return the possible names of the arguments of a `close`, which sees no row."""
+    rows = {*cls.inputs, *(f"{name}_valid" for name in cls.inputs)}
+    rings = [name for name, item in cls.state.items() if isinstance(item, Ring)]
+    rows |= {f"{name}_{part}" for name in rings for part in RING_PARTS[2:]}
+    return [name for name in step_names(cls) if name not in rows]
+
+
 def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     """Yield every port, parameter and item of state with its arguments."""
     for name in cls.inputs:
@@ -150,6 +159,8 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     for name, item in cls.state.items():
         if isinstance(item, Ring):
             yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]
+        elif isinstance(item, Space):
+            yield name, item.arguments()
         elif isinstance(item, Cells | Scratch):
             yield name, [name, f"{name}_first"]
         else:

@@ -232,7 +232,7 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
         if not plain:
             message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
             raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
-        values = scalar.value
+        values: tuple[float, ...] = scalar.value
         if isinstance(parameter, Integers):
             values = _read_integers(parameter, values, scalar)
     elif isinstance(node, SequenceNode):

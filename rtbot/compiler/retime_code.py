@@ -1,0 +1,156 @@
+"""The text of the loop of an operator that gives its messages times of their own.
+
+It reads rows, and writes as many as the operator likes, until `room` is used up. An operator with a
+`close` is called at the time that its state `due` says, too: before a row at that time or later,
+and behind the rows of a key as soon as the frontier of its source has reached that time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbot.compiler.calls import Signature
+from rtbot.compiler.generated_text import format_function, indent_lines
+from rtbot.compiler.loop_code import SETUP, flatten_names, name_parameters
+from rtbot.compiler.step_calls import StepCall
+from rtbot.compiler.timer_layout import ENDING, FLOOR, SHIFT, SIZE, STEPS, TIMER_ARRAYS
+from rtbot.compiler.variables import LoopVariable, canonicalise_value
+from rtbot.operator import NEVER, Scalar
+
+if TYPE_CHECKING:
+    from rtbot.compiler.segment import Segment
+    from rtbot.graph.model import Node
+
+
+class RetimeWriter:
+    """Writes the loop of one node, whose inputs are columns of the segment."""
+
+    def __init__(self, segment: Segment, node: Node) -> None:
+        self.segment = segment
+        self.node = node
+        self.call = StepCall(
+            segment, node, {port: segment.variables[ref] for port, ref in node.inputs.items()}
+        )
+        segment.functions += self.call.functions
+        if self.call.due:
+            segment.functions += [(function.__name__, function) for function in STEPS]
+        self.outputs = self._name_outputs()
+        self.lost = segment.count_loss(node, "")
+
+    def write_function(self) -> tuple[Signature, str]:
+        """Write the function.
+
+        It returns the run and the row to go on with, and how many rows it wrote; it is called again
+        with these until it has seen all runs. `progress` receives, per key, the time up to which
+        nothing more can come, where the operator keeps that itself.
+        """
+        lines = [
+            *[*SETUP, *self.segment.head, "m = 0", "row = from_row", "run = from_run"],
+            "full = False",
+            "while run < runs and not full:",
+            "    last = starts[run + 1]",
+            *indent_lines(self._write_run(), 1),
+            "    if not full:",
+            *indent_lines(self._write_timer(), 2),
+            "        run += 1",
+            "        out_starts[run] = out_base + m",
+            *self.segment.tail,
+            "return run, row, m",
+        ]
+        function = self._make_signature()
+        return function, format_function(function, lines)
+
+    def _make_signature(self) -> Signature:
+        columns = flatten_names(self.segment.columns)
+        reads = ["starts", "time", *name_parameters(columns)]
+        writes = ["out_starts", "out_time", *name_parameters(self.outputs)]
+        parameters = ["runs", "slots", *reads, "F", "I"]
+        parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
+        parameters += TIMER_ARRAYS if self.call.due else ()
+        return Signature(self.segment.name, parameters, reads, writes)
+
+    def _name_outputs(self) -> dict[str, str]:
+        """Return the locals that take the node's outputs, and the text of each as it is stored."""
+        outputs = {}
+        for port in self.node.outputs:
+            type_ = self.node.types[port]
+            name = self.segment.make_name(f"{self.node.id}_{port}")
+            valid = self.segment.make_name(f"{name}_valid") if type_.nullable else None
+            outputs[name] = canonicalise_value(LoopVariable(name, valid, type_, frozenset()))
+            if valid:
+                outputs[valid] = valid
+        return outputs
+
+    def _write_run(self) -> list[str]:
+        """Write what is done for a key: its rows, then what is due behind them."""
+        call = self.call
+        lines = [
+            *["base = H + slots[run] * W", *call.load],
+            "while row < last:",
+            *indent_lines(self._write_row(), 1),
+        ]
+        if call.due:
+            frontier = "frontier_at(frontier[slots[run]], pinned[slots[run]], "
+            frontier += f"timers[{FLOOR}], timers[{SHIFT}], timers[{ENDING}] != 0)"
+            lines += ["if not full:", f"    until = {frontier}"]
+            lines += indent_lines([*self._write_close("until"), f"full = {self._is_due()}"], 1)
+            return [*lines, *call.store]
+        scalars = [n for n, s in self.node.operator.state.items() if isinstance(s, Scalar)]
+        kept = [t for t, name in zip(call.targets, scalars, strict=True) if name == "frontier"]
+        lines += [*call.store, *(f"progress[slots[run]] = {frontier}" for frontier in kept)]
+        return ["if row < last:", *indent_lines(lines, 1)]
+
+    def _write_timer(self) -> list[str]:
+        """Wake the key when the frontier reaches the time for which it still waits."""
+        if not self.call.due:
+            return []
+        heap = "timer_time, timer_slot, watched, timers"
+        wake = f"watch({heap}, {SIZE}, slots[run], {self.call.due})"
+        return [f"if {self.call.due} != {NEVER}:", f"    {wake}"]
+
+    def _is_due(self, until: str = "until") -> str:
+        return f"is_due({self.call.due}, {until})"
+
+    def _write_close(self, until: str) -> list[str]:
+        """Write the call of `close`, as long as something is due and there is room."""
+        due = self.call.due
+        before = self.segment.make_name("before")
+        return [
+            f"while {self._is_due(until)} and m < room:",
+            f"    {before} = {due}",
+            *indent_lines(self._write_emission(self.call.closing), 1),
+            f"    {due} = later_due({due}, {before})",
+        ]
+
+    def _write_row(self) -> list[str]:
+        """Write one row: the step again and again while it has more to emit and there is room.
+
+        Where there is no room the row is started again later, so it is taken out of the rings.
+        """
+        columns = flatten_names(self.segment.columns)
+        lines = ["if m == room:", "    full = True", "    break", "t = time[row]"]
+        if self.call.due:
+            lines += [*self._write_close("t"), f"if {self._is_due('t')}:"]
+            lines += ["    full = True", "    break"]
+        return [
+            *[*lines, *(f"{column} = {column}_column[row]" for column in columns)],
+            *[*self.call.lines, "code = 3", "while code == 3 and m < room:"],
+            *indent_lines(self._write_emission(self.call.text), 1),
+            "if code == 3:",
+            *indent_lines(self.call.undo, 1),
+            "    full = True",
+            "    break",
+            "row += 1",
+        ]
+
+    def _write_emission(self, text: str) -> list[str]:
+        """Write a call, and what it emits or loses."""
+        results = ", ".join(["code", "own_time", *self.outputs, *self.call.targets])
+        keep = [f"{name}_column[m] = {stored}" for name, stored in self.outputs.items()]
+        return [
+            f"{results} = {text}",
+            "if code == 1 or code == 3:",
+            *indent_lines(["out_time[m] = own_time", *keep, "m += 1"], 1),
+            "elif code == 2:",
+            f"    {self.lost} += 1",
+        ]
