@@ -1148,11 +1148,11 @@ def MinTracker(i1: Stream, **about: Unpack[About]) -> Stream:
 def MovingAverage(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The mean of the last `window` values: the exact mean rounded once.
+    """The mean of the values in a window: the exact mean rounded once.
 
     It is never outside the values of its window, and is finite where they are. Infinities of both
     signs in one window give NaN.
@@ -1161,11 +1161,31 @@ def MovingAverage(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
 
     Out:
         o1: means
+    """
+
+def MovingCount(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """How many messages there are in a window.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: counts, this message included
     """
 
 def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
@@ -1186,11 +1206,11 @@ def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[Ab
 def MovingSum(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
+    """The sum of the values in a window, exact and rounded once, as `math.fsum`.
 
     Infinities of both signs in one window give NaN; a sum beyond the range is an infinity and
     leaves no trace afterwards.
@@ -1199,7 +1219,7 @@ def MovingSum(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
 
     Out:
@@ -1568,11 +1588,11 @@ def Sin(i1: Stream, **about: Unpack[About]) -> Stream:
 def StandardDeviation(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
+    """The sample deviation of the values in a window: `math.sqrt(statistics.variance(...))`.
 
     The variance (n - 1 in the denominator) is exact and rounded once. Where it is beyond the range
     of numbers, as for values around 1e200, the root of the exact variance is rounded once instead,
@@ -1583,7 +1603,7 @@ def StandardDeviation(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
 
     Out:
@@ -1857,12 +1877,12 @@ def Where(i1: Stream, *, condition: Any | ParameterRef, **about: Unpack[About]) 
 def WindowMinMax(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     mode: Literal["min", "max"] | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
-    """The smallest or the largest of the last `window` values.
+    """The smallest or the largest of the values in a window.
 
     Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
 
@@ -1870,7 +1890,7 @@ def WindowMinMax(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
         mode: which extreme
 

@@ -43,6 +43,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Points,
+    WindowLength,
     suggest_operator,
 )
 
@@ -64,6 +65,7 @@ _TYPES = {
     Number: "float",
     Boolean: "bool",
     Duration: "int | str | timedelta",
+    WindowLength: "int | str | timedelta",
     Numbers: "Sequence[float]",
     Integers: "Sequence[int]",
     Points: "Sequence[tuple[float, float]]",

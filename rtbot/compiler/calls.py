@@ -69,7 +69,8 @@ class KeyColumn:
 class SegmentCall:
     """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next.
 
-    `keys` are columns of places that it reads, behind all others.
+    `keys` are columns of places that it reads, behind all others. `spans` are the lists that may
+    get an entry for every row.
     """
 
     function: Signature
@@ -79,6 +80,7 @@ class SegmentCall:
     groups: list[tuple[int, bool]]
     carried: list[Type]
     input: str | None = None
+    spans: list[int] = field(default_factory=list)
     keys: list[KeyColumn] = field(default_factory=list)
 
 
@@ -87,7 +89,7 @@ class RetimeCall:
     """Runs an operator with its own times; `columns` of the source stream go in.
 
     It updates the frontiers `settles`. If it `closes`, it is called as well for keys without rows,
-    once the frontier has reached the time for which they wait.
+    once the frontier has reached the time for which they wait. `spans` are as of a segment.
     """
 
     function: Signature
@@ -98,6 +100,7 @@ class RetimeCall:
     progress: int
     keeps_frontier: bool
     settles: list[int]
+    spans: list[int] = field(default_factory=list)
     closes: bool = False
 
 

@@ -13,19 +13,26 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from rtbot.compiler import expression_code, loop_code, pairing_layout, retime_code, timer_layout
+from rtbot.compiler import (
+    expression_code,
+    loop_code,
+    pairing_layout,
+    retime_code,
+    timer_layout,
+    window_code,
+)
 from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, SegmentCall
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
 from rtbot.compiler.lower import DOMAIN
 from rtbot.compiler.pairing_code import PairingWriter
 from rtbot.compiler.segment import NamedFunctions, Segment
-from rtbot.compiler.step_signature import list_steps
+from rtbot.compiler.step_signature import list_functions
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
 from rtbot.core.vector_names import list_whole_ports, split_element
 from rtbot.graph.model import OperatorStub, Ref, collect_outputs, collect_records
-from rtbot.operator import Space
+from rtbot.operator import Space, TimeSpan
 from rtbot.operator.step_source import collect_sources
 
 if TYPE_CHECKING:
@@ -41,6 +48,7 @@ FUNCTION_NAMES = {
     for function in (
         *(f for table in expression_code.TABLES for f in table.values()),
         *pairing_layout.STEPS,
+        *window_code.STEPS,
         *timer_layout.STEPS,
     )
 }
@@ -73,7 +81,7 @@ class Plan:
         self._texts: list[str] = []
         self._functions: NamedFunctions = []
         self._sources = collect_sources(
-            one for node in checked.nodes.values() for one in list_steps(node).items()
+            one for node in checked.nodes.values() for one in list_functions(node)
         )
         self._names = FUNCTION_NAMES | {*self._sources.functions, *self._sources.constants}
         for timeline in self.timelines:
@@ -138,7 +146,10 @@ class Plan:
                 "type": node.operator.__name__,
                 "version": node.operator.version,
                 "in": {port: str(ref) for port, ref in node.inputs.items()},
-                "values": select_chosen(node.values, self.defaults[name]),
+                "values": {
+                    n: f"{v} of time" if isinstance(v, TimeSpan) else v
+                    for n, v in select_chosen(node.values, self.defaults[name]).items()
+                },
                 "text": node.text,
             }
         return {
@@ -249,6 +260,7 @@ class Plan:
             progress=timeline.stream.progress[0],
             keeps_frontier=node.operator.frontier == "state",
             settles=timeline.keeps,
+            spans=segment.spans,
             closes=node.operator.close is not None,
         )
         self.calls.append(call)
@@ -295,6 +307,7 @@ class Plan:
             groups=[self._publish(group, segment, timeline, nodes) for group in groups],
             carried=[v.type for v in carried],
             input=timeline.input,
+            spans=segment.spans,
             keys=segment.keys,
         )
         if previous is None and not later and not segment.keys:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rtbot.compiler.layout import StateAllocation, StateLayout
+    from rtbot.compiler.window_code import WindowText
     from rtbot.graph.model import Node
 
 RESERVED = {
@@ -32,6 +33,7 @@ RESERVED = {
     *("first", "last", "room", "code", "fine", "math", "m", "full", "progress", "own_time"),
     *("from_run", "from_row", "out_base", "out_starts", "out_time", "until"),
     *("timers", "timer_time", "timer_slot", "watched", "frontier", "pinned"),
+    *("spans", "spans_F", "spans_I", "spans_base"),
     *("abs", "float", "int", "min", "max", "range", "len", "bool"),
 }
 OWN_NAME = re.compile(
@@ -63,10 +65,9 @@ class Segment:
         self.body: list[str] = []
         self.store: list[str] = []
         self.tail: list[str] = []
-        self.rings: dict[
-            tuple[str, str, int, Conditions], tuple[StateAllocation, dict[str, str]]
-        ] = {}
+        self.rings: dict[Any, tuple[StateAllocation, WindowText]] = {}
         self.arrays = ["F", "I"]
+        self.spans: list[int] = []
         self.keys: list[KeyColumn] = []
         self.carried: dict[str, int] = {}
         self.losses: dict[tuple[str, str], int] = {}
@@ -151,6 +152,14 @@ class Segment:
         stored = "number" if kind == "number" else "integer"
         local = self.add_local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
         return f"({local} != 0)" if kind == "boolean" else local
+
+    def locate_key(self, slot: str) -> list[str]:
+        """Return lines that find the state of a key."""
+        lines = [f"base = H + {slot} * W"]
+        if self.spans:
+            width = self.add_local("integer", self.layout.spans_width, "spans_width")
+            lines.append(f"spans_base = {slot} * {width}")
+        return lines
 
     def add_list(self, node: Node, name: str) -> dict[str, str]:
         """Return the texts of a list parameter by the names under which a step takes it."""

@@ -14,6 +14,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Points,
+    WindowLength,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
         case Integers():
             low = parameter.minimum if parameter.minimum is not None else -2
             return [rng.randint(low, low + 2) for _ in range(rng.randint(1, 3))]
+        case WindowLength():
+            length = _draw_duration(rng, Duration(minimum=1), span)
+            return rng.choice([rng.randint(parameter.minimum, 6), f"{length}ns"])
         case Numbers():
             count = max(parameter.shortest, 1) + rng.randint(0, 2)
             return [rng.choice(NUMBER_VALUES) for _ in range(count)]

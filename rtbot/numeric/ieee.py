@@ -95,6 +95,12 @@ def subtract_checked(a, b):
 
 
 @step
+def is_older(time, now, span):
+    """time <= now - span in exact arithmetic, for time <= now and a span above 0."""
+    return time + span <= now if time < 0 else time <= now - span
+
+
+@step
 def subtract_to_number(a, b):
     """The difference of two integers as a number, rounded once, also where it is beyond int64.
 

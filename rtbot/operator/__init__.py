@@ -22,8 +22,11 @@ from rtbot.operator.declarations import (
     Scalar,
     Scratch,
     Space,
+    Span,
+    TimeSpan,
     Type,
     WarmUp,
+    WindowLength,
 )
 from rtbot.operator.operator import (
     DOMAIN,
@@ -68,8 +71,11 @@ __all__ = [
     "Scalar",
     "Scratch",
     "Space",
+    "Span",
+    "TimeSpan",
     "Type",
     "WarmUp",
+    "WindowLength",
     "find_by_search_term",
     "noinline",
     "step",

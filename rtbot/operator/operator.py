@@ -54,6 +54,7 @@ from rtbot.operator.declarations import (
     Scalar,
     Scratch,
     Space,
+    Span,
     Type,
     WarmUp,
 )
@@ -113,10 +114,15 @@ class Operator:
     parameters: ClassVar[dict[str, Parameter]] = {}
     inputs: ClassVar[dict[str, In]] = {}
     outputs: ClassVar[dict[str, Out]] = {}
-    state: ClassVar[dict[str, Scalar | Ring | Cells | Space | Scratch]] = {}
+    state: ClassVar[dict[str, Scalar | Ring | Cells | Span | Space | Scratch]] = {}
     step: ClassVar[Callable[..., Any] | None] = None
     integer_step: ClassVar[Callable[..., Any] | None] = None
     """The step where "N" is integer, if the arithmetic differs."""
+
+    leave: ClassVar[Callable[..., Any] | None] = None
+    integer_leave: ClassVar[Callable[..., Any] | None] = None
+    """A step that takes a value out of a window of time: `values_leaving`, parameters and scalars
+    to all the scalars."""
 
     close: ClassVar[Callable[..., Any] | None] = None
     """The step at the time `due`, see the docstring of this module."""
@@ -141,7 +147,7 @@ class Operator:
             ("parameters", (Parameter,)),
             ("inputs", (In,)),
             ("outputs", (Out,)),
-            ("state", (Scalar, Ring, Cells, Space, Scratch)),
+            ("state", (Scalar, Ring, Cells, Span, Space, Scratch)),
         ):
             declared = dict(getattr(cls, group))
             for name, item in vars(cls).items():
@@ -204,10 +210,19 @@ class Operator:
         inputs: Mapping[str, Type],
     ) -> Callable[..., Any]:
         """Return the step for these parameters and types of the input ports after pairing."""
-        kinds = [type_.kind for port, type_ in inputs.items() if cls.port(port).kind == "N"]
-        chosen = cls.integer_step if cls.integer_step and "integer" in kinds else cls.step
+        chosen = cls.integer_step if cls.integer_step and cls.is_whole(inputs) else cls.step
         assert chosen is not None, f"{cls.__name__} has no step"
         return chosen
+
+    @classmethod
+    def leave_for(cls, inputs: Mapping[str, Type]) -> Callable[..., Any] | None:
+        """Return what takes a value out of a window of time, for these types of input ports."""
+        return cls.integer_leave if cls.integer_leave and cls.is_whole(inputs) else cls.leave
+
+    @classmethod
+    def is_whole(cls, inputs: Mapping[str, Type]) -> bool:
+        """Return whether "N" is integer for these types of the input ports."""
+        return any(t.kind == "integer" for port, t in inputs.items() if cls.port(port).kind == "N")
 
     @classmethod
     def reach(cls, values: Mapping[str, Any]) -> int:  # noqa: ARG003 (for overriding)

@@ -192,6 +192,9 @@ class BufferedPath(PushPath):
             session.check_queues({self.name})
         if waiting + self.rows > self.room:
             self._make_room(slot)
+        if runner.spans is not None and runner.reserve_one(slot, self.room):
+            self._reserve()
+            self._prepare()
         self._fill(slot, time, value)
         self._call()
         released = self._collect_released(key)

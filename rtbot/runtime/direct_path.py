@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.plan import Plan
     from rtbot.operator.schema import Field
+    from rtbot.runtime.executor import Executor
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
@@ -36,6 +37,16 @@ def take_vector(function: Any) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *value, *state)
 
 
+def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
+    """Return the function with the lists of a session, in which room is made first."""
+
+    def run(slot: int, *message: Any) -> Any:
+        runner.reserve_one(slot, 1)
+        return function(slot, *message[:-2], *runner.list_state_arrays(call))
+
+    return run
+
+
 class DirectPath(PushPath):
     """`push_one` where only one segment is behind an input: one call of its one-row twin."""
 
@@ -45,10 +56,12 @@ class DirectPath(PushPath):
         self.call = call
         self.generated = find_function(session, call)
         self.function = self.generated
+        if call.spans:
+            self.function = take_spans(self.generated, session.runner, call)
         if self.kind == VECTOR:
-            self.function = take_vector(self.generated)
+            self.function = take_vector(self.function)
         elif self.feed.type.fields:
-            self.function = take_record(self.generated, self.spec.fields)
+            self.function = take_record(self.function, self.spec.fields)
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]

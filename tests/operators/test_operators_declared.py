@@ -134,6 +134,7 @@ class Key:
             f"{name}_entering": value,
             f"{name}_leaving": held[-1 - size] if evicts else value,
             f"{name}_evicts": evicts,
+            f"{name}_full": count == size,
             f"{name}_position": (len(held) - 1) % size,
         }
 
@@ -149,7 +150,7 @@ class Key:
         messages, code = self.reach(time), EMIT_AGAIN
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
-            known |= self.ring(name, item, held, value)
+            known |= self.ring(name, item, held, time if item.of == "time" else value)
         for name, (item, held) in self.spaces.items():
             known |= self.space(name, item, held, value)
         while code == EMIT_AGAIN:

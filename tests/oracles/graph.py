@@ -3,7 +3,16 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rtbot.operator import REGISTRY, Duration, Integers, Number, Numbers, Points
+from rtbot.operator import (
+    REGISTRY,
+    Duration,
+    Integers,
+    Number,
+    Numbers,
+    Points,
+    TimeSpan,
+    WindowLength,
+)
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
@@ -177,6 +186,9 @@ def _converted(parameter, value):
             return value
         case Numbers():
             return [float(item) for item in value]
+        case WindowLength():
+            is_text = isinstance(value, str)
+            return TimeSpan(value.rstrip("nsmhd")) if is_text else value
         case Points():
             return [(float(x), float(y)) for x, y in value]
         case Duration():

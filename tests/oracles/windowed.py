@@ -5,6 +5,7 @@ import math
 import statistics
 from fractions import Fraction
 
+from rtbot.operator import TimeSpan
 from tests.oracles.registry import attempt, oracle
 from tests.oracles.streams import (
     INT64_LEAST,
@@ -17,7 +18,15 @@ from tests.oracles.streams import (
 
 
 def windows(rows, window, partial):
-    """`(time, values)` of the last `window` rows at each row, from the first full one on."""
+    """`(time, values)` of the last `window` rows at each row, from the first full one on.
+
+    Of a time span it has the rows of (time - span, time], and is full once that much time passed.
+    """
+    if isinstance(window, TimeSpan):
+        for time, _ in rows:
+            if partial or time - rows[0][0] >= window:
+                yield time, [value for at, value in rows if time - window < at <= time]
+        return
     for number, (time, _) in enumerate(rows, 1):
         if partial or number >= window:
             yield time, [value for _, value in rows[max(0, number - window) : number]]
@@ -78,6 +87,12 @@ def window_min_max(rows, window, mode, partial):
             yield time, math.nan
         else:
             yield time, min(values) if mode == "min" else max(values)  # the first of equal ones
+
+
+@oracle("MovingCount")
+def moving_count(rows, window, partial):
+    for time, values in windows(rows, window, partial):
+        yield time, len(values)
 
 
 @oracle("CumulativeSum")

@@ -7,6 +7,7 @@ place in the Python file.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems, suggest_name
@@ -31,6 +32,8 @@ from rtbot.operator import (
     Ring,
     Scalar,
     Space,
+    Span,
+    WindowLength,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +90,7 @@ class _Checker:
         self.arguments()
         self.meaning()
         if not self.problems.found:
-            for name in ("close", "step", "integer_step"):
+            for name in ("close", "step", "integer_step", "leave", "integer_leave"):
                 step = getattr(self.cls, name)
                 if step is not None:
                     check_step(self.cls, name, step, self.problems)
@@ -163,8 +166,14 @@ class _Checker:
                 self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
             if isinstance(item, Ring):
                 self.ring(name, item)
+            kinds = item.fields.values() if isinstance(item, Span) else ()
+            for kind in kinds:
+                if kind not in STATE_KINDS:
+                    hint = hint_known_names(STATE_KINDS)
+                    self.add(name, f"{kind!r} is not a kind of state", hint)
             size = item.size if isinstance(item, Ring | Cells) else 1
-            if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
+            sizes = (Integer, WindowLength) if isinstance(item, Ring) else (Integer,)
+            if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), sizes):
                 hint = f"add {size} = Integer(minimum=1)"
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)
 
@@ -184,8 +193,22 @@ class _Checker:
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
             self.add(name, f"{ring.port!r} is not an input port", hint_known_names(self.cls.inputs))
+        if isinstance(self.cls.parameters.get(ring.size), WindowLength):
+            self.window(name)
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
+
+    def window(self, name: str) -> None:
+        """Check that steps can do without what a window of time does not have."""
+        for title, leave in (("step", "leave"), ("integer_step", "integer_leave")):
+            step = getattr(self.cls, title)
+            taken = inspect.signature(step).parameters if step is not None else ()
+            if f"{name}_position" in taken:
+                message = f"{title} takes {name}_position, which a window of time does not have"
+                self.add(name, message, "take its values by their order, or size it by an Integer")
+            if f"{name}_leaving" in taken and getattr(self.cls, leave) is None:
+                message = f"several values may leave a window of time, and there is no {leave}"
+                self.add(name, message, f"add the step {leave}({name}_leaving, ...)")
 
     def arguments(self) -> None:
         """Check that each argument a step may take has one meaning, such as `window_first`."""

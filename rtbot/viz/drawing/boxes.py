@@ -12,7 +12,7 @@ from rtbot.core.times import INT64_MIN
 from rtbot.core.vector_names import RECORD, name_element, split_element
 from rtbot.graph.row_parameters import format_special, list_fields
 from rtbot.graph.whole_vectors import join_vectors, take_whole
-from rtbot.operator.declarations import Duration, Type
+from rtbot.operator.declarations import Duration, TimeSpan, Type
 from rtbot.operator.relation import Columns, FieldPairs, Order
 
 if TYPE_CHECKING:
@@ -227,7 +227,8 @@ def _list_lines(node: Node, name: str, unit: str | None) -> list[str]:
 
 def _format_parameter(node: Node, name: str, unit: str | None) -> str:
     value, parameter = node.values[name], node.operator.parameters.get(name)
-    if isinstance(parameter, Duration) and unit is not None:
+    is_time = isinstance(parameter, Duration) or isinstance(value, TimeSpan)
+    if is_time and unit is not None:
         return format_duration(value, unit)
     if (text := format_special(parameter, value)) is not None:
         return text
