@@ -104,7 +104,8 @@ def _split_vectors(operator, inputs, outputs):
     A vector of any length is passed on by an operator that has one data port of any type.
     """
     width = max(len(v) if isinstance(v, list) else 0 for rows in inputs.values() for _, v in rows)
-    if not width:
+    kinds = [port.kind for port in (*operator.inputs.values(), *operator.outputs.values())]
+    if not width or "vector" in kinds:
         return [(inputs, outputs)]
     if "i1" in operator.inputs and "i2" not in operator.inputs:
         return [

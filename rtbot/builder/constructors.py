@@ -66,8 +66,8 @@ _TYPES = {
     Boolean: "bool",
     Duration: "int | str | timedelta",
     WindowLength: "int | str | timedelta",
-    Numbers: "Sequence[float]",
     Integers: "Sequence[int]",
+    Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
 }
 
