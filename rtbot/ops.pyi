@@ -651,6 +651,30 @@ def Expire(
         o1: the rows that have not expired
     """
 
+def Fill(
+    i1: Stream,
+    *,
+    how: Literal["previous", "value"] | ParameterRef,
+    value: float | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """Null is replaced: by the last value before it, or by a constant.
+
+    Only null is. NaN is a value, and where there is no message none is made: a resampler makes
+    them. With `previous` a null before the first value gives no message, counted under `domain`.
+    Integers stay integers, unless the constant is none.
+
+    In:
+        i1: values, some of them null
+
+    Parameters:
+        how: what comes in the place of null
+        value: the constant, with `how: value`
+
+    Out:
+        o1: values, none of them null
+    """
+
 def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
     """The greatest whole number that is not above the value; the kind stays.
 
@@ -1844,7 +1868,7 @@ def VectorExtract(i1: Stream, *, index: int | ParameterRef, **about: Unpack[Abou
 def VectorProject(
     i1: Stream,
     *,
-    indices: Sequence[float] | ParameterRef,
+    indices: Sequence[int] | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
     """Some elements of a vector, in the order in which they are named, as a vector.

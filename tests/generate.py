@@ -128,7 +128,7 @@ class Grower:
         return None
 
     def _wire(self, cls, values, complete, arity):
-        numeric = complete.get("ties") in NUMERIC_TIES
+        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") == "value"
         feeds = self._feeds(cls, arity, numeric=numeric, size=_least_size(complete))
         spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
         name = self._fresh("n")

@@ -35,11 +35,6 @@ UNREAD = {
     "hourly-across-dst": "its times are texts: see test_times_that_are_texts",
     "naive-time-text": "its times are texts: see test_times_that_are_texts",
     "time-text-finer-than-unit": "its times are texts: see test_times_that_are_texts",
-    "time-window-boundary": "windows are numbers of messages",
-    "time-window-int64-edges": "windows are numbers of messages",
-    "time-window-nanoseconds": "windows are numbers of messages",
-    "time-window-sparse": "windows are numbers of messages",
-    "time-window-warm-up": "windows are numbers of messages",
 }
 """Series cases of operators that exist which are not run here, and why."""
 

@@ -96,12 +96,14 @@ class ExampleGraph:
         kind = self.operator.port(port).kind
         if kind == CHANGES:
             return f"{{changes: {format_plain(self.example.schemas[port])}}}"
-        if kind not in ("T", "N", VECTOR):
-            return kind
-        values = [value for _, value in self.example.inputs[port]]
+        rows = self.example.inputs[port]
+        values = [value for _, value in rows if value is not None]
+        if kind in ("T", "N"):
+            truths = values and all(isinstance(v, bool) for v in values)
+            kind = "boolean" if truths else "number"
         if kind == VECTOR:
-            return f"{VECTOR}[{len(values[0])}]"
-        return "boolean" if values and all(isinstance(v, bool) for v in values) else "number"
+            kind = f"{VECTOR}[{len(values[0])}]"
+        return kind + "?" * (len(values) < len(rows))
 
 
 def _names(ports: Mapping[str, Any]) -> list[str]:

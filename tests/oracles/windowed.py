@@ -6,7 +6,7 @@ import statistics
 from fractions import Fraction
 
 from rtbot.operator import TimeSpan
-from tests.oracles.registry import attempt, oracle
+from tests.oracles.registry import FAULT, attempt, oracle
 from tests.oracles.streams import (
     INT64_LEAST,
     INT64_MOST,
@@ -371,3 +371,15 @@ def dedup(rows, within):
         if not same or (within is not None and time - passed[-1][0] >= within):
             passed.append((time, value))
     yield from passed
+
+
+@oracle("Fill")
+def fill(rows, how, value):
+    known = []
+    for time, given in rows:
+        if given is not None:
+            known.append(given)
+        if given is not None or how == "previous":
+            yield time, known[-1] if known else FAULT
+        else:
+            yield time, value
