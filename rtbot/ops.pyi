@@ -1772,6 +1772,32 @@ def ToSeries(i1: Stream, *, field: Any | ParameterRef, **about: Unpack[About]) -
         o1: the values of the field
     """
 
+def TopK(
+    *i: Stream,
+    k: int | ParameterRef,
+    score_index: int | ParameterRef = 0,
+    descending: bool | ParameterRef = True,
+    **about: Unpack[About],
+) -> Streams:
+    """The `k` messages with the best score so far, best first, anew at every message.
+
+    All that come out at one message have its time: the n-th has rank n. A message is several ports,
+    joined by time, and one of them is the score: `score_index` says which, from 0. The greatest
+    scores are the best, or the least if `descending` is false. Of equal ones the newer is before
+    the older. NaN is behind all numbers. It never forgets a message that is among the best.
+
+    In:
+        i: the score, and what else belongs to a message
+
+    Parameters:
+        k: how many are kept
+        score_index: which port is the score, from 0
+        descending: whether the greatest are the best
+
+    Out:
+        o: the same of the best messages
+    """
+
 def TopRows(
     i1: Stream,
     *,

@@ -62,6 +62,18 @@ def moving_sum(rows, window, partial):
         yield time, rounded(Fraction(sum(values))) if whole else attempt(exact_sum, values)
 
 
+@oracle("TopK", ports=True)
+def top_k(rows, k, score_index, descending):
+    for number, (time, _) in enumerate(rows, 1):
+        newest_first = [tuple(values.values()) for _, values in reversed(rows[:number])]
+        numbers = [row for row in newest_first if row[score_index] == row[score_index]]
+        rest = [row for row in newest_first if row[score_index] != row[score_index]]
+        sign = -1 if descending else 1
+        ranked = sorted(numbers, key=lambda row: sign * row[score_index]) + rest
+        for row in ranked[:k]:
+            yield time, row
+
+
 @oracle("MovingKeyCount")
 def moving_key_count(rows, window):
     for time, values in windows(rows, window, partial=True):
