@@ -84,16 +84,14 @@ def _draw_document(
     ports = cls.ports(draw_arity(rng, cls, complete))
     types: dict[str, Type] = {}
     shared = {kind: rng.choice(kinds) for kind, kinds in KINDS.items()}
-    size = rng.randint(1, SIZE_MAX)
     for port in ports:
         declared = cls.port(port)
         kind = shared.get(declared.kind, declared.kind)
         if cls.mixed and declared.kind in KINDS:
             kind = rng.choice(KINDS[declared.kind])
         nullable = declared.nullable and rng.random() < 0.3
-        types[port] = Type(kind, nullable)
-        if kind == VECTOR:
-            types[port] = make_vector(size, nullable=nullable)
+        size = rng.randint(1, SIZE_MAX) if kind == VECTOR else 0
+        types[port] = make_vector(size, nullable=nullable) if size else Type(kind, nullable)
     roles = cls.roles(complete, ports)
     paired = {
         port: type_.as_nullable(nullable=type_.nullable or roles[port] != "must")

@@ -346,6 +346,10 @@ def _shorten(text: str) -> str:
     return short if NUMBER.fullmatch(text) or text.isalnum() else repr(short)
 
 
+LISTS = {Integers: "integers", Numbers: "numbers", Points: "points [x, y]"}
+"""What is in the list that a parameter takes, by its class."""
+
+
 def describe_parameter(parameter: Parameter) -> str:
     """Describe what a parameter takes, with its range."""
     names = {
@@ -373,13 +377,9 @@ def describe_parameter(parameter: Parameter) -> str:
         return f"{count} or a duration such as 5s"
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
-    if isinstance(parameter, Integers):
-        least = "" if parameter.minimum is None else f" of at least {parameter.minimum}"
-        return f"a list of integers{least}"
-    if isinstance(parameter, Numbers):
-        return f"a list of at least {parameter.shortest} numbers"
-    if isinstance(parameter, Points):
-        return f"a list of at least {parameter.shortest} points [x, y]"
+    for kind, what in LISTS.items():
+        if isinstance(parameter, kind):
+            return f"a list of at least {getattr(parameter, 'shortest', 1)} {what}"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))
     low, high = getattr(parameter, "minimum", None), getattr(parameter, "maximum", None)
     above = getattr(parameter, "above", None)
