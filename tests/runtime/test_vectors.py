@@ -393,7 +393,7 @@ def test_types_that_are_no_vectors(text, code, place, message):
         ("{type: VectorExtract, in: v, index: -1}", "RT112", "index is -1", ""),
         ("{type: VectorProject, in: v, indices: [0, 5]}", "RT125", "no element 5", "0 to 2"),
         ("{type: VectorProject, in: v, indices: [0.5]}", "RT113", "an element of indices", ""),
-        ("{type: VectorProject, in: v, indices: []}", "RT112", "0 elements", "a list of at least 1"),
+        ("{type: VectorProject, in: v, indices: []}", "RT112", "0 elements", "at least 1"),
         ("{type: Merge, in: [v, w]}", "RT125", "vector[2]", "carry one type"),
         ("{type: Merge, in: [v, v], ties: max}", "RT125", "no max of vector", "ties: first"),
         ("{type: VectorCompose, in: [v, a]}", "RT125", "takes number", "name an element: v.0"),
