@@ -127,7 +127,7 @@ class Grower:
         return None
 
     def _wire(self, cls, values, complete, arity):
-        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") == "value"
+        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") in ("value", "linear")
         feeds = self._feeds(cls, arity, numeric=numeric)
         spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
         name = self._fresh("n")
