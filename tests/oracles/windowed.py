@@ -62,6 +62,18 @@ def moving_sum(rows, window, partial):
         yield time, rounded(Fraction(sum(values))) if whole else attempt(exact_sum, values)
 
 
+@oracle("TopK", ports=True)
+def top_k(rows, k, score_index, descending):
+    for number, (time, _) in enumerate(rows, 1):
+        newest_first = [tuple(values.values()) for _, values in reversed(rows[:number])]
+        numbers = [row for row in newest_first if row[score_index] == row[score_index]]
+        rest = [row for row in newest_first if row[score_index] != row[score_index]]
+        sign = -1 if descending else 1
+        ranked = sorted(numbers, key=lambda row: sign * row[score_index]) + rest
+        for row in ranked[:k]:
+            yield time, row
+
+
 @oracle("MovingKeyCount")
 def moving_key_count(rows, window):
     for time, values in windows(rows, window, partial=True):
@@ -397,3 +409,25 @@ def fill(rows, how, value):
             (then, left), (later, right) = before[-1], behind[0]
             share = float(time - then) / float(later - then)
             yield time, faded(float(left), float(right), share)
+
+
+def weigh(weights, values):
+    """The sum of values, each times its weight, in this order."""
+    total = 0.0
+    for weight, value in zip(weights, values, strict=True):
+        total += weight * value
+    return total
+
+
+@oracle("FiniteImpulseResponse")
+def finite_impulse_response(rows, coefficients):
+    for time, values in windows(rows, len(coefficients), partial=False):
+        yield time, weigh(coefficients, values[::-1])
+
+
+@oracle("InfiniteImpulseResponse")
+def infinite_impulse_response(rows, b, a):
+    results = [0.0] * len(a)
+    for time, values in windows(rows, len(b), partial=False):
+        results.append(weigh(b, values[::-1]) - weigh(a, results[: -len(a) - 1 : -1]))
+        yield time, results[-1]
