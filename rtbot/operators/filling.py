@@ -177,6 +177,10 @@ class FillLinear(Fill, variant_of="Fill"):
         return WarmUp(1, certain=False)
 
     @classmethod
-    def step_for(cls, values: Mapping[str, Any], inputs: Mapping[str, Type]) -> Callable[..., Any]:  # noqa: ARG003
+    def step_for(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003
+        inputs: Mapping[str, Type],  # noqa: ARG003
+    ) -> Callable[..., Any]:
         """One step for numbers and for integers."""
         return fill_linear
