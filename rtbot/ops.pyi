@@ -654,15 +654,19 @@ def Expire(
 def Fill(
     i1: Stream,
     *,
-    how: Literal["previous", "value"] | ParameterRef,
+    how: Literal["previous", "value", "linear"] | ParameterRef,
     value: float | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Stream:
-    """Null is replaced: by the last value before it, or by a constant.
+    """Null is replaced: by the last value before it, a constant, or a line between its neighbours.
 
     Only null is. NaN is a value, and where there is no message none is made: a resampler makes
     them. With `previous` a null before the first value gives no message, counted under `domain`.
     Integers stay integers, unless the constant is none.
+
+    With `linear` the result is a number on the straight line, by time, between the values before
+    and behind, and comes with the latter; also so a null before the first value is counted, and
+    what is behind the last one does not come.
 
     In:
         i1: values, some of them null

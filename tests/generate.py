@@ -128,7 +128,8 @@ class Grower:
         return None
 
     def _wire(self, cls, values, complete, arity):
-        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") == "value"
+        filled = complete.get("how") in ("value", "linear")
+        numeric = filled or complete.get("ties") in NUMERIC_TIES
         numeric = cls.ports(arity) if numeric else []
         if "score_index" in complete:
             numeric = [f"i{complete['score_index'] + 1}"]
