@@ -30,6 +30,7 @@ from rtbot.operators import (
     smoothing,
     timing,
     transaction_times,
+    vectors,
     views,
     windows,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "smoothing",
     "timing",
     "transaction_times",
+    "vectors",
     "views",
     "windows",
 ]
