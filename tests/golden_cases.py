@@ -25,14 +25,8 @@ FAULT = "RTBOT FAULT"
 MISSING = {
     *("BurstAggregate", "FusedExpression"),
     *("FusedExpressionVector", "HoppingAggregate", "Input"),
-<<<<<<< HEAD
     *("KeyedPipeline", "Pipeline"),
-    *("SessionAggregate", "TumblingAggregate", "VectorCompose"),
-    *("VectorExtract", "VectorProject"),
-=======
-    *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
     *("SessionAggregate", "TumblingAggregate"),
->>>>>>> main
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""
 
