@@ -21,6 +21,8 @@ from rtbot.operator import Type
 from rtbot.operator.vectors import make_vector
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbot.api import Graph
     from rtbot.compare.schedules import Row
     from rtbot.operator import Operator
@@ -83,16 +85,7 @@ def _draw_document(
     complete = {name: parameter.default for name, parameter in cls.parameters.items()} | values
     arity = draw_arity(rng, cls, complete)
     ports = cls.ports(arity)
-    types: dict[str, Type] = {}
-    shared = {kind: rng.choice(kinds) for kind, kinds in KINDS.items()}
-    for port in ports:
-        declared = cls.port(port)
-        kind = shared.get(declared.kind, declared.kind)
-        if cls.mixed and declared.kind in KINDS:
-            kind = rng.choice(KINDS[declared.kind])
-        nullable = declared.nullable and rng.random() < 0.3
-        size = rng.randint(1, SIZE_MAX) if kind == VECTOR else 0
-        types[port] = make_vector(size, nullable=nullable) if size else Type(kind, nullable)
+    types = _draw_types(rng, cls, ports)
     roles = cls.roles(complete, ports)
     paired = {
         port: type_.as_nullable(nullable=type_.nullable or roles[port] != "must")
@@ -114,3 +107,18 @@ def _draw_document(
         },
         "outputs": {port: f"{ID}.{port}" for port in outputs},
     }, inputs
+
+
+def _draw_types(rng: Random, cls: type[Operator], ports: Sequence[str]) -> dict[str, Type]:
+    """Return types of what feeds the ports."""
+    types: dict[str, Type] = {}
+    shared = {kind: rng.choice(kinds) for kind, kinds in KINDS.items()}
+    for port in ports:
+        declared = cls.port(port)
+        kind = shared.get(declared.kind, declared.kind)
+        if cls.mixed and declared.kind in KINDS:
+            kind = rng.choice(KINDS[declared.kind])
+        nullable = declared.nullable and rng.random() < 0.3
+        size = rng.randint(1, SIZE_MAX) if kind == VECTOR else 0
+        types[port] = make_vector(size, nullable=nullable) if size else Type(kind, nullable)
+    return types
