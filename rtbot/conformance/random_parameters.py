@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.times import INT64_MAX
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Points
+from rtbot.operator import Boolean, Choice, Choices, Duration, Integer, Number, Numbers, Points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,8 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
             return rng.random() < 0.5
         case Choice():
             return rng.choice(parameter.options)
+        case Choices():
+            return rng.sample(parameter.options, rng.randint(1, len(parameter.options)))
         case Duration():
             return _draw_duration(rng, parameter, span)
         case Numbers():

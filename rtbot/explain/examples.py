@@ -25,7 +25,9 @@ class ExampleGraph:
         self.example = operator.example
         self.inputs = dict(zip(self.example.inputs, _names(self.example.inputs), strict=True))
         several = len(self.example.outputs) > 1
-        self.outputs = {p: f"{ID}.{p}" if several else ID for p in self.example.outputs}
+        named = operator.choose_outputs(self.example.parameters) if operator.returns else {}
+        aliases = {port: named[port].alias if named else port for port in self.example.outputs}
+        self.outputs = {p: f"{ID}.{name}" if several else ID for p, name in aliases.items()}
 
     def text(self) -> str:
         """Return the file."""

@@ -97,6 +97,18 @@ class Choice(Parameter):
 
 
 @dataclass(kw_only=True)
+class Choices(Parameter):
+    """One or several of `options`, each once; a step sees an integer with a bit for each option."""
+
+    type_name: ClassVar[str] = "choices"
+    options: tuple[str, ...] = ()
+
+    def encode(self, words: Sequence[str]) -> int:
+        """Return the integer that a step sees."""
+        return sum(1 << self.options.index(word) for word in words)
+
+
+@dataclass(kw_only=True)
 class Duration(Parameter):
     """A time span in `io.unit`: an integer, or text such as "5s"; a step sees the int64.
 
@@ -154,7 +166,8 @@ class Out:
     """An output port. `kind` as for In; `alias` is a readable second name.
 
     A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
-    one there are ports that the operator's own text names.
+    one there are ports that the operator's own text names. `source` is which of the `returns` of
+    the operator's steps it is, if it has these.
     """
 
     kind: str
@@ -163,6 +176,7 @@ class Out:
     nullable: bool = False
     variadic: bool = False
     named: bool = False
+    source: str = ""
     name: str = ""
 
 

@@ -19,6 +19,7 @@ from rtbot.operator import (
     SILENT,
     Cells,
     Choice,
+    Choices,
     Numbers,
     Operator,
     Points,
@@ -57,10 +58,15 @@ def name_of(cls):
 def settings(cls, parameters):
     """Every parameter as a step sees it."""
     values = {name: p.default for name, p in cls.parameters.items()} | parameters
-    return values, {
-        name: declared.options.index(values[name]) if isinstance(declared, Choice) else values[name]
-        for name, declared in cls.parameters.items()
-    }
+    known = dict(values)
+    for name, declared in cls.parameters.items():
+        if isinstance(declared, Choice):
+            known[name] = declared.options.index(values[name])
+        elif isinstance(declared, Choices):
+            given = values[name]
+            values[name] = (given,) if isinstance(given, str) else tuple(given)
+            known[name] = declared.encode(values[name])
+    return values, known
 
 
 class Key:
@@ -152,9 +158,12 @@ class Key:
         result = function(**{n: given[n] for n in inspect.signature(function).parameters})
         results = list(result) if isinstance(result, tuple) else [result]
         coded = self.cls.silent or self.cls.faults or self.cls.sets_time
+        emits = function is self.cls.close or not self.cls.gathers
         code = results.pop(0) if coded else EMIT
-        at = results.pop(0) if self.cls.sets_time else known["time"]
-        result = results.pop(0)
+        at = results.pop(0) if self.cls.sets_time and emits else known["time"]
+        returned = (self.cls.returns or ["o1"]) if emits else []
+        values = {name: results.pop(0) for name in returned}
+        result = values.get(self.cls.choose_outputs(self.values)["o1"].source or "o1")
         assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
         self.scalars = dict(zip(self.scalars, results, strict=True))
         if code != SILENT:

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rtbot.operator import REGISTRY, Duration, Number, Numbers, Type
+from rtbot.operator import REGISTRY, Choices, Duration, Number, Numbers, Type
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
@@ -41,7 +41,9 @@ class Evaluation:
             self._run(name)
         ports = self.ports[name]
         if port and port not in ports:
-            declared = REGISTRY[self.operators[name]["type"]].outputs
+            spec = self.operators[name]
+            operator = REGISTRY[spec["type"]]
+            declared = operator.choose_outputs(settings(operator, spec, self.params))
             port = next(out.name for out in declared.values() if out.alias == port)
         return ports[port or "o1"]
 
@@ -170,6 +172,8 @@ def _converted(parameter, value):
             return float(value)
         case Numbers():
             return [float(item) for item in value]
+        case Choices():
+            return (value,) if isinstance(value, str) else tuple(value)
         case Duration():
             return int(str(value).rstrip("nsmhd"))  # the cases write spans in their own unit
     return value

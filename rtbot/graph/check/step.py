@@ -35,6 +35,7 @@ class _StepCheck:
         self, cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
     ) -> None:
         self.cls, self.step, self.problems = cls, step, problems
+        self.gathers = cls.gathers and name != "close"
         self.known = close_names(cls) if name == "close" else step_names(cls)
         self.title = f"{cls.__name__}.{name}"
         self.places = ClassSource(step)
@@ -79,7 +80,7 @@ class _StepCheck:
 
     def results(self, node: ast.FunctionDef) -> None:
         returns = [part for part in walk_function(node) if isinstance(part, ast.Return)]
-        wanted = result_names(self.cls)
+        wanted = result_names(self.cls, gathers=self.gathers)
         if not returns:
             hint = f"return {', '.join(wanted or ['its results'])}"
             self.add(node, "it returns nothing", hint, length=len(f"def {node.name}"))
@@ -165,9 +166,11 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
             yield name, [name]
 
 
-def result_names(cls: type[Operator]) -> list[str] | None:
+def result_names(cls: type[Operator], *, gathers: bool = False) -> list[str] | None:
     """Return what a step has to return, in order; None if that is not certain."""
-    varies = any("output_types" in vars(base) for base in cls.__mro__[:-2])
+    if gathers:
+        return ["code", *(n for n, item in cls.state.items() if isinstance(item, Scalar))]
+    varies = any("output_types" in vars(base) for base in cls.__mro__[:-2]) or cls.returns
     if varies or any(out.variadic for out in cls.outputs.values()):
         return None
     names = ["code"] if cls.silent or cls.faults or cls.sets_time else []

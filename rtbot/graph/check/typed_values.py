@@ -16,6 +16,7 @@ from rtbot.operator import (
     KINDS,
     Boolean,
     Choice,
+    Choices,
     Duration,
     Integer,
     Number,
@@ -69,6 +70,8 @@ def convert_value(parameter: Parameter, node: DocumentNode, context: Context) ->
         return _read_numbers(parameter, node, context)
     if isinstance(parameter, Points):
         return _read_points(parameter, node, context)
+    if isinstance(parameter, Choices):
+        return _read_choices(parameter, node, context)
     if not isinstance(node, ScalarNode):
         message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
         hint = "write the value without brackets" if isinstance(node, SequenceNode) else ""
@@ -231,7 +234,7 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
         if not plain:
             message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
             raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
-        values = scalar.value
+        values: tuple[float, ...] = scalar.value
     elif isinstance(node, SequenceNode):
         one = Number(name=f"an element of {parameter.name}")
         values = tuple(convert_value(one, item, context) for item in node.items)
@@ -274,6 +277,24 @@ def _check_length(parameter: Numbers | Points, node: DocumentNode, count: int) -
         message = f"{parameter.name} has {count} elements"
         hint = f"{describe_parameter(parameter)} is expected"
         raise graph_error("RT112", node.mark, message, hint)
+
+
+def _read_choices(parameter: Choices, node: DocumentNode, context: Context) -> tuple[str, ...]:
+    """Return one word or several as a tuple."""
+    one = Choice(name=parameter.name, options=parameter.options)
+    items = node.items if isinstance(node, SequenceNode) else [node]
+    if not items:
+        raise graph_error(
+            "RT112", node.mark, f"{parameter.name} is empty", describe_parameter(parameter)
+        )
+    words: list[str] = []
+    for item in items:
+        word = convert_value(one, item, context)
+        if word in words:
+            message = f"{parameter.name} has {word} twice"
+            raise graph_error("RT112", item.mark, message, "leave one out")
+        words.append(word)
+    return tuple(words)
 
 
 def _check_range(
@@ -332,6 +353,8 @@ def describe_parameter(parameter: Parameter) -> str:
     }
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
+    if isinstance(parameter, Choices):
+        return f"one or a list of {join_names(parameter.options)}"
     if isinstance(parameter, Numbers):
         return f"a list of at least {parameter.shortest} numbers"
     if isinstance(parameter, Points):
