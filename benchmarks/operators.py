@@ -154,7 +154,7 @@ def main() -> None:
     }
     sizes = pivot(report.lines, [*(f"{size:,}" for size in SIZES), KEYED], slow)
     lengths = pivot(report.lines, [f"window {length:,}" for length in LENGTHS])
-    report.finish(f"{sizes}\n\n{lengths}")
+    report.finish(f"{sizes}\n\n{lengths}" if any(map(find_window, operators)) else sizes)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Rows in an order as they change: the first k of many, as-of joins, window functions.
+"""Rows in an order as they change: the first k of many, as-of joins, lookups, window functions.
 
 Inside the clock: `Region.close`, of transactions that are encoded as words, up to the ordered
 changes of the output. Before the clock: encoding, compilation, the load. CPU µs per change of the
@@ -48,14 +48,22 @@ JOINS = {
     "AsOfJoin": "type: AsOfJoin, on: [sym], match: [t]",
     "AsOfJoin, left": "type: AsOfJoin, on: [sym], match: [t], how: left",
     "IntervalJoin": "type: IntervalJoin, on: [sym], match: [t], lower: -10, upper: 0",
+    "LookupJoin": "type: LookupJoin, on: {sym: sym, t: t}",
     "JoinRows": "type: JoinRows, on: {sym: sym, t: t}",
 }
 OVER = """
 inputs: {{rows: {{changes: {{id: integer, region: integer, x: integer}}}}}}
-operators: {{o: {{type: OverRows, in: rows, by: [region], order: [id], compute: {{v: {compute}}}}}}}
+operators: {{o: {{type: OverRows, in: rows, by: [region], order: [id], {computed}}}}}
 outputs: [o]
 """
-WINDOWS = {"number": "number()", "lag": "lag(x)", "running sum": "sum(x)"}
+HUNDRED = "frame: rows between 99 preceding and current row"
+WINDOWS = {
+    "number": "compute: {v: number()}",
+    "lag": "compute: {v: lag(x)}",
+    "running sum": "compute: {v: sum(x)}",
+    "sum of 100 rows": f"{HUNDRED}, compute: {{v: sum(x)}}",
+    "greatest of 100 rows": f"{HUNDRED}, compute: {{v: max(x)}}",
+}
 SYMBOLS = 1_000
 
 
@@ -186,11 +194,11 @@ def join_rows(report: Report, rows: int) -> None:
 def number_rows(report: Report, rows: int) -> None:
     """Window functions over partitions of 1,000 rows, in the order of their ids."""
     parts = rows // 1000
-    for name, compute in WINDOWS.items():
+    for name, computed in WINDOWS.items():
         case = f"OverRows, {name}, {parts:,} partitions of 1,000 rows"
         if not report.wants(case):
             continue
-        region = make_region(OVER.format(compute=compute))
+        region = make_region(OVER.format(computed=computed))
         held = make_rows(0, rows)
         held[:, 1] = held[:, 0] % parts
         began = time.process_time()

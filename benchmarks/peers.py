@@ -10,7 +10,7 @@ rtbot's results. csp and river are compared where they are installed.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -21,15 +21,14 @@ import rtbot
 from benchmarks import peers_csp
 from benchmarks.measure import Contestant, Line, Report, pivot, take_turns
 from benchmarks.setups import SEED, WINDOW, Pushing, walk
-from rtbot.operator import REGISTRY
 
 try:
     from river import stats, utils
 except ImportError:
     stats = None
 
-SPAN, STEP_MS = "5s", 100
-QUANTILE = 0.9
+SPAN, LENGTH, STEP_MS = "5s", timedelta(seconds=5), 100
+QUANTILE, STRENGTH = 0.9, 14
 MESSAGES = 50_000
 """Messages of a loop over one at a time."""
 FEW = 3
@@ -65,13 +64,13 @@ def by_count(kind: str, method: str, csp_name: str, river: Any, **parameters: An
     )
 
 
-def by_time(kind: str, method: str, csp_name: str, river: Any = None) -> Job:
+def by_time(kind: str, method: str, csp_name: str, river: Any = None, **parameters: Any) -> Job:
     """Return a job over the last 5 s."""
     return Job(
-        {"type": kind, "in": "a", "window": SPAN},
+        {"type": kind, "in": "a", "window": SPAN} | parameters,
         lambda frame: getattr(frame["a"], f"rolling_{method}_by")(frame["t"], SPAN),
         lambda frame: getattr(frame["a"].rolling(SPAN), method)(),
-        lambda a: getattr(peers_csp.stats, csp_name)(a, interval=timedelta(seconds=5)),
+        lambda a: getattr(peers_csp.stats, csp_name)(a, interval=LENGTH),
         river,
         timed=True,
     )
@@ -94,7 +93,51 @@ JOBS = {
         lambda a: peers_csp.stats.ema(a, span=WINDOW, adjust=False),
         lambda: stats.EWMean(2 / (WINDOW + 1)),
     ),
+    "median of 50": by_count("RollingMedian", "median", "median", None),
+    "quantile 0.9 of 50": Job(
+        {"type": "RollingQuantile", "in": "a", "window": WINDOW, "q": QUANTILE},
+        lambda frame: frame["a"].rolling_quantile(QUANTILE, "linear", WINDOW),
+        lambda frame: frame["a"].rolling(WINDOW).quantile(QUANTILE),
+        lambda a: peers_csp.stats.quantile(a, interval=WINDOW, quant=QUANTILE, min_window=WINDOW),
+        lambda: stats.RollingQuantile(QUANTILE, WINDOW),
+    ),
+    "correlation of 50": Job(
+        {"type": "Correlation", "in": ["a", "b"], "window": WINDOW},
+        lambda frame: frame.select(pl.rolling_corr("a", "b", window_size=WINDOW)).to_series(),
+        lambda frame: frame["a"].rolling(WINDOW).corr(frame["b"]),
+        lambda a, b: peers_csp.stats.corr(a, b, interval=WINDOW, min_window=WINDOW),
+        lambda: roll(stats.PearsonCorr),
+        inputs=("a", "b"),
+    ),
+    "strength index of 14": Job(
+        {"type": "RelativeStrengthIndex", "in": "a", "n": STRENGTH},
+        lambda frame: find_strength(
+            frame["a"].diff(), lambda x: x.ewm_mean(alpha=1 / STRENGTH, adjust=False)
+        ),
+        lambda frame: find_strength(
+            frame["a"].diff(), lambda x: x.ewm(alpha=1 / STRENGTH, adjust=False).mean()
+        ),
+    ),
+    "mean of 5 s": by_time("MovingAverage", "mean", "mean", lambda: roll_by_time(stats.Mean)),
+    "sum of 5 s": by_time("MovingSum", "sum", "sum", lambda: roll_by_time(stats.Sum)),
+    "deviation of 5 s": by_time(
+        "StandardDeviation", "std", "stddev", lambda: roll_by_time(stats.Var)
+    ),
+    "least of 5 s": by_time("WindowMinMax", "min", "min", mode="min"),
+    "median of 5 s": by_time("RollingMedian", "median", "median"),
+    "tumbling mean of 5 s": Job(
+        {"type": "TumblingAggregate", "in": "a", "window": SPAN, "how": "mean"},
+        lambda frame: frame.group_by_dynamic("t", every=SPAN).agg(pl.col("a").mean())["a"],
+        lambda frame: frame["a"].resample(SPAN).mean(),
+        lambda a: peers_csp.stats.mean(a, interval=LENGTH, trigger=peers_csp.csp.timer(LENGTH)),
+    ),
 }
+
+
+def find_strength(changes: Any, smooth: Callable[[Any], Any]) -> Any:
+    """Return the relative strength index from smoothed gains and losses."""
+    gains, losses = smooth(changes.clip(0)), smooth((-changes).clip(0))
+    return 100 * gains / (gains + losses)
 
 
 def roll(statistic: Any) -> Any:
@@ -104,7 +147,7 @@ def roll(statistic: Any) -> Any:
 
 def roll_by_time(statistic: Any) -> Any:
     """Return a statistic of river over the last 5 s."""
-    return utils.TimeRolling(statistic, period=timedelta(seconds=5))
+    return utils.TimeRolling(statistic, period=LENGTH)
 
 
 class Compared:
@@ -172,7 +215,7 @@ class Compared:
         """Return the loop of river, and what makes its messages."""
         make = self.job.river
         assert make is not None, "river does it"
-        started = datetime(2020, 1, 1, tzinfo=UTC)
+        started = datetime(2020, 1, 1)  # noqa: DTZ001 (river wants it naive)
         times = [started + timedelta(milliseconds=STEP_MS * n) for n in range(MESSAGES)]
 
         def run(statistic: Any, messages: Any) -> None:
@@ -188,6 +231,15 @@ class Compared:
         timed = self.job.timed
         given = [*columns, times] if timed else columns
         return run_timed if timed else run, lambda: (make(), list(zip(*given, strict=True)))
+
+
+def has_operator(job: Job) -> bool:
+    """Return whether there is an operator that does the job."""
+    try:
+        Compared(job, 1)
+    except rtbot.GraphError:
+        return False
+    return True
 
 
 def measure_job(report: Report, case: str, job: Job) -> None:
@@ -218,7 +270,7 @@ def main() -> None:
     """Measure and print."""
     report = Report(__doc__)
     for case, job in JOBS.items():
-        if report.wants(case) and job.operator["type"] in REGISTRY:
+        if report.wants(case) and has_operator(job):
             measure_job(report, case, job)
     report.finish(pivot(report.lines, HEADS))
 

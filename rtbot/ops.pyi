@@ -471,6 +471,27 @@ def Debounce(
         o1: the last values of bursts
     """
 
+def Dedup(
+    i1: Stream,
+    *,
+    within: int | str | timedelta | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """Passes a message whose value differs from that of the last one that passed, and the first.
+
+    With `within` an equal value passes, too, where the last one is at least so much older. NaN is
+    equal to NaN, and 0.0 to -0.0.
+
+    In:
+        i1: values
+
+    Parameters:
+        within: how long a value stays the same; for ever if it is left out
+
+    Out:
+        o1: those that are new
+    """
+
 def Demultiplexer(i1: Stream, *c: Stream, **about: Unpack[About]) -> Streams:
     """Copies every message to the outputs whose control message of the same time is true.
 
@@ -485,13 +506,23 @@ def Demultiplexer(i1: Stream, *c: Stream, **about: Unpack[About]) -> Streams:
         o: the messages that its control port lets pass
     """
 
-def Difference(i1: Stream, **about: Unpack[About]) -> Stream:
+def Difference(
+    i1: Stream,
+    *,
+    use_oldest_time: bool | ParameterRef = True,
+    **about: Unpack[About],
+) -> Stream:
     """The value less the one before it, at the time of the newer; nothing for the first.
 
-    An integer difference outside int64 gives no message, counted under `domain`.
+    An integer difference outside int64 gives no message, counted under `domain`. With
+    `use_oldest_time: false`, as in RtBot, whose flag says the opposite of what it does, each is at
+    the time of the older value instead, and comes when the newer one does.
 
     In:
         i1: values
+
+    Parameters:
+        use_oldest_time: false: at the time of the older value
 
     Out:
         o1: changes
@@ -523,23 +554,30 @@ def Division(*i: Stream, **about: Unpack[About]) -> Stream:
 def EMA(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | ParameterRef | None = None,
+    half_life: int | str | timedelta | ParameterRef | None = None,
     seed: Literal["first", "mean"] | ParameterRef = "first",
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The exponential moving average: y += alpha * (x - y), with alpha = 2 / (window + 1).
+    """The exponential moving average, by messages (`window`) or by time (`half_life`).
 
-    It begins with the first value and is silent for the first window - 1 messages, or emits from
-    the first with `partial`. `seed: mean` is the exact mean of the first `window` values before it
-    fades, as TA-Lib does. A NaN gives NaN, and the average is as if it had not come; an infinity
-    stays. With a window of 1 it is the value itself.
+    By messages y += alpha * (x - y), with alpha = 2 / (window + 1). It begins with the first value
+    and is silent for the first window - 1 messages, or emits from the first with `partial`.
+    `seed: mean` is the exact mean of the first `window` values before it fades, as TA-Lib does.
+    With a window of 1 it is the value itself.
+
+    By time alpha = 1 - 2 ** (-dt / half_life), where dt is the time since the value before it, so
+    that after `half_life` an old value weighs half as much. It emits from the first message on.
+
+    A NaN gives NaN, and the average is as if it had not come; an infinity stays.
 
     In:
         i1: values
 
     Parameters:
         window: messages that alpha is made of, and the warm-up
+        half_life: instead of a window: the time after which a value has faded to half
         seed: what it begins with
         partial: emit from the first message on
 
@@ -733,6 +771,32 @@ def HoppingAggregate(
         o1: the first word of `how`; o2, ... the others, each also by its name
     """
 
+def Hysteresis(
+    i1: Stream,
+    *,
+    low: float | ParameterRef,
+    high: float | ParameterRef,
+    start: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """True from where the value exceeds `high` until it is below `low`: a Schmitt trigger.
+
+    Between the two, both included, and at a NaN it stays what it is, so that a value that wavers
+    around one of them does not switch to and fro. Before the first value beyond one of them it is
+    `start`. There is a message for every value; Dedup behind it passes the changes only.
+
+    In:
+        i1: values
+
+    Parameters:
+        low: a value below it makes it false
+        high: a value above it makes it true; at least `low`
+        start: what it is before any value decides
+
+    Out:
+        o1: whether the value was above `high` since it was below `low`
+    """
+
 def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
     """The message unchanged, null too; a name for a place in the graph.
 
@@ -842,6 +906,37 @@ def JoinRows(
 
     Out:
         o1: the fields of the left row, then those of the right one
+    """
+
+def KeyedVariable(
+    key: Stream,
+    value: Stream,
+    query: Stream,
+    heartbeat: Stream | None = None,
+    *,
+    mode: Literal["lookup", "exists"] | ParameterRef = "lookup",
+    default_value: float | ParameterRef = 0.0,
+    **about: Unpack[About],
+) -> Stream:
+    """The last value of a key, asked for at the times of another stream.
+
+    Messages of `i1` and `i2` of one time are a key and its value; NaN takes the key out. A query at
+    t names a key and gets its latest value at or before t, or `default_value` if there is none, or
+    in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
+    have passed t. A key without a value of the same time, or the other way round, does nothing.
+
+    In:
+        key: keys: numbers, integers, texts or booleans
+        value: their values
+        query: keys that are asked for
+        heartbeat: no answer waits for it
+
+    Parameters:
+        mode: whether the answer is the value, or whether there is one
+        default_value: the answer for a key that has no value
+
+    Out:
+        o1: answers, at the times of the queries
     """
 
 def Lag(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:
@@ -1081,11 +1176,11 @@ def MinTracker(i1: Stream, **about: Unpack[About]) -> Stream:
 def MovingAverage(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The mean of the last `window` values: the exact mean rounded once.
+    """The mean of the values in a window: the exact mean rounded once.
 
     It is never outside the values of its window, and is finite where they are. Infinities of both
     signs in one window give NaN.
@@ -1094,21 +1189,56 @@ def MovingAverage(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
 
     Out:
         o1: means
     """
 
-def MovingSum(
+def MovingCount(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
+    """How many messages there are in a window.
+
+    In:
+        i1: messages; their values do not matter
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: counts, this message included
+    """
+
+def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """How often the value of the message is among the last `window` values, itself included.
+
+    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
+
+    In:
+        i1: values: numbers, integers, texts or booleans
+
+    Parameters:
+        window: values in the window
+
+    Out:
+        o1: how often the value is there
+    """
+
+def MovingSum(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The sum of the values in a window, exact and rounded once, as `math.fsum`.
 
     Infinities of both signs in one window give NaN; a sum beyond the range is an infinity and
     leaves no trace afterwards.
@@ -1117,7 +1247,7 @@ def MovingSum(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
 
     Out:
@@ -1257,12 +1387,55 @@ def Power(i1: Stream, *, value: float | ParameterRef, **about: Unpack[About]) ->
         o1: i1 ** value
     """
 
+def Rate(
+    i1: Stream,
+    *,
+    per: int | str | timedelta | ParameterRef = 1,
+    counter: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """How fast the value changes: its change since the message before it, for each `per` of time.
+
+    It is at the time of the newer message; nothing for the first. With `counter` the values only
+    ever grow, and one below the one before it has begun again at 0: it is all change itself.
+
+    In:
+        i1: values
+
+    Parameters:
+        per: the time that a rate is for, such as 1s
+        counter: a value that falls has begun again at 0
+
+    Out:
+        o1: changes for each `per`
+    """
+
+def RelativeStrengthIndex(i1: Stream, *, n: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """How much of the recent changes of a price were gains: from 0, only losses, to 100.
+
+    The index is 100 - 100 / (1 + gain / loss). Gain and loss are averages of the changes up and
+    down: the mean of the first `n`, then Wilder's smoothing, ((n - 1) * average + change) / n.
+    Where the average loss is 0, also where prices are flat, it is 100. A value that is NaN or
+    infinite gives NaN, and is as if it had not come. (Wilder, New Concepts in Technical Trading
+    Systems, 1978.)
+
+    In:
+        i1: prices
+
+    Parameters:
+        n: changes in the first averages, and how slowly they fade
+
+    Out:
+        o1: indices from 0 to 100
+    """
+
 def ResamplerConstant(
     i1: Stream,
     *,
     interval: int | str | timedelta | ParameterRef,
     t0: int | ParameterRef = ...,
     snap_first: bool | ParameterRef = False,
+    max_gap: int | str | timedelta | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Stream:
     """The stream on a regular grid: at every grid point the latest value at or before it.
@@ -1271,7 +1444,8 @@ def ResamplerConstant(
     t0 + k * interval and begins after the first message, or at `t0` where that lies in the future.
     `snap_first` lets a grid with `t0` begin at or before the first message, whose value the first
     point then takes. A grid point comes with the first message at or after it, so that there are
-    none beyond the last message; a gap gives every point in it. Points beyond int64 do not exist.
+    none beyond the last message; a gap gives every point in it, or with `max_gap` those at most so
+    long after its last message. Points beyond int64 do not exist.
 
     In:
         i1: values
@@ -1280,9 +1454,86 @@ def ResamplerConstant(
         interval: distance of the grid points
         t0: a time of the grid; without it the time of the first message
         snap_first: begin at or before the first message
+        max_gap: how long a value is held; without it until the next one
 
     Out:
         o1: values on the grid
+    """
+
+def ResamplerCosine(
+    i1: Stream,
+    *,
+    interval: int | str | timedelta | ParameterRef,
+    t0: int | ParameterRef = ...,
+    **about: Unpack[About],
+) -> Stream:
+    """The stream on a regular grid, on half waves of a cosine from message to message.
+
+    The curve is level at every message and never beyond the values at the ends of a piece. Its grid
+    is that of ResamplerLinear.
+
+    In:
+        i1: values
+
+    Parameters:
+        interval: distance of the grid points
+        t0: a time of the grid; without it where the curve begins
+
+    Out:
+        o1: values of the curve, on the grid
+    """
+
+def ResamplerHermite(
+    i1: Stream,
+    *,
+    interval: int | str | timedelta | ParameterRef,
+    t0: int | ParameterRef = ...,
+    compat: Literal["none", "rtbot"] | ParameterRef = "none",
+    **about: Unpack[About],
+) -> Stream:
+    """The stream on a regular grid, on a smooth curve: a cubic from message to message.
+
+    The slope of the curve at a message is that of the line through its two neighbours, so that it
+    also is right where messages are unevenly spaced. A piece is known once the message behind it
+    has come, and begins with the second message. Without `t0` the grid does, too; with it the grid
+    is t0 + k * interval from there on. At the time of a message it has exactly its value. With
+    `compat: rtbot` slopes are as if all messages were one piece apart, which is RtBot's curve.
+    (Catmull and Rom, A class of local interpolating splines, 1974.)
+
+    In:
+        i1: values
+
+    Parameters:
+        interval: distance of the grid points
+        t0: a time of the grid; without it where the curve begins
+        compat: whose slopes it has
+
+    Out:
+        o1: values of the curve, on the grid
+    """
+
+def ResamplerLinear(
+    i1: Stream,
+    *,
+    interval: int | str | timedelta | ParameterRef,
+    t0: int | ParameterRef = ...,
+    **about: Unpack[About],
+) -> Stream:
+    """The stream on a regular grid, on straight lines from message to message.
+
+    Without `t0` the grid begins with the first message. With it the grid is t0 + k * interval, and
+    begins at or after the first message, or at `t0` where that lies in the future. A grid point
+    comes with the first message at or after it; at the time of a message it has exactly its value.
+
+    In:
+        i1: values
+
+    Parameters:
+        interval: distance of the grid points
+        t0: a time of the grid; without it where the curve begins
+
+    Out:
+        o1: values of the curve, on the grid
     """
 
 def Round(i1: Stream, **about: Unpack[About]) -> Stream:
@@ -1389,11 +1640,11 @@ def Sin(i1: Stream, **about: Unpack[About]) -> Stream:
 def StandardDeviation(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     **about: Unpack[About],
 ) -> Stream:
-    """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
+    """The sample deviation of the values in a window: `math.sqrt(statistics.variance(...))`.
 
     The variance (n - 1 in the denominator) is exact and rounded once. Where it is beyond the range
     of numbers, as for values around 1e200, the root of the exact variance is rounded once instead,
@@ -1404,7 +1655,7 @@ def StandardDeviation(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
 
     Out:
@@ -1502,6 +1753,16 @@ def TimeShift(
 
     Out:
         o1: the same values, moved
+    """
+
+def TimestampExtract(i1: Stream, **about: Unpack[About]) -> Stream:
+    """The time of every message as its value, an integer in `io.unit`.
+
+    In:
+        i1: messages; their values do not matter
+
+    Out:
+        o1: their times
     """
 
 def ToChanges(
@@ -1649,12 +1910,12 @@ def Where(i1: Stream, *, condition: Any | ParameterRef, **about: Unpack[About]) 
 def WindowMinMax(
     i1: Stream,
     *,
-    window: int | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
     partial: bool | ParameterRef = False,
     mode: Literal["min", "max"] | ParameterRef,
     **about: Unpack[About],
 ) -> Stream:
-    """The smallest or the largest of the last `window` values.
+    """The smallest or the largest of the values in a window.
 
     Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
 
@@ -1662,7 +1923,7 @@ def WindowMinMax(
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
         partial: emit from the first message on, over what there is
         mode: which extreme
 

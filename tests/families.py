@@ -20,7 +20,7 @@ from tests.schedules import insert_refused_push, refused_waiting
 EVERY = 10
 """So many plain cases come with one of a family."""
 PAIRINGS = ("Merge", "Merge", "Join", "Join", "Variable")
-BETWEEN = ("Identity", "TimeShift", "MovingSum", "GreaterThan", "Lag", "FilterDuplicateRows")
+BETWEEN = ("Identity", "TimeShift", "MovingSum", "GreaterThan", "Lag", "Dedup")
 EXTREME = (*["TimeShift"] * 4, "ResamplerConstant", "Join", "Join", "Merge", "Variable", "Lag")
 NEAR = [
     n + d for n in (2**53, -(2**53), INT64_MOST - 2, INT64_LEAST + 2) for d in (-2, -1, 0, 1, 2)

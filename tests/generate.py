@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rtbot.conformance import random_rows
 from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
 from rtbot.core.times import INT64_MAX
-from rtbot.operator import Duration, Integer, Number, Type
+from rtbot.operator import Duration, Integer, Number, TimeSpan, Type, WindowLength
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
 from tests.oracles.expressions import parse
@@ -100,7 +100,7 @@ class Grower:
     """Grows a graph operator by operator; every new one is fed from what is already there."""
 
     def __init__(self, rng, span, pool=None):
-        self.rng, self.span = rng, span
+        self.rng, self.span, self.unit = rng, span, ""
         self.topics = topics(pool or catalogue())
         self.inputs, self.operators, self.types, self.used = {}, {}, {}, set()
         for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
@@ -168,7 +168,8 @@ class Grower:
             "operators": self.operators,
             "outputs": {f"out{number}": ref for number, ref in enumerate(shown)},
         }
-        return document | ({"io": rules.io()} if rules.io() else {})
+        io = ({"unit": self.unit} if self.unit else {}) | rules.io()
+        return document | ({"io": io} if io else {})
 
     def _feeds(self, cls, arity, *, numeric):
         feeds, shared = {}, {}
@@ -217,11 +218,20 @@ class Grower:
             return self._draw_number(parameter)
         if isinstance(parameter, Duration):
             return self._draw_duration(parameter)
+        if isinstance(parameter, WindowLength):
+            return self._draw_window(parameter)
         value = draw_value(self.rng, parameter, self.span)
         if isinstance(parameter, Integer) and not parameter.odd:
             low, high = limit_integer(parameter)
             return "$whole" if low <= 2 <= high and self.rng.random() < 0.1 else value
         return value
+
+    def _draw_window(self, parameter):
+        value = draw_value(self.rng, parameter, self.span)
+        if isinstance(value, str):
+            self.unit = "ns"
+            return value
+        return "$whole" if self.rng.random() < 0.1 else value
 
     def _draw_number(self, parameter):
         if parameter.minimum is parameter.maximum is None and self.rng.random() < 0.1:
@@ -255,5 +265,9 @@ def _names(cls):
 
 
 def _resolve_value(value):
-    named = isinstance(value, str) and value.startswith("$")
-    return PARAMS[value[1:]]["default"] if named else value
+    if isinstance(value, str) and value.startswith("$"):
+        return PARAMS[value[1:]]["default"]
+    if isinstance(value, list) and isinstance(value[0], list):
+        return sorted(value, key=lambda point: point[0])
+    is_span = isinstance(value, str) and value.endswith("ns") and value[0].isdigit()
+    return TimeSpan(value.removesuffix("ns")) if is_span else value

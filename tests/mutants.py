@@ -333,7 +333,7 @@ OPERATORS = [
         "NEGATIVE_SPECIAL if x == -math.inf else 0",
         "0",
     ),
-    Mutant("rtbot/operators/running.py::fade", "weight * change", "change * (weight / 2.0)"),
+    Mutant("rtbot/numeric/curves.py::blend", "share * change", "change * (share / 2.0)"),
     Mutant(
         "rtbot/numeric/exact/sums.py::settle_sum",
         "if slack == 0.0: return True, high + low",
@@ -362,7 +362,7 @@ OPERATORS = [
     Mutant(
         "rtbot/operators/resample.py::ResamplerConstant.step", "i1 if due == time else held", "held"
     ),
-    Mutant("rtbot/operators/running.py::EMA.step", "min(messages + 1, window)", "window"),
+    Mutant("rtbot/operators/smoothing.py::EMA.step", "min(messages + 1, window)", "window"),
     Mutant(
         "rtbot/operators/arithmetic.py::Division", "staticmethod(_some_divisor_is_zero)", "None"
     ),
@@ -570,7 +570,7 @@ COMPUTED = [
         ("integers",),
     ),
     Mutant(
-        "rtbot/operators/resample.py::ResamplerConstant.step",
+        "rtbot/operators/resample.py::take_point",
         "due > INTEGER_MAX - interval",
         "due >= INTEGER_MAX - interval",
         ("declared",),

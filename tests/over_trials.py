@@ -21,7 +21,7 @@ from tests.oracles.windows import compute_windows
 
 FRAMES = [
     *((None, None), (None, 0), (-2, 0), (-1, 1), (0, 1), (1, 2), (-3, -1), (0, None), (None, -1)),
-    *((None, 1), (-2, None)),
+    *((None, 1), (-2, None), (-20, -2), (-4, 7), (3, 12), (2, None)),
 ]
 NUMERIC = ("sum", "avg")
 OTHERS = ("min", "max", "first", "last", "count")

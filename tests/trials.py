@@ -7,9 +7,9 @@ import threading
 
 import rtbot
 from rtbot.compare.schedules import interleave_rows
-from tests.data import INT64_LEAST, INT64_MOST
 from tests.families import copies, unseen
 from tests.harness import Feeder, Mismatch, compare
+from tests.oracles.streams import INT64_LEAST, INT64_MOST
 from tests.refusals import NO_VALUES, VALUES
 
 ROUNDS = 3

@@ -43,6 +43,7 @@ from rtbot.operator import (
     Number,
     Numbers,
     Points,
+    WindowLength,
     suggest_operator,
 )
 
@@ -64,6 +65,7 @@ _TYPES = {
     Number: "float",
     Boolean: "bool",
     Duration: "int | str | timedelta",
+    WindowLength: "int | str | timedelta",
     Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
 }
@@ -204,7 +206,7 @@ def _match_names(cls: type[Operator], named: Mapping[str, Any]) -> list[tuple[st
         for argument in (name, port.alias):
             if argument in named and port.variadic:
                 found += _number_streams(name, argument, named[argument])
-            elif argument in named:
+            elif argument in named and not (port.optional and named[argument] is None):
                 found.append((name, argument, named[argument]))
     return found
 
@@ -229,7 +231,9 @@ def build_signature(cls: type[Operator]) -> inspect.Signature:
             wanted.append((label, SEVERAL, type_, inspect.Parameter.empty))
         else:
             type_ = "Sequence[Stream]" if port.variadic else "Stream"
-            wanted.append((label, NAMED, type_, inspect.Parameter.empty))
+            type_ += " | None" if port.optional else ""
+            default = None if port.optional else inspect.Parameter.empty
+            wanted.append((label, NAMED, type_, default))
     for name, parameter in cls.parameters.items():
         if name not in PORT_COUNTS:
             wanted.append((name, ONLY_NAMED, *_annotate(parameter)))

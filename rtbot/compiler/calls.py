@@ -39,8 +39,39 @@ class Signature:
 
 
 @dataclass
+class SpaceLayout:
+    """Keys inside a key of one node: `name` in dumps, the kind of keys, the fields of state.
+
+    Fields are (name, kind, start).
+    """
+
+    name: str
+    key: str
+    fields: list[tuple[str, str, float | int | bool]]
+
+
+@dataclass
+class KeyColumn:
+    """Keys that get places in a `space` before a segment runs; `create`: also those that are new.
+
+    `place` is the column of the stream, or of what is carried if `carried`; `flags` are the carried
+    columns that say in which rows there is one.
+    """
+
+    space: int
+    place: int
+    carried: bool
+    flags: list[int]
+    create: bool
+
+
+@dataclass
 class SegmentCall:
-    """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next."""
+    """Runs a segment; `groups` are (stream, has every row), and `carried` is passed to the next.
+
+    `keys` are columns of places that it reads, behind all others. `spans` are the lists that may
+    get an entry for every row.
+    """
 
     function: Signature
     source: int
@@ -49,6 +80,8 @@ class SegmentCall:
     groups: list[tuple[int, bool]]
     carried: list[Type]
     input: str | None = None
+    spans: list[int] = field(default_factory=list)
+    keys: list[KeyColumn] = field(default_factory=list)
 
 
 @dataclass
@@ -56,7 +89,7 @@ class RetimeCall:
     """Runs an operator with its own times; `columns` of the source stream go in.
 
     It updates the frontiers `settles`. If it `closes`, it is called as well for keys without rows,
-    once the frontier has reached the time for which they wait.
+    once the frontier has reached the time for which they wait. `spans` are as of a segment.
     """
 
     function: Signature
@@ -67,16 +100,21 @@ class RetimeCall:
     progress: int
     keeps_frontier: bool
     settles: list[int]
+    spans: list[int] = field(default_factory=list)
     closes: bool = False
 
 
 @dataclass
 class Grid:
-    """The points of an operator over every row of an input, from the row before or `begin` on."""
+    """The points of an operator over every row of an input, from the row before or `begin` on.
+
+    There are at most `per_row` of them for each row.
+    """
 
     input: str
     interval: int
     begin: int | None
+    per_row: int | None = None
 
 
 @dataclass

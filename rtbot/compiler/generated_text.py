@@ -32,15 +32,17 @@ def guard_lines(conditions: Conditions, lines: list[str]) -> list[str]:
     return [f"if {format_condition(conditions)}:", *indent_lines(lines, 1)] if conditions else lines
 
 
-def format_load(kind: str, place: str) -> str:
-    """Return text that reads a word of the state."""
+def format_load(kind: str, place: str, arrays: tuple[str, str] = ("F", "I")) -> str:
+    """Return text that reads a word of the state, from an array of numbers or one of integers."""
+    numbers, integers = arrays
     if kind == "number":
-        return f"F[{place}]"
-    return f"(I[{place}] != 0)" if kind == "boolean" else f"I[{place}]"
+        return f"{numbers}[{place}]"
+    return f"({integers}[{place}] != 0)" if kind == "boolean" else f"{integers}[{place}]"
 
 
-def format_store(kind: str, place: str, text: str) -> str:
+def format_store(kind: str, place: str, text: str, arrays: tuple[str, str] = ("F", "I")) -> str:
     """Return text that writes a word of the state; booleans are stored as 0 and 1."""
+    numbers, integers = arrays
     if kind == "number":
-        return f"F[{place}] = {text}"
-    return f"I[{place}] = 1 if {text} else 0" if kind == "boolean" else f"I[{place}] = {text}"
+        return f"{numbers}[{place}] = {text}"
+    return f"{integers}[{place}] = " + (f"1 if {text} else 0" if kind == "boolean" else text)

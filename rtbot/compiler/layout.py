@@ -7,13 +7,17 @@ counters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from rtbot.compiler.span_layout import SPAN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
     import numpy as np
+
+    from rtbot.compiler.calls import SpaceLayout
 
 LINE = 8
 """Words in a cache line."""
@@ -32,12 +36,14 @@ class StateField:
 class StateAllocation:
     """Words of each key's row that belong together, and the ids of the nodes that use them.
 
-    `window` is what a ring holds: the ref of its rows, "value" or "time", and how many.
+    `window` is what a ring holds: the ref of its rows, "value" or "time", and how many or how long.
+    `spans` are the words of an entry of each list.
     """
 
     users: list[str]
     window: tuple[str, str, int] | None = None
     words: int = 0
+    spans: list[int] = field(default_factory=list)
 
 
 class StateLayout:
@@ -52,6 +58,9 @@ class StateLayout:
         self.scratches: dict[int, int] = {}
         self.shares: list[StateAllocation] = []
         self.fields: dict[str, StateField] = {}
+        self.spans: dict[str, dict[str, str]] = {}
+        self.spans_width = -1
+        self.spaces: list[SpaceLayout] = []
 
     def put(self, kind: str, value: float) -> int:
         """Reserve a word of the header with this value; return its index."""
@@ -98,6 +107,20 @@ class StateLayout:
         self.arrays.append((name, place, start))
         return place
 
+    def add_span(self, share: StateAllocation, name: str, kinds: dict[str, str]) -> int:
+        """Reserve a list per key whose entries have fields of these kinds; return its index."""
+        assert name not in self.spans, f"two lists are named {name}"
+        if not self.spans:
+            self.spans_width = self.put("integer", 0)
+        share.spans.append(len(kinds))
+        self.spans[name] = kinds
+        return len(self.spans) - 1
+
+    def add_space(self, space: SpaceLayout) -> int:
+        """Reserve state of keys inside every key; return its index."""
+        self.spaces.append(space)
+        return len(self.spaces) - 1
+
     def _add_field(self, name: str, field: StateField) -> None:
         assert name not in self.fields, f"two items of state are named {name}"
         self.fields[name] = field
@@ -111,6 +134,8 @@ class StateLayout:
             field = self.fields[name] = replace(self.fields[name], offset=offset)
             self.template_parts.append((offset, field.size, field.kind, start))
             offset += field.size
+        if self.spans:
+            self.header[self.spans_width] = ("integer", len(self.spans) * SPAN_WORDS)
         for place, numbers in self.lists:
             self.header[place] = ("integer", len(self.header))
             self.header += [("number", number) for number in numbers]

@@ -38,7 +38,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         "    first = starts[run]",
         "    last = starts[run + 1]",
         "    if first < last:",
-        *indent_lines(["base = H + slots[run] * W", *segment.load], 2),
+        *indent_lines([*segment.locate_key("slots[run]"), *segment.load], 2),
         "        for row in range(first, last):",
         *indent_lines(body, 3),
         *indent_lines(segment.store, 2),
@@ -46,7 +46,7 @@ def write_batch_loop(segment: Segment, groups: list[OutputGroup]) -> tuple[Signa
         *segment.tail,
         *count_rows(segment, "starts[runs]"),
     ]
-    parameters = ["runs", "slots", *reads, "F", "I", *writes]
+    parameters = ["runs", "slots", *reads, *segment.arrays, *writes]
     function = Signature(segment.name, parameters, reads, writes)
     return function, format_function(function, lines)
 
@@ -111,7 +111,7 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> tuple[Sig
     lines = [
         *SETUP,
         *segment.head,
-        "base = H + slot * W",
+        *segment.locate_key("slot"),
         *segment.load,
         *before,
         *segment.body,
@@ -121,6 +121,6 @@ def write_row_function(segment: Segment, groups: list[OutputGroup]) -> tuple[Sig
         *after,
         f"return {', '.join(results)}{',' if len(results) == 1 else ''}",
     ]
-    parameters = ["slot", "t", *flatten_names(segment.columns), "F", "I"]
+    parameters = ["slot", "t", *flatten_names(segment.columns), *segment.arrays]
     function = Signature(f"{segment.name}_one", parameters)
     return function, format_function(function, lines)

@@ -72,7 +72,7 @@ def lower_step(segment: Segment, node: Node, call: StepCall) -> Fragment:
     if operator.silent or operator.faults:
         flags = dict.fromkeys(node.outputs, segment.make_name(f"{node.id}_on"))
         results = ["code", *results]
-    lines = [*call.lines, f"{', '.join(results)} = {call.text}"]
+    lines = [*call.lines, f"{', '.join(results)} = {call.text}", *call.after]
     lines += [f"{flag} = code == 1" for flag in dict.fromkeys(flags.values())]
     if operator.faults:
         lines += ["if code == 2:", *indent_lines(_faults(segment, node, call.sources), 1)]

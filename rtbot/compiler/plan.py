@@ -7,22 +7,31 @@ is a stream for each group of outputs that appear together.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from rtbot.compiler import expression_code, loop_code, pairing_layout, retime_code, timer_layout
+from rtbot.compiler import (
+    expression_code,
+    loop_code,
+    pairing_layout,
+    retime_code,
+    timer_layout,
+    window_code,
+)
 from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, SegmentCall
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
 from rtbot.compiler.lower import DOMAIN
 from rtbot.compiler.pairing_code import PairingWriter
 from rtbot.compiler.segment import NamedFunctions, Segment
-from rtbot.compiler.step_signature import list_steps
+from rtbot.compiler.step_signature import list_functions
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
 from rtbot.graph.model import OperatorStub, Ref, collect_outputs
+from rtbot.operator import Space, TimeSpan
 from rtbot.operator.step_source import collect_sources
 
 if TYPE_CHECKING:
@@ -38,6 +47,7 @@ FUNCTION_NAMES = {
     for function in (
         *(f for table in expression_code.TABLES for f in table.values()),
         *pairing_layout.STEPS,
+        *window_code.STEPS,
         *timer_layout.STEPS,
     )
 }
@@ -69,7 +79,7 @@ class Plan:
         self._texts: list[str] = []
         self._functions: NamedFunctions = []
         self._sources = collect_sources(
-            one for node in checked.nodes.values() for one in list_steps(node).items()
+            one for node in checked.nodes.values() for one in list_functions(node)
         )
         self._names = FUNCTION_NAMES | {*self._sources.functions, *self._sources.constants}
         for timeline in self.timelines:
@@ -134,7 +144,10 @@ class Plan:
                 "type": node.operator.__name__,
                 "version": node.operator.version,
                 "in": {port: str(ref) for port, ref in node.inputs.items()},
-                "values": select_chosen(node.values, self.defaults[name]),
+                "values": {
+                    n: f"{v} of time" if isinstance(v, TimeSpan) else v
+                    for n, v in select_chosen(node.values, self.defaults[name]).items()
+                },
                 "text": node.text,
             }
         return {
@@ -245,6 +258,7 @@ class Plan:
             progress=timeline.stream.progress[0],
             keeps_frontier=node.operator.frontier == "state",
             settles=timeline.keeps,
+            spans=segment.spans,
             closes=node.operator.close is not None,
         )
         self.calls.append(call)
@@ -259,13 +273,16 @@ class Plan:
 
     def _write_segments(self, timeline: Timeline) -> None:
         previous: Segment | None = None
-        for first in range(0, len(timeline.nodes), SEGMENT_LIMIT):
-            previous = self._write_segment(timeline, first, previous)
+        parts = cut_nodes(timeline.nodes)
+        for place, nodes in enumerate(parts, start=1):
+            later = list(itertools.chain(*parts[place:]))
+            previous = self._write_segment(timeline, (nodes, later), previous)
 
-    def _write_segment(self, timeline: Timeline, first: int, previous: Segment | None) -> Segment:
-        """Write the part of the timeline's nodes from `first` on; `previous` is the part before."""
-        nodes = timeline.nodes[first : first + SEGMENT_LIMIT]
-        later = timeline.nodes[first + SEGMENT_LIMIT :]
+    def _write_segment(
+        self, timeline: Timeline, parts: tuple[list[Node], list[Node]], previous: Segment | None
+    ) -> Segment:
+        """Write a part of the timeline's nodes, given with those behind it."""
+        nodes, later = parts
         segment = self._begin_segment(f"segment_{len(self.calls)}")
         for ref, column in timeline.columns.items():
             name = ref.id if ref.port == "o1" else f"{ref.id}_{ref.port}"
@@ -288,8 +305,10 @@ class Plan:
             groups=[self._publish(group, segment, timeline, nodes) for group in groups],
             carried=[v.type for v in carried],
             input=timeline.input,
+            spans=segment.spans,
+            keys=segment.keys,
         )
-        if previous is None and not later:
+        if previous is None and not later and not segment.keys:
             self._texts.append(loop_code.write_row_function(segment, groups)[1])
         self.calls.append(call)
         self._finish(segment)
@@ -311,10 +330,12 @@ class Plan:
     def _record_counters(self, node: Node, segment: Segment, timeline: Timeline) -> None:
         """Record the counters of which the account of the node's ports is made."""
         active = segment.count(
-            segment.join_conditions(segment.variables[r].conditions for r in node.inputs.values())
+            segment.join_conditions(segment.variables[r].conditions for r in node.reads.values())
         )
         for port, ref in node.inputs.items():
-            account = self.ports.setdefault((node.id, port), PortCounters(ref))
+            self.ports.setdefault((node.id, port), PortCounters(ref))
+        for port, ref in node.reads.items():
+            account = self.ports[node.id, port]
             account.active = active
             everywhere = segment.losses.get((node.id, ""))
             account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
@@ -359,9 +380,27 @@ def code_kinds(nodes: Iterable[Node]) -> set[str]:
     return {"text", "integer"} if takes_text else {"text"}
 
 
+def cut_nodes(nodes: list[Node]) -> list[list[Node]]:
+    """Cut the nodes of a timeline into parts, each of which is one loop.
+
+    What is a key inside a key has to be known before the loop in which it is one.
+    """
+    parts: list[list[Node]] = []
+    made: set[str] = set()
+    for node in nodes:
+        spaces = [s for s in node.operator.state.values() if isinstance(s, Space)]
+        keys = {node.inputs[port].id for space in spaces for port in space.ports}
+        if not parts or len(parts[-1]) == SEGMENT_LIMIT or keys & made:
+            parts.append([])
+            made = set()
+        parts[-1].append(node)
+        made.add(node.id)
+    return parts
+
+
 def find_carried_refs(nodes: list[Node], segment: Segment, timeline: Timeline) -> list[Ref]:
     """Return refs of earlier parts that these nodes read; the timeline's columns are read again."""
-    refs = dict.fromkeys(r for n in nodes for r in n.inputs.values())
+    refs = dict.fromkeys(r for n in nodes for r in n.reads.values())
     return [r for r in refs if r in segment.variables and r not in timeline.columns]
 
 

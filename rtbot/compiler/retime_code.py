@@ -15,7 +15,7 @@ from rtbot.compiler.loop_code import SETUP, flatten_names, name_parameters
 from rtbot.compiler.step_calls import StepCall
 from rtbot.compiler.timer_layout import ENDING, FLOOR, SHIFT, SIZE, STEPS, TIMER_ARRAYS
 from rtbot.compiler.variables import LoopVariable, canonicalise_value
-from rtbot.operator import NEVER, Scalar
+from rtbot.operator import NEVER
 
 if TYPE_CHECKING:
     from rtbot.compiler.segment import Segment
@@ -65,7 +65,7 @@ class RetimeWriter:
         columns = flatten_names(self.segment.columns)
         reads = ["starts", "time", *name_parameters(columns)]
         writes = ["out_starts", "out_time", *name_parameters(self.outputs)]
-        parameters = ["runs", "slots", *reads, "F", "I"]
+        parameters = ["runs", "slots", *reads, *self.segment.arrays]
         parameters += ["progress", "from_run", "from_row", "room", "out_base", *writes]
         parameters += TIMER_ARRAYS if self.call.due else ()
         return Signature(self.segment.name, parameters, reads, writes)
@@ -96,7 +96,7 @@ class RetimeWriter:
         """Write what is done for a key: its rows, then what is due behind them."""
         call = self.call
         lines = [
-            *["base = H + slots[run] * W", *call.load],
+            *[*self.segment.locate_key("slots[run]"), *call.load],
             "while row < last:",
             *indent_lines(self._write_row(), 1),
         ]
@@ -106,8 +106,7 @@ class RetimeWriter:
             lines += ["if not full:", f"    until = {frontier}"]
             lines += indent_lines([*self._write_close("until"), f"full = {self._is_due()}"], 1)
             return [*lines, *call.store]
-        scalars = [n for n, s in self.node.operator.state.items() if isinstance(s, Scalar)]
-        kept = [t for t, name in zip(call.targets, scalars, strict=True) if name == "frontier"]
+        kept = [text for name, text in call.scalars.items() if name == "frontier"]
         lines += [*call.store, *(f"progress[slots[run]] = {frontier}" for frontier in kept)]
         return ["if row < last:", *indent_lines(lines, 1)]
 
@@ -159,7 +158,8 @@ class RetimeWriter:
     def _write_gathering(self) -> list[str]:
         """Write the call of a step that emits nothing."""
         results = ", ".join(["code", *self.call.targets])
-        return [f"{results} = {self.call.text}", "if code == 2:", f"    {self.lost} += 1"]
+        call = [f"{results} = {self.call.text}", *self.call.after]
+        return [*call, "if code == 2:", f"    {self.lost} += 1"]
 
     def _write_emission(self, text: str) -> list[str]:
         """Write a call, and what it emits or loses."""
@@ -167,6 +167,7 @@ class RetimeWriter:
         keep = [f"{name}_column[m] = {stored}" for name, stored in self.outputs.items()]
         return [
             f"{results} = {text}",
+            *self.call.after,
             "if code == 1 or code == 3:",
             *indent_lines(["out_time[m] = own_time", *keep, "m += 1"], 1),
             "elif code == 2:",

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rtbot.compiler.calls import KeyColumn
 from rtbot.compiler.generated_text import Conditions, format_load, guard_lines
 from rtbot.compiler.lower import lower_node
 from rtbot.compiler.step_signature import encode_list, encode_parameter
@@ -21,9 +22,10 @@ from rtbot.graph.model import Ref
 from rtbot.operator import Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rtbot.compiler.layout import StateAllocation, StateLayout
+    from rtbot.compiler.window_code import WindowText
     from rtbot.graph.model import Node
 
 RESERVED = {
@@ -31,9 +33,12 @@ RESERVED = {
     *("first", "last", "room", "code", "fine", "math", "m", "full", "progress", "own_time"),
     *("from_run", "from_row", "out_base", "out_starts", "out_time", "until"),
     *("timers", "timer_time", "timer_slot", "watched", "frontier", "pinned"),
+    *("spans", "spans_F", "spans_I", "spans_base"),
     *("abs", "float", "int", "min", "max", "range", "len", "bool"),
 }
-OWN_NAME = re.compile(r"(m|on_|starts_|time_)[0-9]+|o[0-9]+_[0-9]+(_valid)?|.*_column")
+OWN_NAME = re.compile(
+    r"(m|on_|starts_|time_)[0-9]+|o[0-9]+_[0-9]+(_valid)?|space[0-9]+_.*|.*_column"
+)
 """Names of `rtbot.compiler.loop_code` that have a number or the name of a variable in them."""
 
 NamedFunctions = list[tuple[str, Callable[..., Any]]]
@@ -43,7 +48,8 @@ class Segment:
     """One loop, written as nodes are added in dependency order.
 
     `head` and `tail` are around the loop over runs, `load` and `store` around that over the rows of
-    a run, whose text is `body`.
+    a run, whose text is `body`. `arrays` are the arrays of state that the function takes, `carried`
+    the places of what it gets from the part before, by name.
     """
 
     def __init__(self, name: str, layout: StateLayout, taken: set[str]) -> None:
@@ -59,9 +65,11 @@ class Segment:
         self.body: list[str] = []
         self.store: list[str] = []
         self.tail: list[str] = []
-        self.rings: dict[
-            tuple[str, str, int, Conditions], tuple[StateAllocation, dict[str, str]]
-        ] = {}
+        self.rings: dict[Any, tuple[StateAllocation, WindowText]] = {}
+        self.arrays = ["F", "I"]
+        self.spans: list[int] = []
+        self.keys: list[KeyColumn] = []
+        self.carried: dict[str, int] = {}
         self.losses: dict[tuple[str, str], int] = {}
         self.rows: int | None = None
         self.counted: dict[Conditions, int] = {}
@@ -69,7 +77,7 @@ class Segment:
 
     def add(self, node: Node) -> None:
         """Compute a node whose inputs are all variables of this loop."""
-        sources = {port: self.variables[ref] for port, ref in node.inputs.items()}
+        sources = {port: self.variables[ref] for port, ref in node.reads.items()}
         active = self.join_conditions(v.conditions for v in sources.values())
         self.count(active)
         fragment = lower_node(self, node, sources, active)
@@ -145,6 +153,14 @@ class Segment:
         local = self.add_local(stored, self.layout.put(stored, value), f"{node.id}_{name}")
         return f"({local} != 0)" if kind == "boolean" else local
 
+    def locate_key(self, slot: str) -> list[str]:
+        """Return lines that find the state of a key."""
+        lines = [f"base = H + {slot} * W"]
+        if self.spans:
+            width = self.add_local("integer", self.layout.spans_width, "spans_width")
+            lines.append(f"spans_base = {slot} * {width}")
+        return lines
+
     def add_list(self, node: Node, name: str) -> dict[str, str]:
         """Return the texts of a list parameter by the names under which a step takes it."""
         words, count = encode_list(node, name)
@@ -162,6 +178,21 @@ class Segment:
         valid = self.make_name(f"{name}_valid") if kind.nullable else None
         self.columns.append((text, valid))
         self.variables[ref] = LoopVariable(text, valid, kind, frozenset())
+
+    def add_keys(self, node: Node, space: int, ports: Sequence[str]) -> dict[str, str]:
+        """Return columns of the places that a space has for the values of these ports."""
+        found = {}
+        for port in ports:
+            source = self.variables[node.inputs[port]]
+            name = self.make_name(f"{node.id}_{port}_place")
+            carried = source.text in self.carried
+            names = [*self.carried] if carried else [text for text, _ in self.columns]
+            column = names.index(source.text)
+            flags = [self.carried[flag] for flag in sorted(source.conditions)]
+            self.keys.append(KeyColumn(space, column, carried, flags, create=port == ports[0]))
+            self.columns.append((name, None))
+            found[port] = name
+        return found
 
     def carry_out(self, refs: list[Ref]) -> list[LoopVariable]:
         """Pass columns row by row to the next part of a long segment: values, then flags."""
@@ -187,6 +218,8 @@ class Segment:
             known = self.variables[ref]
             conditions = frozenset(flags[f] for f in previous.variables[ref].conditions)
             self.variables[ref] = LoopVariable(known.text, known.valid, known.type, conditions)
+        named = [self.variables[ref].text for ref in refs] + list(flags.values())
+        self.carried = {name: place for place, name in enumerate(named)}
         for old, new in flags.items():
             implied = previous.implied.get(old, frozenset())
             self.implied[new] = frozenset(flags[f] for f in implied if f in flags)

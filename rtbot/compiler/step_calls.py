@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import re
 from typing import TYPE_CHECKING
 
+from rtbot.compiler.calls import SpaceLayout
 from rtbot.compiler.generated_text import Conditions, format_load, format_store
 from rtbot.compiler.step_signature import (
+    find_leave,
     find_port_kind,
     find_state_kind,
     format_argument,
     list_steps,
+    name_function,
 )
-from rtbot.operator import Cells, Numbers, Points, Ring, Scalar, Scratch
+from rtbot.compiler.window_code import (
+    POOL,
+    WindowText,
+    write_ring,
+    write_span,
+    write_time_window,
+)
+from rtbot.operator import (
+    Cells,
+    Numbers,
+    Points,
+    Ring,
+    Scalar,
+    Scratch,
+    Space,
+    Span,
+    TimeSpan,
+    WindowLength,
+)
 
 if TYPE_CHECKING:
-    from rtbot.compiler.layout import StateAllocation
     from rtbot.compiler.segment import Segment
     from rtbot.compiler.variables import LoopVariable
     from rtbot.graph.model import Node
@@ -26,11 +45,12 @@ if TYPE_CHECKING:
 class StepCall:
     """The call of a node's step in a segment.
 
-    `text` is the call, `lines` are before it, `targets` take the state that it returns. `undo`
-    takes the row out of the rings again, so that `lines` may put it in a second time. `load` and
-    `store` are around the rows of a key; `functions` are what is called, with their names. `active`
-    are the flags under which the call is made. `due` is the local of that state, and `closing` the
-    call at that time, of a node that has a `close`.
+    `text` is the call, `lines` are before it and `after` behind it, `targets` take the state that
+    it returns, `scalars` those of them that are scalars, by name. `undo` takes the row out of the
+    windows again, so that `lines` may put it in a second time. `load` and `store` are around the
+    rows of a key; `functions` are what is called, with their names. `active` are the flags under
+    which the call is made. `due` is the local of that state, and `closing` the call at that time,
+    of a node that has a `close`.
     """
 
     closing = due = ""
@@ -47,6 +67,9 @@ class StepCall:
         self.sources = sources
         self.active = active
         self.lines: list[str] = []
+        self.after: list[str] = []
+        self.windows: dict[str, WindowText] = {}
+        self.scalars: dict[str, str] = {}
         self.targets: list[str] = []
         self.undo: list[str] = []
         self.load: list[str] = []
@@ -61,16 +84,33 @@ class StepCall:
         for item in node.operator.parameters.values():
             if isinstance(item, Numbers | Points) and item.name in wanted:
                 known |= segment.add_list(node, item.name)
+        for length in self._list_lengths(wanted):
+            segment.add_parameter(node, length)
         for parameter in wanted:
             if parameter not in known:
                 known[parameter] = segment.add_parameter(node, parameter)
+        self.lines += self._write_leaving(known, wanted)
+        self._write_calls(dict(zip(steps, arguments, strict=True)), known)
+
+    def _write_calls(self, steps: dict[str, list[str]], known: dict[str, str]) -> None:
+        """Write the call of the step, and of `close`."""
         texts = []
-        for name, given in zip(steps, arguments, strict=True):
+        for name, given in steps.items():
             texts.append(f"{name}({', '.join(known[one] for one in given)})")
             known["time"] = known.get("due", "t")
         self.text = texts[0]
-        if node.operator.close is not None:
+        if self.node.operator.close is not None:
             self.due, self.closing = known["due"], texts[1]
+
+    def _list_lengths(self, wanted: list[str]) -> list[str]:
+        """Return the lengths of windows that the step does not take.
+
+        Dumps of formats 1 and 2 only fit where they have a word all the same.
+        """
+        rings = (s for s in self.node.operator.state.values() if isinstance(s, Ring))
+        parameters = self.node.operator.parameters
+        lengths = {r.size for r in rings if isinstance(parameters[r.size], WindowLength)}
+        return sorted(lengths.difference(wanted))
 
     def _bind_ports(self) -> dict[str, str]:
         known = {}
@@ -88,12 +128,16 @@ class StepCall:
         known = {}
         for name, item in self.node.operator.state.items():
             if isinstance(item, Scalar):
-                known[name] = self._bind_scalar(item)
+                known[name] = self.scalars[name] = self._bind_scalar(item)
                 self.targets.append(known[name])
             elif isinstance(item, Ring) and any(w.startswith(name) for w in wanted):
                 known |= self._bind_ring(item)
             elif isinstance(item, Cells):
                 known |= self._bind_cells(item)
+            elif isinstance(item, Span) and f"{name}_count" in wanted:
+                known |= self._bind_span(item)
+            elif isinstance(item, Space):
+                known |= self._bind_space(item)
             elif isinstance(item, Scratch):
                 place = self.segment.layout.allocate_scratch(item.size)
                 known |= {name: "I", f"{name}_first": str(place)}
@@ -117,59 +161,81 @@ class StepCall:
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
 
+    def _bind_space(self, item: Space) -> dict[str, str]:
+        fields = [
+            (name, find_state_kind(self.node, field.kind), field.start)
+            for name, field in item.fields.items()
+        ]
+        kind = find_port_kind(self.node, item.ports[0])
+        layout = SpaceLayout(f"{self.node.id}.{item.name}", kind, fields)
+        index = self.segment.layout.add_space(layout)
+        known = {f"{item.name}_{name}": f"space{index}_{name}" for name in item.fields}
+        self.segment.arrays += known.values()
+        places = self.segment.add_keys(self.node, index, item.ports)
+        return known | {f"{item.name}_{port}": text for port, text in places.items()}
+
     def _bind_ring(self, item: Ring) -> dict[str, str]:
-        size = int(self.node.values[item.size]) + item.extra
+        size, span = self.node.values[item.size], None
+        if isinstance(size, TimeSpan):
+            span = size
+        else:
+            size = int(size) + item.extra
         if item.of == "time":
             entering, kind = "t", "integer"
         else:
             entering = format_argument(self.node, item.port, self.sources[item.port])
             kind = find_port_kind(self.node, item.port)
-        key = (entering, kind, size, self.active)
+        key = (entering, kind, size, span is not None, self.active)
         if key not in self.segment.rings:
-            window = (str(self.node.inputs[item.port]), item.of, size)
-            share = self.segment.layout.allocate(self.node.id, window)
-            ring = self._add_ring(share, f"{self.node.id}.{item.name}", kind, entering)
-            self.segment.rings[key] = share, ring
-        share, ring = self.segment.rings[key]
+            ref = str(self.node.inputs[item.port])
+            share = self.segment.layout.allocate(self.node.id, (ref, item.of, size))
+            write = write_ring if span is None else write_time_window
+            window = write(self.segment, share, f"{self.node.id}.{item.name}", kind, entering)
+            self.segment.rings[key] = share, window
+            self.load += window.load
+            self.store += window.store
+            self.lines += window.lines
+            self.undo += window.undo
+        share, window = self.segment.rings[key]
         share.users += [] if self.node.id in share.users else [self.node.id]
-        names = {f"{item.name}_{part}": text for part, text in ring.items() if part != "array"}
-        return names | {item.name: ring["array"]}
+        if window.left:
+            self.windows[item.name] = window
+        parts = {f"{item.name}_{part}": text for part, text in window.names.items()}
+        return parts | {item.name: window.names["array"]}
 
-    def _add_ring(
-        self, share: StateAllocation, state: str, kind: str, entering: str
-    ) -> dict[str, str]:
-        """Add a ring whose words are named `state` in dumps."""
-        segment, layout = self.segment, self.segment.layout
-        assert share.window is not None, "the share of a ring"
-        size = share.window[2]
-        name = re.sub(r"\W+", "_", f"{entering}_{size}".replace("float(", ""))
-        prefix = segment.make_name(f"window_{name}")
-        limit = segment.add_local("integer", layout.put("integer", size), f"{prefix}_size")
-        offset = segment.add_local(
-            "integer", layout.add_array(share, state, (kind, size)), f"{prefix}_offset"
-        )
-        for part in ("place", "count"):
-            place = f"base + {layout.add_scalar(share, f'{state}.{part}', 'integer', 0)}"
-            self.load.append(f"{prefix}_{part} = {format_load('integer', place)}")
-            self.store.append(format_store("integer", place, f"{prefix}_{part}"))
-        at = f"base + {offset} + {prefix}_position"
-        self.lines += [
-            f"{prefix}_position = {prefix}_place",
-            f"{prefix}_evicts = {prefix}_count == {limit}",
-            f"{prefix}_leaving = {format_load(kind, at)}",
-            f"if not {prefix}_evicts:",
-            f"    {prefix}_count += 1",
-            format_store(kind, at, entering),
-            f"{prefix}_place += 1",
-            f"if {prefix}_place == {limit}:",
-            f"    {prefix}_place = 0",
+    def _bind_span(self, item: Span) -> dict[str, str]:
+        kinds = {part: find_state_kind(self.node, kind) for part, kind in item.fields.items()}
+        prefix = self.segment.make_name(f"{self.node.id}_{item.name}")
+        index = self.segment.layout.add_span(self.share, f"{self.node.id}.{item.name}", kinds)
+        load, store = write_span(self.segment, index, prefix)
+        self.load += load
+        self.store += store
+        self.targets += [f"{prefix}_dropped", f"{prefix}_count"]
+        self.after.append(f"{prefix}_first += {prefix}_dropped")
+        known = {f"{item.name}_count": f"{prefix}_count"}
+        for place, (part, kind) in enumerate(kinds.items()):
+            known[f"{item.name}_{part}"] = POOL[kind != "number"]
+            behind = f" + {place} * {prefix}_capacity" if place else ""
+            known[f"{item.name}_{part}_first"] = f"{prefix}_first{behind}"
+        return known
+
+    def _write_leaving(self, known: dict[str, str], wanted: list[str]) -> list[str]:
+        """Write lines that call `leave` for what leaves windows of time, but for the first."""
+        leaving = {f"{name}_leaving": w for name, w in self.windows.items()}
+        leaving = {name: w for name, w in leaving.items() if name in wanted}
+        leave = find_leave(self.node)
+        if not leaving or leave is None:
+            return []
+        self.functions.append((name_function(self.node, leave, "_leave"), leave))
+        place = self.segment.make_name(f"{self.node.id}_leaver")
+        given = {name: w.leaver.format(place=place) for name, w in leaving.items()}
+        arguments = []
+        for name in inspect.signature(leave).parameters:
+            text = given.get(name) or known.get(name)
+            arguments.append(text or self.segment.add_parameter(self.node, name))
+        call = f"{self.functions[-1][0]}({', '.join(arguments)})"
+        left = next(iter(leaving.values())).left
+        return [
+            f"for {place} in range(1, {left}):",
+            f"    {', '.join(self.scalars.values())} = {call}",
         ]
-        self.undo += [
-            f"{prefix}_place = {prefix}_position",
-            format_store(kind, at, f"{prefix}_leaving"),
-            f"if not {prefix}_evicts:",
-            f"    {prefix}_count -= 1",
-        ]
-        parts = {p: f"{prefix}_{p}" for p in ("position", "evicts", "leaving", "count")}
-        array = "F" if kind == "number" else "I"
-        return parts | {"array": array, "first": f"base + {offset}", "entering": entering}

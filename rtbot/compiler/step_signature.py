@@ -22,14 +22,14 @@ def to_snake_case(name: str) -> str:
 
 def name_step(node: Node) -> str:
     """Return the name of the node's step in a generated module."""
-    return _name_function(node, find_step(node))
+    return name_function(node, find_step(node))
 
 
-def _name_function(node: Node, function: Callable[..., Any], suffix: str = "") -> str:
+def name_function(node: Node, function: Callable[..., Any], suffix: str = "") -> str:
     """Return the name of a step; one that is named as a member of its class is after the class."""
     if is_user_defined(function):
         return f"{node.operator.__name__}{SEPARATOR}{function.__name__}"
-    if function.__name__ not in ("step", "close"):
+    if function.__name__ not in ("step", "close", "leave"):
         return function.__name__
     return to_snake_case(node.operator.__name__) + suffix
 
@@ -44,8 +44,20 @@ def list_steps(node: Node) -> dict[str, Callable[..., Any]]:
     found = {name_step(node): find_step(node)}
     close = node.operator.close
     if close is not None:
-        found[_name_function(node, close, "_close")] = close
+        found[name_function(node, close, "_close")] = close
     return found
+
+
+def list_functions(node: Node) -> list[tuple[str, Callable[..., Any]]]:
+    """Return all functions that a node may call, with their names: steps, and its `leave`."""
+    leave = None if node.formulas else find_leave(node)
+    found = [*list_steps(node).items()]
+    return found if leave is None else [*found, (name_function(node, leave, "_leave"), leave)]
+
+
+def find_leave(node: Node) -> Callable[..., Any] | None:
+    """Return what takes a value out of a window of time of the node, or None."""
+    return node.operator.leave_for({p: node.types[p] for p in node.inputs})
 
 
 def find_step(node: Node) -> Callable[..., Any]:

@@ -141,13 +141,14 @@ class Timelines:
 
     def _find_timeline(self, node: Node) -> Timeline:
         """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
-        roles = node.operator.roles(node.values, list(node.inputs))
-        timelines = {id(self.of[r]): self.of[r] for r in node.inputs.values()}
+        all_roles = node.operator.roles(node.values, list(node.inputs))
+        roles = {port: all_roles[port] for port in node.reads}
+        timelines = {id(self.of[r]): self.of[r] for r in node.reads.values()}
         if len(timelines) == 1 and set(roles.values()) == {"must"}:
             timeline = next(iter(timelines.values()))
             if not node.operator.sets_time or _come_together(node, timeline):
                 return timeline
-        wanted = list(dict.fromkeys((node.inputs[p], roles[p]) for p in node.inputs))
+        wanted = list(dict.fromkeys((ref, roles[p]) for p, ref in node.reads.items()))
         tolerance = node.values.get("tolerance") if "last" in roles.values() else None
         key = (tuple(wanted), tolerance)
         if key not in self._pairs:
@@ -156,7 +157,7 @@ class Timelines:
         timeline = self._pairs[key]
         assert timeline.pairing is not None, "made as the clock of a pairing"
         gives_null = any(node.types[port].nullable for port in node.outputs)
-        for port, ref in node.inputs.items():
+        for port, ref in node.reads.items():
             number = wanted.index((ref, roles[port]))
             pairing = (timeline.pairing.number, number)
             answers = gives_null and roles[port] == "last"

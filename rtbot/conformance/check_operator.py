@@ -55,6 +55,9 @@ _WAYS = {
 }
 """The check that a way of `rtbot compare` belongs to."""
 
+RUNS = 2
+"""Runs of a case in every way that is random."""
+
 EVERYWHERE = 1 << 30
 """Dumps of one run: behind every step."""
 
@@ -149,7 +152,7 @@ def _check_example(report: OperatorReport) -> None:
 def _check_case(report: OperatorReport, case: RandomCase) -> None:
     """Run a case in all ways, which must give the same bits."""
     data = build_data(case.graph, case.rows, case.key)
-    options = ComparisonOptions(dumps=EVERYWHERE)
+    options = ComparisonOptions(runs=RUNS, dumps=EVERYWHERE)
     right = run_steps(case.graph, data, schedule_whole(data.rows))
     report.count("values")
     if right.fault:

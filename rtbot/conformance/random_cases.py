@@ -97,6 +97,7 @@ def _draw_document(
     }
     inputs = {feeds[port]: type_ for port, type_ in types.items()}
     return {
+        "io": {"unit": "ns"},
         "inputs": {name: str(type_) for name, type_ in inputs.items()},
         "operators": {
             ID: {"type": cls.__name__, **{k: v for k, v in wiring.items() if v}, **values}

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.times import INT64_MAX
-from rtbot.operator import Boolean, Choice, Choices, Duration, Integer, Number, Numbers, Points
+from rtbot.operator import (
+    Boolean,
+    Choice,
+    Choices,
+    Duration,
+    Integer,
+    Number,
+    Numbers,
+    Points,
+    WindowLength,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +43,9 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
             return rng.sample(parameter.options, rng.randint(1, len(parameter.options)))
         case Duration():
             return _draw_duration(rng, parameter, span)
+        case WindowLength():
+            length = _draw_duration(rng, Duration(minimum=1), span)
+            return rng.choice([rng.randint(parameter.minimum, 6), f"{length}ns"])
         case Numbers():
             count = max(parameter.shortest, 1) + rng.randint(0, 2)
             return [rng.choice(NUMBER_VALUES) for _ in range(count)]

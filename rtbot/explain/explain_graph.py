@@ -19,7 +19,7 @@ from rtbot.explain.frontier_rules import FrontierRules
 from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref, list_input_types
-from rtbot.operator import Duration
+from rtbot.operator import Duration, TimeSpan
 from rtbot.operator.relation import Relation
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the state of all parts of series together."""
     if not found:
         text = "rows of tables, as many as there are"
-        return {"windows": [], "pairings": [], "padding": 0, "total": 0, "text": text}
+        return {"windows": [], "lists": [], "pairings": [], "padding": 0, "total": 0, "text": text}
     operators = {name: size for one in found for name, size in one["operators"].items()}
     names = [name for name in found[0] if name != "operators"]
     whole = {name: found[0][name] for name in names}
@@ -185,7 +185,8 @@ def _format_parameters(checked: CheckedGraph, node: Node) -> dict[str, str]:
 
 
 def _format_value(declared: Parameter, value: Any, unit: str | None) -> str:
-    return format_span(value, unit) if isinstance(declared, Duration) else format_plain(value)
+    is_time = isinstance(declared, Duration) or isinstance(value, TimeSpan)
+    return format_span(value, unit) if is_time else format_plain(value)
 
 
 def format_graph(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.explain.examples import ExampleGraph
 from rtbot.explain.phrases import format_plain
 from rtbot.graph.packages import describe_origin
-from rtbot.operator import REGISTRY
+from rtbot.operator import REGISTRY, UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 KINDS = {"T": "any", "N": "number or integer"}
 UNKNOWN_FRONTIER = -(2**63)
 """A default that means the absence of a value."""
-ROLES = {"may": "may lack a message", "last": "the latest message counts"}
+ROLES = {
+    "may": "may lack a message",
+    "last": "the latest message counts",
+    UNREAD: "may be left out",
+}
 
 
 def list_operators() -> list[type[Operator]]:

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.compiler.span_layout import SPAN_WORDS
 from rtbot.core.number_text import format_count
-from rtbot.explain.phrases import join_words
+from rtbot.explain.phrases import format_span, join_words
 
 if TYPE_CHECKING:
-    from rtbot.compiler.calls import PairCall
+    from collections.abc import Iterator
+
+    from rtbot.compiler.calls import PairCall, SpaceLayout
     from rtbot.compiler.layout import StateAllocation
     from rtbot.compiler.plan import Plan
 
 WORD = 8
+KEY_BYTES = 6 * WORD
+"""Of a key inside a key: its two words, and up to four places in a table that is half full."""
 
 
 def measure_state(plan: Plan) -> dict[str, Any]:
-    """Return the bytes of a key: by operator, by shared window, by pairing, and in total."""
+    """Return the bytes of a key: by operator, by shared window, by list, by pairing, in total."""
     layout = plan.layout
     own = dict.fromkeys(plan.checked.nodes, 0)
     windows = []
     for share in layout.shares:
         if share.window is None:
             own[share.users[0]] += share.words * WORD
-        else:
+        elif not share.spans:
             windows.append(_describe_window(share))
+    unit = plan.checked.io.unit
+    lists = [found for share in layout.shares for found in _describe_lists(share, unit)]
     used = sum(share.words for share in layout.shares)
     pairings = [_describe_pairing(plan, call) for call in plan.pairings]
     row = layout.width * WORD if used else 0
     return {
         "operators": own,
         "windows": windows,
+        "lists": lists,
         "pairings": pairings,
+        "spaces": [_describe_space(space) for space in layout.spaces],
         "padding": row - used * WORD,
-        "total": row + sum(pairing["bytes"] for pairing in pairings),
+        "total": row + sum(item["bytes"] for item in lists + pairings),
     }
 
 
@@ -47,6 +56,14 @@ def format_state(found: dict[str, Any], name: str) -> str:
             others = [user for user in window["used_by"] if user != name]
             shared = f", shared with {join_words(others)}" if others else ""
             parts.append(f"{format_window(window)} ({window['bytes']:,} bytes{shared})")
+    for item in found["lists"]:
+        if name in item["used_by"]:
+            others = [user for user in item["used_by"] if user != name]
+            shared = f" (shared with {join_words(others)})" if others else ""
+            parts.append(
+                f"{item['of']}: {item['bytes']:,} bytes, and {item['bytes_per_entry']} "
+                f"per entry{shared}: how many, the data decide"
+            )
     for pairing in found["pairings"]:
         if name in pairing["used_by"]:
             others = [user for user in pairing["used_by"] if user != name]
@@ -55,6 +72,11 @@ def format_state(found: dict[str, Any], name: str) -> str:
                 f"{pairing['bytes']:,} bytes for rows that wait{shared}, and "
                 f"{pairing['bytes_per_waiting_row']} per row that does: how many, the data decide"
             )
+    parts += [
+        f"{space['bytes_per_key']} bytes for every key inside the key: how many, the data decide"
+        for space in found["spaces"]
+        if space["used_by"] == [name]
+    ]
     return "; ".join(parts) or "none"
 
 
@@ -73,6 +95,9 @@ def format_total(found: dict[str, Any]) -> str:
     windows = sum(window["bytes"] for window in found["windows"])
     if windows:
         parts.append(f"{windows:,} in {format_count(len(found['windows']), 'window')}")
+    lists = sum(item["bytes"] for item in found["lists"])
+    if lists:
+        parts.append(f"{lists:,} in {format_count(len(found['lists']), 'list')}")
     pairings = sum(pairing["bytes"] for pairing in found["pairings"])
     if pairings:
         parts.append(f"{pairings:,} where streams meet")
@@ -88,6 +113,30 @@ def _describe_window(share: StateAllocation) -> dict[str, Any]:
     of = ref.removesuffix(".o1")
     bytes_ = share.words * WORD
     return {"of": of, "holds": holds, "size": size, "bytes": bytes_, "used_by": share.users}
+
+
+def _describe_lists(share: StateAllocation, unit: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the lists of an allocation: what they hold, bytes without entries, and of each."""
+    of = "a list"
+    if share.window is not None:
+        ref, holds, span = share.window
+        what = "times" if holds == "time" else "values"
+        of = f"the {what} of {ref.removesuffix('.o1')} in the last {format_span(span, unit)}"
+    for fields in share.spans:
+        size = SPAN_WORDS * WORD
+        yield {
+            "of": of,
+            "bytes": size,
+            "bytes_per_entry": fields * WORD,
+            "used_by": share.users,
+        }
+
+
+def _describe_space(space: SpaceLayout) -> dict[str, Any]:
+    """Return what is kept for every key inside a key: its words, its place, its fields."""
+    bytes_ = KEY_BYTES + sum(1 if kind == "boolean" else WORD for _, kind, _ in space.fields)
+    node, _, name = space.name.rpartition(".")
+    return {"of": name, "bytes_per_key": bytes_, "used_by": [node]}
 
 
 def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:

@@ -11,12 +11,18 @@ from rtbot.core.errors import GraphError, Problems
 from rtbot.expression.rules import infer_types, widen
 from rtbot.expression.syntax import Term, parse_expression, without_place
 from rtbot.expression.tree import Expression
-from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Operator, Type
+from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Operator, Type, WindowLength
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_KINDS = {Number: "number", Integer: "integer", Boolean: "boolean", Duration: "integer"}
+_KINDS = {
+    Number: "number",
+    Integer: "integer",
+    Boolean: "boolean",
+    Duration: "integer",
+    WindowLength: "integer",
+}
 CONSTANTS = {"nan": math.nan, "inf": math.inf}
 
 _parse_cached = lru_cache(maxsize=4096)(lambda text: parse_expression(text, without_place))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import SourceSpan
+from rtbot.operator.declarations import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,6 +108,12 @@ class Node:
     def outputs(self) -> list[str]:
         """Names of the output ports."""
         return [port for port in self.types if port not in self.inputs]
+
+    @property
+    def reads(self) -> dict[str, Ref]:
+        """The inputs whose messages the operator reads, by port."""
+        roles = self.operator.roles(self.values, [*self.inputs])
+        return {port: ref for port, ref in self.inputs.items() if roles[port] != UNREAD}
 
 
 @dataclass(frozen=True, slots=True)

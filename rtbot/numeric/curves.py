@@ -1,7 +1,7 @@
 """Curves through points: which piece a place is in, and straight and cubic pieces.
 
-Operators that look a value up in a list of points and those that resample share them. Points are
-flat in an array from `first` on: x, y, x, y, ...
+Averages that fade, operators that look a value up in a list of points and those that resample share
+them. Points are flat in an array from `first` on: x, y, x, y, ...
 """
 
 from __future__ import annotations
@@ -23,13 +23,25 @@ def find_piece(x, points, first, count):
 
 
 @step
+def blend(left, right, share):
+    """What is between two values: the left one at 0, the right one at 1.
+
+    Where their difference is no float, the two are weighted apart.
+    """
+    if share == 1.0:
+        return right
+    change = right - left
+    if change - change == 0.0:
+        return left + share * change
+    return share * right + (1.0 - share) * left
+
+
+@step
 def straight(x, left, left_value, right, right_value):
     """The line through two points at x, exactly their values at both."""
-    if x == right:
-        return right_value
     if left_value == right_value and x == x:
         return left_value
-    return left_value + (x - left) / (right - left) * (right_value - left_value)
+    return blend(left_value, right_value, (x - left) / (right - left))
 
 
 @step

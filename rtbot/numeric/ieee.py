@@ -95,6 +95,26 @@ def subtract_checked(a, b):
 
 
 @step
+def is_older(time, now, span):
+    """time <= now - span in exact arithmetic, for time <= now and a span above 0."""
+    return time + span <= now if time < 0 else time <= now - span
+
+
+@step
+def subtract_to_number(a, b):
+    """The difference of two integers as a number, rounded once, also where it is beyond int64.
+
+    There its lowest bit is far below the last one of a float, and only says that more follows.
+    """
+    fits, difference = subtract_checked(a, b)
+    if fits:
+        return float(difference)
+    odd = (a & 1) - (b & 1)
+    half = (a >> 1) - (b >> 1) + (odd >> 1)
+    return 2.0 * float(half | (odd & 1))
+
+
+@step
 def multiply_checked(a, b):
     """a * b in int64."""
     if a == 0 or b == 0:

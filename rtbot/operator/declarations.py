@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 KINDS = ("number", "integer", "boolean", "text")
 ROLES = ("must", "may", "last")
+UNREAD = "unread"
+"""The role of a port whose messages are not paired with others, and change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,24 @@ class Duration(Parameter):
     maximum: int | None = None
 
 
+class TimeSpan(int):
+    """A length of time in `io.unit`, as the value of a parameter that may be a count as well."""
+
+
+@dataclass(kw_only=True)
+class WindowLength(Parameter):
+    """How long a window is: so many messages, an integer, or a `TimeSpan`, written as "5s".
+
+    `minimum` and `maximum` are inclusive, and of messages; a time span is at least 1. A step sees
+    the int64.
+    """
+
+    minimum: int = 1
+    maximum: int | None = STATE_LIMIT
+
+    type_name = "integer or duration"
+
+
 @dataclass(kw_only=True)
 class Numbers(Parameter):
     """A list of float64; formulas see the elements as `name_1` .. `name_N`.
@@ -147,7 +167,8 @@ class In:
 
     All ports declared "T" (or "N") of one operator carry the same kind, except those of an operator
     with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`; if it is `named`, a
-    graph names each as it likes. A port accepts null only if `nullable`. `role`: must, may or last.
+    graph names each as it likes. A port accepts null only if `nullable`. `role`: must, may or last,
+    or unread for one whose messages change nothing. An `optional` port may be left out.
     """
 
     kind: str
@@ -157,6 +178,7 @@ class In:
     nullable: bool = False
     variadic: bool = False
     named: bool = False
+    optional: bool = False
     shortest: int = 2
     name: str = ""
 
@@ -193,12 +215,17 @@ class Scalar:
 class Ring:
     """The last `size` values of a port, owned by the plan and shared by all readers.
 
-    `size` is the name of an Integer parameter. `extra` asks for that many places more.
-    A step that names the ring `values` may take: `values` (flat array), `values_first` (offset of
-    the ring in it), `values_count` (values held, the entering one included), `values_entering`,
-    `values_leaving` (undefined unless `values_evicts`), `values_evicts`, `values_position` (place
-    of the entering one, 0 <= position < size). `of="time"` keeps the times of the port's rows
-    (int64).
+    `size` is the name of an Integer or a WindowLength parameter. `extra` asks for that many places
+    more. A step that names the ring `values` may take: `values` (flat array), `values_first`
+    (offset of the first value in it), `values_count` (values held, the entering one included),
+    `values_entering`, `values_leaving` (undefined unless `values_evicts`), `values_evicts`,
+    `values_full` (whether the window is as long as it gets), `values_position` (place of the
+    entering one, 0 <= position < size; not of a WindowLength). `of="time"` keeps the times of the
+    port's rows (int64).
+
+    Where a WindowLength is a `TimeSpan` w, a row at t has the values of (t - w, t], in their order;
+    the window is full once a value has left it. Several may leave before a row: the step is given
+    the first of them, and the `leave` of the operator is called for each of the others.
     """
 
     port: str
@@ -226,6 +253,43 @@ class Cells:
         if callable(self.size):
             return self.size(values)
         return self.size if isinstance(self.size, int) else int(values[self.size])
+
+
+@dataclass
+class Span:
+    """A list per key whose length the step decides; entries have fields: {name: kind}, as Scalar.
+
+    A step that names the span `best` takes `best_count` and, for every field such as `time`,
+    `best_time` (flat array) and `best_time_first` (offset of the first entry in it). There is room
+    for one more entry than it had. It returns, in the place of the item among the scalars, how many
+    entries are dropped in front and how many are left behind these. A step that does not take
+    `best_count` has nothing to do with it.
+    """
+
+    fields: Mapping[str, str]
+    name: str = ""
+
+
+@dataclass
+class Space:
+    """State of keys inside a key: some values for each distinct value of a port, `fields` by name.
+
+    A step that names it `held`, with a field `value`, takes `held_value` (a flat array) and, for
+    every port of `ports`, such as `held_i1`, the place in it of the port's value; -1 where there is
+    none. A value of the first port has a place from its first message on; those of the other ports,
+    which are of the same kind, are looked up. NaN is a value like others, and -0.0 is 0.0.
+
+    A place whose fields all have their `start` may be given to another value: a step that is done
+    with a value puts them back.
+    """
+
+    ports: tuple[str, ...]
+    fields: Mapping[str, Scalar]
+    name: str = ""
+
+    def arguments(self) -> list[str]:
+        """Return the names of what a step takes of it."""
+        return [f"{self.name}_{part}" for part in (*self.fields, *self.ports)]
 
 
 @dataclass

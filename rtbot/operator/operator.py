@@ -53,6 +53,8 @@ from rtbot.operator.declarations import (
     Ring,
     Scalar,
     Scratch,
+    Space,
+    Span,
     Type,
     WarmUp,
 )
@@ -115,10 +117,15 @@ class Operator:
     parameters: ClassVar[dict[str, Parameter]] = {}
     inputs: ClassVar[dict[str, In]] = {}
     outputs: ClassVar[dict[str, Out]] = {}
-    state: ClassVar[dict[str, Scalar | Ring | Cells | Scratch]] = {}
+    state: ClassVar[dict[str, Scalar | Ring | Cells | Span | Space | Scratch]] = {}
     step: ClassVar[Callable[..., Any] | None] = None
     integer_step: ClassVar[Callable[..., Any] | None] = None
     """The step where "N" is integer, if the arithmetic differs."""
+
+    leave: ClassVar[Callable[..., Any] | None] = None
+    integer_leave: ClassVar[Callable[..., Any] | None] = None
+    """A step that takes a value out of a window of time: `values_leaving`, parameters and scalars
+    to all the scalars."""
 
     close: ClassVar[Callable[..., Any] | None] = None
     """The step at the time `due`, see the docstring of this module."""
@@ -131,8 +138,9 @@ class Operator:
     fault: ClassVar[str | Callable[..., Any] | None] = None
     """Condition under which no message is emitted and `domain` is counted."""
 
-    def __init_subclass__(cls, *, abstract: bool = False) -> None:
-        cls.abstract = abstract
+    def __init_subclass__(cls, *, abstract: bool = False, variant_of: str = "") -> None:
+        cls.abstract = abstract or bool(variant_of)
+        cls.__name__ = variant_of or cls.__name__
         for former, name in FORMER_NAMES.items():
             if former in vars(cls):
                 message = f"{cls.__name__}.{former} is called {name} now"
@@ -142,7 +150,7 @@ class Operator:
             ("parameters", (Parameter,)),
             ("inputs", (In,)),
             ("outputs", (Out,)),
-            ("state", (Scalar, Ring, Cells, Scratch)),
+            ("state", (Scalar, Ring, Cells, Span, Space, Scratch)),
         ):
             declared = dict(getattr(cls, group))
             for name, item in vars(cls).items():
@@ -153,7 +161,7 @@ class Operator:
         if "frontier" in cls.state:
             cls.frontier = "state"
         cls._limit_state()
-        if not abstract:
+        if not cls.abstract:
             _register(cls)
 
     @classmethod
@@ -189,16 +197,34 @@ class Operator:
         return {port: cls.role(port, values) for port in ports}
 
     @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:  # noqa: ARG003 (for overriding)
+        """Return the class that does the work with these parameters.
+
+        It is this one, or one of the same parameters and ports that is declared with `variant_of`
+        and is not registered: with other state, another step, or times of its own.
+        """
+        return cls
+
+    @classmethod
     def step_for(
         cls,
         values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
         inputs: Mapping[str, Type],
     ) -> Callable[..., Any]:
         """Return the step for these parameters and types of the input ports after pairing."""
-        kinds = [type_.kind for port, type_ in inputs.items() if cls.port(port).kind == "N"]
-        chosen = cls.integer_step if cls.integer_step and "integer" in kinds else cls.step
+        chosen = cls.integer_step if cls.integer_step and cls.is_whole(inputs) else cls.step
         assert chosen is not None, f"{cls.__name__} has no step"
         return chosen
+
+    @classmethod
+    def leave_for(cls, inputs: Mapping[str, Type]) -> Callable[..., Any] | None:
+        """Return what takes a value out of a window of time, for these types of input ports."""
+        return cls.integer_leave if cls.integer_leave and cls.is_whole(inputs) else cls.leave
+
+    @classmethod
+    def is_whole(cls, inputs: Mapping[str, Type]) -> bool:
+        """Return whether "N" is integer for these types of the input ports."""
+        return any(t.kind == "integer" for port, t in inputs.items() if cls.port(port).kind == "N")
 
     @classmethod
     def reach(cls, values: Mapping[str, Any]) -> int:  # noqa: ARG003 (for overriding)
@@ -206,10 +232,11 @@ class Operator:
         return 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None] | None:  # noqa: ARG003
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int | None, ...] | None:  # noqa: ARG003
         """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
-        `begin` is a time before which there is none. None if it has no such times.
+        `begin` is a time before which there is none. A third item is how many there are at most for
+        each row. None if it has no such times.
         """
         return None
 

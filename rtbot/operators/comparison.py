@@ -7,7 +7,13 @@ fraction, which is rounded as a difference of numbers is.
 
 from __future__ import annotations
 
-from rtbot.operator import Example, In, Number, Operator, Out
+from typing import TYPE_CHECKING, Any
+
+from rtbot.numeric.expression_functions import greater_mixed, less_mixed
+from rtbot.operator import Boolean, Example, In, Number, Operator, Out, Scalar, step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 EQUAL = "({a} == {b}) or (tolerance > 0 and within({a}, {b}, tolerance))"
 DIFFERENT = "(({a} < {b}) or ({a} > {b})) and (tolerance == 0 or beyond({a}, {b}, tolerance))"
@@ -188,3 +194,59 @@ class CompareSyncNEQ(Comparison):
         inputs={"i1": [(1, 1.0), (2, 2.0), (4, 4.0)], "i2": [(2, 2.0), (4, 9.0)]},
         outputs={"o1": [(2, False), (4, True)]},
     )
+
+
+@step
+def hysteresis(i1, low, high, start, begun, above):
+    """The step of Hysteresis for numbers."""
+    if not begun:
+        above = start
+    if i1 > high:
+        above = True
+    elif i1 < low:
+        above = False
+    return above, True, above
+
+
+@step
+def integer_hysteresis(i1, low, high, start, begun, above):
+    """The step of Hysteresis for integers."""
+    if not begun:
+        above = start
+    if greater_mixed(i1, high):
+        above = True
+    elif less_mixed(i1, low):
+        above = False
+    return above, True, above
+
+
+class Hysteresis(Operator):
+    """True from where the value exceeds `high` until it is below `low`: a Schmitt trigger.
+
+    Between the two, both included, and at a NaN it stays what it is, so that a value that wavers
+    around one of them does not switch to and fro. Before the first value beyond one of them it is
+    `start`. There is a message for every value; Dedup behind it passes the changes only.
+    """
+
+    search_terms = "schmitt, schmitt_trigger, dead_band, latch, two_thresholds"
+    low = Number(doc="a value below it makes it false")
+    high = Number(doc="a value above it makes it true; at least `low`")
+    start = Boolean(required=False, default=False, doc="what it is before any value decides")
+    i1 = In("N", doc="values")
+    o1 = Out("boolean", doc="whether the value was above `high` since it was below `low`")
+    begun = Scalar("boolean", False)
+    above = Scalar("boolean", False)
+    step = hysteresis
+    integer_step = integer_hysteresis
+    example = Example(
+        parameters={"low": 1.0, "high": 3.0},
+        inputs={"i1": [(1, 2.0), (2, 4.0), (3, 2.0), (4, 0.5), (5, 3.0)]},
+        outputs={"o1": [(1, False), (2, True), (3, True), (4, False), (5, False)]},
+    )
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any], arity: int) -> list[str]:  # noqa: ARG003
+        """The thresholds are in order."""
+        if values["low"] > values["high"]:
+            return ["low is greater than high"]
+        return []

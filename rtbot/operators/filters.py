@@ -1,11 +1,23 @@
 """Filters: a message passes unchanged or not at all.
 
-What a filter takes is consumed, not lost. NaN passes none of them.
+What a filter takes is consumed, not lost. NaN passes none of those that compare with a number.
 """
 
 from __future__ import annotations
 
-from rtbot.operator import Example, In, Number, Operator, Out
+from rtbot.numeric.ieee import subtract_checked
+from rtbot.operator import (
+    EMIT,
+    SILENT,
+    Duration,
+    Example,
+    In,
+    Number,
+    Operator,
+    Out,
+    Scalar,
+    step,
+)
 from rtbot.operators.synchronised import SynchronisedNumbers, first_against_others
 
 EPSILON = 1e-10
@@ -84,6 +96,37 @@ class NotEqualTo(Operator):
         inputs={"i1": [(1, 0.5), (2, 1.0), (3, 2.0)]},
         outputs={"o1": [(3, 2.0)]},
     )
+
+
+class Dedup(Operator):
+    """Passes a message whose value differs from that of the last one that passed, and the first.
+
+    With `within` an equal value passes, too, where the last one is at least so much older. NaN is
+    equal to NaN, and 0.0 to -0.0.
+    """
+
+    search_terms = "deduplicate, changes_only, on_change, distinct_until_changed"
+    within = Duration(
+        required=False, minimum=1, doc="how long a value stays the same; for ever if it is left out"
+    )
+    i1 = In("T", doc="values")
+    o1 = Out("T", doc="those that are new")
+    started = Scalar("boolean", False)
+    passed = Scalar("T", 0)
+    at = Scalar("integer", 0)
+    silent = True
+    example = Example(
+        inputs={"i1": [(1, 1.0), (2, 1.0), (5, 2.0), (6, 1.0), (7, 1.0)]},
+        outputs={"o1": [(1, 1.0), (5, 2.0), (6, 1.0)]},
+    )
+
+    @step
+    def step(i1, time, within, started, passed, at):
+        if started and (i1 == passed or (i1 != i1 and passed != passed)):
+            fits, age = subtract_checked(time, at)
+            if within < 0 or (fits and age < within):
+                return SILENT, i1, started, passed, at
+        return EMIT, i1, True, i1, time
 
 
 class SyncGreaterThan(SynchronisedNumbers):

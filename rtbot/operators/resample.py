@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.ieee import INTEGER_MAX, INTEGER_MIN
+from rtbot.numeric.ieee import INTEGER_MAX, INTEGER_MIN, subtract_checked
 from rtbot.operator import (
     EMIT,
     EMIT_AGAIN,
@@ -46,6 +46,36 @@ def first_grid_point(time, interval, t0, snap_first):
     return True, time + (interval - behind)
 
 
+@step
+def grid_point_from(time, distance, point):
+    """(exists, time): the first point at or after `time` of the grid on which `point` is."""
+    behind = (time % distance - point % distance) % distance
+    if behind == 0:
+        return True, time
+    if time > INTEGER_MAX - (distance - behind):
+        return False, INTEGER_MAX
+    return True, time + (distance - behind)
+
+
+@step
+def take_point(due, limit, interval):
+    """(code, ended, due): whether the next point is at or before `limit`, and the one after it."""
+    if due > limit:
+        return SILENT, False, due
+    if due > INTEGER_MAX - interval:
+        return EMIT, True, due
+    due += interval
+    return EMIT_AGAIN if due <= limit else EMIT, False, due
+
+
+@step
+def grid_frontier(due, ended, time):
+    """The time up to which a grid has no more points; the greatest int64 says: as the source."""
+    if ended:
+        return INTEGER_MAX - 1 if time < INTEGER_MAX else INTEGER_MAX
+    return due - 1
+
+
 class ResamplerConstant(Operator):
     """The stream on a regular grid: at every grid point the latest value at or before it.
 
@@ -53,7 +83,8 @@ class ResamplerConstant(Operator):
     t0 + k * interval and begins after the first message, or at `t0` where that lies in the future.
     `snap_first` lets a grid with `t0` begin at or before the first message, whose value the first
     point then takes. A grid point comes with the first message at or after it, so that there are
-    none beyond the last message; a gap gives every point in it. Points beyond int64 do not exist.
+    none beyond the last message; a gap gives every point in it, or with `max_gap` those at most so
+    long after its last message. Points beyond int64 do not exist.
     """
 
     search_terms = (
@@ -70,6 +101,9 @@ class ResamplerConstant(Operator):
         default=False,
         aliases=("snapFirst",),
         doc="begin at or before the first message",
+    )
+    max_gap = Duration(
+        required=False, minimum=0, doc="how long a value is held; without it until the next one"
     )
     i1 = In("T", doc="values")
     o1 = Out("T", doc="values on the grid")
@@ -93,9 +127,16 @@ class ResamplerConstant(Operator):
         return values["interval"] if cls._snaps(values) else 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None]:
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """What does not hold a value for ever remembers when it came."""
+        return cls if values["max_gap"] is None else ResamplerWithGaps
+
+    @classmethod
+    def grid(cls, values: Mapping[str, Any]) -> tuple[int, int | None, int | None]:
         """A grid with `t0` may begin there, long after the first message."""
-        return values["interval"], None if values["t0"] == ON_FIRST_MESSAGE else values["t0"]
+        begin = None if values["t0"] == ON_FIRST_MESSAGE else values["t0"]
+        gap = values["max_gap"]
+        return values["interval"], begin, None if gap is None else gap // values["interval"] + 1
 
     @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
@@ -112,20 +153,42 @@ class ResamplerConstant(Operator):
             exists, due = first_grid_point(time, interval, t0, snap_first)
             started, ended = True, not exists
             held = i1
-        value = i1 if due == time else held
-        point = due
+        point, value = due, i1 if due == time else held
         code = SILENT
-        if due <= time and not ended:
-            code = EMIT
-            if due > INTEGER_MAX - interval:
-                ended = True
-            else:
-                due += interval
-                if due <= time:
-                    code = EMIT_AGAIN
+        if not ended:
+            code, ended, due = take_point(due, time, interval)
         if code != EMIT_AGAIN:
             held = i1
-        frontier = due - 1
-        if ended:  # nothing can come any more; the greatest int64 says: as the source
-            frontier = INTEGER_MAX - 1 if time < INTEGER_MAX else INTEGER_MAX
+        frontier = grid_frontier(due, ended, time)
         return code, point, value, started, ended, due, held, frontier
+
+
+@step
+def hold_for_a_while(
+    i1, time, interval, t0, snap_first, max_gap, started, ended, due, held, frontier, held_at
+):
+    """The step of ResamplerConstant with `max_gap`: it leaps over the points that are too late."""
+    if not started:
+        exists, due = first_grid_point(time, interval, t0, snap_first)
+        started, ended = True, not exists
+        held, held_at = i1, time
+    if due < time and not ended:
+        fits, age = subtract_checked(due, held_at)
+        if not fits or age > max_gap:
+            exists, due = grid_point_from(time, interval, due)
+            ended = not exists
+    point, value = due, i1 if due == time else held
+    code = SILENT
+    if not ended:
+        code, ended, due = take_point(due, time, interval)
+    if code != EMIT_AGAIN:
+        held, held_at = i1, time
+    frontier = grid_frontier(due, ended, time)
+    return code, point, value, started, ended, due, held, frontier, held_at
+
+
+class ResamplerWithGaps(ResamplerConstant, variant_of="ResamplerConstant"):
+    """The grid that has no points where the latest value is too old."""
+
+    held_at = Scalar("integer", 0)
+    step = hold_for_a_while

@@ -1,4 +1,4 @@
-"""Results over all messages so far: sums, counts, differences, averages that fade, records."""
+"""Results over all messages so far: sums, counts, changes, records."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any
 from rtbot.numeric.exact import RUNNING_SUM_DIGITS
 from rtbot.numeric.exact import running_integer_sum as exact_running_integer_sum
 from rtbot.numeric.exact import running_sum as exact_running_sum
-from rtbot.numeric.exact.digits import SCRATCH_DIGITS, SUM_DIGITS, add_value, digits_to_mean
-from rtbot.numeric.ieee import subtract_checked
+from rtbot.numeric.ieee import INTEGER_MAX, subtract_checked, subtract_to_number
 from rtbot.operator import (
     DOMAIN,
     EMIT,
     SILENT,
     Boolean,
     Cells,
-    Choice,
+    Duration,
     Example,
     In,
-    Integer,
     Operator,
     Out,
     Scalar,
-    Scratch,
     WarmUp,
     step,
 )
@@ -67,10 +64,15 @@ def difference_integer(i1, started, previous):
 class Difference(Operator):
     """The value less the one before it, at the time of the newer; nothing for the first.
 
-    An integer difference outside int64 gives no message, counted under `domain`.
+    An integer difference outside int64 gives no message, counted under `domain`. With
+    `use_oldest_time: false`, as in RtBot, whose flag says the opposite of what it does, each is at
+    the time of the older value instead, and comes when the newer one does.
     """
 
     search_terms = "diff, delta, change, ts_delta"
+    use_oldest_time = Boolean(
+        required=False, default=True, doc="false: at the time of the older value"
+    )
     i1 = In("N", doc="values")
     o1 = Out("N", doc="changes")
     started = Scalar("boolean", False)
@@ -82,6 +84,90 @@ class Difference(Operator):
     example = Example(
         inputs={"i1": [(1, 10.0), (7, 9.5), (11, 12.0)]},
         outputs={"o1": [(7, -0.5), (11, 2.5)]},
+    )
+
+    @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """A difference at the older time has times of its own."""
+        return cls if values["use_oldest_time"] else DifferenceAtOlder
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003
+        """The first value has none before it."""
+        return WarmUp(2, certain=True)
+
+
+@step
+def difference_at_older(i1, time, started, previous, before):
+    """The step of Difference for numbers, at the time of the older value."""
+    return EMIT if started else SILENT, before, i1 - previous, True, i1, time, time - 1
+
+
+@step
+def integer_difference_at_older(i1, time, started, previous, before):
+    """The step of Difference for integers, at the time of the older value."""
+    fits, change = subtract_checked(i1, previous)
+    code = EMIT if fits else DOMAIN
+    return code if started else SILENT, before, change, True, i1, time, time - 1
+
+
+class DifferenceAtOlder(Difference, variant_of="Difference"):
+    """Each change at the time of the older value; nothing is known behind the newest one yet."""
+
+    before = Scalar("integer", 0)
+    frontier = Scalar("integer", INTEGER_MAX)
+    sets_time = True
+    causal = False
+    step = difference_at_older
+    integer_step = integer_difference_at_older
+
+
+@step
+def change_per_time(change, time, before, per):
+    """The change for each `per` of time, between two times."""
+    return change * float(per) / subtract_to_number(time, before)
+
+
+@step
+def rate(i1, time, per, counter, started, previous, before):
+    """The step of Rate for numbers."""
+    change = i1 if counter and i1 < previous else i1 - previous
+    code = EMIT if started else SILENT
+    return code, change_per_time(change, time, before, per) if started else 0.0, True, i1, time
+
+
+@step
+def rate_of_integers(i1, time, per, counter, started, previous, before):
+    """The step of Rate for integers, whose change is exact before it is rounded."""
+    change = float(i1) if counter and i1 < previous else subtract_to_number(i1, previous)
+    code = EMIT if started else SILENT
+    return code, change_per_time(change, time, before, per) if started else 0.0, True, i1, time
+
+
+class Rate(Operator):
+    """How fast the value changes: its change since the message before it, for each `per` of time.
+
+    It is at the time of the newer message; nothing for the first. With `counter` the values only
+    ever grow, and one below the one before it has begun again at 0: it is all change itself.
+    """
+
+    search_terms = "derivative, gradient, velocity, irate, speed, per_second counter: true"
+    per = Duration(
+        required=False, minimum=1, default=1, doc="the time that a rate is for, such as 1s"
+    )
+    counter = Boolean(required=False, default=False, doc="a value that falls has begun again at 0")
+    i1 = In("N", doc="values")
+    o1 = Out("number", doc="changes for each `per`")
+    started = Scalar("boolean", False)
+    previous = Scalar("N", 0)
+    before = Scalar("integer", 0)
+    silent = True
+    step = rate
+    integer_step = rate_of_integers
+    example = Example(
+        parameters={"per": 10},
+        inputs={"i1": [(0, 1.0), (5, 4.0), (25, 2.0)]},
+        outputs={"o1": [(5, 6.0), (25, -1.0)]},
     )
 
     @classmethod
@@ -131,94 +217,6 @@ class CumulativeSum(Operator):
         inputs={"i1": [(1, 0.1), (2, 0.2), (5, 0.3)]},
         outputs={"o1": [(1, 0.1), (2, 0.30000000000000004), (5, 0.6)]},
     )
-
-
-@step
-def fade(average, value, weight):
-    """The average moved towards the value by its weight, which is at most 1.
-
-    Where their difference is no float, the two are weighted apart.
-    """
-    if weight == 1.0:
-        return value
-    change = value - average
-    if change - change == 0.0:
-        return average + weight * change
-    return weight * value + (1.0 - weight) * average
-
-
-def _seed_digits(values: Mapping[str, Any]) -> int:
-    return SUM_DIGITS if values["seed"] == "mean" else 0
-
-
-@step
-def mean_so_far(value, seen, average, digits, digits_first, scratch, scratch_first):
-    """The exact mean of `seen` values and this one, rounded once; an infinity among them stays."""
-    if value - value != 0.0:
-        return average + value
-    add_value(value, digits, digits_first)
-    if average - average != 0.0:
-        return average
-    for place in range(SUM_DIGITS):
-        scratch[scratch_first + place] = digits[digits_first + place]
-    return digits_to_mean(seen + 1, scratch, scratch_first)
-
-
-class EMA(Operator):
-    """The exponential moving average: y += alpha * (x - y), with alpha = 2 / (window + 1).
-
-    It begins with the first value and is silent for the first window - 1 messages, or emits from
-    the first with `partial`. `seed: mean` is the exact mean of the first `window` values before it
-    fades, as TA-Lib does. A NaN gives NaN, and the average is as if it had not come; an infinity
-    stays. With a window of 1 it is the value itself.
-    """
-
-    search_terms = (
-        "ewm, ewma, ewm_mean, exponential_moving_average, exponential_smoothing, ema_indicator"
-    )
-    window = Integer(
-        minimum=1, aliases=("window_size",), doc="messages that alpha is made of, and the warm-up"
-    )
-    seed = Choice(
-        options=("first", "mean"), required=False, default="first", doc="what it begins with"
-    )
-    partial = Boolean(required=False, default=False, doc="emit from the first message on")
-    i1 = In("number", doc="values")
-    o1 = Out("number", doc="averages")
-    digits = Cells("integer", size=_seed_digits)
-    scratch = Scratch(SCRATCH_DIGITS)
-    messages = Scalar("integer", 0)
-    seen = Scalar("integer", 0)
-    average = Scalar("number", 0.0)
-    silent = True
-    example = Example(
-        parameters={"window": 3},
-        inputs={"i1": [(1, 1.0), (2, 3.0), (3, 6.0), (4, float("nan")), (5, 8.0)]},
-        outputs={"o1": [(3, 4.0), (4, float("nan")), (5, 6.0)]},
-    )
-
-    @classmethod
-    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
-        """As many messages as alpha is made of, unless it may be partial."""
-        return WarmUp(1 if values["partial"] else values["window"], certain=True)
-
-    @step
-    def step(
-        i1, window, seed, partial, digits, digits_first, scratch, scratch_first,
-        messages, seen, average,
-    ):  # fmt: skip
-        messages = min(messages + 1, window)
-        code = EMIT if partial or messages == window else SILENT
-        if i1 != i1:
-            return code, math.nan, messages, seen, average
-        if seed == 1 and seen < window:
-            average = mean_so_far(i1, seen, average, digits, digits_first, scratch, scratch_first)
-        elif seen == 0:
-            average = i1
-        else:
-            average = fade(average, i1, 2.0 / (float(window) + 1.0))
-        seen = min(seen + 1, window)
-        return code, average, messages, seen, average
 
 
 @step

@@ -52,6 +52,22 @@ class Lag(Operator):
         return EMIT if values_evicts else SILENT, values_leaving
 
 
+class TimestampExtract(Operator):
+    """The time of every message as its value, an integer in `io.unit`."""
+
+    search_terms = "timestamp, event_time, epoch, rowtime"
+    i1 = In("T", doc="messages; their values do not matter")
+    o1 = Out("integer", doc="their times")
+    example = Example(
+        inputs={"i1": [(3, 10.0), (7, 9.0)]},
+        outputs={"o1": [(3, 3), (7, 7)]},
+    )
+
+    @step
+    def step(time):
+        return time
+
+
 class TimeShift(Operator):
     """The same value at a time `shift` later, or earlier if it is negative.
 

@@ -1,15 +1,22 @@
-"""Windows of the last messages: sums, means, deviations, extremes.
+"""Windows of the last messages or of a time span: sums, means, deviations, extremes.
 
-A window emits nothing until it holds `window` messages, or from the first message on with
-`partial`. Its result is a function of the values it holds, whatever came before: a NaN makes it NaN
-while it is inside, and leaves with it; so do infinities.
+A window of n messages emits nothing until it holds n. One of a time span w has, at a message of
+time t, what came in (t - w, t], and emits nothing until t - w has reached the first message. With
+`partial` both emit from the first message on. The result is a function of the values in the window,
+whatever came before: a NaN makes it NaN while it is inside, and leaves with it; so do infinities.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.exact import INTEGER_PART
+from rtbot.numeric.exact import (
+    INTEGER_PART,
+    leave_deviation,
+    leave_integer_deviation,
+    leave_integer_sum,
+    leave_sum,
+)
 from rtbot.numeric.exact import integer_deviation as exact_integer_deviation
 from rtbot.numeric.exact import integer_mean as exact_integer_mean
 from rtbot.numeric.exact import integer_sum as exact_integer_sum
@@ -17,6 +24,7 @@ from rtbot.numeric.exact import moving_mean as exact_moving_mean
 from rtbot.numeric.exact import moving_sum as exact_moving_sum
 from rtbot.numeric.exact import standard_deviation as exact_standard_deviation
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
+from rtbot.numeric.ieee import is_older
 from rtbot.operator import (
     EMIT,
     SILENT,
@@ -25,24 +33,30 @@ from rtbot.operator import (
     Choice,
     Example,
     In,
-    Integer,
     Operator,
     Out,
     Ring,
     Scalar,
     Scratch,
+    Span,
+    TimeSpan,
     WarmUp,
+    WindowLength,
     step,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from rtbot.operator import Type
 
 
 class Window(Operator, abstract=True):
-    """A result over the last `window` messages."""
+    """A result over the last messages, so many or of a time span."""
 
-    window = Integer(minimum=1, aliases=("window_size",), doc="messages in the window")
+    window = WindowLength(
+        aliases=("window_size",), doc="messages in the window, or its length in time"
+    )
     partial = Boolean(
         required=False, default=False, doc="emit from the first message on, over what there is"
     )
@@ -51,7 +65,10 @@ class Window(Operator, abstract=True):
     @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
         """The window has to be full, unless it may be partial."""
-        return WarmUp(1 if values["partial"] else values["window"], certain=True)
+        if values["partial"]:
+            return WarmUp(1, certain=True)
+        is_time = isinstance(values["window"], TimeSpan)
+        return WarmUp(2, certain=False) if is_time else WarmUp(values["window"], certain=True)
 
 
 class ExactWindow(Window, abstract=True):
@@ -64,24 +81,24 @@ class ExactWindow(Window, abstract=True):
 
 @step
 def integer_moving_sum(
-    window, partial, values_count, values_entering, values_leaving, values_evicts,
+    partial, values_entering, values_leaving, values_evicts, values_full,
     high, low, slack, specials,
 ):  # fmt: skip
     """The step of MovingSum for integers."""
     high, low = exact_integer_sum(values_entering, values_leaving, values_evicts, high, low)
-    code = EMIT if partial or values_count == window else SILENT
+    code = EMIT if partial or values_full else SILENT
     return code, high * INTEGER_PART + low, high, low, slack, specials
 
 
 @step
 def integer_moving_mean(
-    window, partial, values_count, values_entering, values_leaving, values_evicts,
+    partial, values_count, values_entering, values_leaving, values_evicts, values_full,
     scratch, scratch_first, high, low, slack, specials,
 ):  # fmt: skip
     """The step of MovingAverage for integers."""
     high, low = exact_integer_sum(values_entering, values_leaving, values_evicts, high, low)
     mean = exact_integer_mean(values_count, high, low, scratch, scratch_first)
-    code = EMIT if partial or values_count == window else SILENT
+    code = EMIT if partial or values_full else SILENT
     return code, mean, high, low, slack, specials
 
 
@@ -92,10 +109,12 @@ class ExactWindowSum(ExactWindow, abstract=True):
     low = Scalar("number", 0.0)
     slack = Scalar("number", 0.0)
     specials = Scalar("integer", 0)
+    leave = leave_sum
+    integer_leave = leave_integer_sum
 
 
 class MovingSum(ExactWindowSum):
-    """The sum of the last `window` values, exact and rounded once, as `math.fsum`.
+    """The sum of the values in a window, exact and rounded once, as `math.fsum`.
 
     Infinities of both signs in one window give NaN; a sum beyond the range is an infinity and
     leaves no trace afterwards.
@@ -112,19 +131,19 @@ class MovingSum(ExactWindowSum):
 
     @step
     def step(
-        window, partial, values, values_first, values_count, values_entering, values_leaving,
-        values_evicts, scratch, scratch_first, high, low, slack, specials,
+        partial, values, values_first, values_count, values_entering, values_leaving,
+        values_evicts, values_full, scratch, scratch_first, high, low, slack, specials,
     ):  # fmt: skip
         total, high, low, slack, specials = exact_moving_sum(
             values_entering, values_leaving, values_evicts, values_count, values, values_first,
             scratch, scratch_first, high, low, slack, specials,
         )  # fmt: skip
-        code = EMIT if partial or values_count == window else SILENT
+        code = EMIT if partial or values_full else SILENT
         return code, total, high, low, slack, specials
 
 
 class MovingAverage(ExactWindowSum):
-    """The mean of the last `window` values: the exact mean rounded once.
+    """The mean of the values in a window: the exact mean rounded once.
 
     It is never outside the values of its window, and is finite where they are. Infinities of both
     signs in one window give NaN.
@@ -144,21 +163,21 @@ class MovingAverage(ExactWindowSum):
 
     @step
     def step(
-        window, partial, values, values_first, values_count, values_entering, values_leaving,
-        values_evicts, scratch, scratch_first, high, low, slack, specials,
+        partial, values, values_first, values_count, values_entering, values_leaving,
+        values_evicts, values_full, scratch, scratch_first, high, low, slack, specials,
     ):  # fmt: skip
         mean, high, low, slack, specials = exact_moving_mean(
             values_entering, values_leaving, values_evicts, values_count, values, values_first,
             scratch, scratch_first, high, low, slack, specials,
         )  # fmt: skip
-        code = EMIT if partial or values_count == window else SILENT
+        code = EMIT if partial or values_full else SILENT
         return code, mean, high, low, slack, specials
 
 
 @step
 def integer_moving_deviation(
-    window, partial, values, values_first, values_count, values_entering, values_leaving,
-    values_evicts, scratch, scratch_first, center, sum_high, sum_low, sum_slack,
+    partial, values, values_first, values_count, values_entering, values_leaving,
+    values_evicts, values_full, scratch, scratch_first, center, sum_high, sum_low, sum_slack,
     square_high, square_low, square_slack, specials,
 ):  # fmt: skip
     """The step of StandardDeviation for integers."""
@@ -170,7 +189,7 @@ def integer_moving_deviation(
         scratch, scratch_first, center, sum_high, sum_low, sum_slack,
         square_high, square_low, square_slack, specials,
     )  # fmt: skip
-    code = EMIT if partial or values_count == window else SILENT
+    code = EMIT if partial or values_full else SILENT
     return (
         code, deviation, center, sum_high, sum_low, sum_slack,
         square_high, square_low, square_slack, specials,
@@ -178,7 +197,7 @@ def integer_moving_deviation(
 
 
 class StandardDeviation(ExactWindow):
-    """The sample deviation of the last `window` values: `math.sqrt(statistics.variance(...))`.
+    """The sample deviation of the values in a window: `math.sqrt(statistics.variance(...))`.
 
     The variance (n - 1 in the denominator) is exact and rounded once. Where it is beyond the range
     of numbers, as for values around 1e200, the root of the exact variance is rounded once instead,
@@ -197,6 +216,8 @@ class StandardDeviation(ExactWindow):
     square_low = Scalar("number", 0.0)
     square_slack = Scalar("number", 0.0)
     specials = Scalar("integer", 0)
+    leave = leave_deviation
+    integer_leave = leave_integer_deviation
     example = Example(
         parameters={"window": 2},
         inputs={"i1": [(1, 8.0), (2, 5.0), (3, 9.0)]},
@@ -205,8 +226,8 @@ class StandardDeviation(ExactWindow):
 
     @step
     def step(
-        window, partial, values, values_first, values_count, values_entering, values_leaving,
-        values_evicts, scratch, scratch_first, center, sum_high, sum_low, sum_slack,
+        partial, values, values_first, values_count, values_entering, values_leaving,
+        values_evicts, values_full, scratch, scratch_first, center, sum_high, sum_low, sum_slack,
         square_high, square_low, square_slack, specials,
     ):  # fmt: skip
         (
@@ -217,7 +238,7 @@ class StandardDeviation(ExactWindow):
             scratch, scratch_first, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,
         )  # fmt: skip
-        code = EMIT if partial or values_count == window else SILENT
+        code = EMIT if partial or values_full else SILENT
         return (
             code, deviation, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,
@@ -270,8 +291,44 @@ def window_extreme(i1, window, partial, mode, cells, cells_first, place, wrapped
     return EMIT if partial or wrapped else SILENT, result, place, wrapped, extreme
 
 
+@step
+def is_preferred(later, earlier, largest):
+    """Whether the earlier of two values is never the extreme while the later one is there."""
+    return earlier == earlier and (
+        later != later or (later > earlier if largest else later < earlier)
+    )
+
+
+@step
+def extreme_of_span(
+    i1, time, window, partial, mode, place, wrapped, extreme,
+    best_time, best_time_first, best_value, best_value_first, best_count,
+):  # fmt: skip
+    """The step of WindowMinMax for time spans: `place` has the time of the first message.
+
+    The list has the values that are, or may still become, the extreme, that one first.
+    """
+    if best_count == 0:
+        place = time
+    wrapped = wrapped or is_older(place, time, window)
+    first, end = 0, best_count
+    while first < end and is_older(best_time[best_time_first + first], time, window):
+        first += 1
+    while end > first and is_preferred(i1, best_value[best_value_first + end - 1], mode == 1):
+        end -= 1
+    best_time[best_time_first + end] = time
+    best_value[best_value_first + end] = i1
+    result = best_value[best_value_first + first]
+    code = EMIT if partial or wrapped else SILENT
+    return code, result, place, wrapped, extreme, first, end + 1 - first
+
+
+def _count_cells(values: Mapping[str, Any]) -> int:
+    return 0 if isinstance(values["window"], TimeSpan) else values["window"]
+
+
 class WindowMinMax(Window):
-    """The smallest or the largest of the last `window` values.
+    """The smallest or the largest of the values in a window.
 
     Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
     """
@@ -283,10 +340,11 @@ class WindowMinMax(Window):
     mode = Choice(options=("min", "max"), doc="which extreme")
     i1 = In("N", doc="values")
     o1 = Out("N", doc="extremes")
-    cells = Cells("N", size="window")
+    cells = Cells("N", size=_count_cells)
     place = Scalar("integer", 0)
     wrapped = Scalar("boolean", False)
     extreme = Scalar("N", 0)
+    best = Span({"time": "integer", "value": "N"})
     step = window_extreme
     integer_step = window_extreme
     example = Example(
@@ -294,3 +352,30 @@ class WindowMinMax(Window):
         inputs={"i1": [(1, 5.0), (2, 2.0), (3, 4.0), (4, 6.0), (5, 7.0)]},
         outputs={"o1": [(3, 2.0), (4, 2.0), (5, 4.0)]},
     )
+
+    @classmethod
+    def step_for(
+        cls, values: Mapping[str, Any], inputs: Mapping[str, Type]
+    ) -> Callable[..., Any]:
+        """Return the step for messages or for time spans."""
+        if isinstance(values["window"], TimeSpan):
+            return extreme_of_span
+        return super().step_for(values, inputs)
+
+
+class MovingCount(Window):
+    """How many messages there are in a window."""
+
+    search_terms = "rolling_count, ts_count, window_count"
+    i1 = In("T", doc="messages; their values do not matter")
+    o1 = Out("integer", doc="counts, this message included")
+    times = Ring("i1", size="window", of="time")
+    example = Example(
+        parameters={"window": 2, "partial": True},
+        inputs={"i1": [(1, 5.0), (2, 2.0), (3, 4.0)]},
+        outputs={"o1": [(1, 1), (2, 2), (3, 2)]},
+    )
+
+    @step
+    def step(partial, times_count, times_full):
+        return EMIT if partial or times_full else SILENT, times_count

@@ -113,8 +113,10 @@ class OrderedGroups(StoreOwner):
         fields = len(self._fields) // kernel.PARTS
         words, given = made.words.copy(), pieces.tolist()
         for field, separator in self._separators.items():
-            null = words[:, fields + field // MASK_BITS] >> field % MASK_BITS & 1
-            for row in np.flatnonzero(null == 0).tolist():
+            null = np.zeros(len(words), np.bool_)
+            if self.width > fields:  # there is a field that may be null
+                null = (words[:, fields + field // MASK_BITS] >> field % MASK_BITS & 1) == 1
+            for row in np.flatnonzero(~null).tolist():
                 text = self._join_pieces(given, int(words[row, field]), separator)
                 words[row, field] = self.texts.code(text)
         weights = made.weights

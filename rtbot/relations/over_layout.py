@@ -117,14 +117,16 @@ class OverLayout:
             return int(np.float64(np.nan if value != value else value + 0.0).view(np.int64))
         return int(value)
 
-    def make_plan(self, texts: StringDictionary) -> np.ndarray:
-        """Return the plan of a loop that has not begun."""
+    def make_plan(self, texts: StringDictionary, rows: int) -> np.ndarray:
+        """Return the plan of a loop that has not begun, over so many rows at most."""
         count = len(self.items)
         values = code.ITEMS_AT + count * code.ITEM
         sums = values + 4 * count
         free = sums + (2 * count + 2) * code.ACCUMULATOR
         block = -(-free // code.BLOCK_WORDS)
-        plan = np.zeros((block + 2 * count + 1) * code.BLOCK_WORDS, np.int64)
+        ring, room = (block + 2 * count + 1) * code.BLOCK_WORDS, self._count_queued(rows)
+        plan = np.zeros(ring + 2 * count * (2 + 2 * room), np.int64)
+        plan[[code.RING_AT, code.RING_ROOM]] = ring, room
         plan[code.ITEMS_AT : values] = self._make_items(texts).reshape(-1)
         plan[[code.VALUES_AT, code.SUMS_AT]] = values, sums
         plan[code.BLOCKS_LEFT : code.BLOCKS_LEFT + 3] = 0, block - 1, 2 * count + 1
@@ -147,6 +149,15 @@ class OverLayout:
         counts = sum(item.function == "dense_rank" for item in self.items)
         plan[code.KEEPS] = 2 if sum(self.cells) > counts else counts > 0
         return plan
+
+    def _count_queued(self, rows: int) -> int:
+        """Return how many rows may wait to be the least or greatest of a frame."""
+        if self.frame != code.FREE_FRAME or not self.list_compared():
+            return 0
+        if self.start is None:
+            return 1
+        copies = rows if self.end is None else max(self.end, 0) - min(self.start, 0) + 2
+        return min(copies, rows)
 
     def _find_reach(self) -> tuple[int, int]:
         """Return how many copies before and behind a row a change of it may be seen."""

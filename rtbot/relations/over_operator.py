@@ -67,7 +67,7 @@ class OverOperator(StoreOwner):
         [deltas] = inputs
         transactions = len(deltas.starts) - 1
         made = RowOutput(transactions, self.layout.target.width, FEW + 4 * len(deltas))
-        plan = self.layout.make_plan(self.texts)
+        plan = self._make_plan(deltas)
         result = self._call(deltas, 1, plan, made)
         if result == DONE:
             return made.cut(transactions), None
@@ -83,8 +83,11 @@ class OverOperator(StoreOwner):
         [deltas] = inputs
         whole = Deltas(deltas.starts[[0, -1]], deltas.words, deltas.weights)
         none = RowOutput(1, self.layout.target.width, 0)
-        result = self._call(whole, -1, self.layout.make_plan(self.texts), none)
+        result = self._call(whole, -1, self._make_plan(deltas), none)
         assert result == DONE, "what was taken can be taken back"
+
+    def _make_plan(self, deltas: Deltas) -> np.ndarray:
+        return self.layout.make_plan(self.texts, len(self.store) + len(deltas))
 
     def _call(self, deltas: Deltas, sign: int, plan: np.ndarray, made: RowOutput) -> int:
         """Run the loop, and grow what is full, until it is done or finds a fault."""
@@ -133,6 +136,6 @@ class OverOperator(StoreOwner):
         self.store.restore(values, arrays)
         if sum(self.layout.cells):
             known, cells, _, meta, spec, labels = self.store.arguments
-            plan = self.layout.make_plan(self.texts)
+            plan = self.layout.make_plan(self.texts, len(self.store))
             floats = plan.view(np.float64)
             self._kernels.sum_rows_again(known, cells, meta, spec, labels, plan, floats)

@@ -155,10 +155,15 @@ class BufferedPath(PushPath):
             if whole:
                 target.starts, target.time = source.starts, source.time
             targets.append(target)
-        arguments = self.session.runner.make_segment_arguments(
-            call, self.slot, source, targets, (passed, carried)
-        )
+        given = call, self.slot, source, targets, (passed, carried)
+        if call.keys:  # which get their places message by message
+            return self._run_segment, given
+        arguments = self.session.runner.make_segment_arguments(*given)
         return getattr(self.session.module, call.function.name), arguments
+
+    def _run_segment(self, call: SegmentCall, *given: Any) -> None:
+        arguments = self.session.runner.make_segment_arguments(call, *given)
+        getattr(self.session.module, call.function.name)(*arguments)
 
     def _bind_retime(self, call: RetimeCall) -> list[tuple[Any, Sequence[Any]]]:
         """Bind the loop of an operator that sets times."""
@@ -186,6 +191,9 @@ class BufferedPath(PushPath):
             session.check_queues({self.name})
         if waiting + self.rows > self.room:
             self._make_room(slot)
+        if runner.spans is not None and runner.reserve_one(slot, self.room):
+            self._reserve()
+            self._prepare()
         self._fill(slot, time, value)
         self._call()
         released = self._collect_released(key)

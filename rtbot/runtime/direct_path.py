@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.plan import Plan
     from rtbot.operator.schema import Field
+    from rtbot.runtime.executor import Executor
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
@@ -30,6 +31,16 @@ def take_record(function: Any, fields: Sequence[Field]) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *choose(value), *state)
 
 
+def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
+    """Return the function with the lists of a session, in which room is made first."""
+
+    def run(slot: int, *message: Any) -> Any:
+        runner.reserve_one(slot, 1)
+        return function(slot, *message[:-2], *runner.list_state_arrays(call))
+
+    return run
+
+
 class DirectPath(PushPath):
     """`push_one` where only one segment is behind an input: one call of its one-row twin."""
 
@@ -39,8 +50,10 @@ class DirectPath(PushPath):
         self.call = call
         self.generated = find_function(session, call)
         self.function = self.generated
+        if call.spans:
+            self.function = take_spans(self.generated, session.runner, call)
         if self.feed.type.fields:
-            self.function = take_record(self.generated, self.spec.fields)
+            self.function = take_record(self.function, self.spec.fields)
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []
         self.outputs = [(name, flag, place) for name, flag, place, _ in places]
@@ -49,7 +62,7 @@ class DirectPath(PushPath):
     @staticmethod
     def can_serve(plan: Plan, call: SegmentCall, ports: Mapping[str, InputPort]) -> bool:
         """Return whether everything behind the input is this one call."""
-        if call.input is None or call.carried or call.carries:
+        if call.input is None or call.carried or call.carries or call.keys:
             return False
         port = ports[call.input]
         types = plan.streams[call.source].types

@@ -21,7 +21,9 @@ from rtbot.core.arrays import (
 from rtbot.core.batch import Batch, Column
 from rtbot.core.errors import ResourceLimit
 from rtbot.runtime.frontier import FrontierTracker
+from rtbot.runtime.inner_keys import InnerKeys
 from rtbot.runtime.pairing_pool import PairingPool
+from rtbot.runtime.span_pool import SpanPool
 from rtbot.runtime.state_owner import OperatorState
 from rtbot.runtime.timers import Timers
 
@@ -88,15 +90,23 @@ class Executor:
         self.selectors: dict[str, Callable[[Sequence[Any]], tuple[Any, ...]]] = {}
         self.arrays: dict[int | str, tuple[int, Mapping[str, Any]]] = {}
         self.expect: Callable[[int], object] = _ignore
-        pools = zip(plan.pairing_names, self.pools, strict=True)
-        self.owners: dict[str, StateOwner] = {
+        self.spans = SpanPool(plan.layout, kernels, 1) if plan.layout.spans else None
+        self.spaces = [InnerKeys(space, kernels) for space in plan.layout.spaces]
+        self.owners = self._list_owners()
+        self.renew_views()
+
+    def _list_owners(self) -> dict[str, StateOwner]:
+        """Return all that has state, by the names in dumps."""
+        pools = zip(self.plan.pairing_names, self.pools, strict=True)
+        return {
             "operators": self.operators,
             "frontiers": self.progress,
             **{f"pairing {name}": pool for name, pool in pools},
+            **{f"space {space.layout.name}": space for space in self.spaces},
             **{f"timers {name}": timers for name, timers in self.timers.items()},
-            **{f"input {name}": port for name, port in ports.items()},
+            **{f"input {name}": port for name, port in self.input_ports.items()},
+            **({"spans": self.spans} if self.spans is not None else {}),
         }
-        self.renew_views()
 
     @property
     def version(self) -> int:
@@ -106,6 +116,12 @@ class Executor:
             moved += sum([timers.moved for timers in self.timers.values()])
         return self.grew + moved
 
+    def list_state_arrays(self, call: SegmentCall) -> tuple[np.ndarray, ...]:
+        """Return the arrays of state that the function of one row of a segment takes."""
+        if self.spans is None or not call.spans:
+            return self.F, self.I
+        return (self.F, self.I, *self.spans.name_arrays().values())
+
     def renew_views(self) -> None:
         """Renew the views of the state's arrays, after one of them has moved."""
         self.grew += 1
@@ -113,6 +129,11 @@ class Executor:
         self.F = self.operators.words
         self.I = self.operators.words.view(np.int64)
         self.views = {"F": self.F, "I": self.I}
+        if self.spans is not None:
+            self.views |= self.spans.name_arrays()
+        for number, space in enumerate(self.spaces):
+            self.views |= {f"space{number}_{name}": own for name, own in space.fields.items()}
+            space.moved = False
         self.header = self.operators.header
 
     def resize(self, capacity: int) -> None:
@@ -175,6 +196,7 @@ class Executor:
             run.carried = []
             return
         self.expect(rows)
+        self.reserve(call, run.slots, source)
         targets = []
         for index, whole in call.groups:
             starts = source.starts if whole else np.empty(runs + 1, np.int64)
@@ -187,6 +209,20 @@ class Executor:
         getattr(self.module, call.function.name)(*arguments)
         for (index, whole), target in zip(call.groups, targets, strict=True):
             batches[index] = target if whole else _trim_batch(target, int(target.starts[runs]))
+
+    def reserve(self, call: SegmentCall | RetimeCall, slots: np.ndarray, source: Batch) -> None:
+        """Make room for the rows of a batch in the lists that a call pushes them to."""
+        if self.spans is None or not call.spans:
+            return
+        if self.spans.reserve(call.spans, slots, source.starts):
+            self.renew_views()
+
+    def reserve_one(self, slot: int, rows: int) -> bool:
+        """Make room for so many entries in all lists of a key; return whether arrays moved."""
+        moved = self.spans is not None and self.spans.reserve_one(slot, rows)
+        if moved:
+            self.renew_views()
+        return moved
 
     def make_segment_arguments(
         self,
@@ -204,12 +240,32 @@ class Executor:
         arrays = self._list_source(call, source)
         if call.carries:
             arrays += flatten_columns(carried[0])
+        if call.keys:
+            arrays += self.locate_keys(call, slots, source, carried[0])
         for (_, whole), batch in zip(call.groups, targets, strict=True):
             arrays += [] if whole else [batch.starts, batch.time]
             arrays += flatten_columns(batch.columns)
         if call.carried:
             arrays += flatten_columns(carried[1])
         return self._arrange(call.function, arrays, slots, self.views)
+
+    def locate_keys(
+        self, call: SegmentCall, slots: np.ndarray, source: Batch, carried: list[Column]
+    ) -> list[np.ndarray]:
+        """Return the places of keys inside keys that a segment reads; new keys get theirs first."""
+        rows = int(source.starts[len(slots)])
+        found = []
+        for key in call.keys:
+            column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
+            flags = [carried[flag].value for flag in key.flags]
+            flags += [] if column.valid is None else [column.valid]
+            mask = np.logical_and.reduce([flag[:rows] for flag in flags]) if flags else None
+            space = self.spaces[key.space]
+            keys = source.starts, column.value[:rows], mask
+            found.append(space.locate(slots, keys, create=key.create))
+        if any(space.moved for space in self.spaces):
+            self.renew_views()
+        return found
 
     @staticmethod
     def _list_source(call: SegmentCall | RetimeCall, source: Batch) -> list[np.ndarray]:
@@ -239,6 +295,7 @@ class Executor:
         assert source is not None, "a call comes after those that it reads"
         stream = self.plan.streams[call.target]
         starts = np.zeros(runs + 1, np.int64)
+        self.reserve(call, slots, source)
         parts: list[tuple[np.ndarray, list[Column]]] = []
         run, row, total, room_rows = 0, 0, 0, len(source) + 16
         rows = len(source)

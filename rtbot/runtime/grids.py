@@ -49,6 +49,11 @@ def check_grids(session: Session, push: SortedPush, prepared: Mapping[str, Prepa
             continue
         passage = _measure_passage(grid, port, prepared[grid.input], push.slots)
         points = np.minimum(passage.spans // np.uint64(grid.interval), executor.OWN_ROWS_LIMIT + 1)
+        if grid.per_row is not None:
+            starts = prepared[grid.input].batch.starts
+            rows = (starts[1:] - starts[:-1])[passage.runs].astype(np.uint64)
+            most = min(grid.per_row, executor.OWN_ROWS_LIMIT + 1)
+            points = np.minimum(points, rows * np.uint64(most))
         if len(points) and int(points.sum()) > executor.OWN_ROWS_LIMIT:
             worst = int(points.argmax())
             hint = NEVER if int(points[worst]) > executor.OWN_ROWS_LIMIT else "push smaller tables"

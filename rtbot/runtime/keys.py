@@ -157,7 +157,7 @@ class KeyTable:
         return np.concatenate([np.array(sorted(reuse), np.int64), fresh])
 
     def _rebuild(self, size: int) -> None:
-        table, slots = np.full(size, -1, np.int64), self._find_open_slots()
+        table, slots = np.full(size, -1, np.int64), self.find_open()
         self.kernels.insert(slots, len(slots), self.width, table, size - 1, self.words)
         self.table = table
 
@@ -169,6 +169,15 @@ class KeyTable:
         self.words = grow_array(words, total * self.width, 0)
         self.count, self.free = count, []
         self._rebuild(1 << (4 * total - 1).bit_length())
+
+    def fill(self, slots: np.ndarray, words: np.ndarray) -> None:
+        """Replace all keys by these, int64[n, width], in these slots; others are free."""
+        count = int(slots.max(initial=-1)) + 1
+        self.words = np.zeros(max(count, TABLE_SIZE_MIN) * self.width, np.int64)
+        self.words.reshape(-1, self.width)[slots] = words
+        self.count, self.ordered = count, False
+        self.free = np.setdiff1d(np.arange(count), slots)[::-1].tolist()
+        self._rebuild(1 << (4 * max(count, TABLE_SIZE_MIN) - 1).bit_length())
 
     def save(self, slots: np.ndarray) -> Saved:
         """Return the keys of these slots and the texts in them, in this order."""
@@ -192,9 +201,12 @@ class KeyTable:
     def drop(self, slots: Sequence[int]) -> None:
         """Take keys out; their slots may be used again."""
         mask = len(self.table) - 1
+        self.free += map(int, slots)
+        if len(slots) > MANY:
+            self._rebuild(len(self.table))
+            return
         for slot in slots:
             self.kernels.remove(int(slot), self.width, self.table, mask, self.words)
-            self.free.append(int(slot))
 
     def forget_room(self) -> bool:
         """Shrink to few slots if there are many and no key is open; return whether it did."""
@@ -207,7 +219,7 @@ class KeyTable:
     def forget_texts(self) -> None:
         """Forget the texts of no open key, if it is time to."""
         if any(texts.is_crowded() for texts in self.texts):
-            words = self.rows_of(self._find_open_slots())
+            words = self.rows_of(self.find_open())
             for place, texts in enumerate(self.texts):
                 texts.keep([words[:, place]])
 
@@ -336,9 +348,10 @@ class KeyTable:
 
     def list_open_slots(self) -> np.ndarray:
         """Return the slots of all keys, in the order of the keys."""
-        return self.sort(self._find_open_slots())
+        return self.sort(self.find_open())
 
-    def _find_open_slots(self) -> np.ndarray:
+    def find_open(self) -> np.ndarray:
+        """Return the slots of all keys, ascending."""
         is_open = np.ones(self.count, np.bool_)
         is_open[self.free] = False
         return np.flatnonzero(is_open)

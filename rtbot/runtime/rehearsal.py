@@ -73,7 +73,8 @@ def note_rows(session: Session) -> None:
         if isinstance(path, DirectPath):
             types = session.plan.streams[path.call.source].types
             values = (VALUES[type_.kind] for type_ in types)
-            signature = describe_arguments((0, 0, *values, runner.F, runner.I))
+            state = runner.list_state_arrays(path.call)
+            signature = describe_arguments((0, 0, *values, *state))
             session.code.tiers[0].note(f"{path.call.function.name}_one", signature)
 
 

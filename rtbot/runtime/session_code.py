@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbot.compiler import span_layout
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.graph_code import GraphCode
 from rtbot.core.modes import BESIDE, NOW, choose_mode
-from rtbot.runtime.kernels import heaps, rows
+from rtbot.runtime.kernels import heaps, rows, spans
 from rtbot.runtime.kernels.interpreted import mix
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rtbot.compiler.plan import Plan
 
-LOOPS = FixedModule(rows, heaps, replaced={"mix": mix})
+LOOPS = FixedModule(rows, heaps, span_layout, spans, replaced={"mix": mix})
 
 
 def choose_plan_mode(plan: Plan, compiled: bool | str | None) -> str:

@@ -91,4 +91,4 @@ def _make_sample(session: Session, call: SegmentCall) -> tuple[Any, ...]:
     assert call.input is not None
     runner = session.runner
     values = [SAMPLES[type_.kind] for type_ in session.plan.streams[call.source].types]
-    return 0, 0, *values, runner.F, runner.I
+    return 0, 0, *values, *runner.list_state_arrays(call)

@@ -78,7 +78,7 @@ MISTAKES = [
     ("m: {type: MovingAverage, in: a, window: 0}", [("0", "Value is below the minimum of 1.")]),
     (
         "m: {type: MovingAverage, in: a, window: few}",
-        [("few", "an integer from 1 to 16777216 is expected")],
+        [("few", "an integer from 1 to 16777216 or a duration such as 5s is expected")],
     ),
     (
         "m: {type: PeakDetector, in: a, window: 4}",

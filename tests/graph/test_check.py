@@ -337,7 +337,7 @@ def test_a_mapping_is_checked_like_a_file():
         check(load_document(source))
     assert str(caught.value) == (
         "<mapping> operators.m.window: error[RT113]: "
-        "window is 2.5, an integer from 1 to 16777216 is expected"
+        "window is 2.5, an integer from 1 to 16777216 or a duration such as 5s is expected"
     )
 
 
@@ -385,7 +385,9 @@ BAD_OPERATORS = [
     ("{m: {type: MovingAverage, in: a, window: 2.5}}", "RT113", 53, "an integer"),
     ("{m: {type: MovingAverage, in: a, window: 1_0}}", "RT113", 53, "an integer"),
     ("{m: {type: MovingAverage, in: a, window: \uff13}}", "RT113", 53, "an integer"),
-    ("{m: {type: MovingAverage, in: a, window: 5s}}", "RT113", 53, "come later"),
+    ("{m: {type: MovingAverage, in: a, window: 5s}}", "RT115", 53, "no io.unit"),
+    ("{m: {type: MovingAverage, in: a, window: 5 weeks}}", "RT113", 53, "such as 5s"),
+    ("{m: {type: PeakDetector, in: a, window: 5s}}", "RT113", 52, "counts messages"),
     ("{m: {type: MovingAverage, in: a, window: [3]}}", "RT105", 53, "this is a list"),
     ("{m: {type: MovingAverage, in: a, window: }}", "RT105", 53, "has no value"),
     ("{m: {type: MovingAverage, in: a, window: " + "9" * 5000 + "}}", "RT134", 53, "64 bits"),

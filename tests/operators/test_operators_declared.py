@@ -20,18 +20,20 @@ from rtbot.operator import (
     Cells,
     Choice,
     Choices,
+    Duration,
     Numbers,
     Operator,
     Points,
     Ring,
     Scalar,
     Scratch,
+    Space,
 )
 from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
 from rtbot.operators.joins import Join
 from rtbot.operators.merge import Merge
-from rtbot.operators.running import EMA
+from rtbot.operators.smoothing import EMA
 from rtbot.operators.windows import WindowMinMax
 
 NAN, INFINITY = math.nan, math.inf
@@ -42,12 +44,14 @@ STEPS = [cls for cls in OPERATORS if cls.step is not None and list(cls.inputs) =
 """Those that are tried here without the engine."""
 NUMERIC_OPERATORS = [cls for cls in STEPS if cls.integer_step is not None]
 WHOLE_OPERATORS = [
-    cls for cls in NUMERIC_OPERATORS if all(out.kind != "number" for out in cls.outputs.values())
+    cls
+    for cls in NUMERIC_OPERATORS
+    if all(out.kind in ("N", "integer") for out in cls.outputs.values())
 ]
 
 
 OPTIONAL = ("num_ports", "tolerance", "compute", "on", "by", "condition", "null_safe", "rules")
-OPTIONAL += ("program", "order", "frame", "number")
+OPTIONAL += ("program", "order", "frame", "number", "window", "half_life", "within", "max_gap")
 """Parameters that may be absent without a default."""
 
 
@@ -66,6 +70,8 @@ def settings(cls, parameters):
             given = values[name]
             values[name] = (given,) if isinstance(given, str) else tuple(given)
             known[name] = declared.encode(values[name])
+        elif isinstance(declared, Duration) and values[name] is None:
+            known[name] = -1
     return values, known
 
 
@@ -80,13 +86,16 @@ class Key:
         self.known |= self.lists()
         self.scalars = {}
         self.rings = {}
+        self.spaces = {}
         for name, item in cls.state.items():
             match item:
                 case Scalar():
                     self.scalars[name] = self.number(item.kind, item.start)
                 case Cells():
-                    self.known[name] = self.cells(item.kind, item.places(self.values))
+                    self.known[name] = self.cells(item.kind, item.places(self.values), item.start)
                     self.known[f"{name}_first"] = 0
+                case Space():
+                    self.spaces[name] = (item, {})
                 case Scratch():
                     self.known[name] = memoryview(array("q", [77] * (item.size + 3)))
                     self.known[f"{name}_first"] = 3
@@ -111,9 +120,9 @@ class Key:
     def number(self, kind, start):
         return {"number": float, "integer": int, "boolean": bool}[self.kind_of(kind)](start)
 
-    def cells(self, kind, size):
+    def cells(self, kind, size, start=0):
         code = "d" if self.kind_of(kind) == "number" else "q"
-        return memoryview(array(code, [0] * (size + 1)))
+        return memoryview(array(code, [start] * (size + 1)))
 
     def ring(self, name, item, held, value):
         size = self.values[item.size] + item.extra
@@ -130,15 +139,25 @@ class Key:
             f"{name}_entering": value,
             f"{name}_leaving": held[-1 - size] if evicts else value,
             f"{name}_evicts": evicts,
+            f"{name}_full": count == size,
             f"{name}_position": (len(held) - 1) % size,
         }
+
+    def space(self, name, item, held, value):
+        place = held.setdefault(value, len(held))
+        for field, scalar in item.fields.items():
+            own = self.known.setdefault(f"{name}_{field}", [])
+            own += [self.number(scalar.kind, scalar.start)] * (len(held) - len(own))
+        return {f"{name}_{port}": place for port in item.ports} | self.known
 
     def feed(self, time, value):
         """The messages for one row; a fault is (time, "domain")."""
         messages, code = self.reach(time), EMIT_AGAIN
         known = {"time": time, "i1": value, **self.known}
         for name, (item, held) in self.rings.items():
-            known |= self.ring(name, item, held, value)
+            known |= self.ring(name, item, held, time if item.of == "time" else value)
+        for name, (item, held) in self.spaces.items():
+            known |= self.space(name, item, held, value)
         while code == EMIT_AGAIN:
             code = self.call(self.step, known, messages)
         return messages
@@ -208,7 +227,7 @@ def test_says_what_it_is(cls):
 def test_is_a_formula_or_a_step(cls):
     chooses = "step_for" in vars(cls)
     assert (cls.formula is None) != (cls.step is None)
-    assert not chooses or cls.formula is not None
+    assert not chooses or cls.formula is not None or cls.step is not None
     assert cls.integer_step is None or cls.step is not None
     assert cls.close is None or (cls.sets_time and cls.state["due"].start == NEVER)
     assert cls.close is None or cls.frontier == "copy"

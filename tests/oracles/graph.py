@@ -3,7 +3,17 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rtbot.operator import REGISTRY, Choices, Duration, Number, Numbers, Type
+from rtbot.operator import (
+    REGISTRY,
+    Choices,
+    Duration,
+    Number,
+    Numbers,
+    Points,
+    TimeSpan,
+    Type,
+    WindowLength,
+)
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
@@ -174,6 +184,11 @@ def _converted(parameter, value):
             return [float(item) for item in value]
         case Choices():
             return (value,) if isinstance(value, str) else tuple(value)
+        case WindowLength():
+            is_text = isinstance(value, str)
+            return TimeSpan(value.rstrip("nsmhd")) if is_text else value
+        case Points():
+            return [(float(x), float(y)) for x, y in value]
         case Duration():
             return int(str(value).rstrip("nsmhd"))  # the cases write spans in their own unit
     return value

@@ -181,6 +181,12 @@ def function(rows, points, interpolation):
         yield time, curve(points, interpolation, float(x))
 
 
+@oracle("TimestampExtract")
+def timestamp_extract(rows):
+    for time, _ in rows:
+        yield time, time
+
+
 @oracle("TimeShift", frontier=lambda _, frontier, shift: frontier + shift)
 def time_shift(rows, shift):
     for time, value in rows:
@@ -220,6 +226,30 @@ def multiplexer(rows):
         chosen = [port for port, value in values.items() if port[0] == "c" and value]
         if len(chosen) == 1 and values[f"i{chosen[0][1:]}"] is not ABSENT:
             yield time, values[f"i{chosen[0][1:]}"]
+
+
+@oracle(
+    "KeyedVariable",
+    roles=lambda ports, **_: {p: "unread" if p == "c2" else "may" for p in ports},
+    ports=True,
+)
+def keyed_variable(rows, mode, default_value):
+    for number, (time, values) in enumerate(rows):
+        if values["c1"] is ABSENT:
+            continue
+        found = None
+        for _, known in rows[: number + 1]:
+            if ABSENT not in (known["i1"], known["i2"]) and same_key(known["i1"], values["c1"]):
+                found = None if known["i2"] != known["i2"] else known["i2"]
+        if mode == "exists":
+            yield time, found is not None
+        else:
+            yield time, default_value if found is None else found
+
+
+def same_key(left, right):
+    """Equal as keys: NaN is equal to NaN."""
+    return left == right or (left != left and right != right)
 
 
 def merge_losers(values, ties):

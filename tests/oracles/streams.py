@@ -51,6 +51,13 @@ class PairedRows:
 def pair(streams, roles, tolerance=None, absent=None):
     """Align streams by time: `must` ports have a row, `may` ports may, `last` ports look back."""
     at = {port: dict(stream.rows) for port, stream in streams.items()}
+    unread = {port: len(stream.rows) for port, stream in streams.items() if roles[port] == "unread"}
+    if unread:
+        read = {port: stream for port, stream in streams.items() if port not in unread}
+        paired = pair(read, roles, tolerance, absent)
+        paired.unmatched |= dict.fromkeys(unread, 0)
+        paired.held |= dict.fromkeys(unread, 0)
+        return paired
     must = [port for port in streams if roles[port] == "must"]
     may = [port for port in streams if roles[port] == "may"]
     last = [port for port in streams if roles[port] == "last"]

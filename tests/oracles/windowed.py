@@ -5,6 +5,7 @@ import math
 import statistics
 from fractions import Fraction
 
+from rtbot.operator import TimeSpan
 from tests.oracles.registry import attempt, oracle
 from tests.oracles.streams import (
     INT64_LEAST,
@@ -17,7 +18,15 @@ from tests.oracles.streams import (
 
 
 def windows(rows, window, partial):
-    """`(time, values)` of the last `window` rows at each row, from the first full one on."""
+    """`(time, values)` of the last `window` rows at each row, from the first full one on.
+
+    Of a time span it has the rows of (time - span, time], and is full once that much time passed.
+    """
+    if isinstance(window, TimeSpan):
+        for time, _ in rows:
+            if partial or time - rows[0][0] >= window:
+                yield time, [value for at, value in rows if time - window < at <= time]
+        return
     for number, (time, _) in enumerate(rows, 1):
         if partial or number >= window:
             yield time, [value for _, value in rows[max(0, number - window) : number]]
@@ -53,6 +62,12 @@ def moving_sum(rows, window, partial):
         yield time, rounded(Fraction(sum(values))) if whole else attempt(exact_sum, values)
 
 
+@oracle("MovingKeyCount")
+def moving_key_count(rows, window):
+    for time, values in windows(rows, window, partial=True):
+        yield time, sum(value == values[-1] for value in values)
+
+
 @oracle("MovingAverage")
 def moving_average(rows, window, partial):
     for time, values in windows(rows, window, partial):
@@ -72,6 +87,12 @@ def window_min_max(rows, window, mode, partial):
             yield time, math.nan
         else:
             yield time, min(values) if mode == "min" else max(values)  # the first of equal ones
+
+
+@oracle("MovingCount")
+def moving_count(rows, window, partial):
+    for time, values in windows(rows, window, partial):
+        yield time, len(values)
 
 
 @oracle("CumulativeSum")
@@ -98,11 +119,24 @@ def count(rows):
         yield time, number
 
 
-@oracle("Difference")
-def difference(rows):
-    for (_, before), (time, value) in itertools.pairwise(rows):
+def difference_frontier(rows, frontier, use_oldest_time):
+    """The change since the newest row, at its time, waits for the next one."""
+    return frontier if use_oldest_time or not rows else min(frontier, rows[-1][0] - 1)
+
+
+@oracle("Difference", frontier=difference_frontier)
+def difference(rows, use_oldest_time):
+    for (then, before), (time, value) in itertools.pairwise(rows):
         change = value - before
-        yield time, attempt(fits, change) if type(change) is int else change
+        found = attempt(fits, change) if type(change) is int else change
+        yield time if use_oldest_time else then, found
+
+
+@oracle("Rate")
+def rate(rows, per, counter):
+    for (then, before), (time, value) in itertools.pairwise(rows):
+        change = value if counter and value < before else value - before
+        yield time, float(change) * float(per) / float(time - then)
 
 
 @oracle("Lag")
@@ -121,7 +155,27 @@ def faded(average, value, weight):
 
 
 @oracle("EMA")
-def exponential_average(rows, window, seed, partial):
+def exponential_average(rows, window, half_life, seed, partial):
+    if half_life is None:
+        yield from average_by_messages(rows, window, seed, partial)
+    else:
+        yield from average_by_time(rows, half_life)
+
+
+def average_by_time(rows, half_life):
+    average, before = None, None
+    for time, value in rows:
+        if not math.isnan(value):
+            if average is None:
+                average = value
+            else:
+                age = float(time - before) / float(half_life)
+                average = faded(average, value, 1 - math.pow(2, -age))
+            before = time
+        yield time, math.nan if math.isnan(value) else average
+
+
+def average_by_messages(rows, window, seed, partial):
     seen, average = [], math.nan
     for number, (time, value) in enumerate(rows, 1):
         if not math.isnan(value):
@@ -162,7 +216,7 @@ def grid(first, interval, t0, snap_first):
     return start
 
 
-def resampler_frontier(rows, frontier, interval, t0, snap_first):
+def resampler_frontier(rows, frontier, interval, t0, snap_first, **_):
     """The next grid point behind the last row waits for a row at or behind it."""
     if not rows:
         return frontier - interval if snap_first else frontier
@@ -173,13 +227,147 @@ def resampler_frontier(rows, frontier, interval, t0, snap_first):
 
 
 @oracle("ResamplerConstant", frontier=resampler_frontier)
-def resampler_constant(rows, interval, t0, snap_first):
+def resampler_constant(rows, interval, t0, snap_first, max_gap):
     if not rows:
         return
     point = grid(rows[0][0], interval, t0, snap_first)
     if point < INT64_LEAST:
         point += interval
     while point <= min(rows[-1][0], INT64_MOST):
-        held = [value for time, value in rows if time <= point]
-        yield point, held[-1] if held else rows[0][1]
+        held = [row for row in rows if row[0] <= point]
+        time, value = held[-1] if held else rows[0]
+        if max_gap is None or point - time <= max_gap:
+            yield point, value
         point += interval
+
+
+def curve_start(first, interval, t0):
+    """The first grid point of a curve that begins at `first`."""
+    return first if t0 in (None, INT64_LEAST) else max(t0, first + (t0 - first) % interval)
+
+
+def curve_points(rows, interval, t0):
+    """The grid points from the first row to the last."""
+    point = curve_start(rows[0][0], interval, t0) if rows else math.inf
+    while rows and point <= min(rows[-1][0], INT64_MOST):
+        yield point
+        point += interval
+
+
+def curve_frontier(rows, frontier, interval, t0):
+    """The next grid point behind the last row waits for a row at or behind it."""
+    if not rows:
+        return frontier
+    passed = len(list(curve_points(rows, interval, t0)))
+    return min(frontier, curve_start(rows[0][0], interval, t0) + passed * interval - 1)
+
+
+def between(rows, interval, t0, weigh):
+    """The values of a curve whose pieces blend the values at their ends."""
+    for point in curve_points(rows, interval, t0):
+        place = max(number for number, (time, _) in enumerate(rows) if time <= point)
+        time, value = rows[place]
+        if point > time:
+            after, following = rows[place + 1]
+            value = faded(value, following, weigh(float(point - time) / float(after - time)))
+        yield point, value
+
+
+@oracle("ResamplerLinear", frontier=curve_frontier)
+def resampler_linear(rows, interval, t0):
+    return between(rows, interval, t0, lambda share: share)
+
+
+@oracle("ResamplerCosine", frontier=curve_frontier)
+def resampler_cosine(rows, interval, t0):
+    return between(rows, interval, t0, lambda share: (1 - math.cos(math.pi * share)) / 2)
+
+
+def hermite_rows(rows):
+    """The rows between which the curve is known: of four or more, all but both ends."""
+    return rows[1:-1] if len(rows) > 3 else []
+
+
+def hermite_frontier(rows, frontier, interval, t0, **_):
+    """The next grid point behind what is known of the curve waits for another row."""
+    if len(rows) < 2:
+        return frontier
+    passed = len(list(curve_points(hermite_rows(rows), interval, t0)))
+    return min(frontier, curve_start(rows[1][0], interval, t0) + passed * interval - 1)
+
+
+@oracle("ResamplerHermite", frontier=hermite_frontier)
+def resampler_hermite(rows, interval, t0, compat):
+    for point in curve_points(hermite_rows(rows), interval, t0):
+        place = max(number for number, (time, _) in enumerate(rows) if time <= point)
+        (t0_, x0), (t1, x1) = rows[place - 1 : place + 1]
+        if point == t1:
+            yield point, x1
+            continue
+        (t2, x2), (t3, x3) = rows[place + 1 : place + 3]
+        if compat == "rtbot":
+            rises = (x2 - x0) * 0.5, (x3 - x1) * 0.5
+        else:
+            span = float(t2 - t1)
+            rises = (x2 - x0) / float(t2 - t0_) * span, (x3 - x1) / float(t3 - t1) * span
+        yield point, cubic(float(point - t1) / float(t2 - t1), x1, x2, *rises)
+
+
+def cubic(share, left, right, left_rise, right_rise):
+    """The cubic with these values and slopes at 0 and 1."""
+    rest = 1 - share
+    total = left * ((1 + 2 * share) * rest * rest)
+    total += right * ((1 + 2 * rest) * share * share)
+    total += left_rise * (share * rest * rest)
+    return total - right_rise * (rest * share * share)
+
+
+@oracle("RelativeStrengthIndex")
+def relative_strength_index(rows, n):
+    for number, (time, value) in enumerate(rows, 1):
+        prices = [price for _, price in rows[:number] if math.isfinite(price)]
+        if number > n:
+            yield time, strength(prices, n) if math.isfinite(value) else math.nan
+
+
+def strength(prices, n):
+    """The index of the last price, from all of them."""
+    changes = [later - earlier for earlier, later in itertools.pairwise(prices)]
+    if len(changes) < n:
+        return math.nan
+    averages = []
+    for sign in (1, -1):
+        sizes = [max(sign * change, 0.0) for change in changes]
+        average = plain_sum(sizes[:n]) / n
+        for size in sizes[n:]:
+            average = (average * (n - 1) + size) / n
+        averages.append(average)
+    gain, loss = averages
+    return 100.0 if loss == 0 else 100 - 100 / (1 + gain / loss)
+
+
+def plain_sum(values):
+    """The sum in order, each step rounded; `sum` compensates."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@oracle("Hysteresis")
+def hysteresis(rows, low, high, start):
+    for number, (time, _) in enumerate(rows, 1):
+        crossed = [value > high for _, value in rows[:number] if value > high or value < low]
+        yield time, crossed[-1] if crossed else start
+
+
+@oracle("Dedup")
+def dedup(rows, within):
+    passed = []
+    for time, value in rows:
+        same = passed and (
+            passed[-1][1] == value or (value != value and passed[-1][1] != passed[-1][1])
+        )
+        if not same or (within is not None and time - passed[-1][0] >= within):
+            passed.append((time, value))
+    yield from passed

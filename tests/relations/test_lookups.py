@@ -10,10 +10,14 @@ import rtbot
 from rtbot.operator import Type
 from rtbot.operator.schema import Field, Schema
 from rtbot.relations.deltas import Deltas
+from rtbot.relations.kernels import join_output
 from rtbot.relations.looked_up import LookedUpOperator
+from rtbot.relations.region_code import CHANGE_LOOPS
+from rtbot.tables.hash_tables import ROWS
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.relations_oracle import MOST, decode, encode, identify, make_plan, make_schema
 
+INTERPRETED = CHANGE_LOOPS.load("never")
 LEFT, RIGHT = make_schema(["integer?", "text?"]), make_schema(["text?", "number?"])
 RIGHTS = [(key, value) for key in (None, "", "a") for value in (None, -0.0, float("nan"))]
 LEFTS = [(number, key) for number in (None, 1) for key in (None, "", "a", "b")]
@@ -51,14 +55,14 @@ class Versions:
         return found or ({(*row, None, None): 1} if self.pads else {})
 
 
-def make_operator(how, texts):
+def make_operator(how, texts, kernels=INTERPRETED):
     fields = [*LEFT, *RIGHT]
     output = Schema(
         tuple(Field(f"o{n}", Type(f.type.kind, nullable=True)) for n, f in enumerate(fields))
     )
     node = ("j", "looked up", (0, 1), 2, {"how": how, "on": ((1, 0),)})
     plan = make_plan([node], [("l", {}), ("r", {})], [LEFT, RIGHT, output], {"o": 2})
-    return LookedUpOperator(plan.nodes[0], plan, None, None, texts), output
+    return LookedUpOperator(plan.nodes[0], plan, kernels, None, texts), output
 
 
 def draw(rng, there, rows, count):
@@ -125,7 +129,7 @@ def test_too_many_copies_of_a_pair_are_bad_and_leave_nothing_behind():
 def test_too_many_rows_of_a_transaction_are_bad():
     texts = StringDictionary()
     operator, _ = make_operator("inner", texts)
-    operator.most = 2
+    operator.rules[join_output.ROWS_MOST] = 2
     right = encode([[(("a", float(n)), 1) for n in range(3)]], RIGHT, texts)
     _, fault = operator.run([encode([[((1, "a"), 1)]], LEFT, texts), right])
     assert fault.code == "RT403"
@@ -171,3 +175,63 @@ def test_a_graph_looks_up_what_is_there_at_the_time():
     assert [row if row[2] != 2 else row[:3] for row in rows] == [
         (1, 1, 1, 2.0), (2, 1, 2), (4, -1, 1, 2.0), (5, 1, 1, 3.0),
     ]  # fmt: skip
+
+
+def is_same(one, other):
+    return all((one[name] == other[name]).all() for name in one)
+
+
+def encode_pair(left, right, texts):
+    return [encode([left], LEFT, texts), encode([right], RIGHT, texts)]
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_what_is_bad_or_taken_back_leaves_nothing_and_what_is_gone_has_no_memory(how):
+    rng, texts = random.Random(how), StringDictionary()
+    operator, _ = make_operator(how, texts)
+    operator.rules[join_output.ROWS_MOST] = 12
+    there, bad = (Counter(), Counter()), 0
+    for _ in range(150):
+        before = operator.save()[1]
+        counts = [Counter(own) for own in there]
+        sides = [draw(rng, o, rows, 4) for o, rows in zip(there, (LEFTS, RIGHTS), strict=True)]
+        if rng.random() < 0.3:
+            side = rng.randrange(2)
+            row = rng.choice((LEFTS, RIGHTS[3:])[side])
+            sides[side].append((row, -rng.choice([5, MOST])))
+            there[side][row] += sides[side][-1][1]
+        given = encode_pair(*sides, texts)
+        _, fault = operator.run(given)
+        bad += fault is not None
+        if fault is None and rng.random() < 0.8:
+            continue
+        if fault is None:
+            operator.take_back(given)
+        there = counts
+        operator.run(encode_pair([], [], texts))
+        assert is_same(operator.save()[1], before)
+    assert bad > 20
+    gone = [[(row, -count) for row, count in own.items() if count] for own in there]
+    operator.rules[join_output.ROWS_MOST] = 10**6
+    _, fault = operator.run(encode_pair(*gone, texts))
+    assert fault is None
+    operator.run(encode_pair([], [], texts))
+    stores = operator.left, operator.right, operator.keys
+    assert [*map(len, stores), int(operator.pool[ROWS])] == [0, 0, 0, 1]
+
+
+def test_a_left_row_keeps_right_rows_that_are_gone_and_versions_share_them():
+    texts = StringDictionary()
+    operator, output = make_operator("inner", texts)
+    operator.run(encode_pair([((1, "a"), 1), ((None, "a"), 2)], [(("a", 1.0), 1)], texts))
+    nodes = int(operator.pool[ROWS])
+    operator.run(encode_pair([], [(("a", 1.0), -1), (("a", 2.0), 3)], texts))
+    operator.run(encode_pair([((1, "a"), 1)], [], texts))
+    assert int(operator.pool[ROWS]) == nodes + 3
+    _, arrays = operator.save()
+    operator.restore({}, arrays)
+    made, fault = operator.run(encode_pair([((1, "a"), -2), ((None, "a"), -2)], [], texts))
+    assert fault is None
+    [found] = [net(one) for one in decode(made, output, texts)]
+    rows = {(1, "a", "a", 2.0): -3, (1, "a", "a", 1.0): -1, (None, "a", "a", 1.0): -2}
+    assert found == {identify(row): count for row, count in rows.items()}

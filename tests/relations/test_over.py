@@ -1,11 +1,13 @@
 """Window functions at work: what they give, what they pass, what they refuse."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
 from rtbot.operator.declarations import Type
+from rtbot.relations import ordered_store
 from rtbot.relations.deltas import Deltas
 from rtbot.tables.string_dictionary import StringDictionary
 from tests.group_trials import canonical, decode, encode, make_deltas
@@ -147,6 +149,28 @@ def test_a_sum_of_a_partition_that_stays_is_not_emitted():
     assert len(found) == 1
 
 
+def count_calls(operator, texts, changes):
+    """How many functions of the loop a transaction calls, of which each goes through few rows."""
+    calls = []
+    sys.setprofile(lambda _, event, __: calls.append(1) if event == "call" else None)
+    try:
+        run(operator, texts, changes)
+    finally:
+        sys.setprofile(None)
+    return len(calls)
+
+
+@pytest.mark.parametrize("function", ["sum", "avg", "min", "max", "count", "first", "last"])
+def test_a_wide_frame_costs_what_its_rows_do(function):
+    costs = []
+    for half in (10, 100):
+        items = ((function, 2, 0, None),)
+        operator, texts = make_long(items, ("rows", -half, half), length=300)
+        costs.append(count_calls(operator, texts, [((1, 300, 3), 1)]))
+        assert operator.visited <= 2 * half + 2
+    assert costs[1] < 15 * costs[0]
+
+
 def test_an_overflow_is_a_fault_that_names_the_row_and_leaves_nothing():
     texts = StringDictionary()
     items = (("sum", 1, 0, None),)
@@ -208,5 +232,6 @@ def test_a_saved_state_goes_on():
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_random_transactions_equal_a_naive_evaluator(seed):
+def test_random_transactions_equal_a_naive_evaluator(seed, monkeypatch):
+    monkeypatch.setattr(ordered_store, "ARRANGED", 2)
     run_trial(seed, transactions=6)

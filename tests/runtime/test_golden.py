@@ -24,7 +24,7 @@ def in_bits(rows_by_key):
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector[0] for vector in VECTORS])
 def test_vectors(vector):
-    _, document, inputs, outputs = vector
+    _, document, inputs, outputs, _ = vector
     rows = [Row(port, (), time, value) for port, own in inputs.items() for time, value in own]
     case = Case(document, (), rows, [whole_push(rows)])
     feeder = Feeder(rtbot.load(document), case).run(whole_push(rows))
@@ -79,3 +79,24 @@ def test_series(record, style):
     )
     dropped = record.get("dropped", {})
     assert (sum(lost), domain) == (dropped.get("late", 0), dropped.get("domain", 0))
+
+
+TEXTS = [
+    record
+    for record in golden_cases.records("series_cases")
+    if any(type(table["t"][0]) is str for table in record["inputs"].values())
+    and not golden_cases.list_types(record) & golden_cases.MISSING
+]
+
+
+@pytest.mark.parametrize("record", TEXTS, ids=[record["id"] for record in TEXTS])
+def test_times_that_are_texts(record):
+    graph = rtbot.load(record["graph"])
+    if "error" in record["expected"]:
+        with pytest.raises(rtbot.DataError):
+            graph.run(record["inputs"])
+        return
+    found = graph.run(record["inputs"])
+    for name, table in record["expected"].items():
+        seconds = found[name]["t"].astype("datetime64[s]").astype(int).tolist()
+        assert (seconds, found[name]["value"].tolist()) == (table["t"], table["value"])

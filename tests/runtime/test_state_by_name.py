@@ -4,7 +4,7 @@ import pytest
 
 import rtbot
 from rtbot.operator import Integer
-from rtbot.operators.running import EMA
+from rtbot.operators.smoothing import EMA
 from rtbot.storage.container import decode_blob
 
 LATER = Integer(required=False, default=0, name="later", doc="one that a later version has")

@@ -27,18 +27,25 @@ STARTER = "bollinger"
     type=click.Path(),
     help="Write a graph that runs on this file as it is.",
 )
-@click.option("--force", is_flag=True, help="Replace NAME.yaml if it exists.")
+@click.option(
+    "--operators",
+    is_flag=True,
+    help="Write a project for a package of operators into the folder NAME.",
+)
+@click.option("--force", is_flag=True, help="Replace files that exist.")
 @click.option("--debug", is_flag=True, help="Show a traceback where something fails.")
 def command(
     name: Path,
     kind: str | None,
     data: str | None,
+    operators: bool,
     force: bool,
     debug: bool,  # noqa: ARG001 (main reads it)
 ) -> None:
     """Write NAME.yaml, a commented graph with tests, and the schema for editors beside it.
 
     With --data, the graph smooths the columns of numbers of a file, as `rtbot look` finds them.
+    With --operators, NAME is a folder for a package of operators, with one and its tests.
 
     The schema, rtbot.schema.json, makes editors with a YAML language server complete and check the
     file; it is rewritten each time.
@@ -47,10 +54,15 @@ def command(
     from rtbot.graph.schema import format_schema
     from rtbot.storage.files import Files
 
-    load_packages()
-    path = _resolve_path(name)
     if data is not None and kind is not None:
         raise click.UsageError("--data makes a graph for a file: leave --from out")
+    if operators:
+        if data is not None or kind is not None:
+            raise click.UsageError("--operators makes no graph: leave --data and --from out")
+        _write_project(name, force=force)
+        return
+    load_packages()
+    path = _resolve_path(name)
     if path.exists() and not force:
         raise click.UsageError(f"{path} exists already; --force replaces it")
     text, advice = _render(path, kind) if data is None else _render_for_file(path, data)
@@ -60,6 +72,30 @@ def command(
     files.write(str(path), (head + text).encode())
     files.write(str(path.with_name(SCHEMA)), format_schema().encode())
     _print_advice(path, advice, tests=data is None)
+
+
+def _write_project(folder: Path, *, force: bool) -> None:
+    """Write a project for a package of operators, and what to do with it on stderr."""
+    from rtbot.samples.operator_project import name_module, render_project
+    from rtbot.storage.files import Files
+
+    name = folder.resolve().name
+    if not name_module(name):
+        message = f"{name!r} is not a name of a package: letters, digits, and - between them"
+        raise click.UsageError(message)
+    paths = {folder / path: text for path, text in render_project(name).items()}
+    known = [path for path in paths if path.exists()]
+    if known and not force:
+        raise click.UsageError(f"{known[0]} exists already; --force replaces it")
+    files = Files()
+    for path, text in paths.items():
+        files.make_folder(str(path.parent))
+        files.write(str(path), text.encode())
+        echo(str(path), err=True)
+    echo("\nTry:", err=True)
+    echo(f"  pip install --editable {shlex.quote(f'{folder}[test]')}", err=True)
+    echo(f"  rtbot check-operators {name}", err=True)
+    echo(f"  pytest {shlex.quote(str(folder))}", err=True)
 
 
 def _render(path: Path, kind: str | None) -> tuple[str, list[str]]:

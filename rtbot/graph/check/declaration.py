@@ -7,6 +7,7 @@ place in the Python file.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems, suggest_name
@@ -19,6 +20,7 @@ from rtbot.operator import (
     KINDS,
     NEVER,
     ROLES,
+    UNREAD,
     Cells,
     Choice,
     In,
@@ -28,6 +30,9 @@ from rtbot.operator import (
     Out,
     Ring,
     Scalar,
+    Space,
+    Span,
+    WindowLength,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +89,7 @@ class _Checker:
         self.arguments()
         self.meaning()
         if not self.problems.found:
-            for name in ("close", "step", "integer_step"):
+            for name in ("close", "step", "integer_step", "leave", "integer_leave"):
                 step = getattr(self.cls, name)
                 if step is not None:
                     check_step(self.cls, name, step, self.problems)
@@ -125,8 +130,9 @@ class _Checker:
         if port.kind not in (*KINDS, *GENERIC):
             hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
             self.add(name, f"{port.kind!r} is not a kind of a port", hint)
-        if isinstance(port, In) and port.role not in ROLES:
-            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(ROLES))
+        roles = (*ROLES, UNREAD)
+        if isinstance(port, In) and port.role not in roles:
+            self.add(name, f"{port.role!r} is not a role of a port", hint_known_names(roles))
         generic = isinstance(port, Out) and port.kind in GENERIC
         if generic and not any(p.kind in GENERIC for p in self.cls.inputs.values()):
             hint = "the kind of an output T or N is that of an input T or N"
@@ -151,21 +157,56 @@ class _Checker:
         for name, item in self.cls.state.items():
             if name in IN_STEPS:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
+            if isinstance(item, Space):
+                self.space(name, item)
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
             if isinstance(item, Ring):
                 self.ring(name, item)
+            kinds = item.fields.values() if isinstance(item, Span) else ()
+            for kind in kinds:
+                if kind not in STATE_KINDS:
+                    hint = hint_known_names(STATE_KINDS)
+                    self.add(name, f"{kind!r} is not a kind of state", hint)
             size = item.size if isinstance(item, Ring | Cells) else 1
-            if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), Integer):
+            sizes = (Integer, WindowLength) if isinstance(item, Ring) else (Integer,)
+            if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), sizes):
                 hint = f"add {size} = Integer(minimum=1)"
                 self.add(name, f"its size {size!r} is not an Integer parameter", hint)
+
+    def space(self, name: str, space: Space) -> None:
+        for port in space.ports:
+            if port not in self.cls.inputs:
+                hint = hint_known_names(self.cls.inputs)
+                self.add(name, f"{port!r} is not an input port", hint)
+        for field, item in space.fields.items():
+            if item.kind not in STATE_KINDS:
+                hint = hint_known_names(STATE_KINDS)
+                self.add(name, f"{field}: {item.kind!r} is not a kind of state", hint)
+        if self.cls.sets_time:
+            hint = "leave sets_time out: what comes out has the times of what comes in"
+            self.add(name, "an operator with times of its own has no keys inside a key", hint)
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:
             self.add(name, f"{ring.port!r} is not an input port", hint_known_names(self.cls.inputs))
+        if isinstance(self.cls.parameters.get(ring.size), WindowLength):
+            self.window(name)
         if ring.of not in ("value", "time"):
             self.add(name, f"a ring is of value or of time, not of {ring.of!r}")
+
+    def window(self, name: str) -> None:
+        """Check that steps can do without what a window of time does not have."""
+        for title, leave in (("step", "leave"), ("integer_step", "integer_leave")):
+            step = getattr(self.cls, title)
+            taken = inspect.signature(step).parameters if step is not None else ()
+            if f"{name}_position" in taken:
+                message = f"{title} takes {name}_position, which a window of time does not have"
+                self.add(name, message, "take its values by their order, or size it by an Integer")
+            if f"{name}_leaving" in taken and getattr(self.cls, leave) is None:
+                message = f"several values may leave a window of time, and there is no {leave}"
+                self.add(name, message, f"add the step {leave}({name}_leaving, ...)")
 
     def arguments(self) -> None:
         """Check that each argument a step may take has one meaning, such as `window_first`."""

@@ -168,6 +168,8 @@ def _read_operator(draft: Draft, node: MappingNode, context: Context) -> None:
         for sentence in draft.operator.check(draft.values, draft.arity):
             context.problems.add("RT116", draft.mark, sentence, operator=draft.id)
             draft.poisoned = True
+    if not draft.poisoned:
+        draft.operator = draft.operator.variant(draft.values)
 
 
 def _find_class(draft: Draft, node: MappingNode, context: Context) -> type[Operator]:
@@ -296,7 +298,8 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
         draft.outputs = map_output_names(draft.operator, draft.arity, draft.values)
     if names_outputs(draft.operator):
         find_program_outputs(draft)
-    missing = [p for p in draft.operator.ports(draft.arity) if p not in draft.feeds]
+    ports = draft.operator.ports(draft.arity)
+    missing = [p for p in ports if p not in draft.feeds and not draft.operator.port(p).optional]
     odd = not all(REFERENCE.fullmatch(feed.text) for feed in draft.feeds.values())
     if missing and (odd or misspelt):
         draft.poisoned = True

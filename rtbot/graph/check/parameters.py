@@ -17,7 +17,16 @@ from rtbot.graph.check.context import (
 from rtbot.graph.check.typed_values import INTEGER, NUMBER, TextParameter, convert_value
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import unwrap_scalar
-from rtbot.operator import Boolean, Duration, Integer, Number, Numbers, Parameter, Points
+from rtbot.operator import (
+    Boolean,
+    Duration,
+    Integer,
+    Number,
+    Numbers,
+    Parameter,
+    Points,
+    TimeSpan,
+)
 
 if TYPE_CHECKING:
     from collections import abc
@@ -148,6 +157,8 @@ def _check_value(
     parameter: Parameter, fields: dict[str, DocumentNode], node: DocumentNode, context: Context
 ) -> Any:
     value = convert_value(parameter, node, context)
+    if isinstance(parameter, Duration):
+        value = TimeSpan(value)
     choices = fields.get("choices")
     if choices is None:
         return value

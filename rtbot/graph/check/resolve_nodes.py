@@ -11,7 +11,7 @@ from rtbot.graph.check.resolve_program import resolve_program
 from rtbot.graph.check.resolve_relation import resolve_relation
 from rtbot.graph.check.resolve_view import resolve_view
 from rtbot.graph.model import Node, Ref
-from rtbot.operator import Type
+from rtbot.operator import UNREAD, Type
 from rtbot.operator.relation import Relation
 from rtbot.operators.views import SQL, Datalog
 
@@ -95,7 +95,7 @@ def _resolve_parameter(draft: Draft, term: Term, context: Context) -> Expression
 
 def _resolve_operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
     cls = draft.operator
-    ports = cls.ports(draft.arity)
+    ports = [port for port in cls.ports(draft.arity) if port in draft.inputs]
     draft.inputs = {port: draft.inputs[port] for port in ports}
     given = {port: types[draft.inputs[port]] for port in ports}
     kinds = _match_kinds(draft, given)
@@ -165,7 +165,8 @@ def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
 def _unify_kinds(draft: Draft, kinds: dict[str, str]) -> dict[str, str]:
     """Give all ports declared T one kind, and all declared N; widen integers beside numbers."""
     for generic in _GENERIC:
-        group = [port for port in kinds if draft.operator.port(port).kind == generic]
+        declared = {port: draft.operator.port(port) for port in kinds}
+        group = [p for p, d in declared.items() if d.kind == generic and d.role != UNREAD]
         present = {kinds[port] for port in group}
         if len(present) > 1 and not present <= NUMERIC:
             first = next(port for port in group if kinds[port] != kinds[group[0]])

@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import suggest_name
 from rtbot.graph.check.class_source import ClassSource
-from rtbot.operator import Cells, Numbers, Operator, Points, Ring, Scalar, Scratch
+from rtbot.operator import (
+    Cells,
+    Numbers,
+    Operator,
+    Points,
+    Ring,
+    Scalar,
+    Scratch,
+    Space,
+    Span,
+)
 from rtbot.operator.step_source import find_globals, is_user_defined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from rtbot.core.errors import Problems
     from rtbot.core.source_span import SourceSpan
-RING_PARTS = ("first", "count", "entering", "leaving", "evicts", "position")
+RING_PARTS = ("first", "count", "entering", "leaving", "evicts", "full", "position")
 _SINGLE = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 """Expressions that are certainly one value."""
 
@@ -35,9 +45,13 @@ class _StepCheck:
         self, cls: type[Operator], name: str, step: Callable[..., Any], problems: Problems
     ) -> None:
         self.cls, self.step, self.problems = cls, step, problems
-        self.gathers = cls.gathers and name != "close"
         self.known = close_names(cls) if name == "close" else step_names(cls)
         self.title = f"{cls.__name__}.{name}"
+        taken = inspect.signature(step).parameters
+        is_leave = name.endswith("leave")
+        self.wanted = list_state_results(cls, taken) if is_leave else result_names(cls, taken)
+        if cls.gathers and name != "close" and not is_leave:
+            self.wanted = ["code", *list_state_results(cls, taken)]
         self.places = ClassSource(step)
 
     def add(self, node: Any, message: str, hint: str = "", *, length: int = 0) -> None:
@@ -80,7 +94,7 @@ class _StepCheck:
 
     def results(self, node: ast.FunctionDef) -> None:
         returns = [part for part in walk_function(node) if isinstance(part, ast.Return)]
-        wanted = result_names(self.cls, gathers=self.gathers)
+        wanted = self.wanted
         if not returns:
             hint = f"return {', '.join(wanted or ['its results'])}"
             self.add(node, "it returns nothing", hint, length=len(f"def {node.name}"))
@@ -160,16 +174,19 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
     for name, item in cls.state.items():
         if isinstance(item, Ring):
             yield name, [name, *(f"{name}_{part}" for part in RING_PARTS)]
+        elif isinstance(item, Span):
+            parts = (f"{name}_{part}" for part in item.fields)
+            yield name, [f"{name}_count", *(n for part in parts for n in (part, f"{part}_first"))]
+        elif isinstance(item, Space):
+            yield name, item.arguments()
         elif isinstance(item, Cells | Scratch):
             yield name, [name, f"{name}_first"]
         else:
             yield name, [name]
 
 
-def result_names(cls: type[Operator], *, gathers: bool = False) -> list[str] | None:
-    """Return what a step has to return, in order; None if that is not certain."""
-    if gathers:
-        return ["code", *(n for n, item in cls.state.items() if isinstance(item, Scalar))]
+def result_names(cls: type[Operator], taken: Container[str]) -> list[str] | None:
+    """Return what a step with these arguments has to return; None if that is not certain."""
     varies = any("output_types" in vars(base) for base in cls.__mro__[:-2]) or cls.returns
     if varies or any(out.variadic for out in cls.outputs.values()):
         return None
@@ -177,7 +194,18 @@ def result_names(cls: type[Operator], *, gathers: bool = False) -> list[str] | N
     names += ["time"] if cls.sets_time else []
     for name, out in cls.outputs.items():
         names += [name, f"{name}_valid"] if out.nullable else [name]
-    return names + [n for n, item in cls.state.items() if isinstance(item, Scalar)]
+    return names + list_state_results(cls, taken)
+
+
+def list_state_results(cls: type[Operator], taken: Container[str]) -> list[str]:
+    """Return the state that a step with these arguments has to return, in order."""
+    names = []
+    for name, item in cls.state.items():
+        if isinstance(item, Scalar):
+            names.append(name)
+        elif isinstance(item, Span) and f"{name}_count" in taken:
+            names += [f"{name}_dropped", f"{name}_count"]
+    return names
 
 
 def count_results(value: ast.expr | None) -> int | None:

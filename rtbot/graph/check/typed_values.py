@@ -23,6 +23,8 @@ from rtbot.operator import (
     Numbers,
     Parameter,
     Points,
+    TimeSpan,
+    WindowLength,
 )
 from rtbot.operator.relation import (
     Columns,
@@ -140,13 +142,18 @@ def parse_boolean(scalar: ScalarNode) -> bool | None:
     return {"true": True, "false": False}.get(scalar.text) if scalar.value != "" else None
 
 
-def parse_duration(text: str, unit: str | None, mark: SourceSpan, name: str) -> int | None:
-    """Return how many units of `io.unit` a text such as "500ms" is; None if not a duration."""
+def parse_duration(
+    text: str, unit: str | None, mark: SourceSpan, name: str, instead: str = "give an integer"
+) -> int | None:
+    """Return how many units of `io.unit` a text such as "500ms" is; None if not a duration.
+
+    `instead` is what to do where the graph has no unit.
+    """
     found = DURATION.fullmatch(text)
     if not found:
         return None
     if unit is None:
-        hint = "add `io: {unit: ms}`, or give an integer"
+        hint = f"add `io: {{unit: ms}}`, or {instead}"
         raise graph_error("RT115", mark, f"{name} is {text!r}, but the graph has no io.unit", hint)
     from fractions import Fraction
 
@@ -160,7 +167,7 @@ def parse_duration(text: str, unit: str | None, mark: SourceSpan, name: str) -> 
 def _read_integer(parameter: Integer, scalar: ScalarNode, _context: Context) -> Any:
     value = parse_integer(scalar)
     if value is None:
-        hint = "windows of time come later" if DURATION.fullmatch(scalar.text) else ""
+        hint = "it counts messages" if DURATION.fullmatch(scalar.text) else ""
         raise _make_unfit_error(parameter, scalar, hint)
     return _check_range(parameter, scalar, value, parameter.odd)
 
@@ -199,6 +206,22 @@ def _read_duration(parameter: Duration, scalar: ScalarNode, context: Context) ->
     return _check_range(parameter, scalar, value)
 
 
+def _read_window(parameter: WindowLength, scalar: ScalarNode, context: Context) -> Any:
+    """Return a count of messages, or a `TimeSpan`: a text, or a parameter that is a duration."""
+    count = None if isinstance(scalar.value, TimeSpan) else parse_integer(scalar)
+    if count is not None:
+        return _check_range(parameter, scalar, count)
+    length: int | None = scalar.value if isinstance(scalar.value, TimeSpan) else None
+    if length is None:
+        instead = "count messages, with an integer"
+        length = parse_duration(scalar.text, context.unit, scalar.mark, parameter.name, instead)
+    if length is None:
+        raise _make_unfit_error(parameter, scalar)
+    if length < 1:
+        raise _make_unfit_error(parameter, scalar, code="RT112")
+    return TimeSpan(_check_range(Duration(name=parameter.name), scalar, length))
+
+
 def _read_distance(parameter: Distance, scalar: ScalarNode, context: Context) -> Any:
     value: float | None = parse_integer(scalar)
     if value is None:
@@ -222,6 +245,7 @@ _READERS: dict[type[Parameter], Reader] = {
     Boolean: _read_boolean,
     Choice: _read_choice,
     Duration: _read_duration,
+    WindowLength: _read_window,
     TextParameter: _read_text,
     Distance: _read_distance,
 }
@@ -298,7 +322,7 @@ def _read_choices(parameter: Choices, node: DocumentNode, context: Context) -> t
 
 
 def _check_range(
-    parameter: Integer | Number | Duration | Distance,
+    parameter: Integer | Number | Duration | WindowLength | Distance,
     scalar: ScalarNode,
     value: Any,
     odd: bool = False,
@@ -351,6 +375,9 @@ def describe_parameter(parameter: Parameter) -> str:
         RulesText: "the text of a Datalog program",
         ProgramFile: "the path of a Datalog program",
     }
+    if isinstance(parameter, WindowLength):
+        count = f"an integer from {parameter.minimum} to {parameter.maximum}"
+        return f"{count} or a duration such as 5s"
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
     if isinstance(parameter, Choices):

@@ -30,6 +30,7 @@ from rtbot.operator import (
     Numbers,
     Parameter,
     Points,
+    WindowLength,
 )
 from rtbot.operator.relation import (
     Columns,
@@ -179,6 +180,13 @@ def _build_duration(parameter: Duration, texts: list[str]) -> Schema:
     )
 
 
+def _build_window(parameter: WindowLength, texts: list[str]) -> Schema:
+    limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+    return _build_scalar(
+        parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits
+    )
+
+
 def _build_text(parameter: TextParameter, texts: list[str]) -> Schema:
     result = _build_scalar(parameter, "string", [_NO_DOLLAR, *texts])
     return result | {"type": ["string", "number", "boolean"]}
@@ -285,6 +293,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Choice: _build_choice,
     Choices: _build_choices,
     Duration: _build_duration,
+    WindowLength: _build_window,
     TextParameter: _build_text,
     Numbers: _build_numbers,
     Points: _build_points,

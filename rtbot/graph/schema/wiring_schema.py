@@ -53,7 +53,7 @@ def build_rules(cls: type[Operator]) -> list[Schema]:
         by_name = {
             "type": "object",
             "errorMessage": "control ports are fed by `control`, or by name in `in`",
-            **_all_of([_require_port(n, p) for n, p in found["control"].items()]),
+            **_all_of([_require_port(n, p) for n, p in found["control"].items() if not p.optional]),
         }
         without = {"not": {"required": ["control"]}}
         result.append({"if": without, "then": {"properties": {"in": by_name}}})
@@ -62,7 +62,8 @@ def build_rules(cls: type[Operator]) -> list[Schema]:
 
 def count_ports_min(ports: Mapping[str, In]) -> int:
     """Return the least number of references that feed the ports of a group."""
-    return sum(port.shortest if port.variadic else 1 for port in ports.values())
+    needed = [port for port in ports.values() if not port.optional]
+    return sum(port.shortest if port.variadic else 1 for port in needed)
 
 
 def describe_port(port: In) -> str:
@@ -97,7 +98,7 @@ def _build_shape(cls: type[Operator], key: str, definitions: Definitions) -> Sch
     if numbered:
         pattern = anchor_pattern(f"(?:{'|'.join(numbered)})[1-9][0-9]{{0,3}}")
         result["patternProperties"] = {pattern: referred}
-    return result | _all_of([_require_port(name, port) for name, port in ports.items()])
+    return result | _all_of([_require_port(n, p) for n, p in ports.items() if not p.optional])
 
 
 def _build_named_shape(ports: Ports, definitions: Definitions) -> Schema:

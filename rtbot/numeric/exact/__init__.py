@@ -40,6 +40,8 @@ running_integer_sum high          int64    0       the sum is high * 2**62 + low
 `X_again`, which also needs the window. A loop that calls the two itself saves the cost of handing
 arrays to a function in every row.
 
+Where several values leave before one comes, `leave_X` takes each but one out of the state.
+
 Scratch: `scratch[scratch_first : scratch_first + SCRATCH_DIGITS]` is int64, of any content, and
 may be shared by all keys and operators. `specials` counts +inf in its low 31 bits and -inf above
 them; a NaN counts as one of each, so that both present means NaN.
@@ -55,13 +57,20 @@ from rtbot.numeric.exact.cumulative import (
     running_integer_sum,
     running_sum,
 )
-from rtbot.numeric.exact.deviations import deviation_again, quick_deviation, standard_deviation
+from rtbot.numeric.exact.deviations import (
+    deviation_again,
+    leave_deviation,
+    quick_deviation,
+    standard_deviation,
+)
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
-from rtbot.numeric.exact.integers import integer_deviation
+from rtbot.numeric.exact.integers import integer_deviation, leave_integer_deviation
 from rtbot.numeric.exact.sums import (
     INTEGER_PART,
     integer_mean,
     integer_sum,
+    leave_integer_sum,
+    leave_sum,
     mean_again,
     moving_mean,
     moving_sum,
@@ -79,6 +88,10 @@ __all__ = [
     "integer_deviation",
     "integer_mean",
     "integer_sum",
+    "leave_deviation",
+    "leave_integer_deviation",
+    "leave_integer_sum",
+    "leave_sum",
     "mean_again",
     "moving_mean",
     "moving_sum",

@@ -140,6 +140,22 @@ def quick_deviation(
 
 
 @step
+def leave_deviation(
+    values_leaving,
+    center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+):
+    """The state of a moving deviation without a value of the window."""
+    sum_high, sum_low, sum_slack, square_high, square_low, square_slack = shift_moments(
+        center, values_leaving, center,
+        sum_high, sum_low, sum_slack, square_high, square_low, square_slack,
+    )
+    specials -= special_code(values_leaving)
+    return (
+        center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials
+    )
+
+
+@step
 def standard_deviation(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,

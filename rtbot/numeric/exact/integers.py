@@ -64,6 +64,27 @@ def integer_deviation(
     )  # fmt: skip
 
 
+@step
+def leave_integer_deviation(
+    values_leaving,
+    center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
+):  # fmt: skip
+    """The state of a moving deviation of int64 without a value of the window."""
+    if square_slack >= 0.0:
+        sum_high, sum_low, sum_slack, square_high, square_low, square_slack = shift_moments(
+            0.0, float(values_leaving - specials), 0.0,
+            sum_high, sum_low, sum_slack, square_high, square_low, square_slack,
+        )  # fmt: skip
+    else:
+        sum_high, sum_low = integer_sum(0, values_leaving, True, sum_high, sum_low)
+        center, sum_slack, square_high, square_low = add_whole_square(
+            values_leaving, -1, center, sum_slack, square_high, square_low
+        )
+    return (
+        center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials
+    )  # fmt: skip
+
+
 @noinline
 def integer_deviation_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first, near,

@@ -201,6 +201,20 @@ def integer_sum(entering, leaving, evicts, high, low):
 
 
 @step
+def leave_sum(values_leaving, high, low, slack, specials):
+    """The state of a moving sum or mean without a value of the window."""
+    high, low, slack = shift_sum(0.0, values_leaving, high, low, slack)
+    return high, low, slack, specials - special_code(values_leaving)
+
+
+@step
+def leave_integer_sum(values_leaving, high, low, slack, specials):
+    """The state of a moving sum or mean of int64 without a value of the window."""
+    high, low = integer_sum(0, values_leaving, True, high, low)
+    return high, low, slack, specials
+
+
+@step
 def integer_mean(count, high, low, scratch, scratch_first):
     """The mean of a window of int64, rounded once."""
     settled, mean = settle_mean(count, high * INTEGER_PART, low, 0.0)

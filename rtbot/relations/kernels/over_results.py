@@ -15,6 +15,7 @@ from rtbot.relations.kernels.ordered_search import (
     compare_ids,
     find_before,
 )  # fmt: skip
+from rtbot.relations.kernels.sliding_frames import read_frame
 from rtbot.relations.kernels.window_values import (
     AFTER_PART,
     AT_OUT,
@@ -61,7 +62,6 @@ from rtbot.relations.kernels.window_values import (
     keep_sum,
     load_sum,
     read_argument,
-    read_frame,
     read_shifted,
     settle_result,
 )  # fmt: skip

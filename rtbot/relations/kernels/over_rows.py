@@ -33,6 +33,7 @@ from rtbot.relations.kernels.ordered_search import (
     sum_before,
 )  # fmt: skip
 from rtbot.relations.kernels.over_results import pass_row, sum_peers, total_partition
+from rtbot.relations.kernels.sliding_frames import forget_frames
 from rtbot.relations.kernels.window_values import (
     ACCUMULATOR,
     AFTER_PART,
@@ -287,6 +288,7 @@ def find_first_peer(row, known, cells, nodes, meta, spec, labels):
 @noinline
 def begin_range(row, known, cells, nodes, meta, spec, labels, plan, floats):
     """Load what goes on from the rows before a row, which are the same in both states."""
+    forget_frames(plan)
     for state in range(2):
         plan[LAST_ROWS + state] = find_preceding(row, state, plan, cells, meta)
     if plan[HAS_PLACES] != 0:

@@ -62,9 +62,11 @@ ITEMS, FIELDS, GIVEN_FIELDS, OUT_FIELDS, RESULT_WIDTH, OUT_NULLS, GIVEN_NULLS = 
 BEFORE_PART, AFTER_PART, AT_OUT, OUT_LIMIT, BAD_ITEM, BAD_ROW, KEEPS = range(306, 313)
 AT_TRANSACTION, AT_ROW, AT_COUNT, AT_STAGE, VISITED, OUT_NEEDED = range(313, 319)
 PLACES, RANKS, LAST_ROWS, LAST_PEERS, FIRST_ROWS = 319, 321, 323, 325, 327
-VALUES_AT, SUMS_AT, BLOCKS_LEFT, ITEMS_AT = 329, 330, 331, 334
+VALUES_AT, SUMS_AT, BLOCKS_LEFT = 329, 330, 331
+RING_AT, RING_ROOM, SLIDES, ITEMS_AT = 334, 335, 336, 352
 """Words of a plan: what the operator is, where the loop stands, then two for both states each,
-where results and sums are, counters of blocks. Scratch digits are before it, functions behind."""
+where results and sums are, counters of blocks, queues of extremes, where frames are. Scratch digits
+are before it, functions behind."""
 
 UNBOUNDED = 0x4000000000000000
 BLOCK_WORDS = BLOCK_COUNTS + SUM_DIGITS
@@ -334,56 +336,3 @@ def read_shifted(item, state, row, copy, known, cells, meta, plan):
     at = find_value(item, state, plan)
     plan[at] = plan[ITEMS_AT + item * ITEM + DEFAULT]
     plan[at + plan[ITEMS]] = plan[ITEMS_AT + item * ITEM + NO_DEFAULT]
-
-
-@noinline
-def find_frame(state, row, copy, plan, cells, meta):
-    """The first copy of the frame of a copy, and how many there are at most: (row, copy, count)."""
-    start, end = plan[FRAME_START], plan[FRAME_END]
-    if start <= 0:
-        row, copy, moved = move_back(row, copy, -start, state, plan, cells, meta)
-        return row, copy, UNBOUNDED if end == UNBOUNDED else moved + end + 1
-    row, copy, moved = move_on(row, copy, start, state, plan, cells, meta)
-    if moved < start:
-        return row, copy, 0
-    return row, copy, UNBOUNDED if end == UNBOUNDED else end - start + 1
-
-
-@noinline
-def read_frame(state, row, copy, known, cells, meta, labels, plan, floats):
-    """Let the results of all aggregates be those of the frame of a copy, which is gone through."""
-    first, skipped, count = find_frame(state, row, copy, plan, cells, meta)
-    free = find_sum(plan[ITEMS], 0, plan)
-    for item in range(plan[ITEMS]):
-        function = plan[ITEMS_AT + item * ITEM + FUNCTION]
-        if function < COUNT_OF:
-            continue
-        last = add_frame(
-            item, free, first, skipped, 1 if function == FIRST_OF else count, state, known, cells,
-            meta, labels, plan, floats,
-        )  # fmt: skip
-        if function < FIRST_OF:
-            settle_result(item, free, state, row, plan, floats)
-        elif count > 0:
-            read_argument(item, state, last, known, meta, plan)
-        else:
-            plan[find_value(item, state, plan)] = 0
-            plan[find_value(item, state, plan) + plan[ITEMS]] = 1
-
-
-@noinline
-def add_frame(
-    item, base, row, skipped, left, state, known, cells, meta, labels, plan, floats
-):  # fmt: skip
-    """Add up so many copies from a row on, whose first ones are skipped: the last row of them."""
-    clear_sum(base, plan)
-    last = row
-    while row >= 0 and left > 0:
-        copies = min(left, count_copies(row, state, cells, meta) - skipped)
-        if plan[ITEMS_AT + item * ITEM + FUNCTION] < FIRST_OF:
-            accumulate(item, base, row, copies, known, meta, labels, plan, floats)
-        last = row
-        left -= copies
-        skipped = 0
-        row = find_following(row, state, plan, cells, meta)
-    return last

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
 from rtbot.graph.row_parameters import format_special, list_fields
-from rtbot.operator.declarations import Duration
+from rtbot.operator.declarations import Duration, TimeSpan
 from rtbot.operator.relation import Columns, FieldPairs, Order
 
 if TYPE_CHECKING:
@@ -222,7 +222,8 @@ def _list_lines(node: Node, name: str, unit: str | None) -> list[str]:
 
 def _format_parameter(node: Node, name: str, unit: str | None) -> str:
     value, parameter = node.values[name], node.operator.parameters.get(name)
-    if isinstance(parameter, Duration) and unit is not None:
+    is_time = isinstance(parameter, Duration) or isinstance(value, TimeSpan)
+    if is_time and unit is not None:
         return format_duration(value, unit)
     if (text := format_special(parameter, value)) is not None:
         return text

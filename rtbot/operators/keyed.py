@@ -1,0 +1,142 @@
+"""Operators that keep something for every value of a stream: keys inside the key of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbot.operator import (
+    EMIT,
+    SILENT,
+    UNREAD,
+    Cells,
+    Choice,
+    Example,
+    In,
+    Integer,
+    Number,
+    Operator,
+    Out,
+    Scalar,
+    Space,
+    Type,
+    step,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class MovingKeyCount(Operator):
+    """How often the value of the message is among the last `window` values, itself included.
+
+    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
+    """
+
+    search_terms = "value_counts, occurrences"
+    window = Integer(minimum=1, aliases=("window_size",), doc="values in the window")
+    i1 = In("T", doc="values: numbers, integers, texts or booleans")
+    o1 = Out("integer", doc="how often the value is there")
+    recent = Cells("integer", size="window", start=-1)
+    place = Scalar("integer", 0)
+    counts = Space(("i1",), {"count": Scalar("integer", 0)})
+    example = Example(
+        parameters={"window": 3},
+        inputs={"i1": [(1, 7.0), (2, 7.0), (3, 8.0), (4, 8.0), (5, 7.0)]},
+        outputs={"o1": [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1)]},
+    )
+
+    @step
+    def step(i1, window, recent, recent_first, place, counts_count, counts_i1):
+        leaving = recent[recent_first + place]
+        if leaving >= 0:
+            counts_count[leaving] -= 1
+        recent[recent_first + place] = counts_i1
+        counts_count[counts_i1] += 1
+        place = place + 1 if place + 1 < window else 0
+        return counts_count[counts_i1] if i1 == i1 else 0, place
+
+
+@step
+def keep_latest(i1_valid, i2, i2_valid, held_value, held_known, held_i1):
+    """Note the value of a key, or forget the key if the value is NaN."""
+    if i1_valid and i2_valid:
+        held_known[held_i1] = i2 == i2
+        held_value[held_i1] = i2 if i2 == i2 else 0.0
+    return held_i1
+
+
+@step
+def look_up_key(
+    i1_valid, i2, i2_valid, c1_valid, default_value, held_value, held_known, held_i1, held_c1
+):  # fmt: skip
+    """The latest value of the key that is asked for."""
+    keep_latest(i1_valid, i2, i2_valid, held_value, held_known, held_i1)
+    value = default_value
+    if c1_valid and held_c1 >= 0 and held_known[held_c1]:
+        value = held_value[held_c1]
+    return EMIT if c1_valid else SILENT, value
+
+
+@step
+def find_key(i1_valid, i2, i2_valid, c1_valid, held_value, held_known, held_i1, held_c1):
+    """Whether the key that is asked for has a value."""
+    keep_latest(i1_valid, i2, i2_valid, held_value, held_known, held_i1)
+    known = bool(c1_valid and held_c1 >= 0 and held_known[held_c1])
+    return EMIT if c1_valid else SILENT, known
+
+
+class KeyedVariable(Operator):
+    """The last value of a key, asked for at the times of another stream.
+
+    Messages of `i1` and `i2` of one time are a key and its value; NaN takes the key out. A query at
+    t names a key and gets its latest value at or before t, or `default_value` if there is none, or
+    in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
+    have passed t. A key without a value of the same time, or the other way round, does nothing.
+    """
+
+    search_terms = "dictionary, key_value, lookup"
+    mode = Choice(
+        options=("lookup", "exists"),
+        required=False,
+        default="lookup",
+        doc="whether the answer is the value, or whether there is one",
+    )
+    default_value = Number(
+        required=False, default=0.0, doc="the answer for a key that has no value"
+    )
+    i1 = In("T", alias="key", role="may", doc="keys: numbers, integers, texts or booleans")
+    i2 = In("number", alias="value", role="may", doc="their values")
+    c1 = In("T", alias="query", role="may", doc="keys that are asked for")
+    c2 = In("T", alias="heartbeat", role=UNREAD, optional=True, doc="no answer waits for it")
+    o1 = Out("number", doc="answers, at the times of the queries")
+    held = Space(("i1", "c1"), {"value": Scalar("number", 0.0), "known": Scalar("boolean", False)})
+    silent = True
+    example = Example(
+        parameters={"default_value": -1.0},
+        inputs={
+            "i1": [(1, 7.0), (3, 8.0), (5, 7.0)],
+            "i2": [(1, 100.0), (3, 200.0), (5, 101.0)],
+            "c1": [(2, 7.0), (4, 8.0), (5, 7.0), (6, 9.0)],
+            "c2": [(6, 0.0)],
+        },
+        outputs={"o1": [(2, 100.0), (4, 200.0), (5, 101.0), (6, -1.0)]},
+    )
+    step = look_up_key
+
+    @classmethod
+    def step_for(
+        cls,
+        values: Mapping[str, Any],
+        inputs: Mapping[str, Type],  # noqa: ARG003 (one for all types)
+    ) -> Callable[..., Any]:
+        """The step of the mode."""
+        return find_key if values["mode"] == "exists" else look_up_key
+
+    @classmethod
+    def output_types(
+        cls,
+        values: Mapping[str, Any],
+        inputs: Mapping[str, Type],  # noqa: ARG003 (one for all types)
+    ) -> dict[str, Type]:
+        """A number, or whether there is one."""
+        return {"o1": Type("boolean" if values["mode"] == "exists" else "number")}
