@@ -158,11 +158,11 @@ def _read_choices(cls: type[Operator], name: str, values: Mapping[str, Any]) -> 
     for parameter in cls.parameters.values():
         if isinstance(parameter, Choices):
             given = values.get(parameter.name)
-            words = (given,) if isinstance(given, str) else given
-            if not isinstance(words, Sequence) or not {*words} <= {*parameter.options}:
+            words = parameter.split(given) if isinstance(given, Sequence) else ()
+            if not words or not {*words} <= {*parameter.options}:
                 options = ", ".join(parameter.options)
                 raise TypeError(f"{name} needs {parameter.name}=..., one or a list of {options}")
-            found[parameter.name] = tuple(words)
+            found[parameter.name] = words
     return found
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.explain_graph import explain
 from rtbot.explain.phrases import format_plain
+from rtbot.operator import Choices
 from rtbot.operator.relation import CHANGES
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ class ExampleGraph:
         self.example = operator.example
         self.inputs = dict(zip(self.example.inputs, _names(self.example.inputs), strict=True))
         several = len(self.example.outputs) > 1
-        named = operator.choose_outputs(self.example.parameters) if operator.returns else {}
+        given = dict(self.example.parameters)
+        for name, parameter in operator.parameters.items():
+            if isinstance(parameter, Choices):
+                given[name] = parameter.split(given[name])
+        named = operator.choose_outputs(given) if operator.returns else {}
         aliases = {port: named[port].alias if named else port for port in self.example.outputs}
         self.outputs = {p: f"{ID}.{name}" if several else ID for p, name in aliases.items()}
 

@@ -105,6 +105,10 @@ class Choices(Parameter):
     type_name: ClassVar[str] = "choices"
     options: tuple[str, ...] = ()
 
+    def split(self, given: str | Sequence[str]) -> tuple[str, ...]:
+        """Return the words of a value, which may be one alone."""
+        return (given,) if isinstance(given, str) else tuple(given)
+
     def encode(self, words: Sequence[str]) -> int:
         """Return the integer that a step sees."""
         return sum(1 << self.options.index(word) for word in words)

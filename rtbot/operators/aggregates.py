@@ -260,7 +260,7 @@ class TumblingAggregate(Aggregate):
     step = tumble
     integer_step = tumble_integer
     example = Example(
-        parameters={"window": 5, "how": ["ohlc"]},
+        parameters={"window": 5, "how": "ohlc"},
         inputs={"i1": [(1, 3.0), (2, 1.5), (4, 2.5), (5, 4.0), (17, 8.0)]},
         outputs={
             "o1": [(5, 3.0), (10, 4.0), (20, 8.0)],
@@ -314,7 +314,7 @@ class SessionAggregate(Aggregate):
     step = extend_session
     integer_step = extend_session_integer
     example = Example(
-        parameters={"gap": 10, "how": ["count"]},
+        parameters={"gap": 10, "how": "count"},
         inputs={"i1": [(1, 1.0), (9, 2.0), (19, 3.0), (25, 4.0)]},
         outputs={"o1": [(19, 2), (35, 2)]},
     )
@@ -417,7 +417,7 @@ class HoppingAggregate(Aggregate):
     step = hop_on
     integer_step = hop_on_integer
     example = Example(
-        parameters={"window": 10, "hop": 5, "how": ["max"]},
+        parameters={"window": 10, "hop": 5, "how": "max"},
         inputs={"i1": [(1, 1.0), (4, 2.5), (7, 2.0), (21, 8.0)]},
         outputs={"o1": [(5, 2.5), (10, 2.5), (15, 2.0), (25, 8.0), (30, 8.0)]},
     )

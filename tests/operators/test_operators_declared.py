@@ -67,8 +67,7 @@ def settings(cls, parameters):
         if isinstance(declared, Choice):
             known[name] = declared.options.index(values[name])
         elif isinstance(declared, Choices):
-            given = values[name]
-            values[name] = (given,) if isinstance(given, str) else tuple(given)
+            values[name] = declared.split(values[name])
             known[name] = declared.encode(values[name])
         elif isinstance(declared, Duration) and values[name] is None:
             known[name] = -1

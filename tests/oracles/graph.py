@@ -183,7 +183,7 @@ def _converted(parameter, value):
         case Numbers():
             return [float(item) for item in value]
         case Choices():
-            return (value,) if isinstance(value, str) else tuple(value)
+            return parameter.split(value)
         case WindowLength():
             is_text = isinstance(value, str)
             return TimeSpan(value.rstrip("nsmhd")) if is_text else value
