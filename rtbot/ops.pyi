@@ -746,7 +746,7 @@ def GroupBy(
 def HoppingAggregate(
     i1: Stream,
     *,
-    how: Literal["count", "sum", "mean", "first", "last", "min", "max", "ohlc"] | Sequence[Literal["count", "sum", "mean", "first", "last", "min", "max", "ohlc"]] | ParameterRef,
+    how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
     hop: int | str | timedelta | ParameterRef,
     **about: Unpack[About],
@@ -1596,7 +1596,7 @@ def Select(i1: Stream, *, fields: Any | ParameterRef, **about: Unpack[About]) ->
 def SessionAggregate(
     i1: Stream,
     *,
-    how: Literal["count", "sum", "mean", "first", "last", "min", "max", "ohlc"] | Sequence[Literal["count", "sum", "mean", "first", "last", "min", "max", "ohlc"]] | ParameterRef,
+    how: str | Sequence[str] | ParameterRef,
     gap: int | str | timedelta | ParameterRef,
     **about: Unpack[About],
 ) -> Any:
@@ -1834,7 +1834,7 @@ def TopRows(
 def TumblingAggregate(
     i1: Stream,
     *,
-    how: Literal["count", "sum", "mean", "first", "last", "min", "max", "ohlc"] | Sequence[Literal["count", "sum", "mean", "first", "last", "min", "max", "ohlc"]] | ParameterRef,
+    how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
     **about: Unpack[About],
 ) -> Any:

@@ -24,9 +24,9 @@ FAULT = "RTBOT FAULT"
 
 MISSING = {
     *("BurstAggregate", "FiniteImpulseResponse", "FusedExpression"),
-    *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
+    *("FusedExpressionVector", "InfiniteImpulseResponse", "Input"),
     *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
-    *("SessionAggregate", "TopK", "TumblingAggregate", "VectorCompose"),
+    *("TopK", "VectorCompose"),
     *("VectorExtract", "VectorProject"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""

@@ -66,6 +66,7 @@ _TYPES = {
     Boolean: "bool",
     Duration: "int | str | timedelta",
     WindowLength: "int | str | timedelta",
+    Choices: "str | Sequence[str]",
     Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
 }
@@ -253,9 +254,8 @@ def build_signature(cls: type[Operator]) -> inspect.Signature:
 
 def _annotate(parameter: Declared) -> tuple[str, Any]:
     """Return the type of a parameter in Python, and its default."""
-    if isinstance(parameter, Choice | Choices):
+    if isinstance(parameter, Choice):
         type_ = f"Literal[{', '.join(map(json.dumps, parameter.options))}]"
-        type_ += f" | Sequence[{type_}]" if isinstance(parameter, Choices) else ""
     else:
         type_ = next((text for kind, text in _TYPES.items() if isinstance(parameter, kind)), "Any")
     type_ += " | ParameterRef"
