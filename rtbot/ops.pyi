@@ -651,6 +651,51 @@ def Expire(
         o1: the rows that have not expired
     """
 
+def Fill(
+    i1: Stream,
+    *,
+    how: Literal["previous", "value"] | ParameterRef,
+    value: float | ParameterRef | None = None,
+    **about: Unpack[About],
+) -> Stream:
+    """Null is replaced: by the last value before it, or by a constant.
+
+    Only null is. NaN is a value, and where there is no message none is made: a resampler makes
+    them. With `previous` a null before the first value gives no message, counted under `domain`.
+    Integers stay integers, unless the constant is none.
+
+    In:
+        i1: values, some of them null
+
+    Parameters:
+        how: what comes in the place of null
+        value: the constant, with `how: value`
+
+    Out:
+        o1: values, none of them null
+    """
+
+def FiniteImpulseResponse(
+    i1: Stream,
+    *,
+    coefficients: Sequence[float] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The sum of the last values, each times a coefficient; the first one weights the newest.
+
+    It emits nothing before there are as many values as coefficients. NaN inside gives NaN, and
+    leaves with it.
+
+    In:
+        i1: values
+
+    Parameters:
+        coefficients: weights, that of the newest value first
+
+    Out:
+        o1: weighted sums
+    """
+
 def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
     """The greatest whole number that is not above the value; the kind stays.
 
@@ -805,6 +850,30 @@ def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
 
     Out:
         o1: the same messages
+    """
+
+def InfiniteImpulseResponse(
+    i1: Stream,
+    *,
+    b: Sequence[float] | ParameterRef,
+    a: Sequence[float] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The sum of the last values times `b`, less the sum of its own last results times `a`.
+
+    That is y[n] = b[0] x[n] + b[1] x[n - 1] + ... - a[0] y[n - 1] - a[1] y[n - 2] - ...: the
+    coefficient 1 of y[n] itself is left out of `a`. It emits nothing before there are as many
+    values as there are in `b`; results before the first are 0. NaN and infinities stay in it.
+
+    In:
+        i1: values
+
+    Parameters:
+        b: weights of values, that of the newest first
+        a: weights of results, that of the one before first
+
+    Out:
+        o1: results
     """
 
 def Intersect(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:
@@ -1798,6 +1867,32 @@ def ToSeries(i1: Stream, *, field: Any | ParameterRef, **about: Unpack[About]) -
 
     Out:
         o1: the values of the field
+    """
+
+def TopK(
+    *i: Stream,
+    k: int | ParameterRef,
+    score_index: int | ParameterRef = 0,
+    descending: bool | ParameterRef = True,
+    **about: Unpack[About],
+) -> Streams:
+    """The `k` messages with the best score so far, best first, anew at every message.
+
+    All that come out at one message have its time: the n-th has rank n. A message is several ports,
+    joined by time, and one of them is the score: `score_index` says which, from 0. The greatest
+    scores are the best, or the least if `descending` is false. Of equal ones the newer is before
+    the older. NaN is behind all numbers. It never forgets a message that is among the best.
+
+    In:
+        i: the score, and what else belongs to a message
+
+    Parameters:
+        k: how many are kept
+        score_index: which port is the score, from 0
+        descending: whether the greatest are the best
+
+    Out:
+        o: the same of the best messages
     """
 
 def TopRows(

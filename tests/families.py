@@ -66,7 +66,9 @@ class Chained(Grower):
         while self.wanted:
             ref = self.wanted.pop(0)
             type_ = self.types.get(ref)
-            if type_ and type_.kind in kinds and (nullable or not type_.nullable):
+            if type_ is None or type_.repeats:
+                continue
+            if type_.kind in kinds and (nullable or not type_.nullable):
                 return ref
         return super()._source(kinds, nullable)
 

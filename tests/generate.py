@@ -1,7 +1,7 @@
 """Random cases, drawn from the registry: a graph, data for it, and schedules that feed it."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rtbot.conformance import random_rows
 from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
@@ -127,7 +127,11 @@ class Grower:
         return None
 
     def _wire(self, cls, values, complete, arity):
-        feeds = self._feeds(cls, arity, numeric=complete.get("ties") in NUMERIC_TIES)
+        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") == "value"
+        numeric = cls.ports(arity) if numeric else []
+        if "score_index" in complete:
+            numeric = [f"i{complete['score_index'] + 1}"]
+        feeds = self._feeds(cls, arity, numeric)
         spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
         name = self._fresh("n")
         self.operators[name] = spec
@@ -136,12 +140,16 @@ class Grower:
             port: Type(t.kind, t.nullable or roles[port] != "must")
             for port, t in ((port, self.types[ref]) for port, ref in feeds.items())
         }
-        self._declare(name, cls.output_types(complete, types))
+        outputs = cls.output_types(complete, types)
+        if any(out.repeats for out in cls.outputs.values()):  # nothing of these graphs reads it
+            outputs = {port: replace(type_, repeats=name) for port, type_ in outputs.items()}
+        self._declare(name, outputs)
         return name
 
     def add_expression(self):
         """Add one expression of a random kind."""
-        refs = [item for item in self.types.items() if self.rng.random() < 0.6]
+        single = [(ref, type_) for ref, type_ in self.types.items() if not type_.repeats]
+        refs = [item for item in single if self.rng.random() < 0.6]
         params = {"number": ["level"], "integer": ["whole"]}
         kind = self.rng.choice(["number", "number", "integer", "boolean", "text"])
         try:
@@ -171,11 +179,11 @@ class Grower:
         io = ({"unit": self.unit} if self.unit else {}) | rules.io()
         return document | ({"io": io} if io else {})
 
-    def _feeds(self, cls, arity, *, numeric):
+    def _feeds(self, cls, arity, numeric):
         feeds, shared = {}, {}
         for port in cls.ports(arity):
             declared = cls.port(port)
-            anything = NUMERIC if numeric else KINDS
+            anything = NUMERIC if port in numeric else KINDS
             kinds = {"N": NUMERIC, "T": anything}.get(declared.kind, [declared.kind])
             generic = declared.kind in ("T", "N") and not cls.mixed
             if generic and declared.kind in shared:
@@ -189,7 +197,7 @@ class Grower:
         fitting = [
             ref
             for ref, type_ in self.types.items()
-            if type_.kind in kinds and (nullable or not type_.nullable)
+            if type_.kind in kinds and (nullable or not type_.nullable) and not type_.repeats
         ]
         fresh = [ref for ref in fitting if ref not in self.used]
         if fresh and self.rng.random() < 0.5:

@@ -96,7 +96,7 @@ class Trial:
         if function in ("lag", "lead"):
             default = None if rng.random() < 0.5 else rng.choice(NASTY[kind])
             default = default + 0.0 if isinstance(default, float) else default
-            return function, place, rng.choice([0, 1, 1, 1, 2, 5]), default
+            return function, place, rng.choice([0, 1, 1, 1, 2, 5, 12]), default
         return function, place, 0, None
 
     def make_value(self, type_):

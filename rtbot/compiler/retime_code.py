@@ -163,10 +163,16 @@ class RetimeWriter:
 
     def _write_emission(self, text: str) -> list[str]:
         """Write a call, and what it emits or loses."""
-        results = ", ".join(["code", "own_time", *self.results, *self.call.targets])
+        call = self.call
+        given = call.results or self.results
+        results = ", ".join(["code", "own_time", *given, *call.targets])
         keep = [f"{name}_column[m] = {stored}" for name, stored in self.outputs.items()]
+        if call.kept:
+            pairs = zip(self.outputs, call.kept, strict=True)
+            keep = [*(f"{name} = {place}" for name, place in pairs), *keep]
         return [
             f"{results} = {text}",
+            *call.keep,
             *self.call.after,
             "if code == 1 or code == 3:",
             *indent_lines(["out_time[m] = own_time", *keep, "m += 1"], 1),

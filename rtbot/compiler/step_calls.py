@@ -7,7 +7,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from rtbot.compiler.calls import SpaceLayout
-from rtbot.compiler.generated_text import Conditions, format_load, format_store
+from rtbot.compiler.generated_text import Conditions, format_load, format_store, indent_lines
 from rtbot.compiler.step_signature import (
     find_leave,
     find_port_kind,
@@ -25,6 +25,7 @@ from rtbot.compiler.window_code import (
 )
 from rtbot.operator import (
     Cells,
+    Kept,
     Numbers,
     Points,
     Ring,
@@ -50,7 +51,8 @@ class StepCall:
     windows again, so that `lines` may put it in a second time. `load` and `store` are around the
     rows of a key; `functions` are what is called, with their names. `active` are the flags under
     which the call is made. `due` is the local of that state, and `closing` the call at that time,
-    of a node that has a `close`.
+    of a node that has a `close`. Of one that keeps rows, `results` are what the step returns in
+    the place of outputs, `keep` the lines that keep a row, `kept` the texts of a kept row's ports.
     """
 
     closing = due = ""
@@ -74,6 +76,9 @@ class StepCall:
         self.undo: list[str] = []
         self.load: list[str] = []
         self.store: list[str] = []
+        self.results: list[str] = []
+        self.keep: list[str] = []
+        self.kept: list[str] = []
         self.share = segment.layout.allocate(node.id)
         steps = list_steps(node)
         self.functions = [*steps.items()]
@@ -134,6 +139,8 @@ class StepCall:
                 known |= self._bind_ring(item)
             elif isinstance(item, Cells):
                 known |= self._bind_cells(item)
+            elif isinstance(item, Kept):
+                known |= self._bind_kept(item)
             elif isinstance(item, Span) and f"{name}_count" in wanted:
                 known |= self._bind_span(item)
             elif isinstance(item, Space):
@@ -160,6 +167,27 @@ class StepCall:
         offset = self.segment.add_local("integer", place, f"{self.node.id}_{item.name}_offset")
         array = "F" if kind == "number" else "I"
         return {item.name: array, f"{item.name}_first": f"base + {offset}"}
+
+    def _bind_kept(self, item: Kept) -> dict[str, str]:
+        """Reserve a place of each of the ports for every kept row; `kept` writes and reads them."""
+        ports = [p for p in self.sources if self.node.operator.port(p).name == item.port]
+        put, get = (self.segment.make_name(f"{self.node.id}_{part}") for part in ("put", "get"))
+        self.results = [put, get]
+        arrays, starts = [], []
+        for port in ports:
+            kind, source = self.node.types[port].kind, self.sources[port].text
+            size = int(self.node.values[item.size])
+            name = f"{self.node.id}.{item.name}.{port}"
+            place = self.segment.layout.add_array(self.share, name, (kind, size))
+            offset = self.segment.add_local("integer", place, f"{self.node.id}_{port}_offset")
+            arrays.append("F" if kind == "number" else "I")
+            starts.append(f"base + {offset}")
+            self.keep.append(format_store(kind, f"{starts[-1]} + {put}", source))
+            self.kept.append(format_load(kind, f"{starts[-1]} + {get}"))
+        chosen = int(self.node.values[item.by])
+        self.keep = [f"if {put} >= 0:", *indent_lines(self.keep, 1)]
+        given = arrays[chosen], starts[chosen], self.sources[ports[chosen]].text
+        return dict(zip(item.arguments(), given, strict=True))
 
     def _bind_space(self, item: Space) -> dict[str, str]:
         fields = [

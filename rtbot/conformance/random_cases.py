@@ -47,8 +47,8 @@ def draw_case(cls: type[Operator], number: int) -> RandomCase:
     times = draw_times(rng, rng.randint(8, 24))
     found: GraphError | None = None
     for _ in range(TRIES):
-        document, inputs = _draw_document(rng, cls, times[-1] - times[0] + 1)
         try:
+            document, inputs = _draw_document(rng, cls, times[-1] - times[0] + 1)
             graph = rtbot.load(document)
         except GraphError as error:
             found = found or error

@@ -78,12 +78,12 @@ class ExampleGraph:
         outs = {port.kind for port in self.operator.outputs.values()}
         if self.example.schemas or CHANGES in outs:
             return self._list_changes()
-        columns = {name: dict(self.example.inputs[p]) for p, name in self.inputs.items()}
-        columns |= {ref: dict(self.example.outputs[p]) for p, ref in self.outputs.items()}
-        times = sorted({time for cells in columns.values() for time in cells})
+        columns = {name: _number(self.example.inputs[p]) for p, name in self.inputs.items()}
+        columns |= {ref: _number(self.example.outputs[p]) for p, ref in self.outputs.items()}
+        places = sorted({place for cells in columns.values() for place in cells})
         body = [
-            [str(time), *(format_plain(c[time]) if time in c else "" for c in columns.values())]
-            for time in times
+            [str(at[0]), *(format_plain(c[at]) if at in c else "" for c in columns.values())]
+            for at in places
         ]
         return [["t", *columns], *body]
 
@@ -102,10 +102,12 @@ class ExampleGraph:
         kind = self.operator.port(port).kind
         if kind == CHANGES:
             return f"{{changes: {format_plain(self.example.schemas[port])}}}"
-        if kind not in ("T", "N"):
-            return kind
-        values = [value for _, value in self.example.inputs[port]]
-        return "boolean" if values and all(isinstance(v, bool) for v in values) else "number"
+        rows = self.example.inputs[port]
+        values = [value for _, value in rows if value is not None]
+        if kind in ("T", "N"):
+            truths = values and all(isinstance(v, bool) for v in values)
+            kind = "boolean" if truths else "number"
+        return kind + "?" * (len(values) < len(rows))
 
 
 def _names(ports: Mapping[str, Any]) -> list[str]:
@@ -114,6 +116,14 @@ def _names(ports: Mapping[str, Any]) -> list[str]:
     letters = iter("abcdefghijklmnop" if len(data) > 1 else "x")
     asks = iter(["q"] if len(ports) - len(data) == 1 else [f"q{k}" for k in range(1, 27)])
     return [next(letters if port in data else asks) for port in ports]
+
+
+def _number(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[int, int], Any]:
+    """Return the values by time and number among those of this time."""
+    found: dict[tuple[int, int], Any] = {}
+    for time, value in rows:
+        found[time, sum(known == time for known, _ in found)] = value
+    return found
 
 
 def _rows(rows: Sequence[tuple[Any, ...]]) -> str:

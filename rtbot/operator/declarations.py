@@ -21,13 +21,15 @@ class Type:
     """What a port carries: a kind of `KINDS`, and whether a message may be null.
 
     The kind of a change stream is `changes`; `schema` is what its rows have. That of an input whose
-    messages have several values is `record`; `fields` are these.
+    messages have several values is `record`; `fields` are these. `repeats` is the operator that
+    gives several messages of one time, if one does.
     """
 
     kind: str
     nullable: bool = False
     schema: Schema | None = field(default=None, repr=False)
     fields: tuple[Field, ...] = field(default=(), repr=False)
+    repeats: str = field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
         if self.schema is not None:
@@ -192,8 +194,9 @@ class Out:
     """An output port. `kind` as for In; `alias` is a readable second name.
 
     A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
-    one there are ports that the operator's own text names. `source` is which of the `returns` of
-    the operator's steps it is, if it has these.
+    one there are ports that the operator's own text names. One that `repeats` may have several
+    messages of one time, in an order that means something: it is paired with nothing. `source` is
+    which of the `returns` of the operator's steps it is, if it has these.
     """
 
     kind: str
@@ -202,6 +205,7 @@ class Out:
     nullable: bool = False
     variadic: bool = False
     named: bool = False
+    repeats: bool = False
     source: str = ""
     name: str = ""
 
@@ -257,6 +261,27 @@ class Cells:
         if callable(self.size):
             return self.size(values)
         return self.size if isinstance(self.size, int) else int(values[self.size])
+
+
+@dataclass
+class Kept:
+    """Rows of a variadic port that an operator of own times keeps, and gives again when it likes.
+
+    `size` is the name of an Integer parameter, and `by` of one that says which of the ports the
+    step looks at, from 0. A step that names it `rows` takes `rows` (a flat array of the values of
+    that port), `rows_first` (offset of the first place in it) and `rows_entering` (the value that
+    comes in). In the place of the outputs, which are the ports of a kept row, it returns the place
+    of the row that comes in, -1 if it is not kept, and the place of the row that comes out.
+    """
+
+    port: str
+    size: str
+    by: str
+    name: str = ""
+
+    def arguments(self) -> list[str]:
+        """Return the names of what a step takes of it."""
+        return [self.name, f"{self.name}_first", f"{self.name}_entering"]
 
 
 @dataclass

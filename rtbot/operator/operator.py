@@ -48,6 +48,7 @@ from rtbot.operator.declarations import (
     Example,
     In,
     Integer,
+    Kept,
     Out,
     Parameter,
     Ring,
@@ -117,7 +118,7 @@ class Operator:
     parameters: ClassVar[dict[str, Parameter]] = {}
     inputs: ClassVar[dict[str, In]] = {}
     outputs: ClassVar[dict[str, Out]] = {}
-    state: ClassVar[dict[str, Scalar | Ring | Cells | Span | Space | Scratch]] = {}
+    state: ClassVar[dict[str, Scalar | Ring | Cells | Kept | Span | Space | Scratch]] = {}
     step: ClassVar[Callable[..., Any] | None] = None
     integer_step: ClassVar[Callable[..., Any] | None] = None
     """The step where "N" is integer, if the arithmetic differs."""
@@ -150,7 +151,7 @@ class Operator:
             ("parameters", (Parameter,)),
             ("inputs", (In,)),
             ("outputs", (Out,)),
-            ("state", (Scalar, Ring, Cells, Span, Space, Scratch)),
+            ("state", (Scalar, Ring, Cells, Kept, Span, Space, Scratch)),
         ):
             declared = dict(getattr(cls, group))
             for name, item in vars(cls).items():

@@ -36,7 +36,7 @@ class TopRows(Relation):
     the order is always the same. Nulls come last, equal rows count each.
     """
 
-    search_terms = "limit, top_n, top_k, head, nlargest, nsmallest, order_by"
+    search_terms = "limit, top_n, head, nlargest, nsmallest, order_by"
     by = Columns(
         required=False, shortest=0, doc="k rows of every group with equal values in these fields"
     )

@@ -69,6 +69,9 @@ LOADED_AT_ONCE = 1 << 14
 ARRANGED = 64
 """Rows of transactions with at least so many are put in order before the loops take them."""
 
+SOON, MOST_AHEAD = 4, 1 << 16
+"""The first rows of a batch, and how many texts are given labels at once at most."""
+
 KINDS = {"number": kernel.NUMBER, "text": kernel.LABELLED}
 
 
@@ -159,7 +162,8 @@ class OrderedStore:
             self._labels.add(self._select_texts(words, place))
         for place in self._unlabelled:
             self._labels.forget_replaced(self._select_texts(words, place))
-        self._given, self._asked = ref(words), {}
+        self._given = ref(words)
+        self._asked = {p: (min(a, SOON) - a, a) for p, (_, a) in self._asked.items()}
         return deltas
 
     def _arrange(self, deltas: Deltas) -> Deltas:
@@ -215,7 +219,8 @@ class OrderedStore:
     def _answer(self) -> None:
         """Give labels to two texts; to those of the rows that follow as well, if many were asked.
 
-        Twice as many whenever the next question comes soon, so that few are asked of a batch.
+        Twice as many whenever the next question comes soon, so that few are asked of a batch, and
+        as many again in the next batch if one of its first rows asks.
         """
         at, place, *codes = self.meta[kernel.ASKED_AT : kernel.ASKED_OTHER + 1].tolist()
         self.meta[kernel.ASKED_AT] = -1
@@ -223,7 +228,7 @@ class OrderedStore:
         end, ahead = self._asked.get(place, (0, 1))
         given = self._given()
         if at >= end and given is not None:
-            ahead = 2 * ahead if at - end < ahead else 1
+            ahead = min(2 * ahead, MOST_AHEAD) if at - end < ahead else 1
             self._asked[place] = at + ahead, ahead
             asked = np.append(asked, self._select_texts(given[at : at + ahead], place))
         self._labels.add(asked)

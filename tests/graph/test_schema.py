@@ -436,7 +436,8 @@ def mistakes(cls):
     yield "a list in a list", {"in": [[f"x{port}"] for port in ports]}
     if not any(port.variadic for port in cls.inputs.values()):
         yield "an input too many", {"in": [f"x{port}" for port in [*ports, "i1"]]}
-    if len([port for port in ports if port[0] == "i"]) > 1:
+    several = len([port for port in ports if port[0] == "i"]) > 1
+    if several and not any(port.variadic and port.shortest == 1 for port in cls.inputs.values()):
         yield "an input too few", {"in": "xi1"}
     if "c1" not in ports:
         yield "a control port that is not there", {"control": "xi1"}

@@ -18,6 +18,8 @@ from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
 
+NUMBERS = {"integer": int, "number": float}
+
 
 @dataclass
 class Losses:
@@ -122,6 +124,8 @@ class Evaluation:
         for place, (port, kind) in enumerate(kinds.items()):
             every = [(t, v[place] if isinstance(v, tuple) else v) for t, v in messages]
             own = [(time, value) for time, value in every if value is not ABSENT]
+            if kind in NUMBERS:  # a constant is of the kind of the output
+                own = [(t, v if v is None else NUMBERS[kind](v)) for t, v in own]
             self.ports[name][port] = OracleStream(own, kind, frontier=frontier)
 
 

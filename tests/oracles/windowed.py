@@ -6,7 +6,7 @@ import statistics
 from fractions import Fraction
 
 from rtbot.operator import TimeSpan
-from tests.oracles.registry import attempt, oracle
+from tests.oracles.registry import FAULT, attempt, oracle
 from tests.oracles.streams import (
     INT64_LEAST,
     INT64_MOST,
@@ -60,6 +60,18 @@ def moving_sum(rows, window, partial):
     for time, values in windows(rows, window, partial):
         whole = all(type(value) is int for value in values)
         yield time, rounded(Fraction(sum(values))) if whole else attempt(exact_sum, values)
+
+
+@oracle("TopK", ports=True)
+def top_k(rows, k, score_index, descending):
+    for number, (time, _) in enumerate(rows, 1):
+        newest_first = [tuple(values.values()) for _, values in reversed(rows[:number])]
+        numbers = [row for row in newest_first if row[score_index] == row[score_index]]
+        rest = [row for row in newest_first if row[score_index] != row[score_index]]
+        sign = -1 if descending else 1
+        ranked = sorted(numbers, key=lambda row: sign * row[score_index]) + rest
+        for row in ranked[:k]:
+            yield time, row
 
 
 @oracle("MovingKeyCount")
@@ -371,3 +383,37 @@ def dedup(rows, within):
         if not same or (within is not None and time - passed[-1][0] >= within):
             passed.append((time, value))
     yield from passed
+
+
+@oracle("Fill")
+def fill(rows, how, value):
+    known = []
+    for time, given in rows:
+        if given is not None:
+            known.append(given)
+        if given is not None or how == "previous":
+            yield time, known[-1] if known else FAULT
+        else:
+            yield time, value
+
+
+def weigh(weights, values):
+    """The sum of values, each times its weight, in this order."""
+    total = 0.0
+    for weight, value in zip(weights, values, strict=True):
+        total += weight * value
+    return total
+
+
+@oracle("FiniteImpulseResponse")
+def finite_impulse_response(rows, coefficients):
+    for time, values in windows(rows, len(coefficients), partial=False):
+        yield time, weigh(coefficients, values[::-1])
+
+
+@oracle("InfiniteImpulseResponse")
+def infinite_impulse_response(rows, b, a):
+    results = [0.0] * len(a)
+    for time, values in windows(rows, len(b), partial=False):
+        results.append(weigh(b, values[::-1]) - weigh(a, results[: -len(a) - 1 : -1]))
+        yield time, results[-1]

@@ -160,11 +160,13 @@ def count_calls(operator, texts, changes):
     return len(calls)
 
 
-@pytest.mark.parametrize("function", ["sum", "avg", "min", "max", "count", "first", "last"])
+@pytest.mark.parametrize(
+    "function", ["sum", "avg", "min", "max", "count", "first", "last", "lag", "lead"]
+)
 def test_a_wide_frame_costs_what_its_rows_do(function):
     costs = []
     for half in (10, 100):
-        items = ((function, 2, 0, None),)
+        items = ((function, 2, half, None),)
         operator, texts = make_long(items, ("rows", -half, half), length=300)
         costs.append(count_calls(operator, texts, [((1, 300, 3), 1)]))
         assert operator.visited <= 2 * half + 2

@@ -25,6 +25,7 @@ from rtbot.operator import (
     Choice,
     In,
     Integer,
+    Kept,
     Numbers,
     Operator,
     Out,
@@ -159,6 +160,8 @@ class _Checker:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
             if isinstance(item, Space):
                 self.space(name, item)
+            if isinstance(item, Kept):
+                self.kept(name, item)
             kind = getattr(item, "kind", "integer")
             if kind not in STATE_KINDS:
                 self.add(name, f"{kind!r} is not a kind of state", hint_known_names(STATE_KINDS))
@@ -169,7 +172,7 @@ class _Checker:
                 if kind not in STATE_KINDS:
                     hint = hint_known_names(STATE_KINDS)
                     self.add(name, f"{kind!r} is not a kind of state", hint)
-            size = item.size if isinstance(item, Ring | Cells) else 1
+            size = item.size if isinstance(item, Ring | Cells | Kept) else 1
             sizes = (Integer, WindowLength) if isinstance(item, Ring) else (Integer,)
             if isinstance(size, str) and not isinstance(self.cls.parameters.get(size), sizes):
                 hint = f"add {size} = Integer(minimum=1)"
@@ -187,6 +190,17 @@ class _Checker:
         if self.cls.sets_time:
             hint = "leave sets_time out: what comes out has the times of what comes in"
             self.add(name, "an operator with times of its own has no keys inside a key", hint)
+
+    def kept(self, name: str, kept: Kept) -> None:
+        port = self.cls.inputs.get(kept.port)
+        if port is None or not port.variadic or port.nullable:
+            hint = 'it keeps rows of i = In("T", variadic=True)'
+            self.add(name, f"{kept.port!r} is not a variadic input port without null", hint)
+        if not isinstance(self.cls.parameters.get(kept.by), Integer):
+            hint = f"add {kept.by} = Integer(minimum=0)"
+            self.add(name, f"{kept.by!r} is not an Integer parameter", hint)
+        if not self.cls.sets_time:
+            self.add(name, "only an operator with times of its own keeps rows", "set sets_time")
 
     def ring(self, name: str, ring: Ring) -> None:
         if ring.port not in self.cls.inputs:

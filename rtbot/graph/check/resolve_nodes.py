@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, Problem, graph_error
@@ -41,8 +42,8 @@ def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Seq
         if issubclass(draft.operator, Relation):
             return (resolve_relation(draft, types, context),)
         if draft.term:
-            return (_resolve_formula(draft, types, context),)
-        return (_resolve_operator(draft, types),)
+            return (_mark_repeats(draft, _resolve_formula(draft, types, context), types),)
+        return (_mark_repeats(draft, _resolve_operator(draft, types), types),)
     except GraphError as error:
         context.problems.add_all(error.problems, operator=draft.id)
     except ValueError as error:
@@ -111,6 +112,33 @@ def _resolve_operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
         message = f"{cls.__name__} does not work on {shown}: {error.problems[0].message}"
         raise graph_error("RT125", draft.mark, message, error.problems[0].hint) from None
     return _build_node(draft, {**paired, **outputs}, cast_outputs(trees, outputs))
+
+
+def _mark_repeats(draft: Draft, node: Node, types: Mapping[Ref, Type]) -> Node:
+    """Return the node with outputs that repeat marked; refuse one that would pair such a stream.
+
+    What reads nothing but messages of one operator, one by one, repeats as these do.
+    """
+    cls = draft.operator
+    makers = {port: types[ref].repeats for port, ref in node.reads.items()}
+    repeating = [port for port, maker in makers.items() if maker]
+    roles = cls.roles(draft.values, [*node.inputs])
+    paired = len({*makers.values()}) > 1 or {*roles.values()} != {"must"} or cls.sets_time
+    if repeating and paired:
+        port = repeating[0]
+        message = (
+            f"{draft.id}.{port} takes one message of each time, "
+            f"and {draft.inputs[port]} may have several, from {makers[port]}"
+        )
+        hint = f"do this before {makers[port]}; behind it, expressions and filters read its outputs"
+        raise graph_error("RT125", draft.marks.get(port, draft.mark), message, hint)
+    maker = makers[repeating[0]] if repeating else ""
+    if any(out.repeats for out in cls.outputs.values()):
+        maker = draft.id
+    if not maker:
+        return node
+    marked = {port: replace(node.types[port], repeats=maker) for port in node.outputs}
+    return replace(node, types={**node.types, **marked})
 
 
 def _build_node(

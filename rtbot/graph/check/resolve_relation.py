@@ -73,6 +73,14 @@ def list_mismatches(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem
     """Yield a problem for every port that is fed with a series in place of changes, or reverse."""
     for port, type_ in given.items():
         wants_changes = draft.operator.port(port).kind == CHANGES
+        if type_.repeats:
+            message = (
+                f"{draft.id}.{port} takes one message of each time, "
+                f"and {draft.inputs[port]} may have several, from {type_.repeats}"
+            )
+            hint = "TopRows keeps the first rows of a table that changes"
+            yield Problem("RT125", draft.marks[port], message, hint, draft.id, port)
+            continue
         if wants_changes == (type_.kind == CHANGES):
             continue
         source = draft.inputs[port]

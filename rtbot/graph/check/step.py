@@ -12,6 +12,7 @@ from rtbot.core.errors import suggest_name
 from rtbot.graph.check.class_source import ClassSource
 from rtbot.operator import (
     Cells,
+    Kept,
     Numbers,
     Operator,
     Points,
@@ -177,7 +178,7 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
         elif isinstance(item, Span):
             parts = (f"{name}_{part}" for part in item.fields)
             yield name, [f"{name}_count", *(n for part in parts for n in (part, f"{part}_first"))]
-        elif isinstance(item, Space):
+        elif isinstance(item, Space | Kept):
             yield name, item.arguments()
         elif isinstance(item, Cells | Scratch):
             yield name, [name, f"{name}_first"]

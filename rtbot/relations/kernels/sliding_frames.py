@@ -24,8 +24,10 @@ from rtbot.relations.kernels.window_values import (
     LEAST_OF,
     RING_AT,
     RING_ROOM,
+    SHIFTED,
     SLIDES,
     UNBOUNDED,
+    UNSET,
     VALUE_KIND,
     accumulate,
     clear_sum,
@@ -42,7 +44,6 @@ from rtbot.relations.kernels.window_values import (
 
 LOW_ROW, LOW_COPY, LOW_AT, HIGH_ROW, HIGH_COPY, HIGH_AT, LAST_IN, NOW_AT = range(8)
 SLIDE = 8
-UNSET = -2
 
 
 @noinline
@@ -67,9 +68,12 @@ def read_frame(state, row, copy, known, cells, meta, labels, plan, floats):
 
 @step
 def forget_frames(plan):
-    """Let no frame be there: the next copy does not follow the last one."""
+    """Let no frame or shift be there: the next copy does not follow the last one."""
     for state in range(2):
         plan[SLIDES + state * SLIDE + HIGH_ROW] = UNSET
+        for item in range(plan[ITEMS]):
+            if plan[ITEMS_AT + item * ITEM + FUNCTION] == SHIFTED:
+                plan[find_sum(item, state, plan) + 2] = UNSET
 
 
 @noinline

@@ -69,6 +69,7 @@ where results and sums are, counters of blocks, queues of extremes, where frames
 are before it, functions behind."""
 
 UNBOUNDED = 0x4000000000000000
+BEHIND, UNSET = -1, -2
 BLOCK_WORDS = BLOCK_COUNTS + SUM_DIGITS
 
 
@@ -323,15 +324,35 @@ def read_argument(item, state, row, known, meta, plan):
 
 
 @noinline
-def read_shifted(item, state, row, copy, known, cells, meta, plan):
-    """Let the result be the argument so many copies before or behind, or the default."""
+def begin_shift(item, at, state, row, copy, cells, meta, plan):
+    """Find the copy so far from one, where no copy was passed before."""
     shift = plan[ITEMS_AT + item * ITEM + SHIFT]
     if shift < 0:
-        found, _, moved = move_back(row, copy, -shift, state, plan, cells, meta)
+        row, copy, moved = move_back(row, copy, -shift, state, plan, cells, meta)
+        plan[at + 2] = -shift - moved
     else:
-        found, _, moved = move_on(row, copy, shift, state, plan, cells, meta)
-    if moved == abs(shift):
-        read_argument(item, state, found, known, meta, plan)
+        row, copy, moved = move_on(row, copy, shift, state, plan, cells, meta)
+        plan[at + 2] = 0 if moved == shift else BEHIND
+    plan[at], plan[at + 1] = (row, copy)
+
+
+@noinline
+def read_shifted(item, state, row, copy, known, cells, meta, plan):
+    """Let the result be the argument so many copies before or behind, or the default.
+
+    Words of the accumulator are the copy so far away, which moves with the rows, and how many rows
+    come before it is there: 0 where it is, BEHIND where there is none any more, UNSET at first.
+    """
+    at = find_sum(item, state, plan)
+    if plan[at + 2] == UNSET:
+        begin_shift(item, at, state, row, copy, cells, meta, plan)
+    elif plan[at + 2] > 0:
+        plan[at + 2] -= 1
+    elif plan[at + 2] == 0:
+        row, copy, moved = move_on(plan[at], plan[at + 1], 1, state, plan, cells, meta)
+        plan[at], plan[at + 1], plan[at + 2] = (row, copy, moved - 1)
+    if plan[at + 2] == 0:
+        read_argument(item, state, plan[at], known, meta, plan)
         return
     at = find_value(item, state, plan)
     plan[at] = plan[ITEMS_AT + item * ITEM + DEFAULT]
