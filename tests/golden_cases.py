@@ -26,7 +26,7 @@ MISSING = {
     *("BurstAggregate", "FusedExpression"),
     *("FusedExpressionVector", "Input"),
     *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
-    *("VectorCompose"),
+    "VectorCompose",
     *("VectorExtract", "VectorProject"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""
