@@ -654,15 +654,19 @@ def Expire(
 def Fill(
     i1: Stream,
     *,
-    how: Literal["previous", "value"] | ParameterRef,
+    how: Literal["previous", "value", "linear"] | ParameterRef,
     value: float | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Stream:
-    """Null is replaced: by the last value before it, or by a constant.
+    """Null is replaced: by the last value before it, a constant, or a line between its neighbours.
 
     Only null is. NaN is a value, and where there is no message none is made: a resampler makes
     them. With `previous` a null before the first value gives no message, counted under `domain`.
     Integers stay integers, unless the constant is none.
+
+    With `linear` the result is a number on the straight line, by time, between the values before
+    and behind, and comes with the latter; also so a null before the first value is counted, and
+    what is behind the last one does not come.
 
     In:
         i1: values, some of them null
@@ -1605,6 +1609,54 @@ def ResamplerLinear(
         o1: values of the curve, on the grid
     """
 
+def RollingMedian(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The median of the values in a window: the middle one in order, or half way between two.
+
+    NaN inside gives NaN. A message takes a time that grows with the logarithm of the window.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: medians
+    """
+
+def RollingQuantile(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    q: float | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
+
+    Of n values in order it is the one at place (n - 1) * q, counted from 0; between two places it
+    is by distance between their values. NaN inside gives NaN. A message takes a time that grows
+    with the logarithm of the window.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+        q: the share, from 0 to 1
+
+    Out:
+        o1: quantiles
+    """
+
 def Round(i1: Stream, **about: Unpack[About]) -> Stream:
     """The nearest whole number, halves away from zero; the kind stays.
 
@@ -1989,6 +2041,51 @@ def Variable(
         o1: answers, at the times of the queries
     """
 
+def VectorCompose(*i: Stream, **about: Unpack[About]) -> Stream:
+    """A vector of the values that all ports have at a time, in the order of the ports.
+
+    Times at which a port has no message give none, as for Join.
+
+    In:
+        i: an element
+
+    Out:
+        o1: the vectors
+    """
+
+def VectorExtract(i1: Stream, *, index: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """One element of a vector. Without an operator it is `v.0`, `v.1` and so on.
+
+    In:
+        i1: vectors
+
+    Parameters:
+        index: which element; the first is 0
+
+    Out:
+        o1: the element
+    """
+
+def VectorProject(
+    i1: Stream,
+    *,
+    indices: Sequence[int] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """Some elements of a vector, in the order in which they are named, as a vector.
+
+    An element may be named more than once.
+
+    In:
+        i1: vectors
+
+    Parameters:
+        indices: which elements; the first is 0
+
+    Out:
+        o1: vectors of these elements
+    """
+
 def Where(i1: Stream, *, condition: Any | ParameterRef, **about: Unpack[About]) -> Stream:
     """Rows for which a condition is true; not those for which it is false or null.
 
@@ -2024,4 +2121,27 @@ def WindowMinMax(
 
     Out:
         o1: extremes
+    """
+
+def ZScore(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """How many deviations the newest value is above the mean of its window.
+
+    The mean and the sample deviation are those of `MovingAverage` and `StandardDeviation`, the
+    value included. Where all values are equal, and with an infinity or a NaN inside, it is NaN.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: scores
     """

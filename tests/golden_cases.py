@@ -25,9 +25,7 @@ FAULT = "RTBOT FAULT"
 MISSING = {
     *("BurstAggregate", "FusedExpression"),
     *("FusedExpressionVector", "Input"),
-    *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
-    "VectorCompose",
-    *("VectorExtract", "VectorProject"),
+    *("KeyedPipeline", "Pipeline"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""
 
@@ -100,7 +98,8 @@ def _split_vectors(operator, inputs, outputs):
     A vector of any length is passed on by an operator that has one data port of any type.
     """
     width = max(len(v) if isinstance(v, list) else 0 for rows in inputs.values() for _, v in rows)
-    if not width:
+    kinds = [port.kind for port in (*operator.inputs.values(), *operator.outputs.values())]
+    if not width or "vector" in kinds:
         return [(inputs, outputs)]
     if "i1" in operator.inputs and "i2" not in operator.inputs:
         return [
@@ -128,7 +127,10 @@ def _as_ports(ports, width):
 
 
 def _kind(rows):
-    return "boolean" if isinstance(rows[0][1], bool) else "number"
+    first = rows[0][1]
+    if isinstance(first, list):
+        return f"vector[{len(first)}]"
+    return "boolean" if isinstance(first, bool) else "number"
 
 
 def series():

@@ -40,6 +40,7 @@ from rtbot.operator import (
     Choices,
     Duration,
     Integer,
+    Integers,
     Number,
     Numbers,
     Points,
@@ -67,6 +68,7 @@ _TYPES = {
     Duration: "int | str | timedelta",
     WindowLength: "int | str | timedelta",
     Choices: "str | Sequence[str]",
+    Integers: "Sequence[int]",
     Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
 }

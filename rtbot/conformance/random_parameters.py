@@ -11,6 +11,7 @@ from rtbot.operator import (
     Choices,
     Duration,
     Integer,
+    Integers,
     Number,
     Numbers,
     Points,
@@ -46,12 +47,21 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
         case WindowLength():
             length = _draw_duration(rng, Duration(minimum=1), span)
             return rng.choice([rng.randint(parameter.minimum, 6), f"{length}ns"])
+    return _draw_list(rng, parameter)
+
+
+def _draw_list(rng: Random, parameter: Parameter) -> list[Any]:
+    """Return a list that the parameter allows."""
+    match parameter:
+        case Integers():
+            low = parameter.minimum if parameter.minimum is not None else -2
+            return [rng.randint(low, low + 2) for _ in range(rng.randint(1, 3))]
         case Numbers():
             count = max(parameter.shortest, 1) + rng.randint(0, 2)
             return [rng.choice(NUMBER_VALUES) for _ in range(count)]
         case Points():
             count = max(parameter.shortest, 1) + rng.randint(0, 3)
-            return [[rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count)]
+            return sorted([rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count))
     raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
 
 

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rtbot.core.errors import GraphError, Problem, suggest_name
 from rtbot.core.hints import fold_word
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import split_element
 from rtbot.operator.declarations import (
     STATE_LIMIT,
     Cells,
@@ -184,7 +185,8 @@ class Operator:
 
     @classmethod
     def port(cls, name: str) -> In:
-        """Return the declaration behind the port name `i1`, `c2`, ..."""
+        """Return the declaration behind the port name `i1`, `c2`, ..., or an element of it."""
+        name, _ = split_element(name)
         return cls.inputs[name] if name in cls.inputs else cls.inputs[name.rstrip("0123456789")]
 
     @classmethod
@@ -233,7 +235,10 @@ class Operator:
         return 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int | None, ...] | None:  # noqa: ARG003
+    def grid(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
+    ) -> tuple[int, int | None] | tuple[int, int | None, int | None] | None:
         """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
         `begin` is a time before which there is none. A third item is how many there are at most for
@@ -279,7 +284,7 @@ class Operator:
                 result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}
             elif out.kind in ("T", "N"):
                 assert generic is not None, f"{cls.__name__}.{name} has no input of kind T or N"
-                result[name] = Type(generic.kind, out.nullable)
+                result[name] = generic.as_nullable(nullable=out.nullable)
             else:
                 result[name] = Type(out.kind, out.nullable)
         return result

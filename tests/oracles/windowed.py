@@ -101,6 +101,43 @@ def window_min_max(rows, window, mode, partial):
             yield time, min(values) if mode == "min" else max(values)  # the first of equal ones
 
 
+@oracle("ZScore")
+def z_score(rows, window, partial):
+    for time, values in windows(rows, window, partial):
+        spread = deviation(values)
+        above = float(values[-1]) - exact_mean(values)
+        if spread == 0:
+            yield time, math.nan if above == 0 else math.copysign(math.inf, above)
+        else:
+            yield time, above / spread
+
+
+def quantile(values, share):
+    """The value at (n - 1) * share of the order, by distance between two that differ."""
+    if any(math.isnan(value) for value in values):
+        return math.nan
+    ordered = sorted(value + 0 for value in values)
+    exact = (len(ordered) - 1) * share
+    place = math.floor(exact)
+    low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
+    part = exact - place
+    if part == 0 or low == high:
+        return float(low)
+    return float(low) * (1 - part) + float(high) * part + 0.0
+
+
+@oracle("RollingQuantile")
+def rolling_quantile(rows, window, q, partial):
+    for time, values in windows(rows, window, partial):
+        yield time, quantile(values, q)
+
+
+@oracle("RollingMedian")
+def rolling_median(rows, window, partial):
+    for time, values in windows(rows, window, partial):
+        yield time, quantile(values, 0.5)
+
+
 @oracle("MovingCount")
 def moving_count(rows, window, partial):
     for time, values in windows(rows, window, partial):
@@ -385,16 +422,30 @@ def dedup(rows, within):
     yield from passed
 
 
-@oracle("Fill")
+def fill_frontier(rows, frontier, how, **_):
+    """Nulls behind the last value wait for the next one."""
+    known = [number for number, (_, given) in enumerate(rows) if given is not None]
+    waiting = rows[known[-1] + 1 :] if known else []
+    return min(frontier, waiting[0][0] - 1) if how == "linear" and waiting else frontier
+
+
+@oracle("Fill", frontier=fill_frontier)
 def fill(rows, how, value):
-    known = []
-    for time, given in rows:
+    for number, (time, given) in enumerate(rows):
+        before = [row for row in rows[:number] if row[1] is not None]
+        behind = [row for row in rows[number:] if row[1] is not None]
         if given is not None:
-            known.append(given)
-        if given is not None or how == "previous":
-            yield time, known[-1] if known else FAULT
-        else:
+            yield time, given
+        elif how == "value":
             yield time, value
+        elif not before:
+            yield time, FAULT
+        elif how == "previous":
+            yield time, before[-1][1]
+        elif behind:
+            (then, left), (later, right) = before[-1], behind[0]
+            share = float(time - then) / float(later - then)
+            yield time, faded(float(left), float(right), share)
 
 
 def weigh(weights, values):

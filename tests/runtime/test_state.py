@@ -637,8 +637,8 @@ DERIVED = {
     Session: "plan io own key columns queue_limit code kernels module keys input_ports runner"
     " broken closed specs ingest assembler known_slots push_paths texts busy time_column clock"
     " may_get_messages",
-    Executor: "plan module kernels input_ports pools arrays timers spaces spans selectors views expect"
-    " grew sources ahead arranged operators progress owners capacity F I header",
+    Executor: "plan module kernels input_ports pools arrays timers spaces spans selectors views"
+    " expect grew sources ahead arranged operators progress owners capacity F I header",
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports pools timers",
     Timers: "kernels header moved time slot",
