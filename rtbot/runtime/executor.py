@@ -118,9 +118,7 @@ class Executor:
 
     def list_state_arrays(self, call: SegmentCall) -> tuple[np.ndarray, ...]:
         """Return the arrays of state that the function of one row of a segment takes."""
-        if self.spans is None or not call.spans:
-            return self.F, self.I
-        return (self.F, self.I, *self.spans.name_arrays().values())
+        return self.with_spans if call.spans else (self.F, self.I)
 
     def renew_views(self) -> None:
         """Renew the views of the state's arrays, after one of them has moved."""
@@ -131,6 +129,7 @@ class Executor:
         self.views = {"F": self.F, "I": self.I}
         if self.spans is not None:
             self.views |= self.spans.name_arrays()
+        self.with_spans = tuple(self.views.values())
         for number, space in enumerate(self.spaces):
             self.views |= {f"space{number}_{name}": own for name, own in space.fields.items()}
             space.moved = False
