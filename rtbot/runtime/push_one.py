@@ -10,7 +10,7 @@ import numpy as np
 
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
-from rtbot.runtime.kernels.rows import LAST
+from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.tables import TableSpec, to_columns
 from rtbot.tables.record_column import RecordColumn
 
@@ -29,6 +29,10 @@ class UnservedError(Exception):
     """The path leaves a message to the general one; nothing has changed."""
 
 
+PLAIN_VALUES = {**PLAIN_TYPES, "integer": int}
+"""The types of Python of values that are taken as they are, integers if they fit."""
+
+
 class PushPath:
     """What all paths share: the checks of one message, and the general path where they fail."""
 
@@ -43,6 +47,7 @@ class PushPath:
         self.spec = TableSpec(
             spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock, fields=spec.fields
         )
+        self.plain: Any = PLAIN_VALUES.get(self.kind)
         self.plain_types = {one.name: PLAIN_TYPES.get(str(one.type)) for one in spec.fields}
         self.row_specs = {name: replace(self.spec, key=session.key)}
 
@@ -51,7 +56,9 @@ class PushPath:
         session = self.session
         if session.finished or session.broken:
             session.check_open()
-        if type(value) is not float or self.kind != "number" or type(time) is not int:
+        if type(value) is not self.plain or type(time) is not int:
+            time, value = self._convert_message(time, value)
+        elif self.plain is int and not FIRST <= value <= LAST:
             time, value = self._convert_message(time, value)
         slot = 0
         if self.keyed:
