@@ -56,9 +56,11 @@ class PushPath:
         session = self.session
         if session.finished or session.broken:
             session.check_open()
-        if type(value) is not self.plain or type(time) is not int:
-            time, value = self._convert_message(time, value)
-        elif self.plain is int and not FIRST <= value <= LAST:
+        if (
+            type(value) is not self.plain
+            or type(time) is not int
+            or (self.plain is int and not FIRST <= value <= LAST)
+        ):
             time, value = self._convert_message(time, value)
         slot = 0
         if self.keyed:
