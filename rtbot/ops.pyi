@@ -675,6 +675,27 @@ def Fill(
         o1: values, none of them null
     """
 
+def FiniteImpulseResponse(
+    i1: Stream,
+    *,
+    coefficients: Sequence[float] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The sum of the last values, each times a coefficient; the first one weights the newest.
+
+    It emits nothing before there are as many values as coefficients. NaN inside gives NaN, and
+    leaves with it.
+
+    In:
+        i1: values
+
+    Parameters:
+        coefficients: weights, that of the newest value first
+
+    Out:
+        o1: weighted sums
+    """
+
 def Floor(i1: Stream, **about: Unpack[About]) -> Stream:
     """The greatest whole number that is not above the value; the kind stays.
 
@@ -801,6 +822,30 @@ def Identity(i1: Stream, **about: Unpack[About]) -> Stream:
 
     Out:
         o1: the same messages
+    """
+
+def InfiniteImpulseResponse(
+    i1: Stream,
+    *,
+    b: Sequence[float] | ParameterRef,
+    a: Sequence[float] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The sum of the last values times `b`, less the sum of its own last results times `a`.
+
+    That is y[n] = b[0] x[n] + b[1] x[n - 1] + ... - a[0] y[n - 1] - a[1] y[n - 2] - ...: the
+    coefficient 1 of y[n] itself is left out of `a`. It emits nothing before there are as many
+    values as there are in `b`; results before the first are 0. NaN and infinities stay in it.
+
+    In:
+        i1: values
+
+    Parameters:
+        b: weights of values, that of the newest first
+        a: weights of results, that of the one before first
+
+    Out:
+        o1: results
     """
 
 def Intersect(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:

@@ -23,8 +23,8 @@ FAULT = "RTBOT FAULT"
 """How the note of a record begins that has what RtBot does, which is not right."""
 
 MISSING = {
-    *("BurstAggregate", "FiniteImpulseResponse", "FusedExpression"),
-    *("FusedExpressionVector", "HoppingAggregate", "InfiniteImpulseResponse", "Input"),
+    *("BurstAggregate", "FusedExpression"),
+    *("FusedExpressionVector", "HoppingAggregate", "Input"),
     *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
     *("SessionAggregate", "TumblingAggregate", "VectorCompose"),
     *("VectorExtract", "VectorProject"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rtbot.core.error_codes import CODES
 from rtbot.explain import (
+    draw_example,
     format_signature,
     group_operators,
     list_names,
@@ -59,13 +60,15 @@ def make_pages() -> dict[Path, str]:
     """Every made page and its text."""
     operators = [operator for family in group_operators().values() for operator in family]
     pages = {OPERATORS / f"{operator.__name__}.md": make_page(operator) for operator in operators}
+    pages |= {OPERATORS / f"{cls.__name__}.svg": draw_example(cls) for cls in operators}
     pages |= {OPERATORS / "README.md": operator_index(), ERRORS: errors()}
     return pages | {FILES: MADE_FROM.format("tests/field/formats.toml") + field_page()}
 
 
 def make_page(operator: type) -> str:
     source = operator.__module__.replace(".", "/")
-    return MADE_FROM.format(f"{source}.py") + render_operator_page(operator) + BACK
+    text = render_operator_page(operator, f"{operator.__name__}.svg")
+    return MADE_FROM.format(f"{source}.py") + text + BACK
 
 
 def operator_index() -> str:

@@ -76,6 +76,11 @@ def describe(operator: type[Operator]) -> dict[str, Any]:
         "name": operator.__name__,
         "aliases": list(operator.aliases),
         "origin": describe_origin(operator),
+        "others": [
+            {"name": word, "parameters": settings}
+            for word, _, settings in (t.partition(" ") for t in operator.search_terms.split(", "))
+            if word
+        ],
         "subject": find_subject(operator),
         "summary": read_summary(operator),
         "text": text,

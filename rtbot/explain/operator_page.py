@@ -18,14 +18,16 @@ TITLES = ("inputs", "outputs", "parameters")
 FACTS = {"warm_up": "warm-up", "state": "state", "progress": "progress"}
 
 
-def render_operator_page(operator: type[Operator]) -> str:
-    """Return the page of an operator as Markdown."""
+def render_operator_page(operator: type[Operator], picture: str = "") -> str:
+    """Return the page of an operator as Markdown; `picture` is the file of its example, drawn."""
     found = describe(operator)
     lines = [f"# {found['name']}", "", found["text"]]
     if found["aliases"]:
         lines += ["", f"Also called {', '.join(f'`{name}`' for name in found['aliases'])}."]
     if found["origin"] != "rtbot":
         lines += ["", f"From {found['origin']}."]
+    if picture:
+        lines += ["", f"![What goes into {found['name']}, and what comes out]({picture})"]
     for title in TITLES:
         if found[title]:
             table = _list_parameters if title == "parameters" else _list_ports
@@ -40,6 +42,9 @@ def render_operator_page(operator: type[Operator]) -> str:
         lines += ["", "## Example", "", "```yaml", example["graph"].rstrip(), "```"]
         lines += ["", *_format_markdown_table(example["rows"]), "", "In this graph:", ""]
         lines += [f"- **{label}**: {found[name]}" for name, label in FACTS.items() if found[name]]
+    if found["others"]:
+        lines += ["", "## What others call it", ""]
+        lines += [", ".join(_format_other(other, "`") for other in found["others"]) + "."]
     return "\n".join(lines) + "\n"
 
 
@@ -70,6 +75,16 @@ def format_operator(
             if not found[name]:
                 continue
             yield from format_hanging(f"  {label}", found[name], width, MARGIN)
+    if found["others"]:
+        yield from ["", bold("what others call it")]
+        names = ", ".join(map(_format_other, found["others"]))
+        yield from _indent(textwrap.wrap(names, width - 2))
+
+
+def _format_other(other: dict[str, str], quote: str = "") -> str:
+    """Return a name that other tools have, and the parameters that it implies here."""
+    settings = f" ({quote}{other['parameters']}{quote})" if other["parameters"] else ""
+    return f"{quote}{other['name']}{quote}{settings}"
 
 
 def _wrap_paragraphs(text: str, width: int) -> Iterator[str]:

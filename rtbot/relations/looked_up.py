@@ -158,6 +158,8 @@ class LookedUpOperator:
         self._ends = self._ends[:kept]
 
     def _undo(self, begin: int, end: int) -> None:
+        """Undo changes of the log; versions that come back take nodes, as snapshots may stay."""
+        self._make_nodes(end - begin)
         self.kernels.undo_lookups(self.rules, *self._list_state(), self._log, begin, end)
 
     def _forget_log(self) -> None:

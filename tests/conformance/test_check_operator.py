@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rtbot.conformance import check_operator, format_reports, list_gaps
+from rtbot.conformance import check_operator, format_reports
 from rtbot.core.modes import use_mode
 from rtbot.graph import packages
 from rtbot.graph.plugins import load_plugin
@@ -142,11 +142,6 @@ def test_plain_python_that_differs_from_compiled_code_is_found(tried):
     failed = {failure.check: "\n".join(failure.lines) for failure in report.failures}
     assert "ZeroDivisionError" in failed["plain"]
     assert "values" not in failed
-
-
-@pytest.mark.parametrize("cls", sorted(set(REGISTRY.values()), key=lambda cls: cls.__name__))
-def test_no_declaration_of_ours_has_a_gap(cls):
-    assert list_gaps(cls) == []
 
 
 @pytest.mark.parametrize("name", ["MovingAverage", "Join", "ResamplerConstant", "Distinct"])

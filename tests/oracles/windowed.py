@@ -395,3 +395,25 @@ def fill(rows, how, value):
             yield time, known[-1] if known else FAULT
         else:
             yield time, value
+
+
+def weigh(weights, values):
+    """The sum of values, each times its weight, in this order."""
+    total = 0.0
+    for weight, value in zip(weights, values, strict=True):
+        total += weight * value
+    return total
+
+
+@oracle("FiniteImpulseResponse")
+def finite_impulse_response(rows, coefficients):
+    for time, values in windows(rows, len(coefficients), partial=False):
+        yield time, weigh(coefficients, values[::-1])
+
+
+@oracle("InfiniteImpulseResponse")
+def infinite_impulse_response(rows, b, a):
+    results = [0.0] * len(a)
+    for time, values in windows(rows, len(b), partial=False):
+        results.append(weigh(b, values[::-1]) - weigh(a, results[: -len(a) - 1 : -1]))
+        yield time, results[-1]

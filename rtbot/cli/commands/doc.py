@@ -11,10 +11,12 @@ from rtbot.cli.messages import bold, echo
 from rtbot.cli.options import add_plugin_options, choose_width, load_plugins
 from rtbot.core.error_codes import CODES
 
+FORMS = ["text", "markdown", "json", "svg"]
+
 
 @click.command("doc")
 @click.argument("name", metavar="OPERATOR", shell_complete=shell_completion.complete_operators)
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option("--format", "form", type=click.Choice(FORMS), default="text")
 @click.option("--example", is_flag=True, help="Print only the example, a graph file with a test.")
 @add_plugin_options
 def command(
@@ -27,9 +29,10 @@ def command(
     """Show an operator: its meaning, ports and parameters, and an example that runs.
 
     The example can be kept and tried: `rtbot doc OPERATOR --example > it.yaml; rtbot test it.yaml`.
+    --format svg draws what goes into it and what comes out.
     """
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.explain import describe, format_operator, render_operator_page
+    from rtbot.explain import describe, draw_example, format_operator, render_operator_page
     from rtbot.graph.packages import explain_missing, find_operator
     from rtbot.operator import suggest_operator
 
@@ -41,12 +44,14 @@ def command(
             hint = f"`rtbot explain {name.upper()}` says what a code means"
         raise click.UsageError(f"there is no operator {name!r}; {hint}")
     found = describe(operator)
+    if (example or form == "svg") and "example" not in found:
+        raise click.UsageError(f"{operator.__name__} has no example")
     if example:
-        if "example" not in found:
-            raise click.UsageError(f"{operator.__name__} has no example")
         echo(found["example"]["graph"], nl=False)
     elif form == "json":
         echo(json.dumps(found, indent=2))
+    elif form == "svg":
+        echo(draw_example(operator), nl=False)
     elif form == "markdown":
         echo(render_operator_page(operator), nl=False)
     else:
