@@ -46,17 +46,21 @@ class KeyedCall:
             self.function(*runner.make_segment_arguments(self.call, *self.given))
             return
         if self.source.starts[1]:
-            slot = int(self.slots[0])
-            for key, place, values, flags in self.keys:
-                place[0] = NONE
-                if all(flag[0] for flag in flags):
-                    space = runner.spaces[key.space]
-                    place[0] = space.locate_one(slot, values[:1], create=key.create)
-                    if space.moved:
-                        runner.renew_views()
+            self._locate_row()
         if runner.version != self.version:
             self._bind()
         self.function(*self.arguments)
+
+    def _locate_row(self) -> None:
+        """Find the places of the one row."""
+        runner, slot = self.runner, int(self.slots[0])
+        for key, place, values, flags in self.keys:
+            place[0] = NONE
+            if all(flag[0] for flag in flags):
+                space = runner.spaces[key.space]
+                place[0] = space.locate_one(slot, values[:1], create=key.create)
+                if space.moved:
+                    runner.renew_views()
 
     def _bind(self) -> None:
         """Make the arguments, with the places of the one row."""
