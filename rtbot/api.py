@@ -126,8 +126,10 @@ class Graph:
         return self._document
 
     def __repr__(self) -> str:
-        shown = self.checked
-        return f"<Graph {shown.name}: {', '.join(shown.inputs)} -> {', '.join(shown.outputs)}>"
+        from rtbot.graph.output_types import list_public_names
+
+        shown, names = self.checked, list_public_names(self.checked)
+        return f"<Graph {shown.name}: {', '.join(shown.inputs)} -> {', '.join(names)}>"
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:
         """Return what a notebook shows: the picture, or the text where it shows none."""

@@ -654,15 +654,19 @@ def Expire(
 def Fill(
     i1: Stream,
     *,
-    how: Literal["previous", "value"] | ParameterRef,
+    how: Literal["previous", "value", "linear"] | ParameterRef,
     value: float | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Stream:
-    """Null is replaced: by the last value before it, or by a constant.
+    """Null is replaced: by the last value before it, a constant, or a line between its neighbours.
 
     Only null is. NaN is a value, and where there is no message none is made: a resampler makes
     them. With `previous` a null before the first value gives no message, counted under `domain`.
     Integers stay integers, unless the constant is none.
+
+    With `linear` the result is a number on the straight line, by time, between the values before
+    and behind, and comes with the latter; also so a null before the first value is counted, and
+    what is behind the last one does not come.
 
     In:
         i1: values, some of them null
@@ -1909,6 +1913,51 @@ def Variable(
 
     Out:
         o1: answers, at the times of the queries
+    """
+
+def VectorCompose(*i: Stream, **about: Unpack[About]) -> Stream:
+    """A vector of the values that all ports have at a time, in the order of the ports.
+
+    Times at which a port has no message give none, as for Join.
+
+    In:
+        i: an element
+
+    Out:
+        o1: the vectors
+    """
+
+def VectorExtract(i1: Stream, *, index: int | ParameterRef, **about: Unpack[About]) -> Stream:
+    """One element of a vector. Without an operator it is `v.0`, `v.1` and so on.
+
+    In:
+        i1: vectors
+
+    Parameters:
+        index: which element; the first is 0
+
+    Out:
+        o1: the element
+    """
+
+def VectorProject(
+    i1: Stream,
+    *,
+    indices: Sequence[int] | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """Some elements of a vector, in the order in which they are named, as a vector.
+
+    An element may be named more than once.
+
+    In:
+        i1: vectors
+
+    Parameters:
+        indices: which elements; the first is 0
+
+    Out:
+        o1: vectors of these elements
     """
 
 def Where(i1: Stream, *, condition: Any | ParameterRef, **about: Unpack[About]) -> Stream:

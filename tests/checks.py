@@ -251,7 +251,7 @@ class CaseChecks:
             self.coverage.update({f"sign {sign}" for sign in SIGN.findall(text)})
             return
         node = self.graph.checked.nodes[name]
-        for port, role in node.operator.roles(node.values, list(node.inputs)).items():
+        for port, role in node.roles.items():
             self.coverage[port_kind(node.operator, port, role)] += 1
 
     def _meet_streams(self, name, spec, kind):

@@ -15,6 +15,7 @@ from rtbot.conformance.random_rows import INT64_LEAST, INT64_MOST, Policies
 from rtbot.operator import Integer
 from tests.catalogue import catalogue
 from tests.generate import Case, Grower, allowed
+from tests.oracles.vectors import kind_of
 from tests.schedules import insert_refused_push, refused_waiting
 
 EVERY = 10
@@ -62,15 +63,15 @@ class Chained(Grower):
     def _arity(self, cls, values):
         return 2 if self.rng.random() < 0.8 else super()._arity(cls, values)
 
-    def _source(self, kinds, nullable):
+    def _source(self, kinds, nullable, others=()):
         while self.wanted:
             ref = self.wanted.pop(0)
             type_ = self.types.get(ref)
             if type_ is None or type_.repeats:
                 continue
-            if type_.kind in kinds and (nullable or not type_.nullable):
+            if kind_of(type_) in kinds and (nullable or not type_.nullable):
                 return ref
-        return super()._source(kinds, nullable)
+        return super()._source(kinds, nullable, others)
 
 
 class Extreme(Chained):
@@ -264,7 +265,7 @@ def filled(rng, graph, times, rules, keys):
     rows = []
     for key in own:
         for name, type_ in graph.inputs.items():
-            source = random_rows.draw_values(rng, type_.kind, nullable=type_.nullable)
+            source = random_rows.draw_values(rng, kind_of(type_), nullable=type_.nullable)
             if plain:
                 rows += [Row(name, key, time, next(source)) for time in times]
             else:

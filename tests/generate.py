@@ -10,6 +10,7 @@ from rtbot.operator import Duration, Integer, Number, TimeSpan, Type, WindowLeng
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
 from tests.oracles.expressions import parse
+from tests.oracles.vectors import kind_of, type_of
 from tests.refusals import add_refusals
 from tests.schedules import STYLES, schedule, schedule_whole
 
@@ -78,7 +79,7 @@ def feed_graph(rng, graph, times, styles):
     rows = []
     for key in run_keys:
         for name, type_ in graph.inputs.items():
-            source = random_rows.draw_values(rng, type_.kind, nullable=type_.nullable)
+            source = random_rows.draw_values(rng, kind_of(type_), nullable=type_.nullable)
             rows += random_rows.draw_arrivals(
                 rng, (name, key), source, times, allowed(rules, type_)
             )
@@ -127,17 +128,18 @@ class Grower:
         return None
 
     def _wire(self, cls, values, complete, arity):
-        numeric = complete.get("ties") in NUMERIC_TIES or complete.get("how") == "value"
+        filled = complete.get("how") in ("value", "linear")
+        numeric = filled or complete.get("ties") in NUMERIC_TIES
         numeric = cls.ports(arity) if numeric else []
         if "score_index" in complete:
             numeric = [f"i{complete['score_index'] + 1}"]
-        feeds = self._feeds(cls, arity, numeric)
+        feeds = self._feeds(cls, arity, numeric, _least_size(complete))
         spec = {"type": self.rng.choice(_names(cls))} | self._wiring(feeds) | values
         name = self._fresh("n")
         self.operators[name] = spec
         roles = cls.roles(complete, list(feeds))
         types = {
-            port: Type(t.kind, t.nullable or roles[port] != "must")
+            port: t.as_nullable(nullable=t.nullable or roles[port] != "must")
             for port, t in ((port, self.types[ref]) for port, ref in feeds.items())
         }
         outputs = cls.output_types(complete, types)
@@ -179,25 +181,35 @@ class Grower:
         io = ({"unit": self.unit} if self.unit else {}) | rules.io()
         return document | ({"io": io} if io else {})
 
-    def _feeds(self, cls, arity, numeric):
+    def _feeds(self, cls, arity, numeric, size):
         feeds, shared = {}, {}
+        whole = not numeric and (
+            cls.formula is not None or all(out.kind != "T" for out in cls.outputs.values())
+        )
         for port in cls.ports(arity):
             declared = cls.port(port)
             anything = NUMERIC if port in numeric else KINDS
             kinds = {"N": NUMERIC, "T": anything}.get(declared.kind, [declared.kind])
             generic = declared.kind in ("T", "N") and not cls.mixed
+            if declared.kind == "vector":
+                kinds = [f"vector[{n}]" for n in range(size, size + 3)]
             if generic and declared.kind in shared:
                 kinds = [shared[declared.kind]]
-            feeds[port] = self._source(kinds, declared.nullable)
-            shared.setdefault(declared.kind, self.types[feeds[port]].kind)
+            others = {kind_of(t) for t in self.types.values() if t.kind == "vector"}
+            others = others if declared.kind == "T" and whole and kinds == KINDS else set()
+            feeds[port] = self._source(kinds, declared.nullable, others)
+            shared.setdefault(declared.kind, kind_of(self.types[feeds[port]]))
         self.used |= set(feeds.values())
         return feeds
 
-    def _source(self, kinds, nullable):
+    def _source(self, kinds, nullable, others=()):
+        """A stream of one of the kinds, or of what is there of others."""
         fitting = [
             ref
             for ref, type_ in self.types.items()
-            if type_.kind in kinds and (nullable or not type_.nullable) and not type_.repeats
+            if kind_of(type_) in {*kinds, *others}
+            and (nullable or not type_.nullable)
+            and not type_.repeats
         ]
         fresh = [ref for ref in fitting if ref not in self.used]
         if fresh and self.rng.random() < 0.5:
@@ -254,9 +266,15 @@ class Grower:
 
     def _add_input(self, kind, *, nullable):
         name = self._fresh("in")
-        self.inputs[name] = Type(kind, nullable)
-        self.types[name] = self.inputs[name]
+        self.inputs[name] = type_of(kind, nullable)
+        self._note(name, self.inputs[name])
         return name
+
+    def _note(self, ref, type_):
+        """Note what there is to read: a stream, and the elements of a vector."""
+        self.types[ref] = type_
+        for place, field in enumerate(type_.fields):
+            self.types[f"{ref}.{place}"] = field.type
 
     def _fresh(self, prefix):
         dash = self.rng.choice(["", "", "-", "_"])
@@ -265,7 +283,13 @@ class Grower:
     def _declare(self, name, outputs, *, bare=False):
         for port, type_ in outputs.items():
             alone = len(outputs) == 1 and (bare or self.rng.random() < 0.5)
-            self.types[name if alone else f"{name}.{port}"] = type_
+            self._note(name if alone else f"{name}.{port}", type_)
+
+
+def _least_size(values):
+    """How many elements a vector needs for these parameters."""
+    indices = values.get("indices") or [values.get("index") or 0]
+    return max(indices) + 1
 
 
 def _names(cls):

@@ -26,8 +26,7 @@ MISSING = {
     *("BurstAggregate", "FusedExpression"),
     *("FusedExpressionVector", "HoppingAggregate", "Input"),
     *("KeyedPipeline", "Pipeline", "RollingMedian", "RollingQuantile"),
-    *("SessionAggregate", "TumblingAggregate", "VectorCompose"),
-    *("VectorExtract", "VectorProject"),
+    *("SessionAggregate", "TumblingAggregate"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""
 
@@ -100,7 +99,8 @@ def _split_vectors(operator, inputs, outputs):
     A vector of any length is passed on by an operator that has one data port of any type.
     """
     width = max(len(v) if isinstance(v, list) else 0 for rows in inputs.values() for _, v in rows)
-    if not width:
+    kinds = [port.kind for port in (*operator.inputs.values(), *operator.outputs.values())]
+    if not width or "vector" in kinds:
         return [(inputs, outputs)]
     if "i1" in operator.inputs and "i2" not in operator.inputs:
         return [
@@ -128,7 +128,10 @@ def _as_ports(ports, width):
 
 
 def _kind(rows):
-    return "boolean" if isinstance(rows[0][1], bool) else "number"
+    first = rows[0][1]
+    if isinstance(first, list):
+        return f"vector[{len(first)}]"
+    return "boolean" if isinstance(first, bool) else "number"
 
 
 def series():

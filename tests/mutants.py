@@ -404,8 +404,8 @@ LANGUAGE = [
     Mutant("rtbot/expression/rules.py::_Typer.power", "value >= 0", "True", ("loader", *TORTURES)),
     Mutant(
         "rtbot/graph/check/resolve_nodes.py::_resolve_operator",
-        'given[port].nullable or roles[port] != "must"',
-        "given[port].nullable",
+        'type_.nullable or roles[port] != "must"',
+        "type_.nullable",
         ("loader", *TORTURES),
     ),
     Mutant(

@@ -4,6 +4,7 @@ import pyarrow as pa
 
 import rtbot
 from rtbot.storage import container
+from tests.oracles.vectors import type_of
 
 OTHER = "inputs: {other: text}\noutputs: [other]\n"
 BEYOND = 1 << 63
@@ -40,7 +41,7 @@ def refuse(feeder, code):
 def _row(feeder, **changed):
     """A push of one row that would be right, but for what is changed; None leaves a column out."""
     name, kind = next(iter(feeder.kinds.items()))
-    columns = {key: ["A"] for key in feeder.case.keys} | {"t": [0], "value": [VALUES[kind]]}
+    columns = {key: ["A"] for key in feeder.case.keys} | {"t": [0], "value": [value_of(kind)]}
     columns |= changed
     return {name: {column: cells for column, cells in columns.items() if cells is not None}}
 
@@ -50,14 +51,19 @@ NO_VALUES = {"number": "x", "integer": 0.5, "boolean": 7, "text": 1.5}
 OF_ANOTHER_TYPE = {"number": "string", "integer": "string", "boolean": "string", "text": "float64"}
 
 
+def value_of(kind):
+    """A value of the kind; of a vector, so many."""
+    return VALUES[kind] if kind in VALUES else [1.0] * type_of(kind, nullable=False).size
+
+
 def _value(feeder):
     kind = next(iter(feeder.kinds.values()))
-    feeder.session.push(_row(feeder, value=[NO_VALUES[kind]]))
+    feeder.session.push(_row(feeder, value=[NO_VALUES.get(kind, "x")]))
 
 
 def _type(feeder):
     (name, kind), *_ = feeder.kinds.items()
-    row = _row(feeder)[name] | {"value": pa.array([None], OF_ANOTHER_TYPE[kind])}
+    row = _row(feeder)[name] | {"value": pa.array([None], OF_ANOTHER_TYPE.get(kind, "string"))}
     feeder.session.push({name: row})
 
 
@@ -79,7 +85,7 @@ def _key(feeder):
     if not feeder.case.keys:
         raise NotApplicable
     (name, kind), *_ = feeder.kinds.items()
-    feeder.session.push_one(name, 0, VALUES[kind], key=tuple("ABC"))
+    feeder.session.push_one(name, 0, value_of(kind), key=tuple("ABC"))
 
 
 def _keyless(feeder):

@@ -10,7 +10,7 @@ from rtbot.compare.schedules import interleave_rows
 from tests.families import copies, unseen
 from tests.harness import Feeder, Mismatch, compare
 from tests.oracles.streams import INT64_LEAST, INT64_MOST
-from tests.refusals import NO_VALUES, VALUES
+from tests.refusals import NO_VALUES, value_of
 
 ROUNDS = 3
 GROWTH = 300
@@ -179,14 +179,14 @@ class Wrong:
         """Values of the input that nobody has seen before, if it is of texts."""
         if self.kind == "text":
             return [f"text {self.number + place}" for place in range(count)]
-        return [VALUES[self.kind]] * count
+        return [value_of(self.kind)] * count
 
     def push(self, *columns):
         """A push of a table, with rows of another input beside it."""
         given = self.table(*columns)
         other = next((name for name in sorted(self.floors) if name != self.name), None)
         if other is not None and self.floors[other] < INT64_MOST and self.rng.random() < 0.5:
-            value = VALUES[self.feeder.kinds[other]]
+            value = value_of(self.feeder.kinds[other])
             (key,) = self.keys(1)
             row = {name: [cell] for name, cell in zip(self.case.keys, key, strict=True)}
             given[other] = row | {"t": [self.floors[other] + 1], "value": [value]}
@@ -223,7 +223,7 @@ def _value(wrong):
     if wrong.floor == INT64_MOST:
         return None
     keys = wrong.keys(wrong.count)
-    values = [*wrong.values(wrong.count)[1:], NO_VALUES[wrong.kind]]
+    values = [*wrong.values(wrong.count)[1:], NO_VALUES.get(wrong.kind, "x")]
     return wrong.push(keys, [wrong.floor + 1] * wrong.count, values)
 
 

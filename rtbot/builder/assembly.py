@@ -76,7 +76,7 @@ class _Assembly:
     def of(self, part: Operand) -> tuple[BuiltNode, str] | None:
         """Return the operator and the port that a part names, if it names one."""
         if part.op == "stream":
-            return part.value.made, part.value.port
+            return part.value.made, ".".join(filter(None, part.value[1:]))
         made = self.operators.get(id(part))
         return (made, "") if made is not None else None
 

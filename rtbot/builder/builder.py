@@ -107,15 +107,16 @@ class BuiltNode:
 
 
 class BuiltPort(NamedTuple):
-    """An output of what was made; `name` is "" if it is the only one."""
+    """An output of what was made, "" if it is the only one; `element` is that of a vector."""
 
     made: BuiltNode
     port: str = ""
+    element: str = ""
 
     @property
     def name(self) -> str:
         """A name for it before everything has one."""
-        return ".".join(filter(None, [self.made.id or self.made.kind, self.port]))
+        return ".".join(filter(None, [self.made.id or self.made.kind, self.port, self.element]))
 
 
 class Entry(NamedTuple):
@@ -167,10 +168,10 @@ class Builder:
         doc: str = "",
         io: InputSettings | None = None,
     ) -> Stream | Fields:
-        """Add an input: number, integer, boolean or text; with `?` it may be null.
+        """Add an input: number, integer, boolean, text or vector[n]; with `?` it may be null.
 
-        That of a `record` is a stream for each of its fields. `io` are keys of `io` that are other
-        ones for this input.
+        `v[0]` is an element of a vector. That of a `record` is a stream for each field. `io`
+        are keys of `io` that are other ones for this input.
         """
         more = {key: to_argument(value) for key, value in (("doc", doc), ("io", io)) if value}
         if not isinstance(type, Record):

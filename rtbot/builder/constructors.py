@@ -39,6 +39,7 @@ from rtbot.operator import (
     Choice,
     Duration,
     Integer,
+    Integers,
     Number,
     Numbers,
     Points,
@@ -65,6 +66,7 @@ _TYPES = {
     Boolean: "bool",
     Duration: "int | str | timedelta",
     WindowLength: "int | str | timedelta",
+    Integers: "Sequence[int]",
     Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
 }

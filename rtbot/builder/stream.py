@@ -175,6 +175,15 @@ class Stream(Operand):
             raise TypeError(f"{self!r} has a name: give `id` where it is made")
         return self.builder.add_expression(self, id)
 
+    def __getitem__(self, place: int) -> Stream:
+        """Return an element of a vector; the first is 0."""
+        if isinstance(place, bool) or not hasattr(place, "__index__") or place.__index__() < 0:
+            raise TypeError(f"an element of {self!r} is a number from 0 on, not {place!r}")
+        if self.op != "stream" or self.value.element:
+            raise TypeError(f"{self!r} is no vector")
+        port = self.value._replace(element=str(place.__index__()))
+        return Stream(self.builder, "stream", (), port, find_call_site())
+
 
 class Streams:
     """The outputs of an operator that has several, or the fields of a record.

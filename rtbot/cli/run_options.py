@@ -14,6 +14,7 @@ from rtbot.cli.io_options import split_names
 from rtbot.cli.options import choose_followed
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.graph.model import collect_own
 from rtbot.graph.output_types import list_output_types
 from rtbot.graph.stages import has_changes
@@ -145,7 +146,10 @@ def _check_columns(names: Sequence[str]) -> None:
 
 
 def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, Given]]:
-    """Split every NAME=FILE[:COLUMN]; a record has FIELD=COLUMN,... behind the colon."""
+    """Split every NAME=FILE[:COLUMN]; a record has FIELD=COLUMN,... behind the colon.
+
+    A vector has one column of lists, or COLUMN,... with one for every element.
+    """
     found: dict[str, tuple[str, Given]] = {}
     for text in given:
         name, path = _split_assignment(text, "--in", graph.checked.inputs)
@@ -154,9 +158,22 @@ def _parse_inputs(graph: Graph, given: Sequence[str]) -> dict[str, tuple[str, Gi
         file, column = split_column(Files(), path)
         fields = [field.name for field in graph.checked.inputs[name].type.fields]
         found[name] = file, column
-        if fields and column is not None:
+        if graph.checked.inputs[name].type.kind == VECTOR and column is not None:
+            found[name] = file, _parse_elements(text, column, len(fields))
+        elif fields and column is not None:
             found[name] = file, _parse_fields(text, column, fields)
     return found
+
+
+def _parse_elements(text: str, columns: str, size: int) -> Given:
+    """Split COLUMN[,COLUMN]."""
+    names = columns.split(",")
+    if len(names) == 1:
+        return columns
+    if len(names) != size:
+        message = f"--in {text}: {len(names)} columns, and the vector has {size} elements"
+        raise click.UsageError(message)
+    return {str(place): name for place, name in enumerate(names)}
 
 
 def _parse_fields(text: str, columns: str, fields: Sequence[str]) -> dict[str, str]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.times import INT64_MIN
+from rtbot.core.vector_names import are_elements
 from rtbot.tables import TextColumn
+from rtbot.tables.forms import reduce_column
 from rtbot.tables.record_column import RecordColumn
 
 if TYPE_CHECKING:
@@ -55,8 +57,18 @@ def _convert_columns(table: Columns, unit: str, key: tuple[str, ...], make: Make
     value = table.value
     if not isinstance(value, RecordColumn):
         return found | {"value": make(*_unwrap_column(value, table.valid))}
+    if are_elements(value.names):
+        return found | {"value": _make_vectors(value, make)}
     fields = zip(value.names, value.values, value.valid, strict=True)
     return found | {name: make(*_unwrap_column(part, valid)) for name, part, valid in fields}
+
+
+def _make_vectors(value: RecordColumn, make: Make) -> Any:
+    """Return vectors as an array of two dimensions or of lists, or as lists where some are null."""
+    if any(mask is not None for mask in value.valid):
+        return value.tolist()
+    whole = np.stack([np.asarray(column) for column in value.values], axis=1)
+    return whole if make is _make_masked else reduce_column(whole)
 
 
 def _unwrap_column(

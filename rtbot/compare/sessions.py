@@ -9,9 +9,11 @@ import numpy as np
 from rtbot.compare.canonical_outputs import Outputs, is_ordered, sort_by_key
 from rtbot.compare.schedules import Change
 from rtbot.core.modes import NEVER, NOW, choose_mode
+from rtbot.core.vector_names import list_vectors
 from rtbot.graph.output_types import list_output_types
 from rtbot.tables import Columns
 from rtbot.tables.change_rows import name_time, name_weight
+from rtbot.tables.vector_results import split_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from rtbot.compare.data import Data
     from rtbot.compare.schedules import Row, Step
     from rtbot.operator import Type
+    from rtbot.runtime.result import Result
     from rtbot.runtime.session import Session
     from rtbot.runtime.staged_session import StagedSession
 
@@ -44,15 +47,16 @@ class ReleasedRows:
     def __init__(self, graph: Graph, session: Session | StagedSession) -> None:
         self.key = session.key
         self._types = list_output_types(graph.checked)
+        self._vectors = list_vectors(graph.checked.records)
         kinds = self._types.items()
         self.schemas = {name: kind.schema for name, kind in kinds if kind.schema is not None}
         self._parts: dict[str, list[Table]] = {name: [] for name in self._types}
         self._single: dict[str, list[Any]] = {name: [] for name in self._types}
 
-    def add(self, result: Mapping[str, Table]) -> None:
+    def add(self, result: Result) -> None:
         """Take what a push released."""
         self._flush_single()
-        for name, table in result.items():
+        for name, table in result.series.items():
             schema = self.schemas.get(name)
             time = table["t" if schema is None else name_time(schema.names)]
             in_order = (
@@ -65,7 +69,7 @@ class ReleasedRows:
 
     def add_rows(self, released: Mapping[str, Any]) -> None:
         """Take what `push_one` released."""
-        for name, rows in released.items():
+        for name, rows in split_rows(released, self._vectors).items():
             self._single[name] += rows
 
     def _flush_single(self) -> None:
@@ -92,12 +96,12 @@ class ReleasedRows:
         table["t"] = np.array(times, np.int64)
         return table | _make_column("value", values, self._types[name])
 
-    def outputs(self, last: Mapping[str, Table], account: Mapping[str, Any] | None) -> Outputs:
+    def outputs(self, last: Result, account: Mapping[str, Any] | None) -> Outputs:
         """Return all outputs, `last` being what the end of the session released."""
         self.add(last)
         tables = {}
         for name, parts in self._parts.items():
-            given = parts or [last[name]]
+            given = parts or [last.series[name]]
             whole = {column: np.concatenate([p[column] for p in given]) for column in given[0]}
             tables[name] = whole if name in self.schemas else sort_by_key(whole, self.key)
         return Outputs(tables, self.key, account, schemas=self.schemas)

@@ -139,7 +139,7 @@ def _faults(segment: Segment, node: Node, sources: dict[str, LoopVariable]) -> l
     A port that only looks back has none of its own there.
     """
     lines = [f"{segment.count_loss(node, '')} += 1"]
-    roles = node.operator.roles(node.values, list(sources))
+    roles = node.roles
     for port, source in sources.items():
         if roles[port] != "must" and source.valid:
             counter = segment.count_loss(node, DOMAIN + port)

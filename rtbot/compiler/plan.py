@@ -30,7 +30,8 @@ from rtbot.compiler.segment import NamedFunctions, Segment
 from rtbot.compiler.step_signature import list_functions
 from rtbot.compiler.timelines import Pairing, Timeline, Timelines
 from rtbot.compiler.variables import OutputGroup
-from rtbot.graph.model import OperatorStub, Ref, collect_outputs
+from rtbot.core.vector_names import list_whole_ports, split_element
+from rtbot.graph.model import OperatorStub, Ref, collect_outputs, collect_records
 from rtbot.operator import Space, TimeSpan
 from rtbot.operator.step_source import collect_sources
 
@@ -63,6 +64,7 @@ class Plan:
     def __init__(self, checked: CheckedGraph, taps: Iterable[str] = ()) -> None:
         self.checked = checked
         self.outputs = collect_outputs(checked, taps)
+        self.records = collect_records(checked, taps)
         self._timelines = Timelines(checked, self.outputs.values())
         self.timelines = self._timelines.all
         self.timeline_of = self._timelines.of
@@ -91,8 +93,8 @@ class Plan:
         for name, port in self.losses:
             if port and not port.startswith(DOMAIN):
                 node = checked.nodes[name]
-                lost = node.operator.lost(node.values, list(node.inputs))
-                self.reasons[name, port] = lost[port][0]
+                lost = node.operator.lost(node.values, list_whole_ports(node.inputs))
+                self.reasons[name, port] = lost[split_element(port)[0]][0]
 
     @property
     def loops(self) -> str:

@@ -141,8 +141,7 @@ class Timelines:
 
     def _find_timeline(self, node: Node) -> Timeline:
         """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
-        all_roles = node.operator.roles(node.values, list(node.inputs))
-        roles = {port: all_roles[port] for port in node.reads}
+        roles = {port: node.roles[port] for port in node.reads}
         timelines = {id(self.of[r]): self.of[r] for r in node.reads.values()}
         if len(timelines) == 1 and set(roles.values()) == {"must"}:
             timeline = next(iter(timelines.values()))

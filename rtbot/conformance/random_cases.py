@@ -15,15 +15,17 @@ from rtbot.conformance.random_rows import (
     draw_values,
 )
 from rtbot.core.errors import GraphError
+from rtbot.core.vector_names import VECTOR
 from rtbot.explain.examples import ID
 from rtbot.operator import Type
+from rtbot.operator.vectors import make_vector
 
 if TYPE_CHECKING:
     from rtbot.api import Graph
     from rtbot.compare.schedules import Row
     from rtbot.operator import Operator
 
-TRIES = 100
+TRIES, SIZE_MAX = 100, 4
 KINDS = {"N": ("number", "integer"), "T": ("number", "integer", "boolean", "text")}
 
 
@@ -60,7 +62,7 @@ def draw_case(cls: type[Operator], number: int) -> RandomCase:
             row
             for key in keys
             for name, type_ in inputs.items()
-            for source in [draw_values(rng, type_.kind, nullable=type_.nullable)]
+            for source in [draw_values(rng, str(type_).rstrip("?"), nullable=type_.nullable)]
             for row in draw_arrivals(rng, (name, key), source, times, Policies())
         ]
         if rows:
@@ -87,9 +89,14 @@ def _draw_document(
         kind = shared.get(declared.kind, declared.kind)
         if cls.mixed and declared.kind in KINDS:
             kind = rng.choice(KINDS[declared.kind])
-        types[port] = Type(kind, declared.nullable and rng.random() < 0.3)
+        nullable = declared.nullable and rng.random() < 0.3
+        size = rng.randint(1, SIZE_MAX) if kind == VECTOR else 0
+        types[port] = make_vector(size, nullable=nullable) if size else Type(kind, nullable)
     roles = cls.roles(complete, ports)
-    paired = {p: Type(t.kind, t.nullable or roles[p] != "must") for p, t in types.items()}
+    paired = {
+        port: type_.as_nullable(nullable=type_.nullable or roles[port] != "must")
+        for port, type_ in types.items()
+    }
     feeds = {port: f"x_{port}" for port in ports}
     wiring = {
         group: {port: name for port, name in feeds.items() if port[0] == letter}

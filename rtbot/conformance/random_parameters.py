@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.times import INT64_MAX
-from rtbot.operator import Boolean, Choice, Duration, Integer, Number, Numbers, Points, WindowLength
+from rtbot.operator import (
+    Boolean,
+    Choice,
+    Duration,
+    Integer,
+    Integers,
+    Number,
+    Numbers,
+    Points,
+    WindowLength,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +41,9 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
             return rng.choice(parameter.options)
         case Duration():
             return _draw_duration(rng, parameter, span)
+        case Integers():
+            low = parameter.minimum if parameter.minimum is not None else -2
+            return [rng.randint(low, low + 2) for _ in range(rng.randint(1, 3))]
         case WindowLength():
             length = _draw_duration(rng, Duration(minimum=1), span)
             return rng.choice([rng.randint(parameter.minimum, 6), f"{length}ns"])
@@ -39,7 +52,7 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
             return [rng.choice(NUMBER_VALUES) for _ in range(count)]
         case Points():
             count = max(parameter.shortest, 1) + rng.randint(0, 3)
-            return [[rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count)]
+            return sorted([rng.choice(NUMBER_VALUES) for _ in "xy"] for _ in range(count))
     raise AssertionError(f"no values for parameters of type {type(parameter).__name__}")
 
 

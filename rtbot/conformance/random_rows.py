@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,10 @@ def draw_times(rng: Random, count: int) -> list[int]:
 
 
 def draw_values(rng: Random, kind: str, *, nullable: bool) -> Iterator[Any]:
-    """Yield values of one kind without end, from a palette of their own."""
+    """Yield values of one kind without end, from a palette of their own; of `vector[n]` lists."""
+    size = re.fullmatch(r"vector\[(\d+)\]", kind)
+    if size:
+        yield from _draw_vectors(rng, int(size[1]), nullable=nullable)
     palettes: dict[str, Callable[[], list[Any]]] = {
         "number": lambda: NUMBERS[rng.choice(list(NUMBERS))],
         "integer": lambda: INTEGERS[rng.choice(list(INTEGERS))],
@@ -104,6 +108,13 @@ def draw_values(rng: Random, kind: str, *, nullable: bool) -> Iterator[Any]:
         if mixed and rng.random() < 0.1:
             previous = rng.choice(NUMBERS["special"])
         yield previous
+
+
+def _draw_vectors(rng: Random, size: int, *, nullable: bool) -> Iterator[Any]:
+    elements = [draw_values(rng, "number", nullable=False) for _ in range(size)]
+    while True:
+        vector = [next(one) for one in elements]
+        yield None if nullable and rng.random() < 0.2 else vector
 
 
 def draw_keys(rng: Random) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

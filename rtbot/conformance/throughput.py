@@ -42,6 +42,8 @@ def _draw_values(rng: np.random.Generator, type_: Type) -> Any:
     match type_.kind:
         case "number":
             return rng.normal(100.0, 10.0, BATCH_ROWS).round(2)
+        case "vector":
+            return rng.normal(100.0, 10.0, (BATCH_ROWS, type_.size)).round(2)
         case "integer":
             return rng.integers(-1000, 1000, BATCH_ROWS)
         case "boolean":

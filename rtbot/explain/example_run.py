@@ -45,13 +45,15 @@ class _ExampleRun:
 
     def __init__(self, example: ExampleGraph) -> None:
         import rtbot
-        from rtbot.graph.output_types import list_output_types
+        from rtbot.graph.output_types import list_output_types, list_public_names
 
         self.example = example
         graph = rtbot.load(example.text())
         self.session: Any = graph.start(compiled=False)
+        types = list_output_types(graph.checked)
         self.schemas: dict[str, Schema | None] = {
-            name: type_.schema for name, type_ in list_output_types(graph.checked).items()
+            name: types[name].schema if name in types else None
+            for name in list_public_names(graph.checked)
         }
         self.shown = dict(zip(self.schemas, example.outputs.values(), strict=True))
         self.marbles: dict[str, list[Marble]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.vector_names import VECTOR
 from rtbot.explain.explain_graph import explain
 from rtbot.explain.phrases import format_plain
 from rtbot.operator.relation import CHANGES
@@ -100,6 +101,8 @@ class ExampleGraph:
         if kind in ("T", "N"):
             truths = values and all(isinstance(v, bool) for v in values)
             kind = "boolean" if truths else "number"
+        if kind == VECTOR:
+            kind = f"{VECTOR}[{len(values[0])}]"
         return kind + "?" * (len(values) < len(rows))
 
 

@@ -19,6 +19,7 @@ from rtbot.explain.frontier_rules import FrontierRules
 from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref, list_input_types
+from rtbot.graph.whole_vectors import join_vectors, take_whole
 from rtbot.operator import Duration, TimeSpan
 from rtbot.operator.relation import Relation
 
@@ -35,7 +36,7 @@ LABEL = 2
 
 def explain(graph: Graph) -> dict[str, Any]:
     """Return everything that is known of a graph before it runs, as data of the types of JSON."""
-    checked = graph.checked
+    checked = join_vectors(graph.checked)
     parts, facts = _explain_series(graph), dict[str, Any]()
     for part in parts:
         facts |= part.operators
@@ -51,7 +52,9 @@ def explain(graph: Graph) -> dict[str, Any]:
                 "type": describe_rows(item.type),
                 "state": describe_input_state(item, (item.io or checked.io).excess),
                 "doc": item.doc,
-                "read_by": _join_readers(readers[Ref(name, port)] for port in item.ports),
+                "read_by": _join_readers(
+                    readers[take_whole(Ref(name, port))] for port in item.ports
+                ),
                 "io": _describe_own(item, checked.io),
             }
             for name, item in checked.inputs.items()
@@ -137,14 +140,15 @@ def _list_settings(io: Io) -> dict[str, Any]:
 
 def _find_readers(checked: CheckedGraph) -> dict[Ref, list[str]]:
     """Return who reads every ref: operators, and outputs of the graph."""
-    readers: dict[Ref, list[str]] = {ref: [] for ref in list_input_types(checked.inputs.values())}
+    refs = map(take_whole, list_input_types(checked.inputs.values()))
+    readers: dict[Ref, list[str]] = {ref: [] for ref in refs}
     for node in checked.nodes.values():
         readers |= {Ref(node.id, port): [] for port in node.outputs}
     for node in checked.nodes.values():
-        for ref in dict.fromkeys(node.inputs.values()):
+        for ref in dict.fromkeys(map(take_whole, node.inputs.values())):
             readers[ref].append(node.id)
     for name, ref in checked.outputs.items():
-        readers[ref].append(f"output {name}")
+        readers[take_whole(ref)].append(f"output {name}")
     return readers
 
 

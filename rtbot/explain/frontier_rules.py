@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.explain.phrases import format_ref, format_span, join_words
+from rtbot.core.vector_names import list_first_elements, split_element
+from rtbot.explain.phrases import format_span, format_stream, join_words
 from rtbot.graph.model import Ref
 from rtbot.operator import ROLES
 
@@ -45,16 +46,18 @@ class FrontierRules:
         timeline = self._makers[index]
         if timeline.pairing is None:
             return [timeline.input or timeline.name]
-        return [format_ref(self.checked, ref) for ref, _ in timeline.pairing.wanted]
+        names = (format_stream(self.checked, ref) for ref, _ in timeline.pairing.wanted)
+        return list(dict.fromkeys(names))
 
     def _list_waits(self, node: Node) -> list[dict[str, Any]]:
-        roles = node.operator.roles(node.values, list(node.inputs))
+        roles = node.roles
         waits = []
-        for port, ref in node.inputs.items():
+        for port in list_first_elements(node.inputs):
+            ref = node.inputs[port]
             account = self.plan.ports.get((node.id, port))
             if account is not None and account.pairing is not None:
-                name = format_ref(self.checked, ref)
-                waits.append({"port": port, "for": name, "role": roles[port]})
+                name = format_stream(self.checked, ref)
+                waits.append({"port": split_element(port)[0], "for": name, "role": roles[port]})
         return waits
 
     def _format_rule(self, node: Node, found: dict[str, Any]) -> str:
@@ -74,7 +77,7 @@ class FrontierRules:
         return format_span(time, self.checked.io.unit)
 
     def _own_text(self, node: Node, reach: int) -> str:
-        source = format_ref(self.checked, next(iter(node.inputs.values())))
+        source = format_stream(self.checked, next(iter(node.inputs.values())))
         less = f", less {self._span(reach)}," if reach else ""
         return (
             "of its own, as it emits at times of its own: up to the next one at which it may still "

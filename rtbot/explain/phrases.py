@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
+from rtbot.core.vector_names import list_whole_ports, name_element, split_element
+from rtbot.graph.whole_vectors import take_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,9 +43,16 @@ def format_span(time: int, unit: str | None) -> str:
 
 def format_ref(checked: CheckedGraph, ref: Ref) -> str:
     """Return the ref as short as a graph file may have it."""
+    port, place = split_element(ref.port)
     node = checked.nodes.get(ref.id)
-    alone = ref.port == "o1" if node is None else len(node.outputs) == 1
-    return ref.id if alone else str(ref)
+    alone = port == "o1" if node is None else len(list_whole_ports(node.outputs)) == 1
+    name = ref.id if alone else f"{ref.id}.{port}"
+    return name_element(name, place) if place else name
+
+
+def format_stream(checked: CheckedGraph, ref: Ref) -> str:
+    """Return the ref as `format_ref` does, of an element of a vector that of the vector."""
+    return format_ref(checked, take_whole(ref))
 
 
 def format_hanging(label: str, text: str, width: int, margin: int) -> list[str]:

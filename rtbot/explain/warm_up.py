@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbot.core.number_text import format_count
-from rtbot.explain.phrases import format_ref, join_words
+from rtbot.explain.phrases import format_stream, join_words
 from rtbot.graph.model import Ref, list_input_types
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class WarmUpTable:
         counts_on = certain and not node.operator.sets_time
         for port in node.outputs:
             ref = Ref(node.id, port)
-            anew = FirstMessage("stream", (format_ref(self.checked, ref),), 1)
+            anew = FirstMessage("stream", (format_stream(self.checked, ref),), 1)
             self._firsts[ref] = first if counts_on else anew
         return {
             "messages": rows,
@@ -63,16 +63,16 @@ class WarmUpTable:
 
     def _start(self, node: Node) -> FirstMessage:
         """Return where the rows that reach the node are counted, and which is the first of them."""
-        roles = node.operator.roles(node.values, list(node.inputs))
+        roles = node.roles
         must = dict.fromkeys(ref for port, ref in node.inputs.items() if roles[port] == "must")
         if not must:
-            names = dict.fromkeys(format_ref(self.checked, ref) for ref in node.inputs.values())
+            names = dict.fromkeys(format_stream(self.checked, ref) for ref in node.inputs.values())
             return FirstMessage("any", tuple(names), 1)
         firsts = [self._firsts[ref] for ref in must]
         if len({(first.kind, first.of) for first in firsts}) == 1:
             return max(firsts, key=lambda first: first.row)
         return FirstMessage(
-            "share", tuple(sorted(format_ref(self.checked, ref) for ref in must)), 1
+            "share", tuple(sorted({format_stream(self.checked, ref) for ref in must})), 1
         )
 
 

@@ -36,20 +36,26 @@ def find_constant(name: str) -> Expression | None:
 
 
 def type_formulas(
-    cls: type[Operator], values: Mapping[str, Any], inputs: Mapping[str, Type]
+    cls: type[Operator],
+    values: Mapping[str, Any],
+    inputs: Mapping[str, Type],
+    elements: Mapping[str, Type] | None = None,
 ) -> dict[str, Expression]:
     """Type `formula`, `keep` and `fault` of an operator for the types of its ports after pairing.
+
+    They may name `elements` of ports that carry vectors, too.
 
     Raises GraphError if a formula does not fit the types, such as a sum of texts, and ValueError if
     it cannot be read: that is a mistake in the operator, not in a graph.
     """
     texts = list_formulas(cls, values, list(inputs))
     kinds = list_value_kinds(cls, values)
+    ports = {**inputs, **(elements or {})}
 
     def resolved(term: Term) -> Expression:
         name = term.value
-        if name in inputs:
-            return Expression("port", inputs[name], (), name)
+        if name in ports:
+            return Expression("port", ports[name], (), name)
         if name in kinds:
             return Expression("value", Type(kinds[name]), (), name)
         tree = find_constant(name)

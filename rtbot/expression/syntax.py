@@ -26,7 +26,7 @@ DIGITS_MAX = 400
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?P<tail>[A-Za-z0-9_.]*))
-    |(?P<name>(?:[A-Za-z_][A-Za-z0-9_]*|`[^`]*`)(?:\.[A-Za-z_][A-Za-z0-9_]*)?)
+    |(?P<name>(?:[A-Za-z_][A-Za-z0-9_]*|`[^`]*`)(?:\.[A-Za-z_][A-Za-z0-9_]*)?(?:\.[0-9]+)?)
     |(?P<parameter>\$[A-Za-z_][A-Za-z0-9_]*)
     |(?P<foreign>&&|\|\||<>|//)
     |(?P<sign>\*\*|<=|>=|==|!=|[-+*/%<>(),])
@@ -48,7 +48,7 @@ _HINTS = {
     '"': "an expression has no texts",
     "`": "a name in backquotes ends with a backquote",
     "$": "a parameter is $name; letters, digits and _",
-    "[": "an expression has no lists; an earlier value comes from the operator Lag",
+    "[": "v.0 is an element of a vector; an earlier value comes from the operator Lag",
     "{": "a parameter is $name, without brackets",
     ".": "an expression has no methods; what looks back is an operator: {type: ..., in: ...}",
     **dict.fromkeys("\u201c\u201d\u2018\u2019\u00ab\u00bb", "an expression has no texts"),

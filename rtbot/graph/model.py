@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import (
+    VECTOR,
+    expand_roles,
+    find_vectors,
+    list_whole_ports,
+    name_element,
+    split_element,
+)
 from rtbot.operator.declarations import UNREAD
+from rtbot.operator.vectors import join_elements, list_elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +30,10 @@ MAX_DELTA_ROWS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """An output port of an operator, or an input of the graph (`o1`, or a field of a record)."""
+    """An output port of an operator, or an input of the graph (`o1`, or a field of a record).
+
+    That of an element of a vector is `o1.0`, and so on.
+    """
 
     id: str
     port: str = "o1"
@@ -46,7 +58,10 @@ class Input:
 
     @property
     def ports(self) -> dict[str, Type]:
-        """The types of what operators read: of `o1`, or of every field of a record."""
+        """The types of what operators read: of `o1`, of every element or field."""
+        if self.type.kind == VECTOR:
+            elements = list_elements("o1", self.type)
+            return {port: one.type for port, one in zip(elements, self.type.fields, strict=True)}
         if self.type.fields:
             return {field.name: field.type for field in self.type.fields}
         return {"o1": self.type}
@@ -110,9 +125,15 @@ class Node:
         return [port for port in self.types if port not in self.inputs]
 
     @property
+    def roles(self) -> dict[str, str]:
+        """How a pairing treats the input ports."""
+        whole = self.operator.roles(self.values, list_whole_ports(self.inputs))
+        return expand_roles(whole, list(self.inputs))
+
+    @property
     def reads(self) -> dict[str, Ref]:
         """The inputs whose messages the operator reads, by port."""
-        roles = self.operator.roles(self.values, [*self.inputs])
+        roles = self.roles
         return {port: ref for port, ref in self.inputs.items() if roles[port] != UNREAD}
 
 
@@ -212,6 +233,15 @@ class CheckedGraph:
     records: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def list_vector_types(nodes: Iterable[Node], inputs: Iterable[Input] = ()) -> dict[Ref, Type]:
+    """Return the types of all vectors: of inputs and of output ports of nodes."""
+    found = {Ref(one.name): one.type for one in inputs if one.type.kind == VECTOR}
+    for node in nodes:
+        types = join_elements({port: node.types[port] for port in node.outputs})
+        found |= {Ref(node.id, port): t for port, t in types.items() if t.kind == VECTOR}
+    return found
+
+
 def group_fields(outputs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the fields of outputs that are records, from the names `NAME.FIELD` of these."""
     found: dict[str, tuple[str, ...]] = {}
@@ -255,7 +285,16 @@ def collect_outputs(checked: CheckedGraph, taps: Iterable[str] = ()) -> dict[str
     outputs = dict(checked.outputs)
     for name in taps:
         node = checked.nodes[name]
+        several = len(list_whole_ports(node.outputs)) > 1
         for port in node.outputs:
-            label = name if len(node.outputs) == 1 else f"{name}.{port}"
-            outputs.setdefault(label, Ref(name, port))
+            whole, place = split_element(port)
+            label = f"{name}.{whole}" if several else name
+            outputs.setdefault(name_element(label, place) if place else label, Ref(name, port))
     return outputs
+
+
+def collect_records(checked: CheckedGraph, taps: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the fields of outputs that are records or vectors, with those of `taps`."""
+    tapped = find_vectors(collect_outputs(checked, taps))
+    places = {n: tuple(str(place) for place in range(len(e))) for n, e in tapped.items()}
+    return {**checked.records, **places}

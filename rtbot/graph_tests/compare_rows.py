@@ -94,6 +94,9 @@ def is_close(expected: Any, emitted: Any, tolerance: float) -> bool:
     """Return whether one value is the other, or near enough."""
     if expected is None or emitted is None:
         return expected is emitted
+    if isinstance(expected, list):
+        pairs = zip(expected, emitted, strict=True)
+        return all(is_close(one, other, tolerance) for one, other in pairs)
     if isinstance(expected, bool | str) or isinstance(emitted, bool | str):
         return bool(expected == emitted)
     if expected == emitted or (expected != expected and emitted != emitted):

@@ -47,9 +47,11 @@ class Notation:
         return json.dumps(text) if self.quoted else text
 
     def cell(self, value: Any) -> str:
-        """Format a value or key: text, bool, int, float, or None for null."""
+        """Format a value or key: text, bool, int, float, a list of these, or None for null."""
         if value is None:
             return "null"
+        if isinstance(value, list):
+            return f"[{', '.join(map(self.cell, value))}]"
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, bool):

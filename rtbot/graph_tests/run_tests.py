@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from rtbot.compiler.plan import Plan
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import DataError, GraphError, RtbotError
+from rtbot.core.vector_names import list_vectors
 from rtbot.graph.check import check
 from rtbot.graph.check.context import to_plain_tree
 from rtbot.graph.check.test_changes import FieldCells
 from rtbot.graph.check.test_rows import GraphTestRows
 from rtbot.graph.document import MappingNode, SequenceNode, load_document
 from rtbot.graph.model import Input, Io
-from rtbot.graph.output_types import find_type
+from rtbot.graph.output_types import add_outputs, find_type, list_public_names
 from rtbot.graph.stages import has_changes
 from rtbot.graph_tests.change_cells import collect_stage_rows, list_stage_rows
 from rtbot.graph_tests.compare_rows import OutputComparison, compare_rows
@@ -25,6 +26,7 @@ from rtbot.graph_tests.outcome import Outcome
 from rtbot.graph_tests.test_files import load_row_file, resolve_beside
 from rtbot.runtime.push_one import to_rows
 from rtbot.runtime.staged_plan import StagedPlan
+from rtbot.tables.vector_results import split_rows
 
 if TYPE_CHECKING:
     import os
@@ -96,7 +98,7 @@ class Suite:
         if key not in self._plans:
             checked = check(self._bare, self.params | dict(test.params))
             seen = {name: ref for name, ref in test.targets.items() if name not in checked.outputs}
-            whole = replace(checked, outputs={**checked.outputs, **seen})
+            whole = add_outputs(checked, seen)
             self._plans[key] = StagedPlan(whole) if has_changes(whole) else Plan(whole)
         return self._plans[key]
 
@@ -104,7 +106,8 @@ class Suite:
         """Return the expected rows by output; all public outputs if the test names none."""
         silent = dict.fromkeys(test.emits_nothing, GraphTestRows())
         if not (test.expect or silent or test.error):
-            return dict.fromkeys(self.checked.outputs, GraphTestRows(missing=True))
+            names = list_public_names(self.checked)
+            return dict.fromkeys(names, GraphTestRows(missing=True))
         found = {}
         for name, rows in test.expect.items():
             item = Input(name, find_type(test.targets[name], checked))
@@ -136,14 +139,15 @@ class Suite:
         from rtbot.runtime.session import Session
 
         session = Session(plan, plan.checked.io, test.key, compiled=compiled)
-        emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
+        emitted: dict[str, list[Row]] = {name: [] for name in (*plan.outputs, *plan.records)}
         for name, index, (*keys, time, value) in sort_by_time(given):
             try:
                 found = session.push_one(name, time, value, key=_unwrap_key(keys))
             except DataError as error:
                 raise self._locate_error(error, given[name], index) from None
-            _collect_rows(emitted, found, len(test.key))
-        _collect_rows(emitted, to_rows(session.finish(), test.key), len(test.key))
+            _collect_rows(emitted, _add_elements(found, plan), len(test.key))
+        rest = to_rows(session.finish(), test.key)
+        _collect_rows(emitted, _add_elements(rest, plan), len(test.key))
         return emitted
 
     def _run_stages(
@@ -153,7 +157,7 @@ class Suite:
         from rtbot.runtime.staged_session import StagedSession
 
         session = StagedSession(plan, plan.checked.io, compiled=compiled)
-        emitted: dict[str, list[Row]] = {name: [] for name in plan.outputs}
+        emitted: dict[str, list[Row]] = {name: [] for name in (*plan.outputs, *plan.records)}
         for name, index, (*keys, time, value) in sort_by_time(given):
             try:
                 if keys and isinstance(keys[0], FieldCells):
@@ -220,6 +224,12 @@ def _list_own_parameters(document: Document) -> Iterator[dict[str, Any]]:
 def _unwrap_key(keys: list[Any]) -> Any:
     """Return a key as sessions take it."""
     return (keys[0] if len(keys) == 1 else tuple(keys)) if keys else None
+
+
+def _add_elements(found: Mapping[str, Any], plan: Plan) -> Mapping[str, Any]:
+    """Return rows by output, those of vectors also by element: a test may look at either."""
+    vectors = list_vectors(plan.records)
+    return {**found, **split_rows(found, vectors)} if vectors else found
 
 
 def _collect_rows(emitted: dict[str, list[Row]], found: Mapping[str, Any], keys: int) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
+from rtbot.core.vector_names import VECTOR
+from rtbot.operator.vectors import list_elements
 from rtbot.storage.files import Files
 
 if TYPE_CHECKING:
@@ -98,8 +100,14 @@ def encode_row_file(
     for name, values in zip(key, heads[:-1], strict=True):
         columns[name] = pa.array(values, None if any(v is not None for v in values) else "string")
     for name, (item, _) in outputs.items():
+        found = [cells[name].get(spot) for spot in places]
+        if item.type.kind == VECTOR:
+            for place, one in enumerate(list_elements(name, item.type)):
+                parts = [None if row is None else row[place] for row in found]
+                columns[one] = pa.array(parts, pa.float64())
+            continue
         kind = pa.type_for_alias(ARROW_KINDS[item.type.kind])
-        columns[name] = pa.array([cells[name].get(spot) for spot in places], kind)
+        columns[name] = pa.array(found, kind)
     sink = BytesIO()
     writer = open_writer(sink, path, detect_format(path) or "csv", TimeFormat())
     writer.write(clock.format_table(pa.table(columns)).rename_columns([time, *list(columns)[1:]]))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.graph.model import ReadOptions
 from rtbot.io.change_columns import ChangeBinding, bind_change_columns
 from rtbot.io.column_search import (
@@ -23,7 +27,7 @@ from rtbot.tables.forms import TIME_NAMES
 from rtbot.tables.record_column import check_shared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rtbot.graph.model import Input, Io
     from rtbot.io.blocks import Source
@@ -45,7 +49,8 @@ class ColumnBinding:
 
     `selector` is what a row has in the column `input`, or None if all rows are for this input.
     `sparse` is whether an empty cell is no message, rather than null: in all columns but `value`.
-    A record is fed by a column for each of its `fields`, and by no other.
+    A record is fed by a column for each of its `fields`, and by no other; a vector by a column for
+    each of its elements, or by a `column` of lists.
     """
 
     input: Input
@@ -57,6 +62,8 @@ class ColumnBinding:
     @property
     def kinds(self) -> dict[str, str]:
         """The columns, and the kinds of their values."""
+        if not self.fields and self.input.type.kind == VECTOR:
+            return {self.column: str(self.input.type.as_nullable(nullable=False))}
         if not self.fields:
             return {self.column: self.input.type.kind}
         types = (field.type.kind for field in self.input.type.fields)
@@ -233,9 +240,8 @@ def _bind_single(source: Source, item: Input, column: Given, request: InputSpec)
     if column is None and request.reading.columns_as is not None:
         return _bind_series(source, [item], request)
     if item.type.fields:
-        assert not isinstance(column, str), "a record has several columns"
-        record = bind_record(source, item, column or request.columns.name_fields(item))
-        time = _find_time_columns(source, request, record.fields)
+        record = _bind_fields(source, item, column or request.columns.name_columns(item))
+        time = _find_time_columns(source, request, list(record.kinds))
         return _make_binding(source, time, request, (record,))
     assert column is None or isinstance(column, str), "a record has several columns"
     time = _find_time_columns(source, request, [column or item.name])
@@ -254,6 +260,54 @@ def _bind_single(source: Source, item: Input, column: Given, request: InputSpec)
         message, place = f"which column is {item.name}?", find_header_line(source)
         raise DataError(message, code="RT204", hint=hint, file=source.file, row=place)
     return _make_binding(source, time, request, (_bind_column(item, column),))
+
+
+def _bind_fields(source: Source, item: Input, given: Given) -> ColumnBinding:
+    """Find the columns of a record or of a vector."""
+    if item.type.kind == VECTOR:
+        return bind_vector(source, item, given)
+    assert not isinstance(given, str), "a record has several columns"
+    return bind_record(source, item, given or {})
+
+
+def bind_vector(source: Source, item: Input, given: Given) -> ColumnBinding:
+    """Find the columns of the elements, those given or `INPUT.0` and so on, or a column of lists.
+
+    That is the one given, or has the name of the input, or is called `value`.
+    """
+    names = [f"{item.name}.{field.name}" for field in item.type.fields]
+    whole = given if isinstance(given, str) else None
+    if whole is not None and (not source.typed or len(names) == 1):
+        names, whole = _name_alone(source, item, whole)
+    elif not given and source.typed and not {*names} & {*source.names}:
+        lists = [name for name in (item.name, VALUE) if name in source.names]
+        whole = lists[0] if lists else item.name if source.sparse else None
+    if whole is not None:
+        if not source.sparse:
+            require_column(source, whole, f"column of {item.name}")
+        return ColumnBinding(item, whole)
+    columns = given if isinstance(given, Mapping) else {}
+    found = [columns.get(str(place), name) for place, name in enumerate(names)]
+    missing = [name for name in found if name not in source.names and not source.sparse]
+    if missing and not columns:
+        hint = f"there are {list_columns(source.names)}; name the columns of the elements: "
+        hint += f"--in {item.name}={source.file}:FIRST,SECOND,..., or columns: [...] in its io"
+        raise make_absent_error(source, missing[0], hint)
+    for name in missing:
+        require_column(source, name, f"column of {item.name}")
+    return ColumnBinding(item, "", fields=tuple(found))
+
+
+def _name_alone(source: Source, item: Input, column: str) -> tuple[list[str], str | None]:
+    """Return what one name for a vector is: the column of its element, or of lists."""
+    size = len(item.type.fields)
+    if size > 1:
+        message = f"{item.name} has {size} elements, and {column!r} is one column"
+        hint = f"name {size} columns: --in {item.name}={source.file}:FIRST,SECOND,..."
+        raise DataError(message, code="RT204", hint=hint, file=source.file)
+    if source.typed and pa.types.is_nested(source.sample(column).type):
+        return [], column
+    return [column], None
 
 
 def bind_record(source: Source, item: Input, given: Mapping[str, str]) -> ColumnBinding:
@@ -281,7 +335,7 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     has columns in the wide form only.
     """
     records = [
-        replace(bind_record(source, item, request.columns.name_fields(item)), sparse=True)
+        replace(_bind_fields(source, item, request.columns.name_columns(item)), sparse=True)
         for item in inputs
         if item.type.fields
     ]
@@ -293,7 +347,7 @@ def _bind_common(source: Source, inputs: Sequence[Input], request: InputSpec) ->
     columns = {name: column or name for name, column in given.items()}
     if not source.sparse:
         columns |= {n: require_column(source, c) for n, c in given.items() if c is not None}
-    names = [*columns.values(), *(name for one in records for name in one.fields)]
+    names = [*columns.values(), *(name for one in records for name in one.kinds)]
     check_shared(names, records, source.file)
     time = _find_time_columns(source, request, names)
     missing = [name for name in names if name not in source.names]

@@ -216,7 +216,7 @@ class RunWriter:
 
     def _take(self, result: Result, batch: InputBatch | None) -> None:
         self._switch(WRITING)
-        self.outputs.add(result)
+        self.outputs.add(result.series)
         if self.plotter is not None:
             self.plotter.add(result)
             if batch is not None:

@@ -15,6 +15,7 @@ from rtbot.core.arrow import to_numpy
 from rtbot.core.error_times import format_error_times
 from rtbot.core.errors import DataError, PlacedError, suggest_name
 from rtbot.core.times import BARE
+from rtbot.core.vector_names import VECTOR
 from rtbot.io.bindings import INPUT, ColumnBinding, FileBinding
 from rtbot.io.blocks import BadRowPolicy, Block, CellError, to_cell_error, to_data_error
 from rtbot.io.series_columns import name_series, stack_series
@@ -23,7 +24,8 @@ from rtbot.io.sources.key_integers import convert_integer_keys
 from rtbot.io.time_conversion import TimeConverter
 from rtbot.tables import Columns, TextColumn
 from rtbot.tables.convert import convert_key, convert_values
-from rtbot.tables.record_column import FILLERS, RecordColumn, assemble_records
+from rtbot.tables.record_column import FILLERS, RecordColumn, RecordRows, assemble_records
+from rtbot.tables.vector_column import split_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -124,7 +126,7 @@ class Converter:
         if reading.series:
             found |= dict.fromkeys(reading.series, *kinds)
         for binding in () if reading.series else reading.feeds:
-            if binding.fields:
+            if binding.input.type.fields:
                 self._choose_field_kinds(binding, found)
                 continue
             long = binding.selector is not None
@@ -208,13 +210,17 @@ class Converter:
     ) -> Value:
         """Convert the rows for one input: places, values, masks of messages and of losses."""
         if binding.fields:
-            parts = [
-                convert_located(block, name, partial(convert_values, block.columns[name], kind))
-                for name, kind in binding.kinds.items()
-            ]
             fields = binding.input.type.fields
+            parts = [
+                convert_located(
+                    block, name, partial(convert_values, block.columns[name], one.type.kind)
+                )
+                for name, one in zip(binding.fields, fields, strict=True)
+            ]
             return range(block.count), *assemble_records(fields, parts, sparse=binding.sparse)
         column, kind = block.columns[binding.column], binding.input.type.kind
+        if kind == VECTOR:
+            return range(block.count), *self._convert_vectors(block, binding)
         rows: Sequence[int] | np.ndarray = range(block.count)
         if binding.selector is not None:
             chosen = pc.fill_null(
@@ -227,6 +233,19 @@ class Converter:
                 faults += [replace(f, row=int(rows[f.row])) for f in bad]
         value, valid = convert_located(block, binding.column, lambda: convert_values(column, kind))
         return rows, value, valid, None
+
+
+    def _convert_vectors(self, block: Block, binding: ColumnBinding) -> RecordRows:
+        """Convert a column of lists."""
+        name, fields = binding.column, binding.input.type.fields
+        columns = convert_located(
+            block, name, lambda: split_vectors(block.columns[name], fields, binding.input.name)
+        )
+        parts = [
+            convert_located(block, name, partial(convert_values, column, "number"))
+            for column in columns.values()
+        ]
+        return assemble_records(fields, parts, sparse=binding.sparse)
 
 
 def _assemble_columns(

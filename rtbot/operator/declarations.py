@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from rtbot.core.vector_names import VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +23,8 @@ class Type:
     """What a port carries: a kind of `KINDS`, and whether a message may be null.
 
     The kind of a change stream is `changes`; `schema` is what its rows have. That of an input whose
-    messages have several values is `record`; `fields` are these. `repeats` is the operator that
-    gives several messages of one time, if one does.
+    messages have several values is `record`, or `vector` if these are numbered from 0; `fields` are
+    these. `repeats` is the operator that gives several messages of one time, if one does.
     """
 
     kind: str
@@ -34,13 +36,25 @@ class Type:
     def __str__(self) -> str:
         if self.schema is not None:
             return f"{self.kind} {self.schema}"
+        if self.kind == VECTOR:
+            return f"{VECTOR}[{len(self.fields)}]" + ("?" if self.nullable else "")
         if self.fields:
             return f"{self.kind}{{{', '.join(map(str, self.fields))}}}"
         return self.kind + ("?" if self.nullable else "")
 
+    @property
+    def size(self) -> int:
+        """How many values a message has."""
+        return len(self.fields) or 1
+
     def or_null(self) -> Type:
         """Return the same kind, nullable."""
-        return Type(self.kind, nullable=True)
+        return self.as_nullable(nullable=True)
+
+    def as_nullable(self, *, nullable: bool) -> Type:
+        """Return the same kind, nullable or not; a vector is so in all elements."""
+        fields = tuple(replace(one, type=Type(one.type.kind, nullable)) for one in self.fields)
+        return Type(self.kind, nullable, fields=fields)
 
 
 @dataclass(kw_only=True)
@@ -139,6 +153,10 @@ class Numbers(Parameter):
 
     shortest: int = 1
 
+    def describe_element(self) -> Parameter:
+        """Return the parameter that an element would be."""
+        return Number(name=f"an element of {self.name}")
+
 
 @dataclass(kw_only=True)
 class Points(Parameter):
@@ -151,9 +169,20 @@ class Points(Parameter):
     shortest: int = 1
 
 
+@dataclass(kw_only=True)
+class Integers(Numbers):
+    """A list of int64 of at least `minimum`; a formula is made of them, a step takes none."""
+
+    minimum: int | None = None
+
+    def describe_element(self) -> Parameter:
+        """Return the parameter that an element would be."""
+        return Integer(name=f"an element of {self.name}", minimum=self.minimum)
+
+
 @dataclass
 class In:
-    """A data or control port. `kind`: one of KINDS, "T" (any), "N" (number or integer).
+    """A data or control port. `kind`: one of KINDS, "vector", "T" (any), "N" (number or integer).
 
     All ports declared "T" (or "N") of one operator carry the same kind, except those of an operator
     with `mixed = True`. A `variadic` port `i` means i1..iN, N >= `shortest`; if it is `named`, a

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rtbot.core.errors import GraphError, Problem, suggest_name
 from rtbot.core.hints import fold_word
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import split_element
 from rtbot.operator.declarations import (
     STATE_LIMIT,
     Cells,
@@ -180,7 +181,8 @@ class Operator:
 
     @classmethod
     def port(cls, name: str) -> In:
-        """Return the declaration behind the port name `i1`, `c2`, ..."""
+        """Return the declaration behind the port name `i1`, `c2`, ..., or an element of it."""
+        name, _ = split_element(name)
         return cls.inputs[name] if name in cls.inputs else cls.inputs[name.rstrip("0123456789")]
 
     @classmethod
@@ -270,7 +272,7 @@ class Operator:
                 result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}
             elif out.kind in ("T", "N"):
                 assert generic is not None, f"{cls.__name__}.{name} has no input of kind T or N"
-                result[name] = Type(generic.kind, out.nullable)
+                result[name] = generic.as_nullable(nullable=out.nullable)
             else:
                 result[name] = Type(out.kind, out.nullable)
         return result

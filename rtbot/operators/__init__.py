@@ -28,6 +28,7 @@ from rtbot.operators import (
     smoothing,
     timing,
     transaction_times,
+    vectors,
     views,
     windows,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "smoothing",
     "timing",
     "transaction_times",
+    "vectors",
     "views",
     "windows",
 ]

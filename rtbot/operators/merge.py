@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import VECTOR
 from rtbot.numeric.exact import INTEGER_LIMB, running_integer_sum
 from rtbot.numeric.exact.digits import (
     SCRATCH_DIGITS,
@@ -160,11 +161,14 @@ class Merge(Synchronised):
 
     @classmethod
     def output_types(cls, values: Mapping[str, Any], inputs: Mapping[str, Type]) -> dict[str, Type]:
-        """The kind of the ports; a mean is a number. Only numbers and integers are summed."""
-        kind = next(iter(inputs.values())).kind
-        if values["ties"] in ("sum", "mean") and kind not in ("number", "integer"):
+        """The type of the ports; a mean is a number. Only numbers and integers are summed."""
+        first = next(iter(inputs.values()))
+        kind, summed = first.kind, values["ties"] in ("sum", "mean")
+        compared = kind == VECTOR and values["ties"] in ("min", "max")
+        if compared or (summed and kind not in ("number", "integer")):
             hint = "there are ties: first and ties: last for every type"
             raise graph_error(
                 "RT125", SourceSpan(), f"there is no {values['ties']} of {kind}", hint
             )
-        return {"o1": Type("number" if values["ties"] == "mean" else kind)}
+        mean = values["ties"] == "mean"
+        return {"o1": Type("number") if mean else first.as_nullable(nullable=False)}

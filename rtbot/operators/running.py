@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.numeric.exact import RUNNING_SUM_DIGITS
 from rtbot.numeric.exact import running_integer_sum as exact_running_integer_sum
 from rtbot.numeric.exact import running_sum as exact_running_sum
-from rtbot.numeric.ieee import INTEGER_MAX, subtract_checked, subtract_to_number
+from rtbot.numeric.ieee import INTEGER_MAX, INTEGER_MIN, subtract_checked, subtract_to_number
 from rtbot.operator import (
     DOMAIN,
     EMIT,
@@ -98,9 +98,15 @@ class Difference(Operator):
 
 
 @step
+def time_before(time):
+    """The greatest time before this one; the least time of all is its own."""
+    return time - 1 if time > INTEGER_MIN else INTEGER_MIN
+
+
+@step
 def difference_at_older(i1, time, started, previous, before):
     """The step of Difference for numbers, at the time of the older value."""
-    return EMIT if started else SILENT, before, i1 - previous, True, i1, time, time - 1
+    return EMIT if started else SILENT, before, i1 - previous, True, i1, time, time_before(time)
 
 
 @step
@@ -108,7 +114,7 @@ def integer_difference_at_older(i1, time, started, previous, before):
     """The step of Difference for integers, at the time of the older value."""
     fits, change = subtract_checked(i1, previous)
     code = EMIT if fits else DOMAIN
-    return code if started else SILENT, before, change, True, i1, time, time - 1
+    return code if started else SILENT, before, change, True, i1, time, time_before(time)
 
 
 class DifferenceAtOlder(Difference, variant_of="Difference"):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import pairing_layout
+from rtbot.core.vector_names import list_first_elements, list_vectors, split_element
 
 if TYPE_CHECKING:
     from rtbot.compiler.calls import PortCounters
     from rtbot.graph.model import Ref
     from rtbot.runtime.session import Session
+    from rtbot.runtime.staged_session import StagedSession
 
 
 def build_account(session: Session) -> dict[str, Any]:
@@ -22,26 +24,36 @@ def build_account(session: Session) -> dict[str, Any]:
     plan = session.plan
     for name, node in plan.checked.nodes.items():
         operators[name] = {
-            port: _make_entry(session, plan.ports[name, port], _count_tied(session, name, port))
-            for port in node.inputs
+            split_element(port)[0]: _make_entry(
+                session, plan.ports[name, port], _count_tied(session, name, port)
+            )
+            for port in list_first_elements(node.inputs)
         }
     inputs = {}
     for name, feed in session.input_ports.items():
         arrived, waiting = feed.counts["arrived"], feed.counts["held"]
         lost = dict(sorted(feed.lost.items()))
         inputs[name] = make_account_line(arrived, waiting, lost)
-    return {"operators": operators, "inputs": inputs, "outputs": dict(session.rows)}
+    return {"operators": operators, "inputs": inputs, "outputs": count_rows(session)}
+
+
+def count_rows(session: Session | StagedSession) -> dict[str, int]:
+    """Count rows that came out, by output; a vector has one count."""
+    vectors = list_vectors(session.plan.records)
+    wholes = {one: name for name, elements in vectors.items() for one in elements}
+    return {wholes.get(name, name): count for name, count in session.rows.items()}
 
 
 def count_held(session: Session) -> dict[str, int]:
     """Count rows that wait, by port or input."""
     waiting = {n: f.counts["held"] for n, f in session.input_ports.items() if f.counts["held"]}
     for (name, port), found in session.plan.ports.items():
-        if found.pairing is not None:
+        whole, place = split_element(port)
+        if found.pairing is not None and place in ("", "0"):
             pool = session.runner.pools[found.pairing[0]]
             count = pool.read_word(found.pairing[1], pairing_layout.HELD)
             if count:
-                waiting[f"{name}.{port}"] = count
+                waiting[f"{name}.{whole}"] = count
     return waiting
 
 

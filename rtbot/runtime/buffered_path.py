@@ -14,6 +14,7 @@ from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
+from rtbot.core.vector_names import VECTOR
 from rtbot.runtime.keyed_call import KeyedCall
 from rtbot.runtime.push_one import PushPath
 
@@ -222,17 +223,21 @@ class BufferedPath(PushPath):
             value = np.nan if self.kind == "number" else 0
         column.value[0] = value
 
-    def _fill_fields(self, record: Mapping[str, Any]) -> None:
+    def _fill_fields(self, value: Any) -> None:
+        if value is None:  # a vector that is null has nothing but nulls
+            cells: Sequence[Any] = [None] * len(self.fields)
+        else:
+            cells = value if self.kind == VECTOR else [value[one.name] for one in self.fields]
         if any(field.type.kind == "text" for field in self.fields):
             self.session.ingest.tidy()
-        for field, column in zip(self.fields, self.source.columns, strict=True):
-            cell, kind = record[field.name], field.type.kind
+        for field, cell, column in zip(self.fields, cells, self.source.columns, strict=True):
+            kind = field.type.kind
             if column.valid is not None:
                 column.valid[0] = cell is not None
             if kind == "text":
-                cell = self.session.texts.code(cell)
+                cell = self.session.texts.code(cell)  # noqa: PLW2901 (as columns have it)
             elif cell is None:
-                cell = np.nan if kind == "number" else 0
+                cell = np.nan if kind == "number" else 0  # noqa: PLW2901
             column.value[0] = cell
 
     def _collect_released(self, key: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import PairCall, SegmentCall
+from rtbot.core.vector_names import VECTOR
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def take_record(function: Any, fields: Sequence[Field]) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *choose(value), *state)
 
 
+def take_vector(function: Any) -> Any:
+    """Return the function as one that takes the elements of a vector as a list."""
+    return lambda slot, time, value, *state: function(slot, time, *value, *state)
+
+
 def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
     """Return the function with the lists of a session, in which room is made first."""
 
@@ -52,7 +58,9 @@ class DirectPath(PushPath):
         self.function = self.generated
         if call.spans:
             self.function = take_spans(self.generated, session.runner, call)
-        if self.feed.type.fields:
+        if self.kind == VECTOR:
+            self.function = take_vector(self.function)
+        elif self.feed.type.fields:
             self.function = take_record(self.function, self.spec.fields)
         places = self._locate_outputs()
         self.nullable = places if any(valid is not None for *_, valid in places) else []

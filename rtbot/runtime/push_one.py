@@ -10,6 +10,7 @@ import numpy as np
 
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.tables import TableSpec, to_columns
 from rtbot.tables.record_column import RecordColumn
@@ -49,6 +50,7 @@ class PushPath:
         )
         self.plain: Any = PLAIN_VALUES.get(self.kind)
         self.plain_types = {one.name: PLAIN_TYPES.get(str(one.type)) for one in spec.fields}
+        self.plain_cells = [*self.plain_types.values()] if spec.kind == VECTOR else []
         self.row_specs = {name: replace(self.spec, key=session.key)}
 
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
@@ -102,12 +104,10 @@ class PushPath:
         raise found from error
 
     def _convert_message(self, time: Any, value: Any) -> tuple[int, Any]:
-        if self.plain_types and type(time) is int and type(value) is dict:
-            types = {name: type(cell) for name, cell in value.items()}
-            if types == self.plain_types:
-                return time, value
+        if self.plain_types and type(time) is int and self._is_plain(value):
+            return time, value
         checked = to_columns({"t": [time], "value": [value]}, self.spec)
-        if not len(checked) and self.plain_types and value is not None:
+        if not len(checked) and self.kind == RECORD and value is not None:
             cells = {f.name: value[f.name] for f in self.spec.fields if not f.type.nullable}
             name = next((name for name, cell in cells.items() if cell is None), "")
             message = f"null in the field {name}, which takes none"
@@ -124,6 +124,14 @@ class PushPath:
         if self.kind == "text":
             return int(checked.time[0]), value
         return int(checked.time[0]), checked.value[0].item()  # type: ignore[union-attr]
+
+    def _is_plain(self, value: Any) -> bool:
+        """Return whether all values of a message have the types that functions take."""
+        if self.plain_cells:
+            return type(value) in (list, tuple) and [*map(type, value)] == self.plain_cells
+        if type(value) is not dict:
+            return False
+        return {name: type(cell) for name, cell in value.items()} == self.plain_types
 
     def _push_first(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Push the first message of a key: the general path finds or makes its slot."""

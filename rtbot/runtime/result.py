@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.vector_names import list_vectors
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
 
 
 VALUES = ("value", "value_valid")
+
+
+def _join_vectors(
+    outputs: Mapping[str, Mapping[str, np.ndarray]], vectors: Mapping[str, Sequence[str]]
+) -> Mapping[str, Mapping[str, np.ndarray]]:
+    from rtbot.tables.vector_results import join_tables
+
+    return join_tables(outputs, vectors)
 
 
 class Result(dict[str, "Mapping[str, np.ndarray]"]):
@@ -33,6 +43,9 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
     An output that is a record, one of `records`, is in the dict as an output for each of its
     fields, `NAME.FIELD`, which have the same rows. `result[NAME]` has a column for each field
     instead of `value`, with `<field>_valid` for those that may be null.
+
+    The values of an output that is a vector are a float64 array (rows, elements); those that are
+    null are NaN in all elements. `series` has an output for each element instead, `NAME.0`.
     """
 
     def __init__(
@@ -44,8 +57,10 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         schemas: Mapping[str, Schema] | None = None,
         records: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        super().__init__(outputs)
-        self.records = dict(records or {})
+        self.vectors = list_vectors(records or {})
+        super().__init__(_join_vectors(outputs, self.vectors) if self.vectors else outputs)
+        self.series = outputs if self.vectors else self
+        self.records = {n: f for n, f in (records or {}).items() if n not in self.vectors}
         self.key, self.unit, self.time_column = tuple(key), unit, time_column
         self.schemas = dict(schemas or {})
 
@@ -92,7 +107,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         from rtbot.viz.charts.downsample import Collector
         from rtbot.viz.charts.summary import count_keys
 
-        series = {name: table for name, table in self.items() if name not in self.schemas}
+        series = {name: table for name, table in self.series.items() if name not in self.schemas}
         collected = Collector(self.key)
         collected.add(series)
         lines = [ChangeLines(name, schema, self.key) for name, schema in self.schemas.items()]
@@ -120,7 +135,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
             name: digest_changes(table, self.schemas[name])
             if name in self.schemas
             else digest_table(table, self.key)
-            for name, table in self.items()
+            for name, table in self.series.items()
         }
 
     def _chartable(self) -> Mapping[str, Mapping[str, np.ndarray]]:
@@ -128,10 +143,10 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         from rtbot.tables.change_values import count_rows
 
         if not self.schemas:
-            return self
+            return self.series
         return {
             name: count_rows(table, self.schemas[name], self.key) if name in self.schemas else table
-            for name, table in self.items()
+            for name, table in self.series.items()
         }
 
     def _count_changes(self) -> dict[str, int]:
@@ -156,13 +171,15 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         """Return the series that are the columns of a frame, by the names of these."""
         if output in self.records:
             return {field: self[f"{output}.{field}"] for field in self.records[output]}
-        return self if output is None else {output: self[output]}
+        if output in self.vectors:
+            return {name: self.series[name] for name in self.vectors[output]}
+        return self.series if output is None else {output: self[output]}
 
     def to_arrow(self, output: str | None = None) -> Any:
         """Return one pyarrow Table: the times, the key columns, then a column per output.
 
         With `output` only that one; of a change output, the times, the weights and the fields, of a
-        record a column for each field.
+        record a column for each field. The column of a vector is a list of fixed size.
 
         The times have the name and the type of the column that came in; they are timestamps in
         `io.unit` where that type cannot hold them all (half a second in seconds), and int64 where
@@ -172,6 +189,7 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
         """
         from rtbot.core.arrow import to_numpy
         from rtbot.tables.time_column import OWN_NAME, build_time_column
+        from rtbot.tables.vector_results import join_columns
         from rtbot.tables.wide import build_wide
 
         like, changes = self.time_column, self._choose_output(output)
@@ -180,7 +198,8 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
 
             table = build_change_table(self[changes], self.schemas[changes])
         else:
-            table = build_wide(self._choose_columns(output), self.key)
+            columns = self._choose_columns(output)
+            table = join_columns(build_wide(columns, self.key), self.vectors)
         if like is None:
             return table
         own = table.column_names[0] if changes is not None else OWN_NAME
@@ -215,10 +234,12 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
 
 def merge_results(parts: Sequence[Result]) -> Result:
     """Return results that follow one another as one, every output in the order of (key, t)."""
+    from rtbot.tables.vector_results import list_places
     from rtbot.tables.wide import concat_results, sort_outputs
 
     key, last = parts[0].key, parts[-1]
-    whole = concat_results(parts)
+    whole = concat_results([part.series for part in parts])
     tables: dict[str, Mapping[str, np.ndarray]] = dict(whole)
     tables |= sort_outputs({n: t for n, t in whole.items() if n not in last.schemas}, key)
-    return Result(tables, key, last.unit, last.time_column, last.schemas, last.records)
+    records = {**last.records, **{n: list_places(e) for n, e in last.vectors.items()}}
+    return Result(tables, key, last.unit, last.time_column, last.schemas, records)

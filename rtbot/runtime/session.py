@@ -13,6 +13,7 @@ from rtbot.core.arrays import distinct
 from rtbot.core.errors import DataError, PlacedError, StateError, suggest_name
 from rtbot.core.modes import NOW, choose_mode
 from rtbot.core.time_formats import make_clock
+from rtbot.core.vector_names import list_vectors
 from rtbot.graph.model import collect_own
 from rtbot.runtime.exclusive import by_itself, exclusive, wait
 from rtbot.runtime.executor import Executor
@@ -38,6 +39,7 @@ from rtbot.tables.push_errors import as_given
 from rtbot.tables.split import is_column
 from rtbot.tables.string_dictionary import StringDictionary
 from rtbot.tables.time_column import describe_times
+from rtbot.tables.vector_results import join_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,7 +85,7 @@ class Session(SessionBase):
         self.io = io
         chosen = inputs or InputOptions(collect_own(plan.checked.inputs))
         self.own, self.columns = chosen.own, chosen.columns
-        self.key = check_key(key, plan.checked.records)
+        self.key = check_key(key, plan.records)
         self.queue_limit = queue_limit
         self.code = SessionCode(plan.text, choose_mode(compiled))
         self.module, self.kernels = self.code.module, self.code.kernels
@@ -100,6 +102,7 @@ class Session(SessionBase):
         self.time_column: TimeColumn | None = None
         self.may_get_messages = True
         self.rows: dict[str, int] = dict.fromkeys(plan.outputs, 0)
+        self.vectors = list_vectors(plan.records)
         self.specs = make_specs(plan.checked.inputs, io, chosen, self.key)
         self.clock = make_clock(io.reading, io.unit)
         codes = self.runner.list_text_codes
@@ -285,7 +288,8 @@ class Session(SessionBase):
             path = self.push_paths.get(name)
             if path is None:
                 path = self._road(name)
-            return path.push(time, value, key)
+            released = path.push(time, value, key)
+            return join_rows(released, self.vectors) if self.vectors else released
         finally:
             self.busy = False
 
@@ -378,7 +382,7 @@ class Session(SessionBase):
         for name, (stream, _) in self.plan.places.items():
             self.rows[name] += len(batches[stream])
         tables = self.assembler.build_tables(slots, batches)
-        records = self.plan.checked.records
+        records = self.plan.records
         return Result(tables, self.key, self.io.unit, self.time_column, records=records)
 
     @exclusive

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.graph.model import Ref
-from rtbot.runtime.account import build_account, count_held, make_account_line
+from rtbot.runtime.account import build_account, count_held, count_rows, make_account_line
 from rtbot.runtime.stage_runners import RegionStageRunner, SeriesStageRunner
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def build_staged_account(session: StagedSession) -> dict[str, Any]:
             for port, ref in node.inputs.items()
         }
     inputs = count_inputs(session)
-    return {"operators": operators, "inputs": inputs, "outputs": dict(session.rows)}
+    return {"operators": operators, "inputs": inputs, "outputs": count_rows(session)}
 
 
 def count_inputs(session: StagedSession) -> dict[str, Any]:

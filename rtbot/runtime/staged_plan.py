@@ -13,6 +13,7 @@ from rtbot.graph.model import (
     OperatorStub,
     Ref,
     collect_outputs,
+    collect_records,
     list_input_types,
 )
 from rtbot.graph.stages import RegionStage, SeriesStage, split_stages
@@ -36,6 +37,7 @@ class StagedPlan:
     def __init__(self, checked: CheckedGraph, taps: Iterable[str] = ()) -> None:
         self.checked = checked
         self.outputs = collect_outputs(checked, taps)
+        self.records = collect_records(checked, taps)
         self.types = _list_types(checked)
         self.description = self._describe()
         self.stages: tuple[Stage, ...] = split_stages(checked, self.outputs)

@@ -451,7 +451,7 @@ class StagedSession(SessionBase):
                 tables[name] = self._decode(flow.changes.get(ref), schema)
                 self.rows[name] += len(next(iter(tables[name].values())))
         schemas = self.plan.change_outputs
-        records = self.plan.checked.records
+        records = self.plan.records
         return Result(tables, self.key, self.io.unit, self.time_column, schemas, records)
 
     def _decode(self, rows: TimedRows | None, schema: Any) -> OutputTable:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.vector_names import VECTOR
 
 if TYPE_CHECKING:
     from rtbot.graph.model import Input
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 class ColumnNames:
     """The columns of times, none if they are left to the graph, and {input: column}.
 
-    A record has a column for each of its fields: {input: {field: column}}.
+    A record has a column for each of its fields: {input: {field: column}}, a vector one for each
+    element, by its number, or one of lists.
     """
 
     time: tuple[str, ...] = ()
@@ -27,6 +29,10 @@ class ColumnNames:
         given = self.inputs.get(one.name, {})
         return {**one.columns, **(given if isinstance(given, Mapping) else {})}
 
+    def name_columns(self, one: Input) -> str | Mapping[str, str]:
+        """Return what names the columns of an input of several values; {} if nothing does."""
+        return self.name_value(one.name) or self.name_fields(one)
+
     def name_value(self, name: str) -> str | None:
         """Return the column of the values of an input, if it is named."""
         given = self.inputs.get(name)
@@ -35,7 +41,7 @@ class ColumnNames:
 
 def name_columns(
     time: str | Sequence[str] | None,
-    inputs: Mapping[str, str | Mapping[str, str]] | None,
+    inputs: Mapping[str, str | Sequence[str] | Mapping[str, str]] | None,
     known: Mapping[str, Input],
 ) -> ColumnNames:
     """Return the columns that are named; `known` are the inputs of the graph.
@@ -47,17 +53,31 @@ def name_columns(
     names = (time,) if isinstance(time, str) else time or ()
     if not isinstance(names, Sequence):
         raise TypeError(f"time is the name of a column, or several, not {time!r}")
-    columns = dict(inputs or {})
+    columns: dict[str, Any] = dict(inputs or {})
     for name, column in columns.items():
         if name not in known:
             raise _make_unknown_error(name, column, list(known))
         fields = [field.name for field in known[name].type.fields]
-        given = [column] if not fields else _list_field_columns(name, column, fields)
+        if known[name].type.kind == VECTOR and not isinstance(column, str):
+            columns[name] = column = number_columns(name, column, len(fields))  # noqa: PLW2901
+        single = not fields or (isinstance(column, str) and known[name].type.kind == VECTOR)
+        given = [column] if single else _list_field_columns(name, column, fields)
         names = (*names, *given)
     for column in names:
         if not isinstance(column, str):
             raise TypeError(f"columns are given by their names, not as {type(column).__name__}")
     return ColumnNames((time,) if isinstance(time, str) else tuple(time or ()), columns)
+
+
+def number_columns(name: str, columns: Any, size: int) -> Mapping[str, str]:
+    """Return the columns of the elements of a vector by number; raise DataError if not so many."""
+    if isinstance(columns, Mapping):
+        return columns
+    if len(columns) != size:
+        message = f"{name} has {size} elements, and {len(columns)} columns are named"
+        hint = "name a column for each, or one column of lists"
+        raise DataError(message, code="RT206", hint=hint)
+    return {str(place): column for place, column in enumerate(columns)}
 
 
 def _list_field_columns(name: str, columns: Any, fields: Sequence[str]) -> list[Any]:

@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.tables import number_columns, text_columns
-from rtbot.tables.forms import TIME_NAMES, Column, LazyTable, open_table, reduce_column
+from rtbot.tables.forms import (
+    TIME_NAMES,
+    Column,
+    LazyTable,
+    open_table,
+    reduce_column,
+    require_single,
+)
 from rtbot.tables.record_column import (
     FILLERS,
     RecordColumn,
@@ -26,6 +34,7 @@ from rtbot.tables.record_column import (
 )
 from rtbot.tables.text_columns import TextColumn
 from rtbot.tables.time_column import OWN_NAME, join_texts
+from rtbot.tables.vector_column import split_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -144,14 +153,13 @@ def _read_values(
 
 
 def _read_records(form: LazyTable, spec: TableSpec) -> RecordRows:
-    """Convert the columns of the fields of a record, or one column of records."""
+    """Convert the columns of the fields of a record, or one column of records or vectors."""
     whole = find_records(form, spec)
     if whole is not None:
-        columns = _locate_error(
-            spec, whole, lambda: split_records(form[whole](), spec.fields, spec.name)
-        )
-        form = {name: partial(reduce_column, column) for name, column in columns.items()}
-        names = {name: name for name in columns}
+        split = split_vectors if spec.kind == VECTOR else split_records
+        columns = _locate_error(spec, whole, lambda: split(form[whole](), spec.fields, spec.name))
+        names = {name: f"{whole}.{name}" for name in columns}
+        form = {names[name]: partial(reduce_column, one) for name, one in columns.items()}
     else:
         names = {
             one.name: require_column(form, name_field(form, one.name, spec), spec)
@@ -165,17 +173,31 @@ def _read_records(form: LazyTable, spec: TableSpec) -> RecordRows:
 
 
 def find_records(form: LazyTable, spec: TableSpec) -> str | None:
-    """Return the name of a column of whole records, `value` or that of the input, or None."""
-    if any(name_field(form, one.name, spec) in form for one in spec.fields):
+    """Return the name of a column of whole messages, `value` or that of the input, or None."""
+    if spec.value is None and any(name_field(form, f.name, spec) in form for f in spec.fields):
         return None
-    found = next((name for name in ("value", spec.name) if name in form), None)
-    return None if found is None or isinstance(form[found](), np.ndarray) else found
+    names: tuple[str, ...] = (spec.name,) if spec.sparse else ("value", spec.name)
+    if spec.value is not None:
+        return require_column(form, spec.value, spec)
+    found = next((name for name in names if name in form), None)
+    if found is None and spec.kind == VECTOR:
+        size = len(spec.fields)
+        hint = f"{_list_columns(form)}; a vector is a column of lists, or {size} columns that are "
+        hint += f"named {spec.name}.0 and so on, or by inputs={{{spec.name!r}: [...]}}"
+        message = f"there is no column {spec.name!r}"
+        raise DataError(message, code="RT204", hint=hint, input=spec.name)
+    if found is None or spec.kind == VECTOR:
+        return found
+    return None if isinstance(form[found](), np.ndarray) else found
 
 
 def name_field(form: LazyTable, name: str, spec: TableSpec) -> str:
-    """Return the column of a field of a record: that which is given, `INPUT.FIELD`, or `FIELD`."""
+    """Return the column of a field of a record: that which is given, `INPUT.FIELD`, or `FIELD`.
+
+    An element of a vector has no name without that of the input.
+    """
     full = f"{spec.name}.{name}"
-    return spec.columns.get(name) or (full if full in form else name)
+    return spec.columns.get(name) or (full if full in form or spec.kind == VECTOR else name)
 
 
 def normalise_nulls(whole: Columns, spec: TableSpec) -> Columns:
@@ -283,7 +305,7 @@ def read_times(form: LazyTable, spec: TableSpec) -> tuple[str, Column]:
 def join_times(form: LazyTable, spec: AnySpec, names: tuple[str, ...]) -> tuple[str, Column]:
     """Return the column of times that has one name, or several; with its name."""
     if len(names) == 1:
-        return names[0], _locate_error(spec, names[0], form[names[0]])
+        return names[0], _locate_error(spec, names[0], lambda: require_single(form[names[0]]()))
     columns = [_locate_error(spec, name, form[name]) for name in names]
     if len(set(map(len, columns))) > 1:
         raise _make_length_error(dict(zip(names, map(len, columns), strict=True)), spec)
@@ -331,7 +353,7 @@ def _convert_column(
     spec: TableSpec, name: str, form: LazyTable, convert: Callable[[Column], Any]
 ) -> Any:
     require_column(form, name, spec)
-    return _locate_error(spec, name, lambda: convert(form[name]()))
+    return _locate_error(spec, name, lambda: convert(require_single(form[name]())))
 
 
 def _locate_error(spec: AnySpec, name: str, convert: Callable[[], Any]) -> Any:

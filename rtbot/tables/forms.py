@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from rtbot.tables.convert import AnySpec
 
 Column = Any
-"""A numpy array (not of objects), a list, or a pyarrow Array without chunks."""
+"""A numpy array (not of objects), a list, or a pyarrow Array without chunks.
+
+An array of two dimensions is an Arrow array of lists of one length.
+"""
 
 TIME_NAMES = ("t", "time", "timestamp", "ts", "date")
 
@@ -64,7 +67,22 @@ def _defer(function: Callable[..., Column], *arguments: Any) -> Callable[[], Col
     return lambda: function(*arguments)
 
 
+def require_single(column: Column) -> Column:
+    """Return a column; raise DataError if it has two dimensions."""
+    if isinstance(column, np.ndarray | list):
+        return column
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_list(column.type):
+        raise DataError("a column has one dimension, this array has 2", code="RT214")
+    return column
+
+
 def _from_array(array: np.ndarray) -> Column:
+    if array.ndim == 2 and array.shape[1] and array.dtype.kind in "fiub":
+        import pyarrow as pa
+
+        return pa.FixedSizeListArray.from_arrays(pa.array(array.ravel()), array.shape[1])
     if array.ndim != 1:
         raise DataError(f"a column has one dimension, this array has {array.ndim}", code="RT214")
     return array.tolist() if array.dtype.kind in "OUT" else array

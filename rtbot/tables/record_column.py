@@ -10,6 +10,7 @@ import numpy as np
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.vector_names import are_elements
 from rtbot.tables.text_columns import TextColumn
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ FILLERS = {"number": np.nan, "integer": 0, "boolean": False}
 class RecordColumn:
     """A column of records: the names of the fields, and equally long columns of their values.
 
-    `valid` has the masks of what is not null, None where nothing is.
+    It is one of vectors where the names are numbers. `valid` has the masks of what is not null,
+    None where nothing is.
     """
 
     names: tuple[str, ...]
@@ -42,11 +44,13 @@ class RecordColumn:
             tuple(None if mask is None else mask[rows] for mask in self.valid),
         )
 
-    def tolist(self) -> list[dict[str, Any]]:
-        """Return the records as dicts of Python's own types; null is None."""
+    def tolist(self) -> list[Any]:
+        """Return records as dicts and vectors as lists of Python's own types; null is None."""
         cells = [
             list_cells(column, mask) for column, mask in zip(self.values, self.valid, strict=True)
         ]
+        if are_elements(self.names):
+            return [None if row[0] is None else list(row) for row in zip(*cells, strict=True)]
         return [dict(zip(self.names, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
@@ -78,7 +82,12 @@ def assemble_records(
     *,
     sparse: bool = False,
 ) -> RecordRows:
-    """Return records of the values of every field and the masks of what is not absent."""
+    """Return records of the values of every field and the masks of what is not absent.
+
+    A vector without one of its elements is null.
+    """
+    if are_elements(field.name for field in fields):
+        parts = _share_masks(parts)
     whole: np.ndarray | None = None
     there: np.ndarray | None = None
     given = [valid for _, valid in parts if valid is not None]
@@ -100,6 +109,15 @@ def assemble_records(
     if whole is None:
         return RecordRows(column)
     return RecordRows(column, whole, ~whole if there is None else ~whole & there)
+
+
+def _share_masks(
+    parts: Sequence[tuple[Values, np.ndarray | None]],
+) -> Sequence[tuple[Values, np.ndarray | None]]:
+    """Return the columns with one mask: of rows in which nothing is absent."""
+    given = [valid for _, valid in parts if valid is not None]
+    shared = np.logical_and.reduce(given) if given else None
+    return [(cells, shared) for cells, _ in parts]
 
 
 def split_records(column: Column, fields: Sequence[Field], name: str) -> dict[str, Column]:

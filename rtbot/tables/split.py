@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.core.errors import DataError, suggest_name
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.tables import text_columns
 from rtbot.tables.convert import Columns, TableSpec, convert_table, name_field
 from rtbot.tables.forms import TIME_NAMES, Column, open_table
@@ -52,7 +53,7 @@ def _split_table(data: Any, specs: Mapping[str, TableSpec]) -> Mapping[str, Any]
         records = [spec for spec in specs.values() if spec.fields]
         check_shared([name for names in columns.values() for name in names], records)
         return {name: _split_wide(form, spec) for name, spec in specs.items()}
-    named = [spec for spec in missing if spec.value is not None or spec.fields]
+    named = [spec for spec in missing if spec.value is not None or spec.kind == RECORD]
     if not named and "input" in form and "value" in form:
         return _split_long(form, specs)
     raise _make_missing_error((named or missing)[0], form, inputs)
@@ -71,7 +72,10 @@ def _name_columns(spec: TableSpec, form: LazyTable) -> list[str]:
     """Return the columns of an input in a wide table."""
     if not spec.fields:
         return [spec.value or spec.name]
-    return [name_field(form, one.name, spec) for one in spec.fields]
+    names = [name_field(form, one.name, spec) for one in spec.fields]
+    if spec.kind == VECTOR and (spec.value or not {*names} & {*form}):
+        return [spec.value or spec.name]
+    return names
 
 
 def _make_missing_error(spec: TableSpec, form: LazyTable, inputs: list[str]) -> DataError:

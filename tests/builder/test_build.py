@@ -21,6 +21,7 @@ from rtbot.expression import parse_expression, without_place
 from rtbot.operator import REGISTRY, In, Number, Operator, Out, step
 from tests.catalogue import catalogue
 from tests.expression_texts import RandomExpressionWriter
+from tests.oracles.vectors import example_kind
 
 ROOT = Path(__file__).parents[2]
 
@@ -104,8 +105,7 @@ def test_every_operator_has_a_constructor(name):
     cls = catalogue()[name]
     example = cls.example
     g = rtbot.Builder("g")
-    declared = {port: cls.port(port).kind for port in example.inputs}
-    kinds = {port: "number" if kind in ("T", "N") else kind for port, kind in declared.items()}
+    kinds = {port: example_kind(cls, port) for port in example.inputs}
     streams = [g.input(f"x_{port}", kind) for port, kind in kinds.items()]
     made = getattr(ops, name)(*as_given(cls, streams), **example.parameters, id="node")
     outputs = list(made) if isinstance(made, rtbot.builder.Streams) else [made]

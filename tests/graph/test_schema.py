@@ -21,6 +21,7 @@ from rtbot.graph.schema import build_schema, format_schema
 from rtbot.operator import REGISTRY
 from tests.catalogue import catalogue
 from tests.generate import Grower
+from tests.oracles.vectors import example_kind
 
 ROOT = Path(__file__).parents[2]
 GRAPHS = sorted((ROOT / "graphs").glob("*.yaml"))
@@ -403,7 +404,7 @@ def test_schema_and_checker_agree_about_nothing_in_its_place(text, code):
 def graph_of(cls, **changes):
     """A graph of one operator, as its example has it; a change of None leaves a key out."""
     ports = list(cls.example.inputs)
-    kinds = {port: cls.port(port).kind for port in ports}
+    kinds = {port: example_kind(cls, port) for port in ports}
     operator = {
         "type": cls.__name__,
         "in": [f"x{port}" for port in ports if port[0] == "i"],
@@ -412,9 +413,7 @@ def graph_of(cls, **changes):
         **changes,
     }
     document = {
-        "inputs": {
-            f"x{port}": {"T": "number", "N": "number"}.get(k, k) for port, k in kinds.items()
-        },
+        "inputs": {f"x{port}": kind for port, kind in kinds.items()},
         "operators": {
             "m": {key: value for key, value in operator.items() if value not in (None, [])}
         },

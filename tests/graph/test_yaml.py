@@ -22,6 +22,7 @@ from rtbot.graph.document import (
 from rtbot.graph.document.writer import WIDTH, write_yaml
 from tests.catalogue import catalogue
 from tests.generate import case
+from tests.oracles.vectors import example_kind
 
 ROOT = Path(__file__).parents[2]
 GRAPHS = sorted((ROOT / "graphs").glob("*.yaml"))
@@ -96,7 +97,7 @@ def test_every_operator_survives(name):
 
 
 def kind_of(cls, port, rows):
-    kind = {"T": "number", "N": "number"}.get(cls.port(port).kind, cls.port(port).kind)
+    kind = example_kind(cls, port)
     return kind if all(value is not None for _, value in rows) else f"{kind}?"
 
 

@@ -80,6 +80,8 @@ def test_examples_of_the_operators(name):
 def _kind(cls, port, rows):
     kind = cls.port(port).kind
     value = next((value for _, value in rows if value is not None), 0.0)
+    if kind == "vector":
+        return f"vector[{len(value)}]"
     if kind in ("T", "N"):
         kind = {bool: "boolean", int: "integer", float: "number", str: "text"}[type(value)]
     return kind + "?" * any(value is None for _, value in rows)

@@ -9,10 +9,10 @@ from tests.oracles.registry import FAULT, attempt
 from tests.oracles.streams import Domain, fits, greatest, least
 
 WORDS = re.compile(
-    r"`[^`]*`(?:\.\w+)?"  # an id that holds a minus
+    r"`[^`]*`(?:\.\w+){0,2}"  # an id that holds a minus
     r"|\$\w+"  # a parameter
     r"|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"  # a number
-    r"|[A-Za-z]\w*(?:\.[A-Za-z]\w*)?"  # an id or a function
+    r"|[A-Za-z]\w*(?:\.[A-Za-z]\w*)?(?:\.\d+)?"  # an id, an element or a function
 )
 FUNCTIONS = [
     "if",

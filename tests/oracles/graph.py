@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 from rtbot.operator import (
     REGISTRY,
     Duration,
+    Integers,
     Number,
     Numbers,
     Points,
     TimeSpan,
-    Type,
     WindowLength,
 )
 from tests.oracles.expressions import evaluate, parse
 from tests.oracles.registry import ABSENT, FAULT, ORACLES, Oracle
 from tests.oracles.streams import ALWAYS, OracleStream, pair
+from tests.oracles.vectors import element, kind_of, type_of
 
 NUMBERS = {"integer": int, "number": float}
 
@@ -46,7 +47,10 @@ class Evaluation:
         self.outputs = {public: self.stream(ref) for public, ref in document["outputs"].items()}
 
     def stream(self, ref):
-        """The stream of `id`, `id.port` or `id.readable_name`."""
+        """The stream of `id`, `id.port` or `id.readable_name`, or of an element of it."""
+        whole, _, place = ref.rpartition(".")
+        if place.isdigit():
+            return element(self.stream(whole), int(place))
         name, _, port = ref.partition(".")
         if name not in self.ports:
             self._run(name)
@@ -84,9 +88,10 @@ class Evaluation:
                 tied.update(oracle.tied(row, values["ties"]))
         types = operator.output_types(
             values,
-            {p: Type(s.kind, s.nullable or roles[p] != "must") for p, s in streams.items()},
+            {p: type_of(s.kind, s.nullable or roles[p] != "must") for p, s in streams.items()},
         )
-        self._keep(name, streams, paired, answer, {p: t.kind for p, t in types.items()}, frontier)
+        kinds = {p: kind_of(t) for p, t in types.items()}
+        self._keep(name, streams, paired, answer, kinds, frontier)
         self.losses[name].tied = tied
         self.losses[name].domain = _faults(paired, answer, roles)
         if values.get("how") == "asof":
@@ -181,6 +186,8 @@ def _converted(parameter, value):
     match parameter:
         case Number():
             return float(value)
+        case Integers():
+            return value
         case Numbers():
             return [float(item) for item in value]
         case WindowLength():

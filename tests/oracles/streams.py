@@ -189,6 +189,8 @@ def folded(function, values):
 
 def bits(value):
     """Text that differs exactly if the value differs in type or in one bit; every NaN is one."""
+    if isinstance(value, list):
+        return repr([bits(one) for one in value])
     if isinstance(value, float):
         return "nan" if math.isnan(value) else value.hex()
     return repr(value)

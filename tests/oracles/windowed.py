@@ -385,16 +385,30 @@ def dedup(rows, within):
     yield from passed
 
 
-@oracle("Fill")
+def fill_frontier(rows, frontier, how, **_):
+    """Nulls behind the last value wait for the next one."""
+    known = [number for number, (_, given) in enumerate(rows) if given is not None]
+    waiting = rows[known[-1] + 1 :] if known else []
+    return min(frontier, waiting[0][0] - 1) if how == "linear" and waiting else frontier
+
+
+@oracle("Fill", frontier=fill_frontier)
 def fill(rows, how, value):
-    known = []
-    for time, given in rows:
+    for number, (time, given) in enumerate(rows):
+        before = [row for row in rows[:number] if row[1] is not None]
+        behind = [row for row in rows[number:] if row[1] is not None]
         if given is not None:
-            known.append(given)
-        if given is not None or how == "previous":
-            yield time, known[-1] if known else FAULT
-        else:
+            yield time, given
+        elif how == "value":
             yield time, value
+        elif not before:
+            yield time, FAULT
+        elif how == "previous":
+            yield time, before[-1][1]
+        elif behind:
+            (then, left), (later, right) = before[-1], behind[0]
+            share = float(time - then) / float(later - then)
+            yield time, faded(float(left), float(right), share)
 
 
 def weigh(weights, values):

@@ -36,6 +36,7 @@ from rtbot.graph.model import (
     group_fields,
     list_input_types,
     list_node_types,
+    list_vector_types,
 )
 
 if TYPE_CHECKING:
@@ -147,11 +148,12 @@ class _Check:
         self, inputs: dict[str, Input | None], drafts: dict[str, Draft]
     ) -> dict[Ref, Type]:
         """Make the nodes in dependency order; return the types of all outputs that have one."""
-        types = list_input_types(one for one in inputs.values() if one is not None)
+        given = [one for one in inputs.values() if one is not None]
+        types = list_input_types(given) | list_vector_types((), given)
         for draft in sort_drafts(drafts, self.context):
             for node in make_nodes(draft, types, self.context):
                 self.nodes[node.id] = node
-                types |= list_node_types([node])
+                types |= list_node_types([node]) | list_vector_types([node])
         return types
 
     def outputs(

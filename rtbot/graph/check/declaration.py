@@ -11,6 +11,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import GraphError, Problems, suggest_name
+from rtbot.core.vector_names import VECTOR
 from rtbot.expression import find_constant, parse_expression
 from rtbot.expression.rules import ARGUMENTS, INTERNAL_ARGUMENTS
 from rtbot.graph.check.class_source import ClassSource
@@ -128,8 +129,9 @@ class _Checker:
         self.add(name, f"{name} is not a name of a port here", hint)
 
     def port(self, name: str, port: In | Out) -> None:
-        if port.kind not in (*KINDS, *GENERIC):
-            hint = suggest_name(str(port.kind), KINDS) or hint_known_names((*KINDS, *GENERIC))
+        known = (*KINDS, VECTOR, *GENERIC)
+        if port.kind not in known:
+            hint = suggest_name(str(port.kind), KINDS) or hint_known_names(known)
             self.add(name, f"{port.kind!r} is not a kind of a port", hint)
         roles = (*ROLES, UNREAD)
         if isinstance(port, In) and port.role not in roles:

@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error, suggest_known_name
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.graph.check.change_schema import CHANGES, read_change_schema, require_fields
 from rtbot.graph.check.context import Context, check_id, read_entries, read_text
-from rtbot.graph.check.record_type import RECORD, RECORD_EXAMPLE, read_record, split_record
+from rtbot.graph.check.record_type import RECORD_EXAMPLE, read_record, split_record
+from rtbot.graph.check.vector_type import read_vector
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.model import Input, Ref
 from rtbot.operator import KINDS, Type
@@ -78,7 +80,10 @@ def _read_input_type(
 
 
 def _read_series_type(name: str, scalar: ScalarNode) -> Type:
-    """Return the type of an input of series: one value in every message, or a record of them."""
+    """Return the type of an input of series: one value in every message, or several."""
+    vector = read_vector(scalar)
+    if vector is not None:
+        return vector
     fields = split_record(scalar)
     return read_type(scalar) if fields is None else read_record(name, fields, read_type)
 
@@ -101,12 +106,10 @@ def read_type(scalar: ScalarNode) -> Type:
     found = _TYPE.fullmatch(text)
     if found and found.group(1) in KINDS:
         return Type(found.group(1), nullable=bool(found.group(2)))
-    if re.match(r"vector\b", text):
-        hint = f"there are {', '.join(KINDS)}"
-        raise graph_error("RT141", scalar.mark, f"the type {text[:40]!r} comes later", hint)
-    if re.match(r"record\b", text):
+    found = re.match(rf"({RECORD}|{VECTOR})\b", text)
+    if found:
         hint = "a field is " + ", ".join(KINDS)
-        raise graph_error("RT140", scalar.mark, "a record is no type of a field", hint)
+        raise graph_error("RT140", scalar.mark, f"a {found[1]} is no type of a field", hint)
     hint = suggest_known_name(text.rstrip("?"), KINDS)
     hint = hint or f"there are {', '.join(KINDS)}; `?` behind it allows null"
     if text.startswith(_TIMES):
@@ -158,10 +161,9 @@ def _read_output(
         where = item.mark if name else mark
         raise graph_error("RT105", where, "a reference is missing", "write the id of a stream")
     given = names.inputs.get(item.text)
-    if given is not None and given.type.fields:
+    if given is not None and given.type.kind == RECORD:
         return {f"{name or item.text}.{field}": Ref(item.text, field) for field in given.ports}
-    ref = names.resolve(item.text, item.mark)
-    return {name or item.text.replace(".", "_"): ref}
+    return records.show(name or item.text.replace(".", "_"), item)
 
 
 def _list_outputs(

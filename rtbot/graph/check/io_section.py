@@ -273,10 +273,10 @@ def _check_series_columns(
     inputs: abc.Iterable[Input | None],
     context: Context,
 ) -> None:
-    """Note that a column cannot be a series of records."""
+    """Note that a column cannot be a series of records or vectors."""
     for one in inputs:
         if "columns_as" in fields and one is not None and one.type.fields:
-            message = f"columns_as is for one value in every cell, {one.name} is a record"
+            message = f"columns_as is for one value in every cell, {one.name} is a {one.type.kind}"
             context.problems.add("RT160", fields["columns_as"].mark, message, "leave it out")
 
 

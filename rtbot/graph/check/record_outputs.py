@@ -1,16 +1,19 @@
-"""Outputs that are records: `{bid: ref, ask: ref}`, or an input that is a record."""
+"""Outputs of several series: records, `{bid: ref, ask: ref}`, and vectors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, graph_error
+from rtbot.core.vector_names import VECTOR, name_element
 from rtbot.graph.check.drafts import Draft
 from rtbot.graph.check.record_type import check_field
 from rtbot.graph.check.resolve_nodes import make_nodes
+from rtbot.graph.check.vector_type import check_element, check_single
 from rtbot.graph.check.wiring import map_output_names
 from rtbot.graph.document import MappingNode, ScalarNode
 from rtbot.graph.model import Ref
+from rtbot.operator.vectors import list_elements
 from rtbot.operators.joins import Join
 
 if TYPE_CHECKING:
@@ -26,7 +29,9 @@ OUTPUT_EXAMPLE = "write {bid: id, ask: id}"
 
 
 class RecordOutputs:
-    """Makes the series of outputs that are records, one for each field, which have equal times.
+    """Makes the series of outputs, of a record one for each field, which have equal times.
+
+    A vector has one for each element.
 
     What does not come from one record is joined by time: `nodes` are the Joins, by their ids, which
     are the name of the output and `.join`.
@@ -35,6 +40,20 @@ class RecordOutputs:
     def __init__(self, names: SymbolTable, types: Mapping[Ref, Type], context: Context) -> None:
         self.names, self.types, self.context = names, types, context
         self.nodes: dict[str, Node] = {}
+
+    def show(self, name: str, item: ScalarNode) -> dict[str, Ref | None]:
+        """Return what a reference shows: a series, or the elements of a vector by `NAME.0`."""
+        ref = self._resolve(item)
+        type_ = self.types.get(ref)
+        if type_ is None or type_.kind != VECTOR:
+            return {name: ref}
+        ports = list_elements(ref.port, type_)
+        return {name_element(name, k): Ref(ref.id, port) for k, port in enumerate(ports)}
+
+    def _resolve(self, item: ScalarNode) -> Ref:
+        ref = self.names.resolve(item.text, item.mark)
+        check_element(ref, self.types, item.mark)
+        return ref
 
     def read(self, name: str, mark: SourceSpan, node: MappingNode) -> dict[str, Ref | None]:
         """Return what the fields of an output show, by `NAME.FIELD`; None for what is wrong."""
@@ -48,7 +67,8 @@ class RecordOutputs:
                 if not isinstance(item, ScalarNode) or item.missing:
                     message = f"a field of an output is a reference, this is {item.form}"
                     raise graph_error("RT105", item.mark, message, OUTPUT_EXAMPLE)
-                found[field] = self.names.resolve(item.text, item.mark)
+                found[field] = self._resolve(item)
+                check_single(found[field], self.types, item.mark)
                 marks[field] = item.mark
             except GraphError as error:
                 self.context.problems.add_all(error.problems)

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, describe_non_ascii, graph_error
+from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.graph.check.change_schema import read_fields
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.check.typed_values import TextParameter, convert_value
-from rtbot.graph.document import MappingNode, ScalarNode
+from rtbot.graph.document import MappingNode, ScalarNode, SequenceNode
 from rtbot.operator import Type
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rtbot.graph.document import DocumentNode
     from rtbot.graph.model import Input
 
-RECORD = "record"
 RECORD_EXAMPLE = "write {record: {bid: number, ask: number}}"
 FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 _TEXT = re.compile(r"record\s*\{([^{}]*)\}")
@@ -76,7 +76,12 @@ def read_record(name: str, declared: MappingNode, read_type: Callable[[ScalarNod
 
 
 def read_columns(node: DocumentNode, one: Input, context: Context) -> dict[str, str]:
-    """Return the columns of fields that the `io` of a record names: `{bid: Best Bid}`."""
+    """Return the columns of fields that the `io` of a record names: `{bid: Best Bid}`.
+
+    Those of a vector are a list.
+    """
+    if one.type.kind == VECTOR:
+        return _read_element_columns(node, one, context)
     names = [field.name for field in one.type.fields]
     if not isinstance(node, MappingNode):
         hint = f"write {{{names[0]}: COLUMN}}"
@@ -93,6 +98,27 @@ def read_columns(node: DocumentNode, one: Input, context: Context) -> dict[str, 
         except GraphError as error:
             context.problems.found += error.problems
     return found
+
+
+def _read_element_columns(node: DocumentNode, one: Input, context: Context) -> dict[str, str]:
+    size = len(one.type.fields)
+    hint = f"write a list of {size} columns"
+    if not isinstance(node, SequenceNode):
+        message = f"columns of a vector is a list, this is {node.form}"
+        context.problems.add("RT105", node.mark, message, hint)
+        return {}
+    if len(node.items) != size:
+        message = f"{len(node.items)} columns, and {one.name} is {one.type}"
+        context.problems.add("RT116", node.mark, message, hint)
+        return {}
+    try:
+        columns = [
+            convert_value(TextParameter(name="a column"), item, context) for item in node.items
+        ]
+    except GraphError as error:
+        context.problems.found += error.problems
+        return {}
+    return {str(place): column for place, column in enumerate(columns)}
 
 
 def check_field(field: str, mark: SourceSpan) -> None:

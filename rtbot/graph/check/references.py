@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, describe_non_ascii, graph_error, suggest_name
+from rtbot.core.vector_names import RECORD, name_element
 from rtbot.expression import Term, find_constant
 from rtbot.graph.check.context import Context, hint_known_names, join_names
 from rtbot.graph.check.wiring import REFERENCE
@@ -62,10 +63,15 @@ class SymbolTable:
             raise graph_error(
                 "RT120", mark, f"{text[:80]!r} is not a reference", _suggest_reference(text)
             )
-        name, port = found.groups()
+        name, port, place = found.groups()
+        ref = self._resolve_port(name, port, mark)
+        return ref if place is None else Ref(name, name_element(ref.port, place))
+
+    def _resolve_port(self, name: str, port: str | None, mark: SourceSpan) -> Ref:
+        """Return the output port of a name, the only one if none is given."""
         names = self.outputs(name, mark)
         given = self.inputs.get(name)
-        if given is not None and given.type.fields and port not in names:
+        if given is not None and given.type.kind == RECORD and port not in names:
             raise self._make_field_error(name, port, names, mark)
         ports = list(dict.fromkeys(names.values()))
         if port is None and len(ports) == 1:
@@ -98,7 +104,9 @@ class SymbolTable:
             return self.drafts[name].outputs
         if name in self.inputs:
             given = self.inputs[name]
-            return {port: port for port in given.ports} if given is not None else INPUT_PORTS
+            if given is None or given.type.kind != RECORD:
+                return INPUT_PORTS
+            return {port: port for port in given.ports}
         if self.blind:
             raise GraphError([])
         ids = [*self.inputs, *self.drafts]

@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import GraphError, Problem, graph_error
+from rtbot.core.vector_names import VECTOR
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
 from rtbot.graph.check.resolve_program import resolve_program
 from rtbot.graph.check.resolve_relation import resolve_relation
 from rtbot.graph.check.resolve_view import resolve_view
+from rtbot.graph.check.vector_ports import lower_vectors
+from rtbot.graph.check.vector_type import check_element, check_single, show_stream
 from rtbot.graph.model import Node, Ref
 from rtbot.operator import UNREAD, Type
 from rtbot.operator.relation import Relation
@@ -32,9 +35,13 @@ TO_SERIES = "ToSeries makes a series of its rows: {type: ToSeries, in: ..., fiel
 
 def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Sequence[Node]:
     """Return the draft as a node, a query as several; none if it, or what feeds it, is wrong."""
-    if draft.poisoned or any(ref not in types for ref in draft.inputs.values()):
+    if draft.poisoned:
         return ()
     try:
+        for port, ref in draft.inputs.items():
+            check_element(ref, types, draft.marks[port])
+        if any(ref not in types for ref in draft.inputs.values()):
+            return ()
         if draft.operator is SQL:
             return resolve_view(draft, types, context)
         if draft.operator is Datalog:
@@ -60,6 +67,8 @@ def _resolve_formula(draft: Draft, types: Mapping[Ref, Type], context: Context) 
     wrong = [port for port, type_ in ports.items() if type_.kind == CHANGES]
     if wrong:
         raise GraphError([_make_changes_problem(draft, port) for port in wrong])
+    for port, ref in draft.inputs.items():
+        check_single(ref, types, draft.marks[port])
 
     def resolved(term: Term) -> Expression | None:
         if term.op == "parameter":
@@ -101,11 +110,14 @@ def _resolve_operator(draft: Draft, types: Mapping[Ref, Type]) -> Node:
     given = {port: types[draft.inputs[port]] for port in ports}
     kinds = _match_kinds(draft, given)
     roles = cls.roles(draft.values, ports)
-    paired = {
-        port: Type(kinds[port], given[port].nullable or roles[port] != "must") for port in ports
-    }
+    paired = {}
+    for port, type_ in given.items():
+        fitting = type_ if type_.kind == VECTOR else Type(kinds[port])
+        paired[port] = fitting.as_nullable(nullable=type_.nullable or roles[port] != "must")
     try:
         outputs = cls.output_types(draft.values, paired)
+        if any(type_.kind == VECTOR for type_ in (*paired.values(), *outputs.values())):
+            return _build_node(draft, *lower_vectors(draft, paired, outputs))
         trees = type_formulas(cls, draft.values, paired)
     except GraphError as error:
         shown = ", ".join(f"{port} {type_}" for port, type_ in given.items())
@@ -172,7 +184,24 @@ def _match_kinds(draft: Draft, given: Mapping[str, Type]) -> dict[str, str]:
         kinds[port] = kind or ""
     if wrong:
         raise GraphError(wrong)
-    return kinds if cls.mixed else _unify_kinds(draft, kinds)
+    if cls.mixed:
+        return kinds
+    _check_sizes(draft, given)
+    return _unify_kinds(draft, kinds)
+
+
+def _check_sizes(draft: Draft, given: Mapping[str, Type]) -> None:
+    """Raise GraphError if vectors of several sizes feed ports of one type."""
+    sizes = {port: len(type_.fields) for port, type_ in given.items() if type_.kind == VECTOR}
+    first = next(iter(sizes), "")
+    for port, size in sizes.items():
+        if size != sizes[first] and draft.operator.port(port).kind == "T":
+            message = (
+                f"{draft.id}.{port} is fed with {given[port]} ({draft.inputs[port]}), "
+                f"{draft.id}.{first} with {given[first]} ({draft.inputs[first]})"
+            )
+            hint = f"the ports of {draft.operator.__name__} carry one type"
+            raise graph_error("RT125", draft.marks[port], message, hint)
 
 
 def _match_kind(cls: type[Operator], declared: In, kind: str) -> str | None:
@@ -219,6 +248,10 @@ def _make_mismatch_problem(draft: Draft, port: str, declared: In, given: Type) -
         hint = "compare it first, as in x > 0"
     if given.kind == CHANGES:
         hint = TO_SERIES
+    if given.kind == VECTOR:
+        hint = f"name an element: {show_stream(draft.inputs[port])}.0"
+    if declared.kind == VECTOR:
+        hint = "VectorCompose makes a vector of streams of numbers"
     return Problem("RT125", draft.marks[port], message, hint, draft.id, port)
 
 

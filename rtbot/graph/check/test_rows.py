@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.errors import DataError, GraphError, graph_error
 from rtbot.core.source_span import SourceSpan
 from rtbot.core.times import TimeStyle, detect_style, parse_time
+from rtbot.core.vector_names import VECTOR
 from rtbot.graph.check.context import read_entries
 from rtbot.graph.check.test_changes import read_change, read_fields
 from rtbot.graph.check.typed_values import (
@@ -96,6 +97,9 @@ def _read_row(node: DocumentNode, type_: Type, keys: int, context: Context) -> R
     if type_.fields:
         *names, time = scalars
         fields = node.items[-1]
+        if type_.kind == VECTOR:
+            cells = _read_vector(fields, type_)
+            return (*map(_read_key, names), _read_time(time, context.unit), cells)
         if not isinstance(fields, MappingNode):
             example = ", ".join(f"{field.name}: ..." for field in type_.fields[:2])
             message = f"a record is a mapping {{{example}}}, this is {fields.form}"
@@ -104,6 +108,26 @@ def _read_row(node: DocumentNode, type_: Type, keys: int, context: Context) -> R
         return (*map(_read_key, names), _read_time(time, context.unit), cell)
     *names, time, value = scalars
     return (*map(_read_key, names), _read_time(time, context.unit), _read_cell(value, type_))
+
+
+def _read_vector(node: DocumentNode, type_: Type) -> list[Any] | None:
+    """Read a vector: a list of its elements, or null where the type allows it."""
+    if isinstance(node, ScalarNode) and node.missing and type_.nullable:
+        return None
+    size = len(type_.fields)
+    if not isinstance(node, SequenceNode):
+        message = f"a vector is a list of {size} numbers, this is {node.form}"
+        raise graph_error("RT150", node.mark, message, "write [t, [1, 2, ...]]")
+    if len(node.items) != size:
+        message = f"a list of {len(node.items)}, where {type_} is expected"
+        raise graph_error("RT150", node.mark, message)
+    element = type_.as_nullable(nullable=False).fields[0].type
+    cells = []
+    for item in node.items:
+        if not isinstance(item, ScalarNode):
+            raise graph_error("RT150", item.mark, f"an element is a number, this is {item.form}")
+        cells.append(_read_cell(item, element))
+    return cells
 
 
 def _read_time(scalar: ScalarNode, unit: str | None) -> int:

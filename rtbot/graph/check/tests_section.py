@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.error_codes import CODES
 from rtbot.core.errors import GraphError, graph_error, suggest_name
 from rtbot.core.source_span import SourceSpan
+from rtbot.core.vector_names import name_element, split_element
 from rtbot.graph.check.context import Context, read_entries, read_text
 from rtbot.graph.check.test_rows import GraphTestRows, read_rows
 from rtbot.graph.check.typed_values import convert_value
+from rtbot.graph.check.vector_type import check_element
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
+from rtbot.graph.model import Ref
 from rtbot.operator import Number, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rtbot.graph.check.references import SymbolTable
-    from rtbot.graph.model import Input, Ref
+    from rtbot.graph.model import Input
 
 KEYS = (
     *("name", "params", "key", "given", "expect", "emits_nothing", "tolerance", "error", "doc"),
@@ -204,13 +207,24 @@ class _TestReader:
         if name in self.graph.outputs and self.graph.outputs[name] is None:
             return None
         fields = [other for other in self.graph.outputs if other.startswith(f"{name}.")]
+        if fields and fields[0] == name_element(name, 0):
+            self.targets[name] = self._find_whole(fields[0])
+            return self.graph.types.get(self.targets[name])
         if fields and name not in self.graph.outputs:
             message = f"the output {name} is a record"
             raise graph_error("RT121", mark, message, f"expect its fields: {', '.join(fields)}")
         ref = self.graph.outputs.get(name)
-        ref = ref or self.graph.names.resolve(name, mark)
+        if ref is None:
+            ref = self.graph.names.resolve(name, mark)
+            check_element(ref, self.graph.types, mark)
         self.targets[name] = ref
         return self.graph.types.get(ref)
+
+    def _find_whole(self, element: str) -> Ref:
+        """Return the vector that the output of its first element is of."""
+        first = self.graph.outputs[element]
+        assert first is not None, "one that is wrong is None as a whole"
+        return Ref(first.id, split_element(first.port)[0])
 
     def rows_by_name(
         self, key: str, type_of: Callable[[str, SourceSpan], Type | None]

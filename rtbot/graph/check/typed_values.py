@@ -18,6 +18,7 @@ from rtbot.operator import (
     Choice,
     Duration,
     Integer,
+    Integers,
     Number,
     Numbers,
     Parameter,
@@ -256,8 +257,10 @@ def _read_numbers(parameter: Numbers, node: DocumentNode, context: Context) -> t
             message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
             raise graph_error("RT105", node.mark, message, "write [1, 2, 3]")
         values: tuple[float, ...] = scalar.value
+        if isinstance(parameter, Integers):
+            values = _read_integers(parameter, values, scalar)
     elif isinstance(node, SequenceNode):
-        one = Number(name=f"an element of {parameter.name}")
+        one = parameter.describe_element()
         values = tuple(convert_value(one, item, context) for item in node.items)
     else:
         message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
@@ -300,6 +303,17 @@ def _check_length(parameter: Numbers | Points, node: DocumentNode, count: int) -
         raise graph_error("RT112", node.mark, message, hint)
 
 
+def _read_integers(
+    parameter: Integers, values: tuple[float, ...], scalar: ScalarNode
+) -> tuple[int, ...]:
+    """Return the numbers of a parameter of the graph as integers, which they have to be."""
+    if not all(value.is_integer() and value >= (parameter.minimum or 0) for value in values):
+        message = f"{parameter.name} is {list(values)}"
+        hint = f"{describe_parameter(parameter)} is expected"
+        raise graph_error("RT113", scalar.mark, message, hint)
+    return tuple(map(int, values))
+
+
 def _check_range(
     parameter: Integer | Number | Duration | WindowLength | Distance,
     scalar: ScalarNode,
@@ -332,6 +346,10 @@ def _shorten(text: str) -> str:
     return short if NUMBER.fullmatch(text) or text.isalnum() else repr(short)
 
 
+LISTS = {Integers: "integers", Numbers: "numbers", Points: "points [x, y]"}
+"""What is in the list that a parameter takes, by its class."""
+
+
 def describe_parameter(parameter: Parameter) -> str:
     """Describe what a parameter takes, with its range."""
     names = {
@@ -359,10 +377,9 @@ def describe_parameter(parameter: Parameter) -> str:
         return f"{count} or a duration such as 5s"
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
-    if isinstance(parameter, Numbers):
-        return f"a list of at least {parameter.shortest} numbers"
-    if isinstance(parameter, Points):
-        return f"a list of at least {parameter.shortest} points [x, y]"
+    for kind, what in LISTS.items():
+        if isinstance(parameter, kind):
+            return f"a list of at least {getattr(parameter, 'shortest', 1)} {what}"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))
     low, high = getattr(parameter, "minimum", None), getattr(parameter, "maximum", None)
     above = getattr(parameter, "above", None)

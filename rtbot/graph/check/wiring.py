@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from rtbot.operator import In, Operator
 
 PORTS_MAX = 1_000
-REFERENCE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z_][A-Za-z0-9_]*))?", re.ASCII)
+_ID, _PORT, _ELEMENT = "[A-Za-z][A-Za-z0-9_-]*", "[A-Za-z_][A-Za-z0-9_]*", "0|[1-9][0-9]{0,5}"
+REFERENCE = re.compile(rf"({_ID})(?:\.({_PORT}))?(?:\.({_ELEMENT}))?", re.ASCII)
+"""A stream: `id`, `id.port`, or an element of a vector, `id.0` or `id.port.0`."""
 _TABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}", re.ASCII)
 _NUMBERED = re.compile(r"([A-Za-z_]+)([1-9][0-9]{0,3})", re.ASCII)
 

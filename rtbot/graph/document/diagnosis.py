@@ -22,6 +22,7 @@ _FORMS = (
         re.compile(r":\s+record\s*\{"),
         "write {record: {bid: number, ask: number}}, or quote the type",
     ),
+    (re.compile(r":\s+(vector\[\d*\]\??)\s*[,}]"), "between braces the type is quoted"),
 )
 """What is not YAML, and what to write in its place."""
 

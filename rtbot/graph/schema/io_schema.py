@@ -46,6 +46,18 @@ def build_record_io(definitions: Definitions) -> Schema:
     return found | {"properties": {**found["properties"], COLUMNS: columns}}
 
 
+def build_vector_io(definitions: Definitions) -> Schema:
+    """Return the schema of what a vector has of its own."""
+    found = build_own_io(definitions)
+    columns = {
+        "description": "the columns of the elements",
+        "type": "array",
+        "items": build_value(IO["time"]),
+        "minItems": 1,
+    }
+    return found | {"properties": {**found["properties"], COLUMNS: columns}}
+
+
 def build_change_io(definitions: Definitions) -> Schema:
     """Return the schema of what a change input has of its own."""
     keys = [key for key in OWN_KEYS if key != "duplicates"]

@@ -15,6 +15,7 @@ from rtbot.graph.schema.io_schema import (
     build_io,
     build_own_io,
     build_record_io,
+    build_vector_io,
 )
 from rtbot.graph.schema.value_schemas import (
     ANY_TEXT,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 INPUT_TYPES = [kind + null for kind in KINDS for null in ("", "?")]
 FIELD_PATTERN = rf"(?!t$){FIELD.pattern}"
 RECORD_PATTERN = r"^record\s*\{[^{}]*\}$"
+VECTOR_PATTERN = r"^vector\[0*(?:[1-9][0-9]{0,2}|1000)\]\??$"
 """The type of an input with several values in every message, as text."""
 
 VERSION = build_value(Integer(name="version", minimum=1, maximum=1), dollar=False)
@@ -71,8 +73,10 @@ def build_sections(definitions: Definitions) -> Schema:
 
 def _build_inputs(definitions: Definitions) -> Schema:
     named = {"enum": INPUT_TYPES, "errorMessage": f"the types are {', '.join(INPUT_TYPES)}"}
-    written = {"anyOf": [named, {"type": "string", "pattern": RECORD_PATTERN}]}
+    vector = {"type": "string", "pattern": VECTOR_PATTERN}
+    written = {"anyOf": [named, vector, {"type": "string", "pattern": RECORD_PATTERN}]}
     described = _build_input("type", {"type": written}, build_own_io(definitions))
+    vectors = _build_input("type", {"type": vector}, build_vector_io(definitions))
     records = _build_input("record", _build_record(named), build_record_io(definitions))
     changes = _build_input("changes", _build_changes(named), build_change_io(definitions))
     return {
@@ -80,7 +84,7 @@ def _build_inputs(definitions: Definitions) -> Schema:
         "type": "object",
         "minProperties": 1,
         "propertyNames": build_named(ID_PATTERN, "an input"),
-        "additionalProperties": {"anyOf": [written, described, records, changes]},
+        "additionalProperties": {"anyOf": [written, described, vectors, records, changes]},
     }
 
 

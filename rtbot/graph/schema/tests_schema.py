@@ -91,7 +91,8 @@ def _build_rows() -> Schema:
     cell = {"type": ["string", "number", "boolean", "null"]}
     fields = {"type": [*cell["type"], "object"], "additionalProperties": cell, "minProperties": 1}
     several = {"items": fields, "minItems": 2}
-    series = {"items": cell, "minItems": 2}
+    value = {"type": [*cell["type"], "array"], "items": cell, "minItems": 1}
+    series = {"items": value, "minItems": 2}
     return {
         "type": ["array", "object", "null"],
         "items": {

@@ -9,6 +9,7 @@ mistake gets one message.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot.graph.check.context import ID, PARAMETER
@@ -25,6 +26,7 @@ from rtbot.operator import (
     Choice,
     Duration,
     Integer,
+    Integers,
     Number,
     Numbers,
     Parameter,
@@ -91,7 +93,7 @@ META = {"description": "anything of yours", "type": ["object", "null"]}
 REFERRED = {
     "type": "string",
     "pattern": anchor_pattern(REFERENCE.pattern),
-    "errorMessage": "a reference is `id` or `id.port`",
+    "errorMessage": "a reference is `id` or `id.port`, of an element `id.0`",
 }
 ID_PATTERN = ID.pattern
 
@@ -189,7 +191,8 @@ def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
         "type": ["array"],
         "errorMessage": f"{describe_parameter(parameter)} is expected",
     }
-    result["items"] = build_value(Number(name="an element"), dollar=bool(texts))
+    one = replace(parameter.describe_element(), name="an element")
+    result["items"] = build_value(one, dollar=bool(texts))
     result["minItems"] = parameter.shortest
     return result | (
         {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
@@ -287,6 +290,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     WindowLength: _build_window,
     TextParameter: _build_text,
     Numbers: _build_numbers,
+    Integers: _build_numbers,
     Points: _build_points,
     Columns: _build_columns,
     FieldName: _build_field_name,

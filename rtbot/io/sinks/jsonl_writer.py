@@ -64,8 +64,16 @@ def _format_values(column: pa.ChunkedArray, *, quoted: bool = True) -> pa.Array:
     whole = column.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
+    if pa.types.is_fixed_size_list(whole.type):
+        parts = [pc.list_element(whole, place) for place in range(whole.type.list_size)]
+        cells = pc.binary_join_element_wise(*map(_format_number, parts), ",")
+        return pc.binary_join_element_wise("[", cells, "]", "")
     if pa.types.is_string(whole.type):
         return _quote_texts(whole) if quoted else whole
+    return _format_number(whole)
+
+
+def _format_number(whole: pa.Array) -> pa.Array:
     text = pc.cast(whole, pa.string())
     if not pa.types.is_floating(whole.type):
         return text

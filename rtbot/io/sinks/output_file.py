@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rtbot.core.vector_names import find_vectors
 from rtbot.io.sinks.output_buffer import OutputBuffer
 from rtbot.io.sinks.sort import RUNS_MAX, ExternalSorter
 from rtbot.storage.files import name_path_in_errors
+from rtbot.tables.vector_results import join_columns
 from rtbot.tables.wide import PRESENT, build_long, build_wide
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ SORTED_PARTS = 4
 
 BLOCK_BYTES_MIN = 1 << 16
 """Smaller blocks of runs cost more time than they save memory."""
+
+LIST_FORMS = ("jsonl", "parquet", "arrow")
+"""Formats in which a vector is one column of lists; in others each element has its own."""
 
 OUTPUT = "output"
 """The column of the long form that names the output of a row."""
@@ -148,6 +153,8 @@ class OutputFile:
     def _write(self, table: pa.Table) -> None:
         """Write rows, if there are any; the first call writes the header in any case."""
         if table.num_rows or not self._began:
+            if self._target.form in LIST_FORMS:
+                table = join_columns(table, find_vectors(self._target.outputs))
             with name_path_in_errors(self._target.path):
                 self._writer.write(table)
             self._began = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from rtbot.core.vector_names import find_vectors
 from rtbot.io.sinks.writers import BackgroundWriter, open_writer
 from rtbot.storage.files import STANDARD
 from rtbot.tables.change_rows import name_time
@@ -41,7 +42,9 @@ def choose_time_format(target: Target, clock: TimeFormat) -> TimeFormat:
 
 def list_sparse_columns(target: Target) -> tuple[str, ...]:
     """Return the columns whose nulls are left out in JSONL."""
-    return target.outputs if target.layout == "wide" and target.schema is None else ()
+    if target.layout != "wide" or target.schema is not None:
+        return ()
+    return (*target.outputs, *find_vectors(target.outputs))
 
 
 class FlushingWriter:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from rtbot.io.sources import json_tokens
+from rtbot.io.sources.json_tokens import find_vector_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,9 @@ def read_with_arrow(
     if "any" in kinds.values() or not data.startswith(b"{") or _is_deceptive(data):
         return None
     paths = {name: _find_path(name, data) for name in kinds}
-    tree = _build_tree({path: TYPES[kinds[name]] for name, path in paths.items() if path})
+    sizes = {name: size for name, kind in kinds.items() if (size := find_vector_size(kind))}
+    types = {name: json_tokens.VECTORS if name in sizes else TYPES[kinds[name]] for name in kinds}
+    tree = _build_tree({path: types[name] for name, path in paths.items() if path})
     if tree is None or None in paths.values():
         return None
     try:
@@ -61,6 +64,9 @@ def read_with_arrow(
     if not between == data.count(b"\n") == table.num_rows - 1:
         return None
     columns = {name: _take_member(table, path) for name, path in paths.items() if path}
+    for name, size in sizes.items():
+        if pc.any(pc.not_equal(pc.list_value_length(columns[name]), size)).as_py():
+            return None
     return columns, table.num_rows
 
 

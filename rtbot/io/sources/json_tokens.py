@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.times import INT64_MAX, INT64_MIN
+from rtbot.core.vector_names import VECTOR
 from rtbot.io.blocks import CellError
 from rtbot.io.sources.cells import PLAIN_SIGNS, WORDS, suggest_for_cell
 from rtbot.io.sources.key_integers import is_key_integer
@@ -30,6 +32,7 @@ DIGITS_MAX = 20
 """More characters than the integers of 64 bits have."""
 
 KEYS_SHOWN = 20
+VECTORS = pa.list_(pa.float64())
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -121,7 +124,7 @@ def convert_column(
 
     The kind `any` gives text that `convert_any_column` reads. Texts that are among `null` are null.
     """
-    convert_one, arrow = _KINDS[kind]
+    convert_one, arrow = _find_kind(kind)
     values, faults = [], []
     for row, cell in enumerate(cells):
         value = None
@@ -163,6 +166,15 @@ def _to_number(cell: Any) -> float | None:
     if not (re.fullmatch(PLAIN_SIGNS.number, text) or re.fullmatch(WORDS, text)):
         raise BadCell("not a number")
     return float(text)
+
+
+def _to_vector(cell: Any, size: int) -> list[float | None]:
+    if type(cell) is not list:
+        raise BadCell(f"not a list of {size} numbers")
+    if len(cell) != size:
+        elements = f"{len(cell)} element{'s' * (len(cell) != 1)}"
+        raise BadCell(f"a list of {elements}, where {size} are expected", "RT207")
+    return [None if one is None else _to_number(one) for one in cell]
 
 
 def _to_integer(cell: Any) -> int | None:
@@ -256,3 +268,13 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], pa.DataType]] = {
     "integer key": (_to_integer_key, pa.int64()),
     "text key": (_to_text_key, pa.string()),
 }
+
+
+def find_vector_size(kind: str) -> int:
+    """Return how many numbers are in a list of this kind, such as `vector[3]`; 0 if it is none."""
+    return int(kind[len(VECTOR) + 1 : -1]) if kind.startswith(f"{VECTOR}[") else 0
+
+
+def _find_kind(kind: str) -> tuple[Callable[[Any], Any], pa.DataType]:
+    size = find_vector_size(kind)
+    return (partial(_to_vector, size=size), VECTORS) if size else _KINDS[kind]

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
+from rtbot.core.vector_names import RECORD, name_element, split_element
 from rtbot.graph.row_parameters import format_special, list_fields
-from rtbot.operator.declarations import Duration, TimeSpan
+from rtbot.graph.whole_vectors import join_vectors, take_whole
+from rtbot.operator.declarations import Duration, TimeSpan, Type
 from rtbot.operator.relation import Columns, FieldPairs, Order
 
 if TYPE_CHECKING:
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
     from rtbot.core.source_span import SourceSpan
     from rtbot.graph.model import CheckedGraph, Node, Ref, View
-    from rtbot.operator import Type
 
 PARAMETERS_SHOWN, QUERY_WIDTH = 5, 36
+NUMBER = Type("number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +82,19 @@ class Diagram:
 
 def build_diagram(checked: CheckedGraph) -> Diagram:
     """Make the boxes and wires of a checked graph."""
+    checked = join_vectors(checked)
     made = Diagram(checked.name, checked.description)
     places: dict[str, int] = {}
     types: dict[str, dict[str, Type]] = {
-        name: dict(one.ports) for name, one in checked.inputs.items()
+        name: {"o1": one.type, **one.ports} for name, one in checked.inputs.items()
     }
     types |= {name: dict(node.types) for name, node in checked.nodes.items()}
     for name, one in checked.inputs.items():
         places[name] = len(made.boxes)
-        kind = "record" if one.type.fields else ""
+        kind = RECORD if one.type.kind == RECORD else ""
+        ports = one.ports if kind else {"o1": one.type}
         outs = tuple(
-            BoxPort(port, port if kind else "", _name_type(type_))
-            for port, type_ in one.ports.items()
+            BoxPort(port, port if kind else "", _name_type(type_)) for port, type_ in ports.items()
         )
         head = "\n".join([f"input {name}", *_list_rows(one.type)])
         made.boxes.append(Box("input", name, kind, outs=outs, tip=_format_tip(head, one)))
@@ -106,7 +109,7 @@ def build_diagram(checked: CheckedGraph) -> Diagram:
         made.boxes.append(_build_box(node, checked))
         made.wires += _connect_box(made, places, node.inputs.values())
     for name, ref in checked.outputs.items():
-        carried = types[ref.id][ref.port]
+        carried = types[ref.id].get(ref.port) or NUMBER
         port = BoxPort("", "", _name_type(carried))
         tip = "\n".join([f"output {name}", str(ref), *_list_rows(carried)])
         made.boxes.append(Box("output", name, ins=(port,), tip=tip))
@@ -129,12 +132,13 @@ def _connect_box(made: Diagram, places: dict[str, int], refs: Iterable[Ref]) -> 
     for place, (ref, port) in enumerate(zip(refs, box.ins, strict=True)):
         start = places[ref.id]
         names = [out.name for out in made.boxes[start].outs]
-        yield Wire(start, names.index(ref.port), len(made.boxes) - 1, place, port.looked_up)
+        port_name = take_whole(ref).port
+        yield Wire(start, names.index(port_name), len(made.boxes) - 1, place, port.looked_up)
 
 
 def _build_box(node: Node, checked: CheckedGraph) -> Box:
     cls, ports = node.operator, list(node.inputs)
-    roles = cls.roles(node.values, ports)
+    roles = node.roles
     ins = tuple(
         BoxPort(
             port,
@@ -199,8 +203,10 @@ def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
         return declared.alias if declared.alias and not declared.variadic else port
     ref = node.inputs[port]
     source = checked.nodes.get(ref.id)
-    alone = ref.port == "o1" if source is None else len(source.outputs) == 1
-    return ref.id if alone else str(ref)
+    port, place = split_element(ref.port)
+    alone = port == "o1" if source is None else len(source.outputs) == 1
+    name = ref.id if alone else f"{ref.id}.{port}"
+    return name_element(name, place) if place else name
 
 
 def _find_alias(outputs: Any, port: str) -> str:
