@@ -1581,6 +1581,54 @@ def ResamplerLinear(
         o1: values of the curve, on the grid
     """
 
+def RollingMedian(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The median of the values in a window: the middle one in order, or half way between two.
+
+    NaN inside gives NaN. A message takes a time that grows with the logarithm of the window.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: medians
+    """
+
+def RollingQuantile(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    q: float | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
+    """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
+
+    Of n values in order it is the one at place (n - 1) * q, counted from 0; between two places it
+    is by distance between their values. NaN inside gives NaN. A message takes a time that grows
+    with the logarithm of the window.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+        q: the share, from 0 to 1
+
+    Out:
+        o1: quantiles
+    """
+
 def Round(i1: Stream, **about: Unpack[About]) -> Stream:
     """The nearest whole number, halves away from zero; the kind stays.
 
@@ -1995,4 +2043,27 @@ def WindowMinMax(
 
     Out:
         o1: extremes
+    """
+
+def ZScore(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """How many deviations the newest value is above the mean of its window.
+
+    The mean and the sample deviation are those of `MovingAverage` and `StandardDeviation`, the
+    value included. Where all values are equal, and with an infinity or a NaN inside, it is NaN.
+
+    In:
+        i1: values
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: scores
     """

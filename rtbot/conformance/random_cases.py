@@ -21,6 +21,8 @@ from rtbot.operator import Type
 from rtbot.operator.vectors import make_vector
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbot.api import Graph
     from rtbot.compare.schedules import Row
     from rtbot.operator import Operator
@@ -81,17 +83,9 @@ def _draw_document(
         if parameter.required or rng.random() < 0.6
     }
     complete = {name: parameter.default for name, parameter in cls.parameters.items()} | values
-    ports = cls.ports(draw_arity(rng, cls, complete))
-    types: dict[str, Type] = {}
-    shared = {kind: rng.choice(kinds) for kind, kinds in KINDS.items()}
-    for port in ports:
-        declared = cls.port(port)
-        kind = shared.get(declared.kind, declared.kind)
-        if cls.mixed and declared.kind in KINDS:
-            kind = rng.choice(KINDS[declared.kind])
-        nullable = declared.nullable and rng.random() < 0.3
-        size = rng.randint(1, SIZE_MAX) if kind == VECTOR else 0
-        types[port] = make_vector(size, nullable=nullable) if size else Type(kind, nullable)
+    arity = draw_arity(rng, cls, complete)
+    ports = cls.ports(arity)
+    types = _draw_types(rng, cls, ports)
     roles = cls.roles(complete, ports)
     paired = {
         port: type_.as_nullable(nullable=type_.nullable or roles[port] != "must")
@@ -103,11 +97,28 @@ def _draw_document(
         for group, letter in (("in", "i"), ("control", "c"))
     }
     inputs = {feeds[port]: type_ for port, type_ in types.items()}
+    refused = cls.check(complete, arity)  # the graph is not loaded then
+    outputs = ["o1"] if refused else list(cls.output_types(complete, paired))
     return {
         "io": {"unit": "ns"},
         "inputs": {name: str(type_) for name, type_ in inputs.items()},
         "operators": {
             ID: {"type": cls.__name__, **{k: v for k, v in wiring.items() if v}, **values}
         },
-        "outputs": {port: f"{ID}.{port}" for port in cls.output_types(complete, paired)},
+        "outputs": {port: f"{ID}.{port}" for port in outputs},
     }, inputs
+
+
+def _draw_types(rng: Random, cls: type[Operator], ports: Sequence[str]) -> dict[str, Type]:
+    """Return types of what feeds the ports."""
+    types: dict[str, Type] = {}
+    shared = {kind: rng.choice(kinds) for kind, kinds in KINDS.items()}
+    for port in ports:
+        declared = cls.port(port)
+        kind = shared.get(declared.kind, declared.kind)
+        if cls.mixed and declared.kind in KINDS:
+            kind = rng.choice(KINDS[declared.kind])
+        nullable = declared.nullable and rng.random() < 0.3
+        size = rng.randint(1, SIZE_MAX) if kind == VECTOR else 0
+        types[port] = make_vector(size, nullable=nullable) if size else Type(kind, nullable)
+    return types

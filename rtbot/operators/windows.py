@@ -196,7 +196,20 @@ def integer_moving_deviation(
     )  # fmt: skip
 
 
-class StandardDeviation(ExactWindow):
+class ExactWindowDeviation(ExactWindow, abstract=True):
+    """What a deviation remembers, too."""
+
+    center = Scalar("number", 0.0)
+    sum_high = Scalar("number", 0.0)
+    sum_low = Scalar("number", 0.0)
+    sum_slack = Scalar("number", 0.0)
+    square_high = Scalar("number", 0.0)
+    square_low = Scalar("number", 0.0)
+    square_slack = Scalar("number", 0.0)
+    specials = Scalar("integer", 0)
+
+
+class StandardDeviation(ExactWindowDeviation):
     """The sample deviation of the values in a window: `math.sqrt(statistics.variance(...))`.
 
     The variance (n - 1 in the denominator) is exact and rounded once. Where it is beyond the range
@@ -208,14 +221,6 @@ class StandardDeviation(ExactWindow):
     search_terms = "std, stdev, stddev, sd, rolling_std, moving_std, ts_std, volatility"
     o1 = Out("number", doc="deviations")
     integer_step = integer_moving_deviation
-    center = Scalar("number", 0.0)
-    sum_high = Scalar("number", 0.0)
-    sum_low = Scalar("number", 0.0)
-    sum_slack = Scalar("number", 0.0)
-    square_high = Scalar("number", 0.0)
-    square_low = Scalar("number", 0.0)
-    square_slack = Scalar("number", 0.0)
-    specials = Scalar("integer", 0)
     leave = leave_deviation
     integer_leave = leave_integer_deviation
     example = Example(

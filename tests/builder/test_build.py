@@ -509,7 +509,7 @@ graph: rtbot.Graph = g.graph(window=3)
 text: str = graph.to_yaml()
 """
 BAD = {
-    "ops.MovingAverage(price, window='20')": "arg-type",
+    "ops.MovingAverage(price, window=2.5)": "arg-type",
     "ops.MovingAverage(price)": "call-arg",
     "ops.MovingAverage(price, window=2, partial=2.5)": "arg-type",
     "ops.WindowMinMax(price, window=3, mode='mini')": "arg-type",

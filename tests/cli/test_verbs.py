@@ -715,8 +715,8 @@ def offered(*words):
     ("words", "expected"),
     [
         (["s"], ["sample", "sql", "schema"]),
-        (["doc", "Moving"], ["MovingAverage", "MovingSum"]),
-        (["doc", "moving"], ["MovingAverage", "MovingSum"]),
+        (["doc", "Multipli"], ["Multiplication"]),
+        (["doc", "multipli"], ["Multiplication"]),
         (["doc", "--plugin", "mine.py", "Remain"], ["Remainder"]),
         (["doc", "--plugin", "no.py", "Mov"], []),
         (["explain", "RT31"], [f"RT31{k}" for k in range(1, 7)]),

@@ -28,6 +28,7 @@ from rtbot.operator import (
     Scalar,
     Scratch,
     Space,
+    Span,
 )
 from rtbot.operator.relation import Relation
 from rtbot.operator.step_source import find_globals
@@ -87,6 +88,8 @@ class Key:
                     self.known[f"{name}_first"] = 0
                 case Space():
                     self.spaces[name] = (item, {})
+                case Span() if f"{name}_count" in inspect.signature(self.step).parameters:
+                    self.span(name, item)
                 case Scratch():
                     self.known[name] = memoryview(array("q", [77] * (item.size + 3)))
                     self.known[f"{name}_first"] = 3
@@ -134,6 +137,15 @@ class Key:
             f"{name}_position": (len(held) - 1) % size,
         }
 
+    def span(self, name, item):
+        """A list of at most so many entries, each kind of its fields in one array."""
+        room = 64
+        self.scalars |= {f"{name}_dropped": 0, f"{name}_count": 0}
+        arrays = {kind: self.cells(kind, room * len(item.fields)) for kind in ("integer", "number")}
+        for place, (field, kind) in enumerate(item.fields.items()):
+            self.known[f"{name}_{field}"] = arrays[self.kind_of(kind)]
+            self.known[f"{name}_{field}_first"] = room * place
+
     def space(self, name, item, held, value):
         place = held.setdefault(value, len(held))
         for field, scalar in item.fields.items():
@@ -174,6 +186,9 @@ class Key:
         result = results.pop(0)
         assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
         self.scalars = dict(zip(self.scalars, results, strict=True))
+        for name, item in self.cls.state.items():
+            for field in getattr(item, "fields", ()) if f"{name}_dropped" in self.scalars else ():
+                self.known[f"{name}_{field}_first"] += self.scalars[f"{name}_dropped"]
         if code != SILENT:
             messages.append((at, "domain" if code == DOMAIN else result))
         return code

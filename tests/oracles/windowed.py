@@ -101,6 +101,43 @@ def window_min_max(rows, window, mode, partial):
             yield time, min(values) if mode == "min" else max(values)  # the first of equal ones
 
 
+@oracle("ZScore")
+def z_score(rows, window, partial):
+    for time, values in windows(rows, window, partial):
+        spread = deviation(values)
+        above = float(values[-1]) - exact_mean(values)
+        if spread == 0:
+            yield time, math.nan if above == 0 else math.copysign(math.inf, above)
+        else:
+            yield time, above / spread
+
+
+def quantile(values, share):
+    """The value at (n - 1) * share of the order, by distance between two that differ."""
+    if any(math.isnan(value) for value in values):
+        return math.nan
+    ordered = sorted(value + 0 for value in values)
+    exact = (len(ordered) - 1) * share
+    place = math.floor(exact)
+    low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
+    part = exact - place
+    if part == 0 or low == high:
+        return float(low)
+    return float(low) * (1 - part) + float(high) * part + 0.0
+
+
+@oracle("RollingQuantile")
+def rolling_quantile(rows, window, q, partial):
+    for time, values in windows(rows, window, partial):
+        yield time, quantile(values, q)
+
+
+@oracle("RollingMedian")
+def rolling_median(rows, window, partial):
+    for time, values in windows(rows, window, partial):
+        yield time, quantile(values, 0.5)
+
+
 @oracle("MovingCount")
 def moving_count(rows, window, partial):
     for time, values in windows(rows, window, partial):
