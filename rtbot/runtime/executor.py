@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from rtbot.compiler.calls import Signature
+    from rtbot.compiler.calls import KeyColumn, Signature
     from rtbot.compiler.plan import Plan
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.state_owner import StateOwner
@@ -255,9 +255,7 @@ class Executor:
         rows = int(source.starts[len(slots)])
         found = []
         for key in call.keys:
-            column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
-            flags = [carried[flag].value for flag in key.flags]
-            flags += [] if column.valid is None else [column.valid]
+            column, flags = self.find_keys(call, key, source, carried)
             mask = np.logical_and.reduce([flag[:rows] for flag in flags]) if flags else None
             space = self.spaces[key.space]
             keys = source.starts, column.value[:rows], mask
@@ -265,6 +263,15 @@ class Executor:
         if any(space.moved for space in self.spaces):
             self.renew_views()
         return found
+
+    @staticmethod
+    def find_keys(
+        call: SegmentCall, key: KeyColumn, source: Batch, carried: list[Column]
+    ) -> tuple[Column, list[np.ndarray]]:
+        """Return a column of keys, and the flags that are all true in rows that have one."""
+        column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
+        flags = [carried[flag].value for flag in key.flags]
+        return column, flags + ([] if column.valid is None else [column.valid])
 
     @staticmethod
     def _list_source(call: SegmentCall | RetimeCall, source: Batch) -> list[np.ndarray]:
