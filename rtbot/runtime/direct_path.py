@@ -37,12 +37,12 @@ def take_vector(function: Any) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *value, *state)
 
 
-def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
+def take_spans(function: Any, runner: Executor) -> Any:
     """Return the function with the lists of a session, in which room is made first."""
 
     def run(slot: int, *message: Any) -> Any:
         runner.reserve_one(slot, 1)
-        return function(slot, *message[:-2], *runner.list_state_arrays(call))
+        return function(slot, *message[:-2], *runner.with_spans)
 
     return run
 
@@ -57,7 +57,7 @@ class DirectPath(PushPath):
         self.generated = find_function(session, call)
         self.function = self.generated
         if call.spans:
-            self.function = take_spans(self.generated, session.runner, call)
+            self.function = take_spans(self.generated, session.runner)
         if self.kind == VECTOR:
             self.function = take_vector(self.function)
         elif self.feed.type.fields:
