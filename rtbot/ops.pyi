@@ -384,6 +384,31 @@ def ConstantNumberToBoolean(
         o1: the constant
     """
 
+def Correlation(
+    i1: Stream,
+    i2: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """Pearson's correlation of two streams in a window, from -1 to 1, at most 4e-16 off.
+
+    The window holds pairs of messages of equal time. Where all values of one side are equal, as
+    with one pair alone, and with NaN or an infinity in the window it is NaN.
+
+    In:
+        i1: one side
+        i2: the other side
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: correlations
+    """
+
 def Cos(i1: Stream, **about: Unpack[About]) -> Stream:
     """The cosine of an angle in radians; NaN for an infinity.
 
@@ -407,6 +432,31 @@ def Count(i1: Stream, **about: Unpack[About]) -> Stream:
 CountBoolean = Count
 
 CountNumber = Count
+
+def Covariance(
+    i1: Stream,
+    i2: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    partial: bool | ParameterRef = False,
+    **about: Unpack[About],
+) -> Stream:
+    """The sample covariance of two streams in a window: the exact one (n - 1) rounded once.
+
+    The window holds pairs of messages of equal time. One pair alone has 0; a covariance beyond the
+    range of numbers is an infinity; NaN or an infinity in the window gives NaN.
+
+    In:
+        i1: one side
+        i2: the other side
+
+    Parameters:
+        window: messages in the window, or its length in time
+        partial: emit from the first message on, over what there is
+
+    Out:
+        o1: covariances
+    """
 
 def CumulativeSum(i1: Stream, **about: Unpack[About]) -> Stream:
     """The sum of all values so far: the exact sum, rounded once.

@@ -28,7 +28,7 @@ from tests.catalogue import catalogue
 from tests.checkpointed_runs import BLOCK_ROWS, use_small_blocks
 from tests.checks import CaseChecks
 from tests.harness import Feeder, Mismatch, compare, load
-from tests.oracles import rowwise, windowed  # noqa: F401 (they register)
+from tests.oracles import pairs, rowwise, windowed  # noqa: F401 (they register)
 
 STYLES = ("random", "starved", "keys", "blocks")
 ORDERS = ("whole", "ones", *("random", "starved", "blocks") * 3)

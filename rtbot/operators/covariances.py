@@ -164,16 +164,16 @@ class Covariance(PairWindow):
         )  # fmt: skip
         return (
             EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials,
-            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8], sums[9],
-            sums[10], sums[11], sums[12], sums[13], sums[14],
+            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8],
+            sums[9], sums[10], sums[11], sums[12], sums[13], sums[14],
         )  # fmt: skip
 
 
 class Correlation(PairWindow):
     """Pearson's correlation of two streams in a window, from -1 to 1, at most 4e-16 off.
 
-    The window holds pairs of messages of equal time. Where all values of one side are equal, as with
-    one pair alone, and with NaN or an infinity in the window it is NaN.
+    The window holds pairs of messages of equal time. Where all values of one side are equal, as
+    with one pair alone, and with NaN or an infinity in the window it is NaN.
     """
 
     search_terms = "corr, rolling_corr, moving_correlation, ts_corr, pearson, pearsonr, corrcoef"
@@ -205,6 +205,6 @@ class Correlation(PairWindow):
         )  # fmt: skip
         return (
             EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials,
-            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8], sums[9],
-            sums[10], sums[11], sums[12], sums[13], sums[14],
+            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8],
+            sums[9], sums[10], sums[11], sums[12], sums[13], sums[14],
         )  # fmt: skip

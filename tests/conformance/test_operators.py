@@ -5,7 +5,7 @@ import pytest
 from tests import generate
 from tests.catalogue import catalogue, topics
 from tests.checks import CaseChecks
-from tests.oracles import rowwise, timed, vectors, windowed  # noqa: F401 (they register)
+from tests.oracles import pairs, rowwise, timed, vectors, windowed  # noqa: F401 (they register)
 from tests.oracles.registry import ORACLES
 from tests.schedules import insert_dumps
 

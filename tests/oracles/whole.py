@@ -1,6 +1,6 @@
 """The answer of a whole run: a graph file and rows per input and key, in order of arrival."""
 
-from tests.oracles import rowwise, timed, vectors, windowed  # noqa: F401 (they register)
+from tests.oracles import pairs, rowwise, timed, vectors, windowed  # noqa: F401 (they register)
 from tests.oracles.edge import Edge, stream
 from tests.oracles.graph import Evaluation
 

@@ -33,6 +33,7 @@ integer_deviation   that of standard_deviation     the values are distances from
                                                    is as above, and the squares are center +
                                                    2**44 * (sum_slack + 2**44 * (square_high +
                                                    2**44 * square_low)), all whole
+moving_pairs        see `covariances`
 running_integer_sum high          int64    0       the sum is high * 2**62 + low
                     low           int64    0
 

@@ -1,9 +1,13 @@
 """Exact moving covariances, and correlations: the state alone where that settles it, else digits.
 
-The state is `sums`: fifteen floats, three for each of the sums of x, of y, of x * x, of x * y and of
-y * y, all of distances from a center. The excess of two sides is count * sum(x * y) - sum(x) *
+The state is `sums`: fifteen floats, three for each of the sums of x, of y, of x * x, of x * y and
+of y * y, all of distances from a center. The excess of two sides is count * sum(x * y) - sum(x) *
 sum(y); the covariance is that divided by count * (count - 1), and the correlation, a function of
 the three rounded excesses. So both follow from the window alone, whatever came before.
+
+Limits: fewer than 2**26 pairs. A row costs a pass over the window while a product is beyond
+2**960, an excess for a correlation outside 2**-400 .. 2**400, or integers of the window are more
+than 2**53 apart.
 """
 
 import math
@@ -81,10 +85,37 @@ def is_lost(sums):
 
 
 @step
+def is_exact(
+    size, x_high, x_low, x_slack, y_high, y_low, y_slack, high, low,
+    excess_error, scaled_error, squared_error,
+):  # fmt: skip
+    """Whether the sum of two floats that `estimate_excess` finds is the excess itself."""
+    if high == 0.0 and low == 0.0:
+        if x_high == 0.0 and x_low == 0.0 and x_slack == 0.0:
+            return True
+        if y_high == 0.0 and y_low == 0.0 and y_slack == 0.0:
+            return True
+    if x_slack != 0.0 or y_slack != 0.0 or x_low != 0.0 or y_low != 0.0:
+        return False
+    in_range = high == 0.0 or abs(high) > SQUARE_LOWEST
+    in_range = in_range and (low == 0.0 or abs(low) > SQUARE_LOWEST)
+    if not in_range or (x_high != 0.0 and y_high != 0.0 and abs(x_high * y_high) < SQUARE_LOWEST):
+        return False
+    rest, rest_error = plain_product(low, size)
+    errors, first_missed = two_sum(scaled_error, -squared_error)
+    errors, second_missed = two_sum(errors, rest)
+    _, third_missed = two_sum(excess_error, errors)
+    return rest_error == 0.0 and (first_missed == second_missed == third_missed == 0.0)
+
+
+@step
 def estimate_excess(
     count, x_high, x_low, x_slack, y_high, y_low, y_slack, high, low, slack
 ):  # fmt: skip
-    """(excess, tail, bound): the excess is excess + tail, off by at most bound; 0 is exact."""
+    """(excess, tail, bound): the excess is excess + tail, off by at most bound; 0 is exact.
+
+    Integers and prices often have an excess of a few bits more than a float, halfway between two.
+    """
     size = float(count)
     upper, lower = split(high)
     upper, lower = upper * size, lower * size
@@ -101,18 +132,11 @@ def estimate_excess(
     bound += 2.0 * y_bound * (abs(x_high) + abs(x_low))
     bound += TAIL_ROUNDING * (abs(scaled_rest) + abs(left) + abs(right) + abs(tail))
     bound += MOMENT_ROUNDING * (abs(scaled) + abs(squared)) + UNDERFLOW_BOUND
-    if slack == 0.0:
-        one_is_0 = high == 0.0 and low == 0.0 and (
-            (x_high == 0.0 and x_low == 0.0 and x_slack == 0.0)
-            or (y_high == 0.0 and y_low == 0.0 and y_slack == 0.0)
-        )
-        no_rests = x_slack == 0.0 and y_slack == 0.0 and low == 0.0 and x_low == 0.0
-        no_rests = no_rests and y_low == 0.0 and scaled_error == 0.0 and squared_error == 0.0
-        no_rests = no_rests and excess_error == 0.0
-        no_rests = no_rests and (high == 0.0 or abs(high) > SQUARE_LOWEST)
-        no_rests = no_rests and (x_high == 0.0 or y_high == 0.0 or abs(squared) > SQUARE_LOWEST)
-        if one_is_0 or no_rests:
-            bound = 0.0
+    if slack == 0.0 and is_exact(
+        size, x_high, x_low, x_slack, y_high, y_low, y_slack, high, low,
+        excess_error, scaled_error, squared_error,
+    ):  # fmt: skip
+        bound = 0.0
     return excess, tail, bound
 
 
@@ -130,8 +154,9 @@ def settle_quotient(count, excess, tail, bound):
     """(settled, the excess divided by count * (count - 1), rounded once)."""
     size = float(count)
     divisor = size * (size - 1.0)
-    if bound == 0.0:
+    if bound == 0.0 and tail == 0.0:
         return True, excess / divisor + 0.0
+    bound += MOMENT_ROUNDING * abs(excess) + UNDERFLOW_BOUND
     inverse = 1.0 / divisor
     quotient = excess * inverse
     correction = (excess_less_product(excess, quotient, divisor) + tail) * inverse
