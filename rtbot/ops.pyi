@@ -792,6 +792,34 @@ def GroupBy(
         o1: a row for every group: the fields of `by`, then what is computed
     """
 
+def HoppingAggregate(
+    i1: Stream,
+    *,
+    how: str | Sequence[str] | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
+    hop: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Any:
+    """Aggregates of the messages of windows that begin every `hop`, at the end of each.
+
+    Windows are from k * hop up to k * hop + window, the end excluded: they overlap where `hop` is
+    less than `window`, and where it is greater, messages between them are in none. A window without
+    messages gives none; the last ones come at the end of the data. `how` is that of
+    TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
+    many steps as the greatest common divisor of `window` and `hop` is in `window`.
+
+    In:
+        i1: values
+
+    Parameters:
+        how: what comes out: an output for each word
+        window: length of the windows
+        hop: how far apart windows begin
+
+    Out:
+        o1: the first word of `how`; o2, ... the others, each also by its name
+    """
+
 def Hysteresis(
     i1: Stream,
     *,
@@ -1686,6 +1714,30 @@ def Select(i1: Stream, *, fields: Any | ParameterRef, **about: Unpack[About]) ->
         o1: rows of the new fields; as many as come in
     """
 
+def SessionAggregate(
+    i1: Stream,
+    *,
+    how: str | Sequence[str] | ParameterRef,
+    gap: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Any:
+    """Aggregates of the messages of every session: a pause of at least `gap` ends it.
+
+    They come at the time of the last message plus `gap`; those of the last session come at the end
+    of the data. `how` is that of TumblingAggregate. A session that ends beyond int64 gives no
+    message; its messages from which on that is so are counted under `domain`.
+
+    In:
+        i1: values
+
+    Parameters:
+        how: what comes out: an output for each word
+        gap: the least pause between two sessions
+
+    Out:
+        o1: the first word of `how`; o2, ... the others, each also by its name
+    """
+
 def Sign(i1: Stream, **about: Unpack[About]) -> Stream:
     """1 for a positive value, -1 for a negative one, 0 for either zero; NaN for NaN.
 
@@ -1924,6 +1976,32 @@ def TopRows(
 
     Out:
         o1: the first rows
+    """
+
+def TumblingAggregate(
+    i1: Stream,
+    *,
+    how: str | Sequence[str] | ParameterRef,
+    window: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Any:
+    """Aggregates of the messages of every window of time, at the end of the window.
+
+    Windows are from k * window up to (k + 1) * window, the end excluded, counted from time 0. A
+    window without messages gives none; the last one comes at the end of the data. `sum` and `mean`
+    are exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of
+    `how` are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a
+    window that ends beyond int64 is in none, counted under `domain`.
+
+    In:
+        i1: values
+
+    Parameters:
+        how: what comes out: an output for each word
+        window: length of the windows
+
+    Out:
+        o1: the first word of `how`; o2, ... the others, each also by its name
     """
 
 def Union(*i: Stream, all: bool | ParameterRef = False, **about: Unpack[About]) -> Stream:

@@ -24,9 +24,8 @@ FAULT = "RTBOT FAULT"
 
 MISSING = {
     *("BurstAggregate", "FusedExpression"),
-    *("FusedExpressionVector", "HoppingAggregate", "Input"),
+    *("FusedExpressionVector", "Input"),
     *("KeyedPipeline", "Pipeline"),
-    *("SessionAggregate", "TumblingAggregate"),
 }
 """Operators of the cases that do not exist yet; a test fails if one of them does."""
 

@@ -279,7 +279,7 @@ STATE = [
         compared=True,
     ),
     Mutant(
-        "rtbot/runtime/keys.py::KeyTable.drop", "self.free.append(int(slot))", "pass", ("state",)
+        "rtbot/runtime/keys.py::KeyTable.drop", "self.free += map(int, slots)", "pass", ("state",)
     ),
     Mutant(
         "rtbot/storage/container.py::verify_blob",

@@ -37,6 +37,7 @@ from rtbot.graph.packages import explain_missing, find_operator
 from rtbot.operator import (
     Boolean,
     Choice,
+    Choices,
     Duration,
     Integer,
     Integers,
@@ -66,6 +67,7 @@ _TYPES = {
     Boolean: "bool",
     Duration: "int | str | timedelta",
     WindowLength: "int | str | timedelta",
+    Choices: "str | Sequence[str]",
     Integers: "Sequence[int]",
     Numbers: "Sequence[float]",
     Points: "Sequence[tuple[float, float]]",
@@ -143,7 +145,7 @@ def construct(
     )
     made.named = isinstance(tables, Mapping)
     builder.add(made)
-    names = map_output_names(cls, count_arity(cls, feeds))
+    names = map_output_names(cls, count_arity(cls, feeds), _read_choices(cls, name, values))
     if names_outputs(cls):
         names = _name_relations(name, values)
     ports = list(dict.fromkeys(names.values()))
@@ -151,6 +153,20 @@ def construct(
         return Stream(builder, "stream", (), BuiltPort(made), place)
     outputs = {port: Stream(builder, "stream", (), BuiltPort(made, port), place) for port in ports}
     return Streams(name, names, outputs)
+
+
+def _read_choices(cls: type[Operator], name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values with those that choose outputs as tuples of words."""
+    found = dict(values)
+    for parameter in cls.parameters.values():
+        if isinstance(parameter, Choices):
+            given = values.get(parameter.name)
+            words = parameter.split(given) if isinstance(given, Sequence) else ()
+            if not words or not {*words} <= {*parameter.options}:
+                options = ", ".join(parameter.options)
+                raise TypeError(f"{name} needs {parameter.name}=..., one or a list of {options}")
+            found[parameter.name] = words
+    return found
 
 
 def _name_relations(name: str, values: Mapping[str, Any]) -> dict[str, str]:
@@ -234,7 +250,7 @@ def build_signature(cls: type[Operator]) -> inspect.Signature:
             ),
             inspect.Parameter("about", inspect.Parameter.VAR_KEYWORD, annotation="Unpack[About]"),
         ],
-        return_annotation="Stream" if single else "Streams",
+        return_annotation="Any" if cls.returns else "Stream" if single else "Streams",
     )
 
 

@@ -34,6 +34,7 @@ class RetimeWriter:
         segment.functions += self.call.functions
         if self.call.due:
             segment.functions += [(function.__name__, function) for function in STEPS]
+        self.results: list[str] = []
         self.outputs = self._name_outputs()
         self.lost = segment.count_loss(node, "")
 
@@ -70,15 +71,25 @@ class RetimeWriter:
         return Signature(self.segment.name, parameters, reads, writes)
 
     def _name_outputs(self) -> dict[str, str]:
-        """Return the locals that take the node's outputs, and the text of each as it is stored."""
+        """Return names for the node's outputs, and the text of each as it is stored.
+
+        Beside them `results` are the locals that take what a step returns for them.
+        """
+        node, make_name = self.node, self.segment.make_name
+        chosen = node.operator.choose_outputs(node.values) if node.operator.returns else {}
+        returned = {name: make_name(f"{node.id}_{name}") for name in node.operator.returns}
+        self.results += returned.values()
         outputs = {}
-        for port in self.node.outputs:
-            type_ = self.node.types[port]
-            name = self.segment.make_name(f"{self.node.id}_{port}")
-            valid = self.segment.make_name(f"{name}_valid") if type_.nullable else None
-            outputs[name] = canonicalise_value(LoopVariable(name, valid, type_, frozenset()))
+        for port in node.outputs:
+            type_ = node.types[port]
+            name = make_name(f"{node.id}_{port}")
+            valid = make_name(f"{name}_valid") if type_.nullable else None
+            value = returned[chosen[port].source] if chosen else name
+            outputs[name] = canonicalise_value(LoopVariable(value, valid, type_, frozenset()))
             if valid:
                 outputs[valid] = valid
+            if not chosen:
+                self.results += [name, valid] if valid else [name]
         return outputs
 
     def _write_run(self) -> list[str]:
@@ -131,9 +142,11 @@ class RetimeWriter:
         if self.call.due:
             lines += [*self._write_close("t"), f"if {self._is_due('t')}:"]
             lines += ["    full = True", "    break"]
+        lines += [*(f"{column} = {column}_column[row]" for column in columns), *self.call.lines]
+        if self.node.operator.gathers:
+            return [*lines, *self._write_gathering(), "row += 1"]
         return [
-            *[*lines, *(f"{column} = {column}_column[row]" for column in columns)],
-            *[*self.call.lines, "code = 3", "while code == 3 and m < room:"],
+            *[*lines, "code = 3", "while code == 3 and m < room:"],
             *indent_lines(self._write_emission(self.call.text), 1),
             "if code == 3:",
             *indent_lines(self.call.undo, 1),
@@ -142,10 +155,16 @@ class RetimeWriter:
             "row += 1",
         ]
 
+    def _write_gathering(self) -> list[str]:
+        """Write the call of a step that emits nothing."""
+        results = ", ".join(["code", *self.call.targets])
+        call = [f"{results} = {self.call.text}", *self.call.after]
+        return [*call, "if code == 2:", f"    {self.lost} += 1"]
+
     def _write_emission(self, text: str) -> list[str]:
         """Write a call, and what it emits or loses."""
         call = self.call
-        given = call.results or self.outputs
+        given = call.results or self.results
         results = ", ".join(["code", "own_time", *given, *call.targets])
         keep = [f"{name}_column[m] = {stored}" for name, stored in self.outputs.items()]
         if call.kept:

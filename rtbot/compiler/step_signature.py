@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from rtbot.operator import Boolean, Choice, Number, Numbers, Points
+from rtbot.operator import Boolean, Choice, Choices, Number, Numbers, Points
 from rtbot.operator.step_source import SEPARATOR, is_user_defined
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ def encode_parameter(node: Node, name: str) -> tuple[str, float | int]:
     value = node.values[name]
     if isinstance(declared, Choice):
         return "integer", declared.options.index(value)
+    if isinstance(declared, Choices):
+        return "integer", declared.encode(value)
     if isinstance(declared, Number):
         return "number", float(value) if value is not None else float("nan")
     if isinstance(declared, Boolean) or isinstance(value, bool):

@@ -8,6 +8,7 @@ from rtbot.core.times import INT64_MAX
 from rtbot.operator import (
     Boolean,
     Choice,
+    Choices,
     Duration,
     Integer,
     Integers,
@@ -39,14 +40,22 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
             return rng.random() < 0.5
         case Choice():
             return rng.choice(parameter.options)
+        case Choices():
+            return rng.sample(parameter.options, rng.randint(1, len(parameter.options)))
         case Duration():
             return _draw_duration(rng, parameter, span)
-        case Integers():
-            low = parameter.minimum if parameter.minimum is not None else -2
-            return [rng.randint(low, low + 2) for _ in range(rng.randint(1, 3))]
         case WindowLength():
             length = _draw_duration(rng, Duration(minimum=1), span)
             return rng.choice([rng.randint(parameter.minimum, 6), f"{length}ns"])
+    return _draw_list(rng, parameter)
+
+
+def _draw_list(rng: Random, parameter: Parameter) -> list[Any]:
+    """Return a list that the parameter allows."""
+    match parameter:
+        case Integers():
+            low = parameter.minimum if parameter.minimum is not None else -2
+            return [rng.randint(low, low + 2) for _ in range(rng.randint(1, 3))]
         case Numbers():
             count = max(parameter.shortest, 1) + rng.randint(0, 2)
             return [rng.choice(NUMBER_VALUES) for _ in range(count)]

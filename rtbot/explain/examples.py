@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rtbot.core.vector_names import VECTOR
 from rtbot.explain.explain_graph import explain
 from rtbot.explain.phrases import format_plain
+from rtbot.operator import Choices
 from rtbot.operator.relation import CHANGES
 
 if TYPE_CHECKING:
@@ -26,7 +27,13 @@ class ExampleGraph:
         self.example = operator.example
         self.inputs = dict(zip(self.example.inputs, _names(self.example.inputs), strict=True))
         several = len(self.example.outputs) > 1
-        self.outputs = {p: f"{ID}.{p}" if several else ID for p in self.example.outputs}
+        given = dict(self.example.parameters)
+        for name, parameter in operator.parameters.items():
+            if isinstance(parameter, Choices):
+                given[name] = parameter.split(given[name])
+        named = operator.choose_outputs(given) if operator.returns else {}
+        aliases = {port: named[port].alias if named else port for port in self.example.outputs}
+        self.outputs = {p: f"{ID}.{name}" if several else ID for p, name in aliases.items()}
 
     def text(self) -> str:
         """Return the file."""

@@ -115,6 +115,22 @@ class Choice(Parameter):
 
 
 @dataclass(kw_only=True)
+class Choices(Parameter):
+    """One or several of `options`, each once; a step sees an integer with a bit for each option."""
+
+    type_name: ClassVar[str] = "choices"
+    options: tuple[str, ...] = ()
+
+    def split(self, given: str | Sequence[str]) -> tuple[str, ...]:
+        """Return the words of a value, which may be one alone."""
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    def encode(self, words: Sequence[str]) -> int:
+        """Return the integer that a step sees."""
+        return sum(1 << self.options.index(word) for word in words)
+
+
+@dataclass(kw_only=True)
 class Duration(Parameter):
     """A time span in `io.unit`: an integer, or text such as "5s"; a step sees the int64.
 
@@ -208,7 +224,8 @@ class Out:
 
     A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
     one there are ports that the operator's own text names. One that `repeats` may have several
-    messages of one time, in an order that means something: it is paired with nothing.
+    messages of one time, in an order that means something: it is paired with nothing. `source` is
+    which of the `returns` of the operator's steps it is, if it has these.
     """
 
     kind: str
@@ -218,6 +235,7 @@ class Out:
     variadic: bool = False
     named: bool = False
     repeats: bool = False
+    source: str = ""
     name: str = ""
 
 

@@ -25,7 +25,8 @@ An operator with `sets_time` may declare what happens at a time, beside what hap
 second step named `close`, and the state `due = Scalar("integer", NEVER)`. As soon as the frontier
 of its input has reached `due`, and before a row at that time or later, `close` is called with
 `time` as this `due`, parameters and state. It returns what the step does. The `due` that it returns
-is a later time or NEVER.
+is a later time or NEVER. If the operator `gathers`, its step emits nothing, and returns a code and
+the state alone.
 
 An operator without state is a `formula` in the expression language instead of a step.
 """
@@ -106,6 +107,9 @@ class Operator:
     silent: ClassVar[bool] = False
     faults: ClassVar[bool] = False
     sets_time: ClassVar[bool] = False
+    gathers: ClassVar[bool] = False
+    returns: ClassVar[tuple[str, ...]] = ()
+    """Names of what a step returns in place of the outputs, where `choose_outputs` picks these."""
     frontier: ClassVar[str | Scalar] = "copy"
     """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state,
     and the frontier of its source where that is the greatest int64)."""
@@ -231,7 +235,10 @@ class Operator:
         return 0
 
     @classmethod
-    def grid(cls, values: Mapping[str, Any]) -> tuple[int | None, ...] | None:  # noqa: ARG003
+    def grid(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003 (for overriding)
+    ) -> tuple[int, int | None] | tuple[int, int | None, int | None] | None:
         """Return (distance, begin) of times at which it emits a row, once rows have passed them.
 
         `begin` is a time before which there is none. A third item is how many there are at most for
@@ -243,6 +250,11 @@ class Operator:
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003 (for overriding)
         """Return the rows until the first output; override it where the first ones are silent."""
         return WarmUp(1, certain=not cls.silent and cls.keep is None)
+
+    @classmethod
+    def choose_outputs(cls, values: Mapping[str, Any]) -> Mapping[str, Out]:  # noqa: ARG003
+        """Return the outputs by port; override it where parameters choose them."""
+        return cls.outputs
 
     @classmethod
     def lost(
@@ -261,13 +273,13 @@ class Operator:
     @classmethod
     def output_types(
         cls,
-        values: Mapping[str, Any],  # noqa: ARG003
+        values: Mapping[str, Any],
         inputs: Mapping[str, Type],
     ) -> dict[str, Type]:
         """Return the output types; `inputs` are those after pairing (may, last are nullable)."""
         generic = next((t for p, t in inputs.items() if cls.port(p).kind in ("T", "N")), None)
         result: dict[str, Type] = {}
-        for name, out in cls.outputs.items():
+        for name, out in cls.choose_outputs(values).items():
             if out.variadic:
                 result |= {f"{name}{k + 1}": t for k, t in enumerate(inputs.values())}
             elif out.kind in ("T", "N"):

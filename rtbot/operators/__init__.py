@@ -1,6 +1,7 @@
 """The operators of series and of change streams, by topic; importing this registers them all."""
 
 from rtbot.operators import (
+    aggregates,
     arithmetic,
     bridges,
     comparison,
@@ -36,6 +37,7 @@ from rtbot.operators import (
 )
 
 __all__ = [
+    "aggregates",
     "arithmetic",
     "bridges",
     "comparison",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.core.errors import graph_error
+from rtbot.core.source_span import SourceSpan
 from rtbot.operator import (
     EMIT,
     SILENT,
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+def check_keys(inputs: Mapping[str, Type]) -> None:
+    """Raise GraphError if a port of keys has vectors."""
+    for port, type_ in inputs.items():
+        if type_.fields:
+            hint = "VectorExtract takes one of the elements"
+            raise graph_error("RT125", SourceSpan(), f"{port} has keys, which are no vectors", hint)
+
+
 class MovingKeyCount(Operator):
     """How often the value of the message is among the last `window` values, itself included.
 
@@ -44,6 +54,16 @@ class MovingKeyCount(Operator):
         inputs={"i1": [(1, 7.0), (2, 7.0), (3, 8.0), (4, 8.0), (5, 7.0)]},
         outputs={"o1": [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1)]},
     )
+
+    @classmethod
+    def output_types(
+        cls,
+        values: Mapping[str, Any],  # noqa: ARG003 (none matters)
+        inputs: Mapping[str, Type],
+    ) -> dict[str, Type]:
+        """An integer, of values that are not vectors."""
+        check_keys(inputs)
+        return {"o1": Type("integer")}
 
     @step
     def step(i1, window, recent, recent_first, place, counts_count, counts_i1):
@@ -136,7 +156,8 @@ class KeyedVariable(Operator):
     def output_types(
         cls,
         values: Mapping[str, Any],
-        inputs: Mapping[str, Type],  # noqa: ARG003 (one for all types)
+        inputs: Mapping[str, Type],
     ) -> dict[str, Type]:
         """A number, or whether there is one."""
+        check_keys(inputs)
         return {"o1": Type("boolean" if values["mode"] == "exists" else "number")}

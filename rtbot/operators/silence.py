@@ -41,6 +41,7 @@ class Debounce(Operator):
     silent = True
     faults = True
     sets_time = True
+    gathers = True
     example = Example(
         parameters={"quiet": 5},
         inputs={"i1": [(1, 1.0), (3, 2.0), (6, 3.0), (11, 4.0), (12, 5.0)]},
@@ -59,7 +60,7 @@ class Debounce(Operator):
     @step
     def step(i1, time, quiet):
         fits, due = add_checked(time, quiet)
-        return SILENT if fits else DOMAIN, time, i1, due if fits else NEVER, i1
+        return SILENT if fits else DOMAIN, due if fits else NEVER, i1
 
 
 class GapDetector(Operator):

@@ -15,6 +15,7 @@ from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
 from rtbot.core.arrays import allocate_columns
 from rtbot.core.batch import Batch
 from rtbot.core.vector_names import VECTOR
+from rtbot.runtime.keyed_call import KeyedCall
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
@@ -158,13 +159,9 @@ class BufferedPath(PushPath):
             targets.append(target)
         given = call, self.slot, source, targets, (passed, carried)
         if call.keys:  # which get their places message by message
-            return self._run_segment, given
+            return KeyedCall(self.session, *given), ()
         arguments = self.session.runner.make_segment_arguments(*given)
         return getattr(self.session.module, call.function.name), arguments
-
-    def _run_segment(self, call: SegmentCall, *given: Any) -> None:
-        arguments = self.session.runner.make_segment_arguments(call, *given)
-        getattr(self.session.module, call.function.name)(*arguments)
 
     def _bind_retime(self, call: RetimeCall) -> list[tuple[Any, Sequence[Any]]]:
         """Bind the loop of an operator that sets times."""

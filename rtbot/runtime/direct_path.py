@@ -40,6 +40,7 @@ def take_vector(function: Any) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *value, *state)
 
 
+<<<<<<< HEAD
 def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
     """Return the function with the lists of a session, in which room is made first.
 
@@ -57,6 +58,14 @@ def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
             arrays = runner.list_state_arrays(call)
             known, changes = slot, runner.changes
         return function(slot, *message[:-2], *arrays)
+=======
+def take_spans(function: Any, runner: Executor) -> Any:
+    """Return the function with the lists of a session, in which room is made first."""
+
+    def run(slot: int, *message: Any) -> Any:
+        runner.reserve_one(slot, 1)
+        return function(slot, *message[:-2], *runner.with_spans)
+>>>>>>> main
 
     return run
 
@@ -71,7 +80,7 @@ class DirectPath(PushPath):
         self.generated = find_function(session, call)
         self.function = self.generated
         if call.spans:
-            self.function = take_spans(self.generated, session.runner, call)
+            self.function = take_spans(self.generated, session.runner)
         if self.kind == VECTOR:
             self.function = take_vector(self.function)
         elif self.feed.type.fields:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from rtbot.compiler.calls import Signature
+    from rtbot.compiler.calls import KeyColumn, Signature
     from rtbot.compiler.plan import Plan
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.state_owner import StateOwner
@@ -119,9 +119,7 @@ class Executor:
 
     def list_state_arrays(self, call: SegmentCall) -> tuple[np.ndarray, ...]:
         """Return the arrays of state that the function of one row of a segment takes."""
-        if self.spans is None or not call.spans:
-            return self.F, self.I
-        return (self.F, self.I, *self.spans.name_arrays().values())
+        return self.with_spans if call.spans else (self.F, self.I)
 
     def renew_views(self) -> None:
         """Renew the views of the state's arrays, after one of them has moved."""
@@ -133,6 +131,7 @@ class Executor:
         self.views = {"F": self.F, "I": self.I}
         if self.spans is not None:
             self.views |= self.spans.name_arrays()
+        self.with_spans = tuple(self.views.values())
         for number, space in enumerate(self.spaces):
             self.views |= {f"space{number}_{name}": own for name, own in space.fields.items()}
             space.moved = False
@@ -259,9 +258,7 @@ class Executor:
         rows = int(source.starts[len(slots)])
         found = []
         for key in call.keys:
-            column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
-            flags = [carried[flag].value for flag in key.flags]
-            flags += [] if column.valid is None else [column.valid]
+            column, flags = self.find_keys(call, key, source, carried)
             mask = np.logical_and.reduce([flag[:rows] for flag in flags]) if flags else None
             space = self.spaces[key.space]
             keys = source.starts, column.value[:rows], mask
@@ -269,6 +266,15 @@ class Executor:
         if any(space.moved for space in self.spaces):
             self.renew_views()
         return found
+
+    @staticmethod
+    def find_keys(
+        call: SegmentCall, key: KeyColumn, source: Batch, carried: list[Column]
+    ) -> tuple[Column, list[np.ndarray]]:
+        """Return a column of keys, and the flags that are all true in rows that have one."""
+        column = carried[key.place] if key.carried else source.columns[call.columns[key.place]]
+        flags = [carried[flag].value for flag in key.flags]
+        return column, flags + ([] if column.valid is None else [column.valid])
 
     @staticmethod
     def _list_source(call: SegmentCall | RetimeCall, source: Batch) -> list[np.ndarray]:

@@ -7,7 +7,7 @@ room is short, which no result shows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 NONE = -1
 """The place of a row without a key, or with one that is not known."""
 
-FEW = 16
+FEW, MANY = 16, 65_536
+"""Inner keys for which there is room at first; those that `locate_one` remembers at most."""
 
 
 class InnerKeys:
@@ -44,6 +45,7 @@ class InnerKeys:
         self.owners = np.full(1, NONE)
         self.numbers = 0
         self.moved = False
+        self.met: dict[tuple[int, Any], int] = {}
         self.fields = {
             name: np.full(FEW, start, DTYPES[kind]) for name, kind, start in layout.fields
         }
@@ -60,6 +62,7 @@ class InnerKeys:
     def clear(self, slot: int) -> None:
         """Make the slot as new: its inner keys belong to nobody now."""
         self.owners[slot] = NONE
+        self.met.clear()
 
     def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
         """Yield the codes of texts among inner keys, and in their state."""
@@ -93,6 +96,20 @@ class InnerKeys:
         places = np.full(len(values), NONE)
         places[mask] = self._find(pairs[mask], create=create)
         return places
+
+    def locate_one(self, slot: int, values: np.ndarray, *, create: bool) -> int:
+        """Return the place of one key of a slot, as `locate` does; one met before is looked up."""
+        value = values[0].item()
+        pair = slot, value if value == value else None
+        place = self.met.get(pair)
+        if place is None:
+            rows = np.array([0, 1]), values, None
+            place = int(self.locate(np.array([slot]), rows, create=create)[0])
+            if place != NONE:
+                if len(self.met) >= MANY:
+                    self.met.clear()
+                self.met[pair] = place
+        return place
 
     def _find(self, pairs: np.ndarray, *, create: bool) -> np.ndarray:
         """Return the places of (owner, key), a row each."""
@@ -140,6 +157,7 @@ class InnerKeys:
         held[places] = self._find_changed(places)
         dropped = np.setdiff1d(self.keys.find_open(), np.flatnonzero(held))
         self.keys.drop(dropped.tolist())
+        self.met.clear()
         for name, _, start in self.layout.fields:
             self.fields[name][dropped] = start
         return bool(len(dropped))
@@ -179,6 +197,7 @@ class InnerKeys:
     def restore(self, values: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what was saved: the keys of the session are numbered as their slots."""
         del values
+        self.met.clear()
         places, owners = arrays["place"], arrays["owner"]
         count = int(places.max(initial=-1)) + 1
         check_places(owners, len(self.owners))

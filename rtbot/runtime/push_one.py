@@ -11,7 +11,7 @@ import numpy as np
 from rtbot.compiler.user_step_errors import to_step_error
 from rtbot.core.errors import DataError, QueueFull, StateError
 from rtbot.core.vector_names import RECORD, VECTOR
-from rtbot.runtime.kernels.rows import LAST
+from rtbot.runtime.kernels.rows import FIRST, LAST
 from rtbot.tables import TableSpec, to_columns
 from rtbot.tables.record_column import RecordColumn
 
@@ -30,6 +30,10 @@ class UnservedError(Exception):
     """The path leaves a message to the general one; nothing has changed."""
 
 
+PLAIN_VALUES = {**PLAIN_TYPES, "integer": int}
+"""The types of Python of values that are taken as they are, integers if they fit."""
+
+
 class PushPath:
     """What all paths share: the checks of one message, and the general path where they fail."""
 
@@ -44,6 +48,7 @@ class PushPath:
         self.spec = TableSpec(
             spec.name, spec.kind, spec.nullable, (), spec.unit, clock=spec.clock, fields=spec.fields
         )
+        self.plain: Any = PLAIN_VALUES.get(self.kind)
         self.plain_types = {one.name: PLAIN_TYPES.get(str(one.type)) for one in spec.fields}
         self.plain_cells = [*self.plain_types.values()] if spec.kind == VECTOR else []
         self.row_specs = {name: replace(self.spec, key=session.key)}
@@ -53,7 +58,11 @@ class PushPath:
         session = self.session
         if session.finished or session.broken:
             session.check_open()
-        if type(value) is not float or self.kind != "number" or type(time) is not int:
+        if (
+            type(value) is not self.plain
+            or type(time) is not int
+            or (self.plain is int and not FIRST <= value <= LAST)
+        ):
             time, value = self._convert_message(time, value)
         slot = 0
         if self.keyed:

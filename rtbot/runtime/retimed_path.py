@@ -121,7 +121,10 @@ class RetimedPath(BufferedPath):
         before[call.target] = released
         self._set_room(2 * len(released))
         super()._reserve()
-        self._make_room(int(self.slot[0]))
+        slot = int(self.slot[0])
+        self._make_room(slot)
+        if self.session.runner.spans is not None:
+            self.session.runner.reserve_one(slot, self.room)
         self._prepare()
         for old, new in zip(before, self.buffers, strict=True):
             count = int(old.starts[1])

@@ -56,7 +56,9 @@ class SpanPool:
         self.fields = np.array([len(kinds) for kinds in self.kinds], np.int64)
         self.width = len(self.names) * SPAN_WORDS
         self.keys = capacity
+        self.places = range(0, self.width, SPAN_WORDS)
         self.table = np.zeros(capacity * self.width, np.int64)
+        self.words = memoryview(self.table)
         self.items = np.zeros(POOL_LEAST)
         self.header = np.zeros(POOL_WORDS, np.int64)
         self.moved = 0
@@ -73,6 +75,7 @@ class SpanPool:
     def grow(self, capacity: int) -> None:
         """Make room for so many keys; those beyond are as new."""
         self.table = grow_array(self.table, capacity * self.width, 0)
+        self.words = memoryview(self.table)
         self.keys = capacity
         self.moved += 1
 
@@ -101,13 +104,13 @@ class SpanPool:
 
     def reserve_one(self, slot: int, rows: int) -> bool:
         """Make room for so many entries in all lists of a key; return whether arrays moved."""
-        table = self.table
+        words, at = self.words, slot * self.width
         full = []
-        for index in range(len(self.names)):
-            at = slot * self.width + index * SPAN_WORDS
-            end = table.item(at + SPAN_FIRST) + table.item(at + SPAN_COUNT) + rows
-            if end > table.item(at + SPAN_START) + table.item(at + SPAN_CAPACITY):
-                full.append(index)
+        for place in self.places:
+            first = at + place
+            end = words[first + SPAN_FIRST] + words[first + SPAN_COUNT] + rows
+            if end > words[first + SPAN_START] + words[first + SPAN_CAPACITY]:
+                full.append(place // SPAN_WORDS)
         if not full:
             return False
         slots, starts = self._one

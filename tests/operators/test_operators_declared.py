@@ -20,6 +20,7 @@ from rtbot.operator import (
     SILENT,
     Cells,
     Choice,
+    Choices,
     Duration,
     Numbers,
     Operator,
@@ -58,13 +59,16 @@ def name_of(cls):
 def settings(cls, parameters):
     """Every parameter as a step sees it."""
     values = {name: p.default for name, p in cls.parameters.items()} | parameters
-    seen = dict(values)
+    known = dict(values)
     for name, declared in cls.parameters.items():
         if isinstance(declared, Choice):
-            seen[name] = declared.options.index(values[name])
+            known[name] = declared.options.index(values[name])
+        elif isinstance(declared, Choices):
+            values[name] = declared.split(values[name])
+            known[name] = declared.encode(values[name])
         elif isinstance(declared, Duration) and values[name] is None:
-            seen[name] = -1
-    return values, seen
+            known[name] = -1
+    return values, known
 
 
 class Key:
@@ -181,9 +185,12 @@ class Key:
         result = function(**{n: given[n] for n in inspect.signature(function).parameters})
         results = list(result) if isinstance(result, tuple) else [result]
         coded = self.cls.silent or self.cls.faults or self.cls.sets_time
+        emits = function is self.cls.close or not self.cls.gathers
         code = results.pop(0) if coded else EMIT
-        at = results.pop(0) if self.cls.sets_time else known["time"]
-        result = results.pop(0)
+        at = results.pop(0) if self.cls.sets_time and emits else known["time"]
+        returned = (self.cls.returns or ["o1"]) if emits else []
+        values = {name: results.pop(0) for name in returned}
+        result = values.get(self.cls.choose_outputs(self.values)["o1"].source or "o1")
         assert code in (SILENT, EMIT, DOMAIN, EMIT_AGAIN)
         self.scalars = dict(zip(self.scalars, results, strict=True))
         for name, item in self.cls.state.items():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from rtbot.operator import (
     REGISTRY,
+    Choices,
     Duration,
     Integers,
     Number,
@@ -56,7 +57,9 @@ class Evaluation:
             self._run(name)
         ports = self.ports[name]
         if port and port not in ports:
-            declared = REGISTRY[self.operators[name]["type"]].outputs
+            spec = self.operators[name]
+            operator = REGISTRY[spec["type"]]
+            declared = operator.choose_outputs(settings(operator, spec, self.params))
             port = next(out.name for out in declared.values() if out.alias == port)
         return ports[port or "o1"]
 
@@ -190,6 +193,8 @@ def _converted(parameter, value):
             return value
         case Numbers():
             return [float(item) for item in value]
+        case Choices():
+            return parameter.split(value)
         case WindowLength():
             is_text = isinstance(value, str)
             return TimeSpan(value.rstrip("nsmhd")) if is_text else value

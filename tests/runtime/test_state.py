@@ -12,6 +12,7 @@ from rtbot.compiler import pairing_layout
 from rtbot.operator import EMIT, SILENT, In, Operator, Out, Scalar, step
 from rtbot.runtime.executor import Executor
 from rtbot.runtime.frontier import FrontierTracker
+from rtbot.runtime.inner_keys import InnerKeys
 from rtbot.runtime.input_port import InputPort
 from rtbot.runtime.keys import KeyTable
 from rtbot.runtime.pairing_pool import PairingPool
@@ -638,7 +639,8 @@ DERIVED = {
     " broken closed specs ingest assembler known_slots push_paths texts busy time_column clock"
     " may_get_messages",
     Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
-    " sources ahead arranged operators progress owners capacity F I header",
+    " sources ahead arranged operators progress owners capacity F I header spans spaces",
+    InnerKeys: "layout numbers moved met",
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports pools timers",
     Timers: "kernels header moved time slot",
@@ -660,11 +662,13 @@ SAVED = {
     PairingPool: "queue time value valid next watched",
     InputPort: "floor last begun counts lost",
     ReorderBuffer: "floor last begun counts lost frontier roots pool pool_values order",
+    InnerKeys: "keys owners fields",
     KeyTable: "kinds nulls words count free ordered",
     StringDictionary: "values",
 }
 
 
+COUNTS = {"y": {"type": "MovingKeyCount", "in": "x", "window": 5}}
 BURSTS = {"y": {"type": "Debounce", "in": "x", "quiet": 5}}
 
 
@@ -677,6 +681,7 @@ def owners():
         session.keys,
         session.texts,
         *graph(["x"], BURSTS, ["y"]).start().runner.timers.values(),
+        *graph(["x"], COUNTS, ["y"]).start().runner.spaces,
     ]
     return [*parts, session.input_ports["a"], held.input_ports["x"]]
 

@@ -292,7 +292,10 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
         _poison(draft, error, context)
         draft.shapeless = True
         return False
-    draft.outputs = map_output_names(draft.operator, draft.arity)
+    if draft.operator.returns and draft.poisoned:  # parameters choose the outputs
+        draft.shapeless = True
+    else:
+        draft.outputs = map_output_names(draft.operator, draft.arity, draft.values)
     if names_outputs(draft.operator):
         find_program_outputs(draft)
     ports = draft.operator.ports(draft.arity)

@@ -94,7 +94,7 @@ class RecordOutputs:
             {key: parameter.default for key, parameter in Join.parameters.items()},
             inputs=dict(zip(ports, refs.values(), strict=True)),
             marks=dict(zip(ports, marks.values(), strict=True)),
-            outputs=map_output_names(Join, len(refs)),
+            outputs=map_output_names(Join, len(refs), {}),
             arity=len(refs),
         )
         made = make_nodes(draft, self.types, self.context)

@@ -51,6 +51,8 @@ class _StepCheck:
         taken = inspect.signature(step).parameters
         is_leave = name.endswith("leave")
         self.wanted = list_state_results(cls, taken) if is_leave else result_names(cls, taken)
+        if cls.gathers and name != "close" and not is_leave:
+            self.wanted = ["code", *list_state_results(cls, taken)]
         self.places = ClassSource(step)
 
     def add(self, node: Any, message: str, hint: str = "", *, length: int = 0) -> None:
@@ -186,7 +188,7 @@ def argument_names(cls: type[Operator]) -> Iterator[tuple[str, list[str]]]:
 
 def result_names(cls: type[Operator], taken: Container[str]) -> list[str] | None:
     """Return what a step with these arguments has to return; None if that is not certain."""
-    varies = any("output_types" in vars(base) for base in cls.__mro__[:-2])
+    varies = any("output_types" in vars(base) for base in cls.__mro__[:-2]) or cls.returns
     if varies or any(out.variadic for out in cls.outputs.values()):
         return None
     names = ["code"] if cls.silent or cls.faults or cls.sets_time else []

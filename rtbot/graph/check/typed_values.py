@@ -16,6 +16,7 @@ from rtbot.operator import (
     KINDS,
     Boolean,
     Choice,
+    Choices,
     Duration,
     Integer,
     Integers,
@@ -72,6 +73,8 @@ def convert_value(parameter: Parameter, node: DocumentNode, context: Context) ->
         return _read_numbers(parameter, node, context)
     if isinstance(parameter, Points):
         return _read_points(parameter, node, context)
+    if isinstance(parameter, Choices):
+        return _read_choices(parameter, node, context)
     if not isinstance(node, ScalarNode):
         message = f"{parameter.name} is {describe_parameter(parameter)}, this is {node.form}"
         hint = "write the value without brackets" if isinstance(node, SequenceNode) else ""
@@ -303,6 +306,24 @@ def _check_length(parameter: Numbers | Points, node: DocumentNode, count: int) -
         raise graph_error("RT112", node.mark, message, hint)
 
 
+def _read_choices(parameter: Choices, node: DocumentNode, context: Context) -> tuple[str, ...]:
+    """Return one word or several as a tuple."""
+    one = Choice(name=parameter.name, options=parameter.options)
+    items = node.items if isinstance(node, SequenceNode) else [node]
+    if not items:
+        raise graph_error(
+            "RT112", node.mark, f"{parameter.name} is empty", describe_parameter(parameter)
+        )
+    words: list[str] = []
+    for item in items:
+        word = convert_value(one, item, context)
+        if word in words:
+            message = f"{parameter.name} has {word} twice"
+            raise graph_error("RT112", item.mark, message, "leave one out")
+        words.append(word)
+    return tuple(words)
+
+
 def _read_integers(
     parameter: Integers, values: tuple[float, ...], scalar: ScalarNode
 ) -> tuple[int, ...]:
@@ -377,6 +398,8 @@ def describe_parameter(parameter: Parameter) -> str:
         return f"{count} or a duration such as 5s"
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)
+    if isinstance(parameter, Choices):
+        return f"one or a list of {join_names(parameter.options)}"
     for kind, what in LISTS.items():
         if isinstance(parameter, kind):
             return f"a list of at least {getattr(parameter, 'shortest', 1)} {what}"

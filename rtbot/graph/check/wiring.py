@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.graph.check.context import hint_known_names
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from rtbot.operator import In, Operator
 
@@ -162,10 +162,10 @@ def count_arity(cls: type[Operator], feeds: Collection[str]) -> int:
     return max(arity, 1)
 
 
-def map_output_names(cls: type[Operator], arity: int) -> dict[str, str]:
+def map_output_names(cls: type[Operator], arity: int, values: Mapping[str, Any]) -> dict[str, str]:
     """Return what a reference may name of an operator, by name and by declared name: the port."""
     names: dict[str, str] = {}
-    for name, out in cls.outputs.items():
+    for name, out in cls.choose_outputs(values).items():
         if out.named:
             continue
         ports = [f"{name}{k + 1}" for k in range(arity)] if out.variadic else [name]

@@ -24,6 +24,7 @@ from rtbot.graph.check.wiring import REFERENCE
 from rtbot.operator import (
     Boolean,
     Choice,
+    Choices,
     Duration,
     Integer,
     Integers,
@@ -167,6 +168,13 @@ def _build_choice(parameter: Choice, texts: list[str]) -> Schema:
     }
 
 
+def _build_choices(parameter: Choices, texts: list[str]) -> Schema:
+    one = _build_choice(Choice(name=parameter.name, options=parameter.options), texts)
+    message = {"errorMessage": f"{describe_parameter(parameter)} is expected"}
+    several = {"type": "array", "items": one, "minItems": 1, "uniqueItems": True}
+    return {"anyOf": [*one.get("anyOf", [one]), several | message]}
+
+
 def _build_duration(parameter: Duration, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
     return _build_scalar(
@@ -286,6 +294,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Number: _build_number,
     Boolean: _build_boolean,
     Choice: _build_choice,
+    Choices: _build_choices,
     Duration: _build_duration,
     WindowLength: _build_window,
     TextParameter: _build_text,

@@ -148,8 +148,9 @@ def _build_box(node: Node, checked: CheckedGraph) -> Box:
         )
         for port in ports
     )
+    chosen = cls.choose_outputs(node.values)
     outs = tuple(
-        BoxPort(port, _find_alias(cls.outputs, port), _name_type(node.types[port]))
+        BoxPort(port, _find_alias(chosen, port), _name_type(node.types[port]))
         for port in node.outputs
     )
     shown = [
