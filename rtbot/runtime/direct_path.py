@@ -40,8 +40,7 @@ def take_vector(function: Any) -> Any:
     return lambda slot, time, value, *state: function(slot, time, *value, *state)
 
 
-<<<<<<< HEAD
-def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
+def take_spans(function: Any, runner: Executor) -> Any:
     """Return the function with the lists of a session, in which room is made first.
 
     Where messages come to one key, room is made for the next `AHEAD` of them.
@@ -55,17 +54,9 @@ def take_spans(function: Any, runner: Executor, call: SegmentCall) -> Any:
         if left < 0 or slot != known or changes != runner.changes:
             left = AHEAD if slot == known else 0
             runner.reserve_one(slot, left + 1)
-            arrays = runner.list_state_arrays(call)
+            arrays = runner.with_spans
             known, changes = slot, runner.changes
         return function(slot, *message[:-2], *arrays)
-=======
-def take_spans(function: Any, runner: Executor) -> Any:
-    """Return the function with the lists of a session, in which room is made first."""
-
-    def run(slot: int, *message: Any) -> Any:
-        runner.reserve_one(slot, 1)
-        return function(slot, *message[:-2], *runner.with_spans)
->>>>>>> main
 
     return run
 
