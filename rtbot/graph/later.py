@@ -1,10 +1,11 @@
-"""What this version does not do yet with tables that change and with records."""
+"""What this version does not do yet with tables that change, with records and with vectors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rtbot.core.errors import graph_error
+from rtbot.core.vector_names import RECORD, VECTOR, are_elements
 from rtbot.graph.stages import has_changes
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ def refuse_records(checked: CheckedGraph, where: str) -> None:
     hint = "give the graph an input, or an output, for every field"
     for one in checked.inputs.values():
         if one.type.fields:
-            message = f"{where} has no records yet, as the input {one.name} is"
+            message = f"{where} has no {one.type.kind}s yet, as the input {one.name} is"
             raise graph_error("RT141", one.mark, message, hint)
-    for name in checked.records:
+    for name, fields in checked.records.items():
+        kind = VECTOR if are_elements(fields) else RECORD
         mark = next(iter(checked.inputs.values())).mark
-        raise graph_error("RT141", mark, f"{where} has no records yet, as {name} is", hint)
+        raise graph_error("RT141", mark, f"{where} has no {kind}s yet, as {name} is", hint)

@@ -83,6 +83,8 @@ def firsts(cls, parameters):
         "operators": {"it": {"type": cls.__name__, **parameters, **wiring(sample)}},
         "outputs": ["it"] if len(cls.outputs) == 1 and "o1" in cls.outputs else ["it.o1"],
     }
+    vectors = [name for name, kind in document["inputs"].items() if kind.startswith("vector")]
+    document["inputs"] |= dict.fromkeys(vectors, "vector[5]")
     kinds = list(document["inputs"].values())
     for shape, apart in itertools.product(range(len(shapes(kinds[0]))), (0.0, 10.0, -0.25)):
         session = rtbot.load(document).start(compiled=False)
@@ -91,6 +93,7 @@ def firsts(cls, parameters):
             for place, (name, kind) in enumerate(document["inputs"].items()):
                 value = shapes(kind)[shape % len(shapes(kind))][row]
                 value = value + apart * place if kind == "number" else value
+                value = [value] * 5 if name in vectors else value
                 out = session.push_one(name, 10 * row, value)
                 count += sum(map(len, out.values()))
             if count and first is None:

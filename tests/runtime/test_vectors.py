@@ -14,6 +14,7 @@ import rtbot
 from rtbot import DataError
 from rtbot.cli.main import run
 from rtbot.core.errors import GraphError
+from rtbot.graph.later import refuse_records
 
 GRAPH = """
 inputs:
@@ -438,3 +439,13 @@ def test_a_wide_vector_goes_through():
     values = np.arange(3000.0).reshape(3, 1000)
     result = graph.start(compiled=False).push({"v": {"t": [1, 2, 3], "value": values}})
     assert (result["v"]["value"] == values).all()
+
+
+def test_where_there_are_no_vectors_yet_they_are_refused(graph):
+    with pytest.raises(GraphError, match="Spark has no vectors yet, as the input v is"):
+        refuse_records(graph.checked, "Spark")
+    made = rtbot.load(
+        "inputs: {a: number}\noperators: {c: {type: VectorCompose, in: a}}\noutputs: [c]"
+    )
+    with pytest.raises(GraphError, match="Spark has no vectors yet, as c is"):
+        refuse_records(made.checked, "Spark")
