@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
+AHEAD = 64
+"""Messages of a key for which there is room in its lists, once two have come in a row."""
+
 
 def find_function(session: Session, call: SegmentCall) -> Any:
     """Return the twin of a segment's function for one row."""
@@ -38,11 +41,22 @@ def take_vector(function: Any) -> Any:
 
 
 def take_spans(function: Any, runner: Executor) -> Any:
-    """Return the function with the lists of a session, in which room is made first."""
+    """Return the function with the lists of a session, in which room is made first.
+
+    Where messages come to one key, room is made for the next `AHEAD` of them.
+    """
+    known, left, changes = -1, 0, -1
+    arrays: tuple[Any, ...] = ()
 
     def run(slot: int, *message: Any) -> Any:
-        runner.reserve_one(slot, 1)
-        return function(slot, *message[:-2], *runner.with_spans)
+        nonlocal known, left, changes, arrays
+        left -= 1
+        if left < 0 or slot != known or changes != runner.changes:
+            left = AHEAD if slot == known else 0
+            runner.reserve_one(slot, left + 1)
+            arrays = runner.with_spans
+            known, changes = slot, runner.changes
+        return function(slot, *message[:-2], *arrays)
 
     return run
 

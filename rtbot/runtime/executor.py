@@ -59,6 +59,7 @@ class Run:
 class Executor:
     """State and execution; independent of keys, tables and policies.
 
+    `changes` counts what may have taken room in lists, or moved arrays.
     `expect` is called with a number of rows before a function runs over them.
     """
 
@@ -82,7 +83,7 @@ class Executor:
             for call in plan.calls
             if isinstance(call, RetimeCall) and call.closes
         }
-        self.grew = 0
+        self.grew = self.changes = 0
         self.ahead = 0
         self.arranged: object = None
         self.progress = FrontierTracker(plan, kernels, ports, self.pools, self.timers)
@@ -123,6 +124,7 @@ class Executor:
     def renew_views(self) -> None:
         """Renew the views of the state's arrays, after one of them has moved."""
         self.grew += 1
+        self.changes += 1
         self.ahead = 0
         self.F = self.operators.words
         self.I = self.operators.words.view(np.int64)
@@ -160,6 +162,7 @@ class Executor:
         """Run every call over these keys; returns the batch of every stream."""
         plan = self.plan
         self.ahead = 0
+        self.changes += 1
         runs = len(slots)
         nothing = np.zeros(runs + 1, np.int64)
         batches: list[Batch | None] = [None] * len(plan.streams)

@@ -2,7 +2,9 @@
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -51,6 +53,60 @@ def test_the_heart_rate_from_the_peaks_of_a_pulse():
     assert rows(result["rate"]) == list(zip(beats[5:], rates, strict=True))
     assert len(beats) == 24
     assert all(50 < rate < 70 for rate in rates)
+
+
+def seconds(text: str) -> int:
+    """Seconds since 1970 of a date or a time; UTC."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
+
+
+def test_bars_of_the_weeks_of_every_symbol():
+    result = rtbot.load(GRAPHS / "weeks.yaml").run({"price": GRAPHS / "data" / "prices.csv"})
+    weeks: dict[tuple[str, int], list[float]] = {}
+    for row in read("prices.csv"):
+        day = date.fromisoformat(row["date"])
+        monday = str(day + timedelta(days=7 - day.weekday()))
+        weeks.setdefault((row["symbol"], seconds(monday)), []).append(float(row["price"]))
+    bars = result["bar"]
+    columns = [bars[name].tolist() for name in ("symbol", "t", "open", "high", "low", "close")]
+    assert list(zip(*columns, strict=True)) == [
+        (*week, prices[0], max(prices), min(prices), prices[-1])
+        for week, prices in sorted(weeks.items())
+    ]
+    assert result["days"]["value"].tolist() == [len(weeks[week]) for week in sorted(weeks)]
+    assert len(weeks) > 700
+
+
+def test_visits_from_the_requests_of_a_log():
+    result = rtbot.load(GRAPHS / "visits.yaml").run({"bytes": GRAPHS / "data" / "visits.csv"})
+    sent: dict[int, Counter[int]] = {}
+    for row in read("visits.csv"):
+        time = seconds(row["time"].removesuffix("Z"))
+        sent.setdefault(int(row["visitor"]), Counter())[time] += int(row["bytes"])
+    visits = []
+    for visitor, by_time in sorted(sent.items()):
+        visit: list[int] = []
+        for time in sorted(by_time):
+            if visit and time - visit[-1] >= 120:
+                visits.append((visitor, visit))
+                visit = []
+            visit.append(time)
+        visits.append((visitor, visit))
+    found = result["visit"]
+    columns = [found[name].tolist() for name in ("visitor", "t", "bytes", "busiest")]
+    assert list(zip(*columns, strict=True)) == [
+        (
+            visitor,
+            times[-1] + 120,
+            sum(sent[visitor][t] for t in times),
+            max(sent[visitor][t] for t in times),
+        )
+        for visitor, times in visits
+    ]
+    assert len(sent) < len(visits)
+    large = result["large"]["value"].tolist()
+    assert large == [size for size in found["bytes"].tolist() if size > 100_000]
+    assert large
 
 
 def test_how_strong_an_earthquake_is():

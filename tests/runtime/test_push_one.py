@@ -1,5 +1,6 @@
 """One message, and one session, at a time: waiting rows, threads, failing steps, odd arguments."""
 
+import random
 import signal
 import threading
 
@@ -55,6 +56,41 @@ def test_rows_that_one_pairing_releases_enter_the_next_within_its_buffers():
         assert session.push_one("c", t, float(t)) == {}
         assert session.push_one("a", t + 1, t + 1.0) == {}
     assert session.push_one("b", 100, 0.0) == {"o": [(t, float(t)) for t in range(25)]}
+
+
+def test_lists_have_room_whatever_way_messages_come():
+    made = graph(
+        ["x"],
+        {"m": {"type": "MovingSum", "in": "x", "window": "40s"}},
+        ["m"],
+        io={"unit": "s"},
+    )
+    rng, session, time = random.Random(3), made.start(key="k"), 0
+    given = {key: [] for key in range(3)}
+    found = {key: [] for key in range(3)}
+    for _ in range(150):
+        key, count, way = rng.randrange(3), rng.choice([1, 2, 30, 90]), rng.random()
+        rows = [(time + n * rng.choice([1, 1, 20]), float(rng.randrange(9))) for n in range(count)]
+        rows = sorted(dict(rows).items())
+        time = rows[-1][0] + 1
+        given[key] += rows
+        if way < 0.7:
+            for t, value in rows:
+                released = session.push_one("x", t, value, key=key)
+                found[key] += [row[1:] for row in released.get("m", ())]
+        else:
+            times, values = map(list, zip(*rows, strict=True))
+            table = session.push({"x": {"k": [key] * len(rows), "t": times, "value": values}})["m"]
+            found[key] += list(zip(table["t"].tolist(), table["value"].tolist(), strict=True))
+        if way > 0.9:
+            session = made.resume(session.dump())
+        elif way < 0.1:
+            session.close_key(key)
+            table = made.run({"x": given[key]})["m"]
+            expected = list(zip(table["t"].tolist(), table["value"].tolist(), strict=True))
+            assert found[key] == expected
+            given[key], found[key] = [], []
+    assert any(found.values())
 
 
 def test_thousands_of_rows_wait_by_push_one_alone():
