@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from rtbot.conformance import random_rows
 from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
 from rtbot.core.times import INT64_MAX
-from rtbot.operator import Duration, Integer, Number, TimeSpan, Type, WindowLength
+from rtbot.operator import Duration, Integer, Number, Space, TimeSpan, Type, WindowLength
 from tests.catalogue import catalogue, pairing_pool, topics
 from tests.expression_texts import RandomExpressionWriter
 from tests.oracles.expressions import parse
@@ -183,7 +183,8 @@ class Grower:
 
     def _feeds(self, cls, arity, numeric, size):
         feeds, shared = {}, {}
-        whole = not numeric and (
+        keyed = any(isinstance(item, Space) for item in cls.state.values())
+        whole = not (numeric or keyed) and (
             cls.formula is not None or all(out.kind != "T" for out in cls.outputs.values())
         )
         for port in cls.ports(arity):

@@ -19,6 +19,7 @@ from rtbot.runtime.pairing_pool import PairingPool
 from rtbot.runtime.reorder import ReorderBuffer
 from rtbot.runtime.session import Session
 from rtbot.runtime.session_code import load_kernels
+from rtbot.runtime.span_pool import SpanPool
 from rtbot.runtime.state_owner import OperatorState
 from rtbot.runtime.timers import Timers
 from rtbot.tables import TextColumn
@@ -637,9 +638,11 @@ def test_too_many_rows_behind_other_operators_break_the_session_and_say_so(monke
 DERIVED = {
     Session: "plan io own key columns queue_limit code kernels module keys input_ports runner"
     " broken closed specs ingest assembler known_slots push_paths texts busy time_column clock"
-    " may_get_messages",
+    " may_get_messages vectors",
     Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
-    " sources ahead arranged operators progress owners capacity F I header spans spaces",
+    " sources ahead arranged operators progress owners capacity F I header spans spaces"
+    " changes with_spans",
+    SpanPool: "kernels names kinds fields width keys places header moved _one words",
     InnerKeys: "layout numbers moved met",
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports pools timers",
@@ -663,6 +666,7 @@ SAVED = {
     InputPort: "floor last begun counts lost",
     ReorderBuffer: "floor last begun counts lost frontier roots pool pool_values order",
     InnerKeys: "keys owners fields",
+    SpanPool: "table items",
     KeyTable: "kinds nulls words count free ordered",
     StringDictionary: "values",
 }
@@ -670,6 +674,7 @@ SAVED = {
 
 COUNTS = {"y": {"type": "MovingKeyCount", "in": "x", "window": 5}}
 BURSTS = {"y": {"type": "Debounce", "in": "x", "quiet": 5}}
+SUMS = {"y": {"type": "MovingSum", "in": "x", "window": "5s"}}
 
 
 def owners():
@@ -682,6 +687,7 @@ def owners():
         session.texts,
         *graph(["x"], BURSTS, ["y"]).start().runner.timers.values(),
         *graph(["x"], COUNTS, ["y"]).start().runner.spaces,
+        graph(["x"], SUMS, ["y"], io={"unit": "ms"}).start().runner.spans,
     ]
     return [*parts, session.input_ports["a"], held.input_ports["x"]]
 
