@@ -278,9 +278,9 @@ class Graph:
         The ways: random batches, interleavings of inputs and keys, one message at a time, saved and
         resumed between, keys alone, interpreted, columns of other types. `seed` determines what is
         random, `runs` is how often a random way is run, `rows` how many rows slow ways take at
-        most, `keys` how many keys run alone; `spark=True` adds Spark. `report.same` is whether all
-        is the same, `print(report)` shows it; if it is not, `report.found` is the smallest input
-        and run that differ.
+        most, `keys` how many keys run alone, `dumps` how often one run is saved at most;
+        `spark=True` adds Spark. `report.same` is whether all is the same, `print(report)` shows it;
+        if it is not, `report.found` is the smallest input and run that differ.
         """
         from rtbot.compare import ComparisonOptions, compare
         from rtbot.compare.variants import CompareOptions

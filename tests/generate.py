@@ -1,8 +1,10 @@
 """Random cases, drawn from the registry: a graph, data for it, and schedules that feed it."""
 
+import itertools
 import random
 from dataclasses import dataclass, replace
 
+import rtbot
 from rtbot.conformance import random_rows
 from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
 from rtbot.core.times import INT64_MAX
@@ -59,6 +61,12 @@ def case(seed, *, schedules=2, most=12):
     return add_refusals(random.Random(f"{seed}/wrong"), feed_graph(rng, graph, times, styles))
 
 
+def has_vectors(case):
+    """Whether an input or an output of the case has vectors, which Spark has not yet."""
+    checked = rtbot.load(case.document).checked
+    return bool(checked.records) or any(one.type.fields for one in checked.inputs.values())
+
+
 def case_of(seed, classes, styles):
     """A case whose graph has one operator of each class, and what they need."""
     rng = random.Random(seed)
@@ -103,17 +111,22 @@ class Grower:
     def __init__(self, rng, span, pool=None):
         self.rng, self.span, self.unit = rng, span, ""
         self.topics = topics(pool or catalogue())
+        self.all = list(itertools.chain.from_iterable(self.topics))
         self.inputs, self.operators, self.types, self.used = {}, {}, {}, set()
         for _ in range(rng.choice([1, 1, 2, 2, 3, 4])):
             self._add_input(rng.choice(KINDS), nullable=rng.random() < 0.2)
 
     def grow(self, count):
-        """Add `count` operators."""
+        """Add `count` operators: expressions, any of all operators, or any of a topic.
+
+        By topic alone, those of a large topic would hardly be met; without, those that stand alone.
+        """
         for _ in range(count):
             if self.rng.random() < 0.25:
                 self.add_expression()
             else:
-                self.add(self.rng.choice(self.rng.choice(self.topics)))
+                drawn = self.rng.choice([self.all, self.rng.choice(self.topics)])
+                self.add(self.rng.choice(drawn))
 
     def add(self, cls, required=()):
         """Add one operator of the class; `required` parameters override the drawn ones."""

@@ -20,8 +20,6 @@ from rtbot.compiler.tiers.background import BACKGROUND
 from rtbot.compiler.tiers.fixed_module import FixedModule
 from rtbot.compiler.tiers.tiered_module import InterpretedFunction
 from rtbot.runtime import session_code
-from rtbot.runtime.kernels import heaps, rows
-from rtbot.runtime.kernels.interpreted import mix
 from rtbot.runtime.session import Session
 from tests.generate import case
 from tests.harness import Feeder, Mismatch, compare, load
@@ -38,7 +36,8 @@ def own_tiers(*, fake=False):
     def load_tiered(text):
         return BACKGROUND.add(text, graph_code.list_functions(text))
 
-    loops = FixedModule(rows, heaps, replaced={"mix": mix})
+    own = session_code.LOOPS
+    loops = FixedModule(*own.modules, replaced=own.replaced)
     changes = [
         (graph_code, "load_tiered", load_tiered),
         (session_code, "LOOPS", loops),

@@ -35,6 +35,7 @@ class CompareOptions(TypedDict, total=False):
     rows: int
     keys: int
     spark: bool
+    dumps: int
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rtbot.numeric.exact import (
     leave_integer_sum,
     leave_sum,
     moving_mean,
-    standard_deviation,
+    sample_deviation,
 )
 from rtbot.numeric.ieee import divide
 from rtbot.operator import EMIT, SILENT, Example, Out, Scalar, step
@@ -115,7 +115,7 @@ class ZScore(ExactWindowDeviation):
         (
             deviation, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,
-        ) = standard_deviation(
+        ) = sample_deviation(
             values_entering, values_leaving, values_evicts, values_count, values, values_first,
             scratch, scratch_first, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,

@@ -31,8 +31,8 @@ class FixedModule:
     def __init__(
         self, *modules: ModuleType, replaced: Mapping[str, Callable[..., Any]] | None = None
     ) -> None:
-        self._modules = modules
-        self._replaced = dict(replaced or {})
+        self.modules = modules
+        self.replaced = dict(replaced or {})
 
     def load(self, mode: str) -> ModuleType:
         """Return the functions in a mode, to be looked up at every call."""
@@ -43,11 +43,11 @@ class FixedModule:
     @cached_property
     def text(self) -> str:
         """The text of the one module; what any of them has in RARELY_CALLED is compiled apart."""
-        apart = {name for module in self._modules for name in getattr(module, APART, ())}
-        for module in self._modules:
+        apart = {name for module in self.modules for name in getattr(module, APART, ())}
+        for module in self.modules:
             functions = inspect.getmembers(module, inspect.isfunction)
             apart |= {name for name, function in functions if hasattr(function, "is_rare")}
-        texts = [*map(_read_source, self._modules), f"{APART} = {tuple(sorted(apart))}\n"]
+        texts = [*map(_read_source, self.modules), f"{APART} = {tuple(sorted(apart))}\n"]
         return "\n\n".join(texts)
 
     @cached_property
@@ -64,14 +64,14 @@ class FixedModule:
         """Return the functions as plain Python, which Python has compiled already."""
         names: dict[str, Any] = {}
         functions: dict[str, Callable[..., Any]] = {}
-        for module in self._modules:
+        for module in self.modules:
             names |= {n: value for n, value in vars(module).items() if not n.startswith("__")}
         for name, function in names.items():
             if inspect.isfunction(function):
                 functions[name] = FunctionType(
                     function.__code__, names, name, function.__defaults__
                 )
-        names |= functions | self._replaced
+        names |= functions | self.replaced
         return functions
 
 
