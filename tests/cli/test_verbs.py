@@ -56,7 +56,7 @@ def name_of(item):
 
 
 def settings(cls):
-    """Parameters to try an operator with: its example's, each switch on, each of its integers larger."""
+    """Parameters to try: those of the example, each switch on, each of its integers larger."""
     given = dict(cls.example.parameters)
     yield given
     for name, declared in cls.parameters.items():
