@@ -14,7 +14,7 @@ import pytest
 
 import rtbot
 from rtbot.core.errors import DataError
-from tests import generate
+from tests.spark.flat_vectors import draw_case
 
 pytest.importorskip("pyspark")
 
@@ -257,7 +257,7 @@ def cut(table, rng):
 
 def cases(count):
     """Random cases that Spark can have: its rows have no order of arrival."""
-    drawn = ((seed, generate.case(f"spark {seed}")) for seed in range(10 * count))
+    drawn = ((seed, draw_case(f"spark {seed}")) for seed in range(10 * count))
     fitting = (
         pytest.param(case, id=str(seed))
         for seed, case in drawn
