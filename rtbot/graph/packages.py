@@ -22,6 +22,7 @@ from rtbot.core.errors import GraphError, Problem
 from rtbot.core.source_span import SourceSpan
 from rtbot.graph.check.declaration import is_builtin
 from rtbot.operator import REGISTRY
+from rtbot.operator.operator import REGISTERING
 from rtbot.operator.step_source import shorten_path
 
 if TYPE_CHECKING:
@@ -94,18 +95,16 @@ def _load(entry: EntryPoint, distribution: str) -> OperatorPackage:
     made = partial(
         OperatorPackage, distribution, entry.dist.version if entry.dist else "", entry.module
     )
-    before = dict(REGISTRY)
-    builtins = {name: cls for name, cls in before.items() if is_builtin(cls)}
-    REGISTRY.clear()
-    REGISTRY.update(builtins)
+    builtins = {name: cls for name, cls in REGISTRY.items() if is_builtin(cls)}
+    declared = dict(builtins)
+    token = REGISTERING.set(declared)
     try:
         entry.load()
-        return made({name: cls for name, cls in REGISTRY.items() if name not in builtins})
+        return made({name: cls for name, cls in declared.items() if name not in builtins})
     except (Exception, SystemExit) as error:  # noqa: BLE001 (it becomes the problem of the package)
         return made(problem=_describe_failure(error, entry.module.partition(".")[0]))
     finally:
-        REGISTRY.clear()
-        REGISTRY.update(before)
+        REGISTERING.reset(token)
 
 
 def _describe_failure(error: BaseException, root: str) -> str:

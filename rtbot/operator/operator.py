@@ -36,6 +36,7 @@ from __future__ import annotations
 import linecache
 import sys
 import warnings
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -90,6 +91,9 @@ FORMER_NAMES = {"own_time": "sets_time", "known_as": "search_terms"}
 
 REGISTRY: dict[str, type[Operator]] = {}
 """Every operator by its name and its aliases; filled by declaring a class."""
+
+REGISTERING: ContextVar[dict[str, type[Operator]]] = ContextVar("REGISTERING", default=REGISTRY)
+"""Where a declared class goes: another table only while a package of operators is imported."""
 
 
 class Operator:
@@ -314,15 +318,16 @@ def suggest_operator(word: str) -> str:
 
 def _register(cls: type[Operator]) -> None:
     """Register a class; one of the same place, imported again, replaces the old one."""
+    registry = REGISTERING.get()
     for name in (cls.__name__, *cls.aliases):
-        known = REGISTRY.get(name)
+        known = registry.get(name)
         if known is None:
             continue
         if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise _make_duplicate_error(name, known)
-        for old in [other for other, one in REGISTRY.items() if one is known]:
-            del REGISTRY[old]
-    REGISTRY.update(dict.fromkeys((cls.__name__, *cls.aliases), cls))
+        for old in [other for other, one in registry.items() if one is known]:
+            del registry[old]
+    registry.update(dict.fromkeys((cls.__name__, *cls.aliases), cls))
 
 
 def _make_duplicate_error(name: str, known: type[Operator]) -> GraphError:

@@ -26,7 +26,7 @@ class Expire(Relation):
     nothing are none: a put of the row that is there does not renew it.
     """
 
-    search_terms = "ttl, time_to_live, retention, sliding_window, temporal_filter"
+    search_terms = "ttl, time_to_live, retention, temporal_filter"
     own_times = True
     ttl = Duration(minimum=1, doc="how long a row is there: an integer, or a duration such as 5s")
     i1 = Rows(doc="rows")

@@ -98,7 +98,7 @@ MISTAKES = [
     ),
     (
         "m: {type: Lag, in: a + b, n: 1}",
-        [("a + b", "a reference is `id` or `id.port`")],
+        [("a + b", "a reference is `id` or `id.port`, of an element `id.0`")],
     ),
     (
         "m: {type: Variable, in: a}",
@@ -156,7 +156,7 @@ def test_an_empty_operator_completes_to_whole_operators(server):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("  m:\n    type: Moving|Average\n    in: a\n", "The mean of the last `window` values"),
+        ("  m:\n    type: Moving|Average\n    in: a\n", "The mean of the values in a window"),
         ("  m:\n    type: MovingAverage\n    win|dow: 3\n", "messages in the window"),
         ("  m:\n    type: Join\n    i|n: [a, b]\n", "- `i1`, `i2`, ... (any type or null)"),
         ("  m: a\nio:\n  la|te: drop\n", "a row before the latest of its series"),
