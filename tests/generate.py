@@ -4,7 +4,6 @@ import itertools
 import random
 from dataclasses import dataclass, replace
 
-import rtbot
 from rtbot.conformance import random_rows
 from rtbot.conformance.random_parameters import draw_arity, draw_value, limit_integer
 from rtbot.core.times import INT64_MAX
@@ -59,12 +58,6 @@ def case(seed, *, schedules=2, most=12):
     if random.Random(f"{seed}/eager").random() < EAGER:
         styles[-1] = "eager"
     return add_refusals(random.Random(f"{seed}/wrong"), feed_graph(rng, graph, times, styles))
-
-
-def has_vectors(case):
-    """Whether an input or an output of the case has vectors, which Spark has not yet."""
-    checked = rtbot.load(case.document).checked
-    return bool(checked.records) or any(one.type.fields for one in checked.inputs.values())
 
 
 def case_of(seed, classes, styles):

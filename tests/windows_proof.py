@@ -271,7 +271,7 @@ def run_windows(
                 b_high, b_low, b_slack, b_specials)
         if only == 0 or only == 3 or only == 4:
             (deviations[row], center, s_high, s_low, s_slack, q_high, q_low, q_slack, specials
-             ) = sample_deviation(
+             ) = standard_deviation(
                 x, leaving, evicts, count, values, 0, scratch, 0,
                 center, s_high, s_low, s_slack, q_high, q_low, q_slack, specials)
 

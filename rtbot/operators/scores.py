@@ -14,8 +14,8 @@ from rtbot.numeric.exact import (
     leave_integer_sum,
     leave_sum,
     moving_mean,
-    sample_deviation,
 )
+from rtbot.numeric.exact import standard_deviation as exact_standard_deviation
 from rtbot.numeric.ieee import divide
 from rtbot.operator import EMIT, SILENT, Example, Out, Scalar, step
 from rtbot.operators.windows import ExactWindowDeviation
@@ -115,7 +115,7 @@ class ZScore(ExactWindowDeviation):
         (
             deviation, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,
-        ) = sample_deviation(
+        ) = exact_standard_deviation(
             values_entering, values_leaving, values_evicts, values_count, values, values_first,
             scratch, scratch_first, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,

@@ -16,13 +16,13 @@ from rtbot.numeric.exact import (
     leave_integer_deviation,
     leave_integer_sum,
     leave_sum,
-    sample_deviation,
 )
 from rtbot.numeric.exact import integer_deviation as exact_integer_deviation
 from rtbot.numeric.exact import integer_mean as exact_integer_mean
 from rtbot.numeric.exact import integer_sum as exact_integer_sum
 from rtbot.numeric.exact import moving_mean as exact_moving_mean
 from rtbot.numeric.exact import moving_sum as exact_moving_sum
+from rtbot.numeric.exact import standard_deviation as exact_standard_deviation
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
 from rtbot.numeric.ieee import is_older
 from rtbot.operator import (
@@ -238,7 +238,7 @@ class StandardDeviation(ExactWindowDeviation):
         (
             deviation, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,
-        ) = sample_deviation(
+        ) = exact_standard_deviation(
             values_entering, values_leaving, values_evicts, values_count, values, values_first,
             scratch, scratch_first, center, sum_high, sum_low, sum_slack,
             square_high, square_low, square_slack, specials,

@@ -9,7 +9,6 @@ from array import array
 import pytest
 
 import rtbot.operators  # (it registers them)
-from rtbot.compiler.step_signature import to_snake_case
 from rtbot.conformance import list_gaps
 from rtbot.graph.check.wiring import count_arity
 from rtbot.operator import (
@@ -482,23 +481,12 @@ def collect_used(function, found):
             collect_used(value, found)
 
 
-SUFFIXES = {"step": "", "close": "_close", "leave": "_leave"}
-"""What the name of a member of a class has behind the name of the class."""
-
-
 def test_no_two_steps_have_one_name_in_generated_modules():
-    found, members = {}, {}
+    found = {}
     for module in pkgutil.walk_packages(rtbot.__path__, "rtbot."):
         if module.name.startswith(("rtbot.operators.", "rtbot.numeric.", "rtbot.compiler.")):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if getattr(value, "is_step", False) and value.__module__ == module.name:
                     found.setdefault(name, set()).add(value)
                     collect_used(value, found)
-    for cls in ALL_OPERATORS:
-        for step in (cls.step, cls.close, cls.leave):
-            if getattr(step, "is_step", False) and step.__name__ in SUFFIXES:
-                name = to_snake_case(cls.__name__) + SUFFIXES[step.__name__]
-                members.setdefault(name, set()).add(step)
-                collect_used(step, members)
-    assert {name for name, steps in members.items() if len(steps) > 1} == set()
     assert {name for name, steps in found.items() if len(steps) > 1} == set()

@@ -1,6 +1,5 @@
 """`run_graph` on batch DataFrames: the bits of a local keyed run."""
 
-import itertools
 import logging
 import math
 import random
@@ -11,7 +10,7 @@ import pytest
 
 import rtbot
 from rtbot.core.errors import DataError, GraphError
-from tests import generate
+from tests.spark.flat_vectors import draw_case
 
 pytest.importorskip("pyspark")
 
@@ -168,8 +167,7 @@ def test_an_error_of_data_names_the_row_and_shows_no_stack_of_the_worker(spark, 
 @pytest.mark.parametrize("strategy", ["partitions", "groups"])
 @pytest.mark.parametrize("seed", [5, 11, 29])
 def test_random_graphs_and_data(spark, strategy, seed):
-    drawn = (generate.case(f"{seed}/{number}", most=20) for number in itertools.count())
-    case = next(case for case in drawn if not generate.has_vectors(case))
+    case = draw_case(seed, most=20)
     rules = case.document.get("io", {})
     if rules.get("duplicates") in ("first", "last"):
         case.document["io"] = {name: rule for name, rule in rules.items() if name != "duplicates"}

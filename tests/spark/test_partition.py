@@ -14,7 +14,7 @@ import pytest
 
 import rtbot
 from rtbot.core.errors import DataError
-from tests import generate
+from tests.spark.flat_vectors import draw_case
 
 pytest.importorskip("pyspark")
 
@@ -256,13 +256,12 @@ def cut(table, rng):
 
 
 def cases(count):
-    """Random cases that Spark can have: its rows have no order of arrival, nor vectors."""
-    drawn = ((seed, generate.case(f"spark {seed}")) for seed in range(10 * count))
+    """Random cases that Spark can have: its rows have no order of arrival."""
+    drawn = ((seed, draw_case(f"spark {seed}")) for seed in range(10 * count))
     fitting = (
         pytest.param(case, id=str(seed))
         for seed, case in drawn
         if case.document.get("io", {}).get("duplicates") not in ("first", "last")
-        and not generate.has_vectors(case)
     )
     return list(islice(fitting, count))
 

@@ -10,7 +10,7 @@ import pytest
 import rtbot
 from rtbot.core.errors import CheckpointError, DataError
 from rtbot.runtime.kernels.rows import FIRST, LAST
-from tests import generate
+from tests.spark.flat_vectors import draw_case
 
 pytest.importorskip("pyspark")
 
@@ -206,7 +206,7 @@ def test_micro_batches_give_the_bits_of_a_local_run(name, keys, seed):
 @pytest.mark.parametrize("seed", range(CASES))
 def test_random_graphs_give_the_bits_of_a_local_run(seed):
     """Those of the tests without Spark, with all kinds of operators, over a stream."""
-    case = generate.case(f"stream {seed}", schedules=1, most=6)
+    case = draw_case(f"stream {seed}", most=6)
     io = case.document.get("io", {})
     if io.get("duplicates") in ("first", "last"):
         io["duplicates"] = "error"

@@ -13,7 +13,7 @@ moving_sum, _mean   high          float64  0.0     high + low is the sum, off by
                     low           float64  0.0
                     slack         float64  0.0
                     specials      int64    0       NaN and infinities in the window, see below
-sample_deviation    center        float64  0.0     sums are of y = value - center, always exact
+standard_deviation  center        float64  0.0     sums are of y = value - center, always exact
                     sum_high      float64  0.0     sum of y, as above
                     sum_low       float64  0.0
                     sum_slack     float64  0.0
@@ -28,7 +28,7 @@ running_sum         high          float64  0.0     high + low + digits is the su
                     digits        int64[RUNNING_SUM_DIGITS] per key, all 0
 integer_sum, _mean  high          float64  0.0     the sum of a window of integers is
                     low           float64  0.0     high * 2**44 + low, both whole
-integer_deviation   that of sample_deviation       the values are distances from specials, a value
+integer_deviation   that of standard_deviation     the values are distances from specials, a value
                                                    of the window; or, if square_slack < 0, the sum
                                                    is as above, and the squares are center +
                                                    2**44 * (sum_slack + 2**44 * (square_high +
@@ -62,7 +62,7 @@ from rtbot.numeric.exact.deviations import (
     deviation_again,
     leave_deviation,
     quick_deviation,
-    sample_deviation,
+    standard_deviation,
 )
 from rtbot.numeric.exact.digits import SCRATCH_DIGITS
 from rtbot.numeric.exact.integers import integer_deviation, leave_integer_deviation
@@ -101,6 +101,6 @@ __all__ = [
     "quick_sum",
     "running_integer_sum",
     "running_sum",
-    "sample_deviation",
+    "standard_deviation",
     "sum_again",
 ]

@@ -156,7 +156,7 @@ def leave_deviation(
 
 
 @step
-def sample_deviation(
+def standard_deviation(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
 ):
@@ -185,7 +185,7 @@ def deviation_again(
     entering, leaving, evicts, count, values, first, scratch, scratch_first,
     center, sum_high, sum_low, sum_slack, square_high, square_low, square_slack, specials,
 ):
-    """The deviation from an exact state, or else from the window; as `sample_deviation`."""
+    """The deviation from an exact state, or else from the window; as `standard_deviation`."""
     specials += special_code(entering) - (special_code(leaving) if evicts else 0)
     if specials != 0 or count < 2:
         deviation = math.nan if specials != 0 else 0.0
