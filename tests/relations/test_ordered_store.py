@@ -382,7 +382,7 @@ def test_a_dump_with_a_code_without_a_text():
 def test_loops_share_their_names():
     """All loops are one module where they are compiled: a name means one thing."""
     owners = {}
-    for module in CHANGE_LOOPS._modules:
+    for module in CHANGE_LOOPS.modules:
         for node in ast.parse(inspect.getsource(module)).body:
             for name in list_names(node):
                 owner = owners.setdefault(name, module)
