@@ -89,20 +89,32 @@ def share_of_span(point, begin, end):
 
 
 @step
-def resample_linear(i1, time, interval, t0, started, ended, due, frontier, before, value):
-    """The step of ResamplerLinear."""
+def read_between(time, interval, t0, started, ended, due, before):
+    """(code, point, share, ended, due, frontier): the next grid point, and how far it is.
+
+    `share` is where the point is between the message before and this one, from 0 to 1.
+    """
     if not started:
         exists, due = begin_grid(time, interval, t0)
-        started, ended, before, value = True, not exists, time, i1
-    point, result, code = due, 0.0, SILENT
+        ended = not exists
+    point, code, share = due, SILENT, 0.0
     if not ended:
         code, ended, due = take_point(due, time, interval)
     if code != SILENT:
-        result = blend(value, i1, share_of_span(point, before, time))
+        share = share_of_span(point, before, time)
+    return code, point, share, ended, due, grid_frontier(due, ended, time)
+
+
+@step
+def resample_linear(i1, time, interval, t0, started, ended, due, frontier, before, value):
+    """The step of ResamplerLinear."""
+    code, point, share, ended, due, frontier = read_between(
+        time, interval, t0, started, ended, due, before
+    )
+    result = blend(value, i1, share)
     if code != EMIT_AGAIN:
         before, value = time, i1
-    frontier = grid_frontier(due, ended, time)
-    return code, point, result, started, ended, due, frontier, before, value
+    return code, point, result, True, ended, due, frontier, before, value
 
 
 class ResamplerLinear(TwoPointInterpolator):
@@ -125,19 +137,15 @@ class ResamplerLinear(TwoPointInterpolator):
 @step
 def resample_cosine(i1, time, interval, t0, started, ended, due, frontier, before, value):
     """The step of ResamplerCosine."""
-    if not started:
-        exists, due = begin_grid(time, interval, t0)
-        started, ended, before, value = True, not exists, time, i1
-    point, result, code = due, 0.0, SILENT
-    if not ended:
-        code, ended, due = take_point(due, time, interval)
+    code, point, share, ended, due, frontier = read_between(
+        time, interval, t0, started, ended, due, before
+    )
+    result = 0.0
     if code != SILENT:
-        turn = math.pi * share_of_span(point, before, time)
-        result = blend(value, i1, (1.0 - math.cos(turn)) / 2.0)
+        result = blend(value, i1, (1.0 - math.cos(math.pi * share)) / 2.0)
     if code != EMIT_AGAIN:
         before, value = time, i1
-    frontier = grid_frontier(due, ended, time)
-    return code, point, result, started, ended, due, frontier, before, value
+    return code, point, result, True, ended, due, frontier, before, value
 
 
 class ResamplerCosine(TwoPointInterpolator):
