@@ -6,96 +6,67 @@ It stands alone because its windows hold pairs, messages of both streams of equa
 from __future__ import annotations
 
 from rtbot.numeric.exact.covariances import (
+    SUMS,
     leave_integers,
     leave_numbers,
+    load_sums,
     moving_integer_pairs,
     moving_pairs,
+    store_sums,
 )
 from rtbot.numeric.exact.products import PAIR_DIGITS
-from rtbot.operator import EMIT, SILENT, Example, In, Out, Ring, Scalar, Scratch, step
+from rtbot.operator import EMIT, SILENT, Cells, Example, In, Out, Ring, Scalar, Scratch, step
 from rtbot.operators.windows import Window
 
 
 @step
-def leave_pair(
-    xs_leaving, ys_leaving, center_x, center_y, specials, x_high, x_low, x_slack,
-    y_high, y_low, y_slack, xx_high, xx_low, xx_slack, xy_high, xy_low, xy_slack,
-    yy_high, yy_low, yy_slack,
-):  # fmt: skip
+def leave_pair(xs_leaving, ys_leaving, center_x, center_y, specials, sums, sums_first):
     """Take a pair out of a window of numbers."""
-    sums = (
-        x_high, x_low, x_slack, y_high, y_low, y_slack, xx_high, xx_low, xx_slack,
-        xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
-    )  # fmt: skip
-    sums, specials = leave_numbers(xs_leaving, ys_leaving, center_x, center_y, sums, specials)
-    return (
-        center_x, center_y, specials, sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6],
-        sums[7], sums[8], sums[9], sums[10], sums[11], sums[12], sums[13], sums[14],
-    )  # fmt: skip
+    found, specials = leave_numbers(
+        xs_leaving, ys_leaving, center_x, center_y, load_sums(sums, sums_first), specials
+    )
+    store_sums(found, sums, sums_first)
+    return center_x, center_y, specials
 
 
 @step
-def leave_integer_pair(
-    xs_leaving, ys_leaving, center_x, center_y, specials, x_high, x_low, x_slack,
-    y_high, y_low, y_slack, xx_high, xx_low, xx_slack, xy_high, xy_low, xy_slack,
-    yy_high, yy_low, yy_slack,
-):  # fmt: skip
+def leave_integer_pair(xs_leaving, ys_leaving, center_x, center_y, specials, sums, sums_first):
     """Take a pair out of a window of integers."""
-    sums = (
-        x_high, x_low, x_slack, y_high, y_low, y_slack, xx_high, xx_low, xx_slack,
-        xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
-    )  # fmt: skip
-    sums = leave_integers(xs_leaving, ys_leaving, center_x, center_y, sums)
-    return (
-        center_x, center_y, specials, sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6],
-        sums[7], sums[8], sums[9], sums[10], sums[11], sums[12], sums[13], sums[14],
-    )  # fmt: skip
+    found = leave_integers(xs_leaving, ys_leaving, center_x, center_y, load_sums(sums, sums_first))
+    store_sums(found, sums, sums_first)
+    return center_x, center_y, specials
 
 
 @step
 def integer_covariance(
     partial, xs, xs_first, xs_count, xs_entering, xs_leaving, xs_evicts, xs_full,
-    ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first,
-    center_x, center_y, specials, x_high, x_low, x_slack, y_high, y_low, y_slack,
-    xx_high, xx_low, xx_slack, xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
+    ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first, sums, sums_first,
+    center_x, center_y, specials,
 ):  # fmt: skip
     """The step of Covariance for integers."""
-    sums = (
-        x_high, x_low, x_slack, y_high, y_low, y_slack, xx_high, xx_low, xx_slack,
-        xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
-    )  # fmt: skip
-    result, center_x, center_y, sums = moving_integer_pairs(
+    result, center_x, center_y, found = moving_integer_pairs(
         False, xs_entering, ys_entering, xs_leaving, ys_leaving, xs_evicts, xs_count,
-        xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y, sums,
+        xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y,
+        load_sums(sums, sums_first),
     )  # fmt: skip
-    return (
-        EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials,
-        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8], sums[9],
-        sums[10], sums[11], sums[12], sums[13], sums[14],
-    )  # fmt: skip
+    store_sums(found, sums, sums_first)
+    return EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials
 
 
 @step
 def integer_correlation(
     partial, xs, xs_first, xs_count, xs_entering, xs_leaving, xs_evicts, xs_full,
-    ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first,
-    center_x, center_y, specials, x_high, x_low, x_slack, y_high, y_low, y_slack,
-    xx_high, xx_low, xx_slack, xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
+    ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first, sums, sums_first,
+    center_x, center_y, specials,
 ):  # fmt: skip
     """The step of Correlation for integers."""
-    sums = (
-        x_high, x_low, x_slack, y_high, y_low, y_slack, xx_high, xx_low, xx_slack,
-        xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
-    )  # fmt: skip
-    result, center_x, center_y, sums = moving_integer_pairs(
+    result, center_x, center_y, found = moving_integer_pairs(
         True, xs_entering, ys_entering, xs_leaving, ys_leaving, xs_evicts, xs_count,
-        xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y, sums,
+        xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y,
+        load_sums(sums, sums_first),
     )  # fmt: skip
-    return (
-        EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials,
-        sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8], sums[9],
-        sums[10], sums[11], sums[12], sums[13], sums[14],
-    )  # fmt: skip
+    store_sums(found, sums, sums_first)
+    return EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials
 
 
 class PairWindow(Window, abstract=True):
@@ -109,21 +80,7 @@ class PairWindow(Window, abstract=True):
     center_x = Scalar("N", 0)
     center_y = Scalar("N", 0)
     specials = Scalar("integer", 0)
-    x_high = Scalar("number", 0.0)
-    x_low = Scalar("number", 0.0)
-    x_slack = Scalar("number", 0.0)
-    y_high = Scalar("number", 0.0)
-    y_low = Scalar("number", 0.0)
-    y_slack = Scalar("number", 0.0)
-    xx_high = Scalar("number", 0.0)
-    xx_low = Scalar("number", 0.0)
-    xx_slack = Scalar("number", 0.0)
-    xy_high = Scalar("number", 0.0)
-    xy_low = Scalar("number", 0.0)
-    xy_slack = Scalar("number", 0.0)
-    yy_high = Scalar("number", 0.0)
-    yy_low = Scalar("number", 0.0)
-    yy_slack = Scalar("number", 0.0)
+    sums = Cells("number", size=SUMS)
     leave = leave_pair
     integer_leave = leave_integer_pair
 
@@ -150,23 +107,16 @@ class Covariance(PairWindow):
     @step
     def step(
         partial, xs, xs_first, xs_count, xs_entering, xs_leaving, xs_evicts, xs_full,
-        ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first,
-        center_x, center_y, specials, x_high, x_low, x_slack, y_high, y_low, y_slack,
-        xx_high, xx_low, xx_slack, xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
+        ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first, sums, sums_first,
+        center_x, center_y, specials,
     ):  # fmt: skip
-        sums = (
-            x_high, x_low, x_slack, y_high, y_low, y_slack, xx_high, xx_low, xx_slack,
-            xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
-        )  # fmt: skip
-        result, center_x, center_y, sums, specials = moving_pairs(
+        result, center_x, center_y, found, specials = moving_pairs(
             False, xs_entering, ys_entering, xs_leaving, ys_leaving, xs_evicts, xs_count,
-            xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y, sums, specials,
+            xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y,
+            load_sums(sums, sums_first), specials,
         )  # fmt: skip
-        return (
-            EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials,
-            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8],
-            sums[9], sums[10], sums[11], sums[12], sums[13], sums[14],
-        )  # fmt: skip
+        store_sums(found, sums, sums_first)
+        return EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials
 
 
 class Correlation(PairWindow):
@@ -191,20 +141,13 @@ class Correlation(PairWindow):
     @step
     def step(
         partial, xs, xs_first, xs_count, xs_entering, xs_leaving, xs_evicts, xs_full,
-        ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first,
-        center_x, center_y, specials, x_high, x_low, x_slack, y_high, y_low, y_slack,
-        xx_high, xx_low, xx_slack, xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
+        ys, ys_first, ys_entering, ys_leaving, scratch, scratch_first, sums, sums_first,
+        center_x, center_y, specials,
     ):  # fmt: skip
-        sums = (
-            x_high, x_low, x_slack, y_high, y_low, y_slack, xx_high, xx_low, xx_slack,
-            xy_high, xy_low, xy_slack, yy_high, yy_low, yy_slack,
-        )  # fmt: skip
-        result, center_x, center_y, sums, specials = moving_pairs(
+        result, center_x, center_y, found, specials = moving_pairs(
             True, xs_entering, ys_entering, xs_leaving, ys_leaving, xs_evicts, xs_count,
-            xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y, sums, specials,
+            xs, xs_first, ys, ys_first, scratch, scratch_first, center_x, center_y,
+            load_sums(sums, sums_first), specials,
         )  # fmt: skip
-        return (
-            EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials,
-            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8],
-            sums[9], sums[10], sums[11], sums[12], sums[13], sums[14],
-        )  # fmt: skip
+        store_sums(found, sums, sums_first)
+        return EMIT if partial or xs_full else SILENT, result, center_x, center_y, specials

@@ -34,6 +34,9 @@ from rtbot.numeric.exact.sums import CORRECTION_ROUNDING, SLACK_FACTOR, shift_su
 from rtbot.numeric.ieee import plain_product, split, two_sum
 from rtbot.operator import noinline, step
 
+SUMS = 15
+"""Floats of the sums."""
+
 EXCESS_LIMIT = 2.0**400
 EXCESS_LOWEST = 2.0**-400
 
@@ -44,6 +47,28 @@ def no_sums(slack):
     return (
         0.0, 0.0, slack, 0.0, 0.0, slack, 0.0, 0.0, slack, 0.0, 0.0, slack, 0.0, 0.0, slack
     )  # fmt: skip
+
+
+@step
+def load_sums(cells, first):
+    """The sums that an array has from `first` on."""
+    return (
+        cells[first], cells[first + 1], cells[first + 2], cells[first + 3], cells[first + 4],
+        cells[first + 5], cells[first + 6], cells[first + 7], cells[first + 8], cells[first + 9],
+        cells[first + 10], cells[first + 11], cells[first + 12], cells[first + 13],
+        cells[first + 14],
+    )  # fmt: skip
+
+
+@step
+def store_sums(sums, cells, first):
+    """Put the sums into an array, from `first` on."""
+    (
+        cells[first], cells[first + 1], cells[first + 2], cells[first + 3], cells[first + 4],
+        cells[first + 5], cells[first + 6], cells[first + 7], cells[first + 8], cells[first + 9],
+        cells[first + 10], cells[first + 11], cells[first + 12], cells[first + 13],
+        cells[first + 14],
+    ) = sums  # fmt: skip
 
 
 @step
