@@ -69,7 +69,7 @@ pages: .venv/ready-to-develop
 # comes as source; --use-pep517 makes older pips, too, keep the wheel that they build of it.
 .venv/ready-to-run: $(LOCKED)
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable .
+	$(BIN)/pip install --quiet --constraint requirements-ci.lock --editable '.[sql]'
 	@touch $@
 
 .venv/ready-to-check: $(LOCKED)

@@ -24,12 +24,13 @@ from rtbot.sql.joins import (
     push_equality,
 )
 from rtbot.sql.logical import Filter, LogicalPlan, Top
-from rtbot.sql.naming import make_key, name_column
+from rtbot.sql.naming import make_key
 from rtbot.sql.ordered_aggregates import ORDERED
 from rtbot.sql.refusals import refuse_rest
 from rtbot.sql.row_order import cut_rows, has_limit, narrow_plan, read_limit, read_place
 from rtbot.sql.scalars import Collectors, ScalarBinder
 from rtbot.sql.scope import Scope, find_named
+from rtbot.sql.select_names import name_column
 from rtbot.sql.select_result import Computed, SelectResult
 from rtbot.sql.sql_functions import AGGREGATES
 from rtbot.sql.stars import SelectItem, list_star

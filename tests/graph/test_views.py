@@ -1,6 +1,9 @@
 """The operator SQL in graph files: its nodes, places of what is wrong, and every surface."""
 
 import importlib.util
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from rtbot.explain import explain
 from rtbot.explain.explain_graph import format_graph
 from rtbot.viz.drawing.boxes import build_diagram
 
+ROOT = Path(__file__).parents[2]
 ORDERS = "  orders: {changes: {id: integer, region: text, amount: number?}, unique: [id]}"
 GRAPH = f"""
 params: {{least: 10, where: {{type: text, default: north}}}}
@@ -198,6 +202,21 @@ def test_without_sqlglot_the_extra_is_named(monkeypatch):
         rtbot.load(GRAPH)
     assert [p.code for p in raised.value.problems] == ["RT186"]
     assert "rtbot-graphs[sql]" in str(raised.value)
+
+
+def test_without_sqlglot_a_query_ends_with_the_name_of_the_extra():
+    code = "import sys; sys.modules['sqlglot'] = None; from rtbot.cli import main; main()"
+    arguments = ["sql", "SELECT id FROM flights", "--in", "flights=graphs/data/flights.csv"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "error[RT186]: SQL needs sqlglot" in done.stderr
+    assert "rtbot-graphs[sql]" in done.stderr
 
 
 def test_parameters_of_a_query_may_touch_any_sign():
