@@ -16,10 +16,10 @@ from rtbot.explain.explain_changes import (
     list_parameters,
 )
 from rtbot.explain.frontier_rules import FrontierRules
-from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
+from rtbot.explain.phrases import format_hanging, format_plain, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref, list_input_types
-from rtbot.graph.whole_vectors import join_vectors, take_whole
+from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole
 from rtbot.operator import Duration, TimeSpan
 from rtbot.operator.relation import Relation
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbot.core.vector_names import are_elements, name_element, split_element
+from rtbot.core.vector_names import (
+    are_elements,
+    list_whole_ports,
+    name_element,
+    split_element,
+)
 from rtbot.graph.model import Ref
 from rtbot.operator.vectors import join_elements
 
@@ -45,3 +50,12 @@ def _join_ports(node: Node) -> Node:
 def take_whole(ref: Ref) -> Ref:
     """Return the vector that a reference is an element of, or the reference."""
     return Ref(ref.id, split_element(ref.port)[0])
+
+
+def format_ref(checked: CheckedGraph, ref: Ref) -> str:
+    """Return the ref as short as a graph file may have it."""
+    port, place = split_element(ref.port)
+    node = checked.nodes.get(ref.id)
+    alone = port == "o1" if node is None else len(list_whole_ports(node.outputs)) == 1
+    name = ref.id if alone else f"{ref.id}.{port}"
+    return name_element(name, place) if place else name
