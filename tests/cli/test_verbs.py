@@ -559,7 +559,7 @@ def test_the_commands_that_init_proposes_work_as_they_stand(call, kind):
     for command in commands:
         program_, verb, *arguments = shlex.split(command)
         assert program_ == "rtbot"
-        if find_spec(f"rtbot.cli.commands.{verb}"):
+        if find_spec(f"rtbot.cli.commands.{verb.replace('-', '_')}"):
             assert call(verb, *arguments)[0] == 0, command
 
 
@@ -786,7 +786,7 @@ def test_the_script_of_a_shell_asks_the_program(call, shell):
 
 def test_every_verb_has_help(call):
     for verb in VERBS:
-        if find_spec(f"rtbot.cli.commands.{verb}"):
+        if find_spec(f"rtbot.cli.commands.{verb.replace('-', '_')}"):
             out = call(verb, "--help")[1]
             assert out.startswith(f"Usage: rtbot {verb} ")
             assert isinstance(program.get_command(click.Context(program), verb), click.Command)
