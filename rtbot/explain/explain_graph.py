@@ -112,8 +112,8 @@ def _explain_rows(node: Node) -> dict[str, Any]:
 def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the state of all parts of series together."""
     if not found:
-        text = "rows of tables, as many as there are"
-        return {"windows": [], "lists": [], "pairings": [], "padding": 0, "total": 0, "text": text}
+        kept: dict[str, Any] = {name: [] for name in ("windows", "lists", "pairings", "spaces")}
+        return kept | {"padding": 0, "total": 0, "text": "rows of tables, as many as there are"}
     operators = {name: size for one in found for name, size in one["operators"].items()}
     names = [name for name in found[0] if name != "operators"]
     whole = {name: found[0][name] for name in names}

@@ -227,6 +227,17 @@ def test_a_window_that_two_operators_read_is_there_once():
     assert text == "64 bytes; the last 100 values of price (816 bytes, shared with ma)"
 
 
+def test_the_state_of_tables_has_what_that_of_series_has():
+    tables = rtbot.load(
+        {
+            "inputs": {"x": {"changes": {"a": "number"}}},
+            "operators": {"d": {"type": "Distinct", "in": "x"}},
+            "outputs": ["d"],
+        }
+    )
+    assert explain(tables)["state"].keys() == explain(rtbot.load(GRAPHS[0]))["state"].keys()
+
+
 def test_rows_that_wait_are_no_part_of_the_total():
     [pairing] = explain(rtbot.load(CHAIN.replace("[early, later, sum, any,", "[sum,")))["state"][
         "pairings"
