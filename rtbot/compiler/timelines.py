@@ -164,8 +164,7 @@ class Timelines:
         for ref, _ in wanted:
             self.of[ref].exports[ref] = None
         ports = [
-            pairing_layout.PairingPort(str(ref), self.types[ref], role)
-            for ref, role in wanted
+            pairing_layout.PairingPort(str(ref), self.types[ref], role) for ref, role in wanted
         ]
         number = sum(kind == "pair" for kind, _ in self.progress)
         stream = self.add_stream([p.out for p in ports], (self._add_frontier("pair", number), 0))
