@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbot.core.vector_names import (
-    are_elements,
-    list_whole_ports,
-    name_element,
-    split_element,
-)
+from rtbot.core.vector_names import list_vectors, list_whole_ports, name_element, split_element
 from rtbot.graph.model import Ref
+from rtbot.graph.output_types import list_public_names
 from rtbot.operator.vectors import join_elements
 
 if TYPE_CHECKING:
@@ -25,18 +21,10 @@ def join_vectors(checked: CheckedGraph) -> CheckedGraph:
     """
     nodes = {name: _join_ports(node) for name, node in checked.nodes.items()}
     outputs = dict(checked.outputs)
-    for name, fields in checked.records.items():
-        if are_elements(fields):
-            refs = [outputs.pop(name_element(name, field)) for field in fields]
-            outputs[name] = take_whole(refs[0])
-    order = {split_output(name, checked): None for name in checked.outputs}
-    return replace(checked, nodes=nodes, outputs={name: outputs[name] for name in order})
-
-
-def split_output(name: str, checked: CheckedGraph) -> str:
-    """Return the name of the output that a series belongs to."""
-    whole = name.rpartition(".")[0]
-    return whole if are_elements(checked.records.get(whole, ())) else name
+    for name, elements in list_vectors(checked.records).items():
+        outputs[name] = take_whole(outputs[elements[0]])
+    outputs = {name: outputs[name] for name in list_public_names(checked)}
+    return replace(checked, nodes=nodes, outputs=outputs)
 
 
 def _join_ports(node: Node) -> Node:
