@@ -6,7 +6,6 @@ from pathlib import Path
 
 from rtbot.core.error_codes import CODES
 from rtbot.explain import (
-    draw_example,
     format_signature,
     group_operators,
     list_names,
@@ -14,6 +13,7 @@ from rtbot.explain import (
     render_operator_page,
 )
 from rtbot.explain.error_pages import PageBlock, read_body, read_title, split_page
+from rtbot.explain.example_run import draw_example
 from tests import samples
 from tests.field.table import page as field_page
 from tests.samples import DOCS

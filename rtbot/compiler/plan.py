@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rtbot.compiler.generated_text import Conditions
+    from rtbot.compiler.variables import LoopVariable
     from rtbot.graph.model import CheckedGraph, Node
 
 __all__ = ["PairCall", "Plan", "PortCounters", "RetimeCall", "SegmentCall", "Timeline"]
@@ -323,9 +324,10 @@ class Plan:
         stream = self._timelines.add_stream(
             [c.type for c in group.columns], timeline.stream.progress
         )
+        columns = {variable: place for place, variable in enumerate(group.columns)}
         for ref in find_exports(timeline, nodes):
-            if segment.variables[ref] in group.columns:
-                column = group.columns.index(segment.variables[ref])
+            column = columns.get(segment.variables[ref])
+            if column is not None:
                 timeline.places[ref] = (stream.index, column)
         return stream.index, not group.conditions
 
@@ -414,10 +416,8 @@ def find_exports(timeline: Timeline, nodes: list[Node]) -> list[Ref]:
 
 def group_refs(refs: list[Ref], segment: Segment) -> list[OutputGroup]:
     """Group the refs' variables: together where their conditions are the same."""
-    groups: dict[Conditions, OutputGroup] = {}
+    groups: dict[Conditions, dict[LoopVariable, None]] = {}
     for ref in refs:
         variable = segment.variables[ref]
-        group = groups.setdefault(variable.conditions, OutputGroup(variable.conditions))
-        if variable not in group.columns:
-            group.columns.append(variable)
-    return list(groups.values())
+        groups.setdefault(variable.conditions, {})[variable] = None
+    return [OutputGroup(conditions, [*columns]) for conditions, columns in groups.items()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PortCounters
-from rtbot.graph.model import Ref
+from rtbot.graph.model import Ref, list_input_types, list_node_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,6 +76,8 @@ class Timelines:
         self.all: list[Timeline] = []
         self.of: dict[Ref, Timeline] = {}
         self.ports: dict[tuple[str, str], PortCounters] = {}
+        self.types = list_input_types(checked.inputs.values())
+        self.types |= list_node_types(checked.nodes.values())
         self._pairs: dict[Any, Timeline] = {}
         for name, declared in checked.inputs.items():
             types = declared.ports
@@ -86,12 +88,6 @@ class Timelines:
             self._assign(node)
         for ref in outputs:
             self.of[ref].exports[ref] = None
-
-    def lookup_type(self, ref: Ref) -> Type:
-        """Return the type that the ref carries."""
-        if ref.id in self.checked.inputs:
-            return self.checked.inputs[ref.id].ports[ref.port]
-        return self.checked.nodes[ref.id].types[ref.port]
 
     def locate(self, ref: Ref, timeline: Timeline | None = None) -> tuple[int, int]:
         """Return (stream, column) in which the ref is found after a run.
@@ -141,14 +137,15 @@ class Timelines:
 
     def _find_timeline(self, node: Node) -> Timeline:
         """Return the timeline on which the node is computed: that of its inputs or of a pairing."""
-        roles = {port: node.roles[port] for port in node.reads}
-        timelines = {id(self.of[r]): self.of[r] for r in node.reads.values()}
-        if len(timelines) == 1 and set(roles.values()) == {"must"}:
+        reads, roles = node.reads, node.roles
+        used = {roles[port] for port in reads}
+        timelines = {id(self.of[r]): self.of[r] for r in reads.values()}
+        if len(timelines) == 1 and used == {"must"}:
             timeline = next(iter(timelines.values()))
             if not node.operator.sets_time or _come_together(node, timeline):
                 return timeline
-        wanted = list(dict.fromkeys((ref, roles[p]) for p, ref in node.reads.items()))
-        tolerance = node.values.get("tolerance") if "last" in roles.values() else None
+        wanted = list(dict.fromkeys((ref, roles[p]) for p, ref in reads.items()))
+        tolerance = node.values.get("tolerance") if "last" in used else None
         key = (tuple(wanted), tolerance)
         if key not in self._pairs:
             self._pairs[key] = self._make_pair_timeline(wanted, tolerance)
@@ -156,9 +153,9 @@ class Timelines:
         timeline = self._pairs[key]
         assert timeline.pairing is not None, "made as the clock of a pairing"
         gives_null = any(node.types[port].nullable for port in node.outputs)
-        for port, ref in node.reads.items():
-            number = wanted.index((ref, roles[port]))
-            pairing = (timeline.pairing.number, number)
+        numbers = {one: number for number, one in enumerate(wanted)}
+        for port, ref in reads.items():
+            pairing = (timeline.pairing.number, numbers[ref, roles[port]])
             answers = gives_null and roles[port] == "last"
             self.ports[node.id, port] = PortCounters(ref, pairing=pairing, answers=answers)
         return timeline
@@ -167,8 +164,7 @@ class Timelines:
         for ref, _ in wanted:
             self.of[ref].exports[ref] = None
         ports = [
-            pairing_layout.PairingPort(str(ref), self.lookup_type(ref), role)
-            for ref, role in wanted
+            pairing_layout.PairingPort(str(ref), self.types[ref], role) for ref, role in wanted
         ]
         number = sum(kind == "pair" for kind, _ in self.progress)
         stream = self.add_stream([p.out for p in ports], (self._add_frontier("pair", number), 0))

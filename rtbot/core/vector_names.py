@@ -46,6 +46,16 @@ def list_vectors(records: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     }
 
 
+def map_elements(records: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the vector of every series that is an element of one."""
+    return {one: name for name, elements in list_vectors(records).items() for one in elements}
+
+
+def list_places(elements: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbers of the elements, as names of fields."""
+    return tuple(str(place) for place in range(len(elements)))
+
+
 def find_vectors(names: Iterable[str]) -> dict[str, list[str]]:
     """Return which of these series, or columns, are the elements of which vector."""
     found: dict[str, list[str]] = {}

@@ -1,7 +1,6 @@
 """Explanations of graphs, operators and error codes, as data and as text."""
 
 from rtbot.explain.error_pages import describe_error, format_error_page, render_error_page
-from rtbot.explain.example_run import draw_example
 from rtbot.explain.explain_graph import explain, format_graph
 from rtbot.explain.explain_operator import (
     describe,
@@ -17,7 +16,6 @@ from rtbot.explain.phrases import format_hanging
 __all__ = [
     "describe",
     "describe_error",
-    "draw_example",
     "explain",
     "format_error_page",
     "format_graph",

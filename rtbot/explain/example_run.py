@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.explain.examples import ExampleGraph
 from rtbot.explain.phrases import format_plain
-from rtbot.tables.change_rows import name_time, name_weight
+from rtbot.tables.change_values import list_changes
+from rtbot.tables.record_column import list_cells
 from rtbot.viz.marbles import Lane, Marble, draw_marbles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rtbot.operator import Operator
     from rtbot.operator.schema import Schema
@@ -113,22 +114,9 @@ def _format_value(value: Any) -> str:
     return format_plain(value)
 
 
-def _list_rows(
-    table: Mapping[str, Any], schema: Schema | None
-) -> Iterator[tuple[int, Any] | tuple[int, int, dict[str, Any]]]:
-    """Yield the rows of a table of results, in the form of `push_one`."""
-    if schema is None:
-        yield from zip(table["t"].tolist(), _list_cells(table, "value"), strict=True)
-        return
-    names = schema.names
-    columns = [_list_cells(table, name) for name in names]
-    heads = (table[name_time(names)].tolist(), table[name_weight(names)].tolist())
-    for time, weight, *cells in zip(*heads, *columns, strict=True):
-        yield time, weight, dict(zip(names, cells, strict=True))
-
-
-def _list_cells(table: Mapping[str, Any], name: str) -> list[Any]:
-    cells, valid = table[name].tolist(), table.get(f"{name}_valid")
-    if valid is None:
-        return list(cells)
-    return [cell if known else None for cell, known in zip(cells, valid.tolist(), strict=True)]
+def _list_rows(table: Mapping[str, Any], schema: Schema | None) -> Sequence[Sequence[Any]]:
+    """Return the rows of a table of results, in the form of `push_one`."""
+    if schema is not None:
+        return list_changes(table, schema)
+    cells = list_cells(table["value"], table.get("value_valid"))
+    return list(zip(table["t"].tolist(), cells, strict=True))

@@ -16,10 +16,10 @@ from rtbot.explain.explain_changes import (
     list_parameters,
 )
 from rtbot.explain.frontier_rules import FrontierRules
-from rtbot.explain.phrases import format_hanging, format_plain, format_ref, format_span, join_words
+from rtbot.explain.phrases import format_hanging, format_plain, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref, list_input_types
-from rtbot.graph.whole_vectors import join_vectors, take_whole
+from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole
 from rtbot.operator import Duration, TimeSpan
 from rtbot.operator.relation import Relation
 
@@ -112,8 +112,8 @@ def _explain_rows(node: Node) -> dict[str, Any]:
 def _sum_state(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the state of all parts of series together."""
     if not found:
-        text = "rows of tables, as many as there are"
-        return {"windows": [], "lists": [], "pairings": [], "padding": 0, "total": 0, "text": text}
+        kept: dict[str, Any] = {name: [] for name in ("windows", "lists", "pairings", "spaces")}
+        return kept | {"padding": 0, "total": 0, "text": "rows of tables, as many as there are"}
     operators = {name: size for one in found for name, size in one["operators"].items()}
     names = [name for name in found[0] if name != "operators"]
     whole = {name: found[0][name] for name in names}

@@ -6,8 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
-from rtbot.core.vector_names import list_whole_ports, name_element, split_element
-from rtbot.graph.whole_vectors import take_whole
+from rtbot.graph.whole_vectors import format_ref, take_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,15 +38,6 @@ def format_span(time: int, unit: str | None) -> str:
     if unit is None:
         return f"{time:,}"
     return format_duration(time, unit)
-
-
-def format_ref(checked: CheckedGraph, ref: Ref) -> str:
-    """Return the ref as short as a graph file may have it."""
-    port, place = split_element(ref.port)
-    node = checked.nodes.get(ref.id)
-    alone = port == "o1" if node is None else len(list_whole_ports(node.outputs)) == 1
-    name = ref.id if alone else f"{ref.id}.{port}"
-    return name_element(name, place) if place else name
 
 
 def format_stream(checked: CheckedGraph, ref: Ref) -> str:

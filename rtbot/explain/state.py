@@ -53,21 +53,18 @@ def format_state(found: dict[str, Any], name: str) -> str:
         parts.append(f"{found['operators'][name]:,} bytes")
     for window in found["windows"]:
         if name in window["used_by"]:
-            others = [user for user in window["used_by"] if user != name]
-            shared = f", shared with {join_words(others)}" if others else ""
+            shared = _format_others(window, name, ", shared with {}")
             parts.append(f"{format_window(window)} ({window['bytes']:,} bytes{shared})")
     for item in found["lists"]:
         if name in item["used_by"]:
-            others = [user for user in item["used_by"] if user != name]
-            shared = f" (shared with {join_words(others)})" if others else ""
+            shared = _format_others(item, name, " (shared with {})")
             parts.append(
                 f"{item['of']}: {item['bytes']:,} bytes, and {item['bytes_per_entry']} "
                 f"per entry{shared}: how many, the data decide"
             )
     for pairing in found["pairings"]:
         if name in pairing["used_by"]:
-            others = [user for user in pairing["used_by"] if user != name]
-            shared = f" (shared with {join_words(others)})" if others else ""
+            shared = _format_others(pairing, name, " (shared with {})")
             parts.append(
                 f"{pairing['bytes']:,} bytes for rows that wait{shared}, and "
                 f"{pairing['bytes_per_waiting_row']} per row that does: how many, the data decide"
@@ -78,6 +75,12 @@ def format_state(found: dict[str, Any], name: str) -> str:
         if space["used_by"] == [name]
     ]
     return "; ".join(parts) or "none"
+
+
+def _format_others(kept: dict[str, Any], name: str, phrase: str) -> str:
+    """Return a phrase of which operators use the same beside one; "" if none does."""
+    others = [user for user in kept["used_by"] if user != name]
+    return phrase.format(join_words(others)) if others else ""
 
 
 def format_window(window: dict[str, Any]) -> str:

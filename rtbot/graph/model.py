@@ -10,6 +10,7 @@ from rtbot.core.vector_names import (
     VECTOR,
     expand_roles,
     find_vectors,
+    list_places,
     list_whole_ports,
     name_element,
     split_element,
@@ -296,5 +297,5 @@ def collect_outputs(checked: CheckedGraph, taps: Iterable[str] = ()) -> dict[str
 def collect_records(checked: CheckedGraph, taps: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the fields of outputs that are records or vectors, with those of `taps`."""
     tapped = find_vectors(collect_outputs(checked, taps))
-    places = {n: tuple(str(place) for place in range(len(e))) for n, e in tapped.items()}
+    places = {name: list_places(elements) for name, elements in tapped.items()}
     return {**checked.records, **places}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbot.core.vector_names import VECTOR, are_elements, name_element
+from rtbot.core.vector_names import VECTOR, map_elements, name_element
 from rtbot.graph.model import Ref, collect_outputs
 from rtbot.operator.vectors import join_elements, list_elements
 
@@ -32,12 +32,7 @@ def add_outputs(checked: CheckedGraph, refs: Mapping[str, Ref]) -> CheckedGraph:
 
 def list_public_names(checked: CheckedGraph) -> list[str]:
     """Return the names of the outputs, a vector once."""
-    wholes = {
-        name_element(name, place): name
-        for name, places in checked.records.items()
-        if are_elements(places)
-        for place in places
-    }
+    wholes = map_elements(checked.records)
     return list(dict.fromkeys(wholes.get(name, name) for name in checked.outputs))
 
 

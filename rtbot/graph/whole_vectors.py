@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbot.core.vector_names import are_elements, name_element, split_element
+from rtbot.core.vector_names import list_vectors, list_whole_ports, name_element, split_element
 from rtbot.graph.model import Ref
+from rtbot.graph.output_types import list_public_names
 from rtbot.operator.vectors import join_elements
 
 if TYPE_CHECKING:
@@ -20,18 +21,10 @@ def join_vectors(checked: CheckedGraph) -> CheckedGraph:
     """
     nodes = {name: _join_ports(node) for name, node in checked.nodes.items()}
     outputs = dict(checked.outputs)
-    for name, fields in checked.records.items():
-        if are_elements(fields):
-            refs = [outputs.pop(name_element(name, field)) for field in fields]
-            outputs[name] = take_whole(refs[0])
-    order = {split_output(name, checked): None for name in checked.outputs}
-    return replace(checked, nodes=nodes, outputs={name: outputs[name] for name in order})
-
-
-def split_output(name: str, checked: CheckedGraph) -> str:
-    """Return the name of the output that a series belongs to."""
-    whole = name.rpartition(".")[0]
-    return whole if are_elements(checked.records.get(whole, ())) else name
+    for name, elements in list_vectors(checked.records).items():
+        outputs[name] = take_whole(outputs[elements[0]])
+    outputs = {name: outputs[name] for name in list_public_names(checked)}
+    return replace(checked, nodes=nodes, outputs=outputs)
 
 
 def _join_ports(node: Node) -> Node:
@@ -45,3 +38,12 @@ def _join_ports(node: Node) -> Node:
 def take_whole(ref: Ref) -> Ref:
     """Return the vector that a reference is an element of, or the reference."""
     return Ref(ref.id, split_element(ref.port)[0])
+
+
+def format_ref(checked: CheckedGraph, ref: Ref) -> str:
+    """Return the ref as short as a graph file may have it."""
+    port, place = split_element(ref.port)
+    node = checked.nodes.get(ref.id)
+    alone = port == "o1" if node is None else len(list_whole_ports(node.outputs)) == 1
+    name = ref.id if alone else f"{ref.id}.{port}"
+    return name_element(name, place) if place else name

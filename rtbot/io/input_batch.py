@@ -234,7 +234,6 @@ class Converter:
         value, valid = convert_located(block, binding.column, lambda: convert_values(column, kind))
         return rows, value, valid, None
 
-
     def _convert_vectors(self, block: Block, binding: ColumnBinding) -> RecordRows:
         """Convert a column of lists."""
         name, fields = binding.column, binding.input.type.fields

@@ -5,6 +5,7 @@ Element `k` of the port `o1` is the port `o1.k`, and a stream is that of all its
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rtbot.core.vector_names import VECTOR, name_element, split_element
@@ -32,10 +33,10 @@ def list_elements(port: str, type_: Type) -> list[str]:
 
 def join_elements(types: Mapping[str, Type]) -> dict[str, Type]:
     """Return the types of ports, those of elements as one type of the vector."""
-    sizes: dict[str, int] = {}
+    sizes = Counter(split_element(port)[0] for port in types)
     found: dict[str, Type] = {}
     for port, type_ in types.items():
         whole, place = split_element(port)
-        sizes[whole] = sizes.get(whole, 0) + 1
-        found[whole] = make_vector(sizes[whole], nullable=type_.nullable) if place else type_
+        if whole not in found:
+            found[whole] = make_vector(sizes[whole], nullable=type_.nullable) if place else type_
     return found

@@ -116,10 +116,13 @@ class LookedUpOperator:
     def _list_sides(self) -> list[np.ndarray]:
         return [*_list_side(self.left), *_list_side(self.right)]
 
+    def _list_keys(self) -> list[np.ndarray]:
+        """Return the arrays of keys and of nodes, as loops take them."""
+        return [*_list_side(self.keys), self.places[1], self._probe, self.nodes, self.pool]
+
     def _list_state(self) -> list[np.ndarray]:
         """Return the arrays of the stores, of keys and of nodes, as loops take them."""
-        keys = [*_list_side(self.keys), self.places[1], self._probe]
-        return [*self._list_sides(), *keys, self.nodes, self.pool]
+        return [*self._list_sides(), *self._list_keys()]
 
     def _grow(self, cursor: np.ndarray, made: RowOutput) -> None:
         """Make room for what the loop has asked for."""
@@ -260,7 +263,7 @@ class LookedUpOperator:
             raise ValueError("a row is there twice")
         _make_room(self.keys, len(ids))
         self._make_nodes(len(pairs) + len(sizes) + len(lefts))
-        state = [*_list_side(self.right), *self._list_state()[12:]]
+        state = [*_list_side(self.right), *self._list_keys()]
         self.kernels.set_right_counts(self.rules, *state, ids, counts)
         given_rows, owners = self._add_rows(self.right, pairs), self._add_rows(self.left, lefts)
         self.kernels.put_versions(

@@ -14,7 +14,7 @@ from rtbot.relations.kernels.ordered_rows import ORDER_FULL
 from rtbot.relations.kernels.ranking import TOP_AT, TOP_COUNT, TOP_NEEDED
 from rtbot.relations.ordered_store import OrderedStore
 from rtbot.relations.region_operator import Fault
-from rtbot.relations.row_codec import MASK_BITS
+from rtbot.relations.row_codec import find_nulls, locate_null
 from rtbot.relations.row_output import RowOutput
 from rtbot.relations.stores import StoreOwner
 from rtbot.relations.weighed import MESSAGES
@@ -55,7 +55,7 @@ class OrderedGroups(StoreOwner):
     ) -> None:
         source, target = plan.streams[node.inputs[0]], plan.streams[node.output]
         by, compute = node.setting["by"], node.setting["compute"]
-        self.texts, self.kernels, self.width = texts, kernels, target.width
+        self.texts, self.kernels, self.target = texts, kernels, target
         self.store = OrderedStore(kernels, source, texts, by, node.setting["order"])
         read = [*(("first", place) for place in by), *((name, place) for name, place, _ in compute)]
         self._fields = make_fields(source, target, read)
@@ -74,12 +74,12 @@ class OrderedGroups(StoreOwner):
         deltas = store.prepare(deltas)
         touched, other = np.empty((2, int(np.diff(deltas.starts).max(initial=1))), np.int64)
         given = deltas.starts, deltas.words.reshape(-1), deltas.weights
-        made = RowOutput(transactions, self.width, 2 * len(deltas))
+        made = RowOutput(transactions, self.target.width, 2 * len(deltas))
         pieces = np.empty(4 * len(deltas) if self._separators else 0, np.int64)
         cursor = np.zeros(kernel.PIECES_CURSOR, np.int64)
         while True:
             code = self.kernels.group_in_order(
-                self._fields, self.width, *given, *store.arguments, touched, other, cursor,
+                self._fields, self.target.width, *given, *store.arguments, touched, other, cursor,
                 *made.arrays, pieces,
             )  # fmt: skip
             if code == ROOM:
@@ -110,13 +110,11 @@ class OrderedGroups(StoreOwner):
 
     def _join_texts(self, made: Deltas, pieces: np.ndarray) -> Deltas:
         """Return rows with the codes of texts put together; what is the same again is left out."""
-        fields = len(self._fields) // kernel.PARTS
         words, given = made.words.copy(), pieces.tolist()
         for field, separator in self._separators.items():
-            null = np.zeros(len(words), np.bool_)
-            if self.width > fields:  # there is a field that may be null
-                null = (words[:, fields + field // MASK_BITS] >> field % MASK_BITS & 1) == 1
-            for row in np.flatnonzero(~null).tolist():
+            nulls = find_nulls(self.target, words, field)
+            rows = range(len(words)) if nulls is None else np.flatnonzero(~nulls).tolist()
+            for row in rows:
                 text = self._join_pieces(given, int(words[row, field]), separator)
                 words[row, field] = self.texts.code(text)
         weights = made.weights
@@ -138,10 +136,7 @@ def make_fields(source: Schema, target: Schema, read: Sequence[tuple[str, int]])
     """Return what the loop is told: the function and the place that each field is of."""
     fields = np.zeros((len(read), kernel.PARTS), np.int64)
     for number, (row, (function, place)) in enumerate(zip(fields, read, strict=True)):
-        nullable = source.fields[place].type.nullable
         row[kernel.SOURCE], row[kernel.PLACE_OF] = SOURCES[function], place
-        row[kernel.NULL_OF] = len(source) + place // MASK_BITS if nullable else -1
-        row[kernel.NULL_BIT_OF] = place % MASK_BITS
-        row[kernel.NULL_TO] = len(target) + number // MASK_BITS
-        row[kernel.NULL_BIT_TO] = number % MASK_BITS
+        row[[kernel.NULL_OF, kernel.NULL_BIT_OF]] = locate_null(source, place)
+        row[[kernel.NULL_TO, kernel.NULL_BIT_TO]] = locate_null(target, number)
     return fields.reshape(-1)

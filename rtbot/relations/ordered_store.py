@@ -45,7 +45,7 @@ from rtbot.relations.kernels import ordered_search as kernel
 from rtbot.relations.kernels.ordered_rows import ORDER_FULL
 from rtbot.relations.kernels.weighing import MOST
 from rtbot.relations.region_operator import OUTPUT, Fault
-from rtbot.relations.row_codec import MASK_BITS, find_least, list_text_words
+from rtbot.relations.row_codec import find_least, find_nulls, list_text_words, locate_null
 from rtbot.relations.stores import DOUBLED, MORE, ROOM_AT_FIRST
 from rtbot.relations.text_order import TextOrder
 from rtbot.relations.weighed import MESSAGES
@@ -182,22 +182,20 @@ class OrderedStore:
 
     def _find_heads(self, words: np.ndarray, column: int) -> np.ndarray:
         """Return what the entries of rows have of a column: see `find_head` of the loops."""
-        place, kind, down, null_word, bit = self.spec[column * kernel.SPEC :][: kernel.SPEC]
+        place, kind, down = self.spec[column * kernel.SPEC :][:3]
         if kind == kernel.LABELLED:
             return np.zeros(len(words), np.int64)
         heads = words[:, place]
         if kind == kernel.NUMBER:
             heads = heads ^ (heads >> 63) & MOST
         heads = ~heads if down else heads
-        return heads if null_word < 0 else np.where(words[:, null_word] >> bit & 1, MOST, heads)
+        nulls = find_nulls(self.schema, words, place)
+        return heads if nulls is None else np.where(nulls, MOST, heads)
 
     def _select_texts(self, words: np.ndarray, place: int) -> np.ndarray:
         """Return the codes of a field that are not null."""
-        codes = words[:, place]
-        if self.schema.fields[place].type.nullable:
-            null = words[:, len(self.schema) + place // MASK_BITS] >> place % MASK_BITS & 1
-            codes = codes[null == 0]
-        return np.ascontiguousarray(codes)
+        codes, nulls = words[:, place], find_nulls(self.schema, words, place)
+        return np.ascontiguousarray(codes if nulls is None else codes[~nulls])
 
     def grow(self) -> None:
         """Give labels to the texts that were asked for, or else make room for more rows.
@@ -335,9 +333,8 @@ def make_spec(schema: Schema, by: Sequence[int], order: Sequence[tuple[int, bool
     """Return how rows are compared: by the fields of `by` as they are, then by those of `order`."""
     spec = np.zeros((len(by) + len(order), kernel.SPEC), np.int64)
     for row, (place, down) in zip(spec, [*((p, False) for p in by), *order], strict=True):
-        type_ = schema.fields[place].type
-        word = len(schema) + place // MASK_BITS if type_.nullable else -1
-        row[:] = place, KINDS.get(type_.kind, kernel.PLAIN), down, word, place % MASK_BITS
+        kind = schema.fields[place].type.kind
+        row[:] = place, KINDS.get(kind, kernel.PLAIN), down, *locate_null(schema, place)
     spec[: len(by), kernel.KIND] = kernel.PLAIN
     return spec.reshape(-1)
 

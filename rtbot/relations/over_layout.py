@@ -8,7 +8,7 @@ import numpy as np
 
 from rtbot.relations.kernels import window_values as code
 from rtbot.relations.ordered_store import KINDS
-from rtbot.relations.row_codec import MASK_BITS
+from rtbot.relations.row_codec import locate_null
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,12 +96,9 @@ class OverLayout:
             words[code.FUNCTION] = FUNCTIONS[item.function]
             words[[code.ARGUMENT, code.NULL_AT]] = -1
             if item.place is not None:
-                type_ = self.source.fields[item.place].type
                 words[code.ARGUMENT] = item.place
-                words[code.VALUE_KIND] = KINDS.get(type_.kind, 0)
-                if type_.nullable:
-                    words[code.NULL_AT] = len(self.source) + item.place // MASK_BITS
-                    words[code.NULL_PLACE] = item.place % MASK_BITS
+                words[code.VALUE_KIND] = KINDS.get(self.source.fields[item.place].type.kind, 0)
+                words[[code.NULL_AT, code.NULL_PLACE]] = locate_null(self.source, item.place)
             words[code.SHIFT] = -item.offset if item.function == "lag" else item.offset
             words[code.NO_DEFAULT] = item.default is None
             if item.default is not None:

@@ -102,11 +102,17 @@ class RowCodec:
 
 def find_nulls(schema: Schema, words: np.ndarray, place: int) -> np.ndarray | None:
     """Return bool[n]: which cells of a field are null; None for a field that is not nullable."""
-    if not schema.fields[place].type.nullable:
+    word, bit = locate_null(schema, place)
+    if word < 0:
         return None
-    bits = words[:, len(schema.fields) + place // MASK_BITS]
-    found: np.ndarray = (bits >> (place % MASK_BITS) & 1).astype(np.bool_)
+    found: np.ndarray = (words[:, word] >> bit & 1).astype(np.bool_)
     return found
+
+
+def locate_null(schema: Schema, place: int) -> tuple[int, int]:
+    """Return the word and the bit of it that say whether a field is null; word -1: it never is."""
+    nullable = schema.fields[place].type.nullable
+    return len(schema) + place // MASK_BITS if nullable else -1, place % MASK_BITS
 
 
 def list_text_words(schema: Schema, words: np.ndarray) -> Iterator[np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler import pairing_layout
-from rtbot.core.vector_names import list_first_elements, list_vectors, split_element
+from rtbot.core.vector_names import list_first_elements, map_elements, split_element
 
 if TYPE_CHECKING:
     from rtbot.compiler.calls import PortCounters
@@ -39,8 +39,7 @@ def build_account(session: Session) -> dict[str, Any]:
 
 def count_rows(session: Session | StagedSession) -> dict[str, int]:
     """Count rows that came out, by output; a vector has one count."""
-    vectors = list_vectors(session.plan.records)
-    wholes = {one: name for name, elements in vectors.items() for one in elements}
+    wholes = map_elements(session.plan.records)
     return {wholes.get(name, name): count for name, count in session.rows.items()}
 
 

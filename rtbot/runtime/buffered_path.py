@@ -19,11 +19,9 @@ from rtbot.runtime.keyed_call import KeyedCall
 from rtbot.runtime.push_one import PushPath
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from rtbot.compiler.plan import Plan
     from rtbot.core.batch import Column
-    from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
 AHEAD = 1024
@@ -54,12 +52,6 @@ class BufferedPath(PushPath):
         self.waiting: list[tuple[Any, int, int]] = []
         self.buffers: list[Batch] = []
         self.calls: list[tuple[Any, Sequence[Any]]] = []
-
-    @staticmethod
-    def can_serve(plan: Plan, ports: Mapping[str, InputPort]) -> bool:
-        """Return whether no operator sets times and no input holds rows."""
-        sets_time = any(isinstance(call, RetimeCall) for call in plan.calls)
-        return not sets_time and not any(port.holds for port in ports.values())
 
     def list_functions(self) -> list[Any]:
         """Return the functions that the path calls."""

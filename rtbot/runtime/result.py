@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from rtbot.core.vector_names import list_vectors
+from rtbot.core.vector_names import list_places, list_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -234,7 +234,6 @@ class Result(dict[str, "Mapping[str, np.ndarray]"]):
 
 def merge_results(parts: Sequence[Result]) -> Result:
     """Return results that follow one another as one, every output in the order of (key, t)."""
-    from rtbot.tables.vector_results import list_places
     from rtbot.tables.wide import concat_results, sort_outputs
 
     key, last = parts[0].key, parts[-1]

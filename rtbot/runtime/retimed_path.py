@@ -18,10 +18,8 @@ from rtbot.runtime.buffered_path import ROOM, BufferedPath
 from rtbot.runtime.push_one import UnservedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from rtbot.compiler.plan import Plan
-    from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.session import Session
 
 MOST_ROOM = 1024
@@ -42,12 +40,6 @@ class RetimedPath(BufferedPath):
         spans = [grid.interval * points for grid in plan.grids.values() if grid.input == name]
         self.gap = min(spans, default=None)
         self._set_room(ROOM)
-
-    @staticmethod
-    def can_serve(plan: Plan, ports: Mapping[str, InputPort]) -> bool:
-        """Return whether an operator sets times and no input holds rows."""
-        sets_time = any(isinstance(call, RetimeCall) for call in plan.calls)
-        return sets_time and not any(port.holds for port in ports.values())
 
     def _set_room(self, own_room: int) -> None:
         self.own_room = own_room

@@ -61,7 +61,6 @@ class SpanPool:
         self.words = memoryview(self.table)
         self.items = np.zeros(POOL_LEAST)
         self.header = np.zeros(POOL_WORDS, np.int64)
-        self.moved = 0
         self._one = np.zeros(1, np.int64), np.zeros(2, np.int64)
 
     def name_arrays(self) -> dict[str, np.ndarray]:
@@ -77,7 +76,6 @@ class SpanPool:
         self.table = grow_array(self.table, capacity * self.width, 0)
         self.words = memoryview(self.table)
         self.keys = capacity
-        self.moved += 1
 
     def clear(self, slot: int) -> None:
         """Make the slot as new; its blocks are free when the pool is packed."""
@@ -87,7 +85,7 @@ class SpanPool:
 
     def reserve(self, lists: Iterable[int], slots: np.ndarray, starts: np.ndarray) -> bool:
         """Make room in lists for an entry per row of these runs; return whether arrays moved."""
-        before, runs = self.moved, len(slots)
+        runs, moved = len(slots), False
         for index in lists:
             place, fields, run = index * SPAN_WORDS, int(self.fields[index]), 0
             while run < runs:
@@ -98,9 +96,11 @@ class SpanPool:
                 )  # fmt: skip
                 if run < runs:
                     self._pack(int(self.header[POOL_MISSING]))
+                    moved = True
         if len(self.items) > POOL_SPARE * (int(self.header[POOL_USED]) + self.keys + POOL_LEAST):
             self._pack(0)
-        return self.moved != before
+            moved = True
+        return moved
 
     def reserve_one(self, slot: int, rows: int) -> bool:
         """Make room for so many entries in all lists of a key; return whether arrays moved."""
@@ -122,7 +122,6 @@ class SpanPool:
 
         It has a word more for every key, so that looking at all of them pays.
         """
-        self.moved += 1
         words = 2 * int(self.header[POOL_USED]) + missing + self.keys + POOL_LEAST
         items = np.zeros(words)
         self.header[POOL_FRESH] = self.kernels.pack_blocks(
@@ -174,7 +173,6 @@ class SpanPool:
         if difference:
             message = f"the operators have other lists now: {difference}"
             raise CheckpointError(message, code="RT312", hint=OTHER_STATE)
-        self.moved += 1
         for index, (name, kinds) in enumerate(zip(self.names, self.kinds, strict=True)):
             for part, word in WORD_NAMES.items():
                 given = arrays[f"{name}.{part}"]

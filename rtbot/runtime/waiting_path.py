@@ -73,13 +73,14 @@ def must_wait(session: Session, call: SegmentCall) -> bool:
 
 def load_kept(session: Session) -> None:
     """Load what is on the disk for the direct paths, so that no message waits for that."""
-    for call in _list_direct_calls(session):
+    for call in list_direct_calls(session):
         function = find_function(session, call)
         if not jit.has_code(function) and jit.is_kept(function):
             jit.compile_for(function, _make_sample(session, call))
 
 
-def _list_direct_calls(session: Session) -> Iterator[SegmentCall]:
+def list_direct_calls(session: Session) -> Iterator[SegmentCall]:
+    """Yield the calls behind inputs that a direct path serves."""
     plan, ports = session.plan, session.input_ports
     for call in plan.calls:
         if isinstance(call, SegmentCall) and DirectPath.can_serve(plan, call, ports):

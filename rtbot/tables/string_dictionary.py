@@ -49,13 +49,13 @@ class StringDictionary:
 
     def code_all(self, texts: Sequence[str | None]) -> np.ndarray:
         """Return the codes of texts; new ones get theirs together if none is there twice."""
-        new = [text for text in texts if text is not None]
-        are_new = len({*new}) == len(texts) and self.codes.keys().isdisjoint(new)
-        if self._given == len(self._free) and are_new:
-            first = len(self.values)
-            self.codes.update(zip(new, range(first, first + len(new)), strict=True))
-            self.values += new
-            return np.arange(first, len(self.values))
+        if self._given == len(self._free) and self.codes.keys().isdisjoint(texts):
+            new = dict.fromkeys(text for text in texts if text is not None)
+            if len(new) == len(texts):
+                first = len(self.values)
+                self.codes.update(zip(new, range(first, first + len(new)), strict=True))
+                self.values += new
+                return np.arange(first, len(self.values))
         return np.fromiter(map(self.code, texts), np.int64, len(texts))
 
     def _add_text(self, text: str) -> int:

@@ -75,11 +75,6 @@ def split_rows(released: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
     return found
 
 
-def list_places(elements: Sequence[str]) -> tuple[str, ...]:
-    """Return the numbers of the elements, as names of fields."""
-    return tuple(str(place) for place in range(len(elements)))
-
-
 def join_columns(table: pa.Table, vectors: Vectors) -> pa.Table:
     """Return a wide table in which the columns of elements are one of lists of fixed size."""
     for name, elements in vectors.items():

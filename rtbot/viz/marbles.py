@@ -28,22 +28,6 @@ GAP, STRETCH, STRETCH_MAX = 16.0, 26.0, 3.0
 
 LABEL_ROOM, SETTINGS_ROOM = 170.0, 460.0
 
-LIGHT = svg_text.LIGHT | {
-    "operator": "#f6f8fa",
-    "operator-edge": "#aeb7c4",
-    "input": "#e7f5ec",
-    "input-edge": "#5fa877",
-    "output": "#e8f0fc",
-    "output-edge": "#5b8fd6",
-}
-DARK = svg_text.DARK | {
-    "operator": "#1e242e",
-    "operator-edge": "#4d5867",
-    "input": "#163022",
-    "input-edge": "#5fa877",
-    "output": "#172a45",
-    "output-edge": "#5b8fd6",
-}
 _FIXED = f"""
 .rtbot-marbles text {{ font-family: {SANS}; font-size: {TEXT_SIZE}px; }}
 .rtbot-marbles .title {{ font-size: {TITLE_SIZE}px; font-weight: 600; }}
@@ -107,7 +91,7 @@ def draw_marbles(title: str, settings: str, lanes: Sequence[Lane]) -> str:
     return svg_text.format_document(
         "rtbot-marbles",
         f"{title}: what goes in, and what comes out",
-        _FIXED + svg_text.theme_rules(_format_colours, LIGHT, DARK),
+        _FIXED + svg_text.theme_rules(_format_colours, svg_text.BOX_LIGHT, svg_text.BOX_DARK),
         (right + MARGIN, layout.bottom),
         format_element("desc", escape(_describe(lanes), lines=True)),
         *parts,

@@ -22,6 +22,24 @@ LIGHT = {"paper": "#ffffff", "ink": "#1b2330", "quiet": "#5c6675", "faint": "#e3
 DARK = {"paper": "#14181f", "ink": "#e8ecf2", "quiet": "#9aa6b5", "faint": "#2b323d"}
 """What pictures have in common on white pages and on dark ones."""
 
+BOX_LIGHT = LIGHT | {
+    "operator": "#f6f8fa",
+    "operator-edge": "#aeb7c4",
+    "input": "#e7f5ec",
+    "input-edge": "#5fa877",
+    "output": "#e8f0fc",
+    "output-edge": "#5b8fd6",
+}
+BOX_DARK = DARK | {
+    "operator": "#1e242e",
+    "operator-edge": "#4d5867",
+    "input": "#163022",
+    "input-edge": "#5fa877",
+    "output": "#172a45",
+    "output-edge": "#5b8fd6",
+}
+"""Those of pictures of operators, and of what goes in and comes out."""
+
 FIT = "max-width: 100%; height: auto;"
 """How a picture is printed: not cut off at the edge of the paper."""
 

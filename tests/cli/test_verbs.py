@@ -227,6 +227,17 @@ def test_a_window_that_two_operators_read_is_there_once():
     assert text == "64 bytes; the last 100 values of price (816 bytes, shared with ma)"
 
 
+def test_the_state_of_tables_has_what_that_of_series_has():
+    tables = rtbot.load(
+        {
+            "inputs": {"x": {"changes": {"a": "number"}}},
+            "operators": {"d": {"type": "Distinct", "in": "x"}},
+            "outputs": ["d"],
+        }
+    )
+    assert explain(tables)["state"].keys() == explain(rtbot.load(GRAPHS[0]))["state"].keys()
+
+
 def test_rows_that_wait_are_no_part_of_the_total():
     [pairing] = explain(rtbot.load(CHAIN.replace("[early, later, sum, any,", "[sum,")))["state"][
         "pairings"
@@ -559,7 +570,7 @@ def test_the_commands_that_init_proposes_work_as_they_stand(call, kind):
     for command in commands:
         program_, verb, *arguments = shlex.split(command)
         assert program_ == "rtbot"
-        if find_spec(f"rtbot.cli.commands.{verb}"):
+        if find_spec(f"rtbot.cli.commands.{verb.replace('-', '_')}"):
             assert call(verb, *arguments)[0] == 0, command
 
 
@@ -786,7 +797,7 @@ def test_the_script_of_a_shell_asks_the_program(call, shell):
 
 def test_every_verb_has_help(call):
     for verb in VERBS:
-        if find_spec(f"rtbot.cli.commands.{verb}"):
+        if find_spec(f"rtbot.cli.commands.{verb.replace('-', '_')}"):
             out = call(verb, "--help")[1]
             assert out.startswith(f"Usage: rtbot {verb} ")
             assert isinstance(program.get_command(click.Context(program), verb), click.Command)

@@ -642,7 +642,7 @@ DERIVED = {
     Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
     " sources ahead arranged operators progress owners capacity F I header spans spaces"
     " changes with_spans",
-    SpanPool: "kernels names kinds fields width keys places header moved _one words",
+    SpanPool: "kernels names kinds fields width keys places header _one words",
     InnerKeys: "layout numbers moved met",
     OperatorState: "layout counters text_words template width length",
     FrontierTracker: "plan kernels input_ports pools timers",

@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from rtbot.explain import draw_example
-from rtbot.explain.example_run import run_example
+from rtbot.explain.example_run import draw_example, run_example
 from rtbot.explain.examples import ExampleGraph
 from rtbot.operator import REGISTRY, Example, In, Operator, Out
 from rtbot.viz.marbles import Lane, Marble, draw_marbles

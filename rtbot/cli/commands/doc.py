@@ -32,7 +32,7 @@ def command(
     --format svg draws what goes into it and what comes out.
     """
     import rtbot.operators  # noqa: F401 (registers the operators)
-    from rtbot.explain import describe, draw_example, format_operator, render_operator_page
+    from rtbot.explain import describe, format_operator, render_operator_page
     from rtbot.graph.packages import explain_missing, find_operator
     from rtbot.operator import suggest_operator
 
@@ -51,6 +51,8 @@ def command(
     elif form == "json":
         echo(json.dumps(found, indent=2))
     elif form == "svg":
+        from rtbot.explain.example_run import draw_example
+
         echo(draw_example(operator), nl=False)
     elif form == "markdown":
         echo(render_operator_page(operator), nl=False)

@@ -400,9 +400,9 @@ def describe_parameter(parameter: Parameter) -> str:
         return "one of " + join_names(parameter.options)
     if isinstance(parameter, Choices):
         return f"one or a list of {join_names(parameter.options)}"
-    for kind, what in LISTS.items():
-        if isinstance(parameter, kind):
-            return f"a list of at least {getattr(parameter, 'shortest', 1)} {what}"
+    if isinstance(parameter, Numbers | Points):
+        what = next(text for kind, text in LISTS.items() if isinstance(parameter, kind))
+        return f"a list of at least {parameter.shortest} {what}"
     text = next(name for kind, name in names.items() if isinstance(parameter, kind))
     low, high = getattr(parameter, "minimum", None), getattr(parameter, "maximum", None)
     above = getattr(parameter, "above", None)

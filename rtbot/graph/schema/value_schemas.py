@@ -175,14 +175,7 @@ def _build_choices(parameter: Choices, texts: list[str]) -> Schema:
     return {"anyOf": [*one.get("anyOf", [one]), several | message]}
 
 
-def _build_duration(parameter: Duration, texts: list[str]) -> Schema:
-    limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-    return _build_scalar(
-        parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits
-    )
-
-
-def _build_window(parameter: WindowLength, texts: list[str]) -> Schema:
+def _build_duration(parameter: Duration | WindowLength, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
     return _build_scalar(
         parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits
@@ -195,16 +188,8 @@ def _build_text(parameter: TextParameter, texts: list[str]) -> Schema:
 
 
 def _build_numbers(parameter: Numbers, texts: list[str]) -> Schema:
-    result: Schema = {
-        "type": ["array"],
-        "errorMessage": f"{describe_parameter(parameter)} is expected",
-    }
     one = replace(parameter.describe_element(), name="an element")
-    result["items"] = build_value(one, dollar=bool(texts))
-    result["minItems"] = parameter.shortest
-    return result | (
-        {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
-    )
+    return _build_list(parameter, build_value(one, dollar=bool(texts)), texts)
 
 
 def _build_points(parameter: Points, texts: list[str]) -> Schema:
@@ -215,11 +200,15 @@ def _build_points(parameter: Points, texts: list[str]) -> Schema:
         "maxItems": 2,
         "errorMessage": "a point is [x, y]",
     }
+    return _build_list(parameter, pair, texts)
+
+
+def _build_list(parameter: Numbers | Points, one: Schema, texts: list[str]) -> Schema:
     result: Schema = {
         "type": ["array"],
-        "items": pair,
-        "minItems": parameter.shortest,
         "errorMessage": f"{describe_parameter(parameter)} is expected",
+        "items": one,
+        "minItems": parameter.shortest,
     }
     return result | (
         {"type": ["array", "string"], "pattern": anchor_pattern(*texts)} if texts else {}
@@ -296,7 +285,7 @@ _READERS: dict[type[Parameter], Callable[[Any, list[str]], Schema]] = {
     Choice: _build_choice,
     Choices: _build_choices,
     Duration: _build_duration,
-    WindowLength: _build_window,
+    WindowLength: _build_duration,
     TextParameter: _build_text,
     Numbers: _build_numbers,
     Integers: _build_numbers,

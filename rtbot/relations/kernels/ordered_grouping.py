@@ -10,12 +10,11 @@ from rtbot.relations.kernels.join_index import ROOM_OUT
 from rtbot.relations.kernels.ordered_rows import apply_touched
 from rtbot.relations.kernels.ordered_search import (
     BY_COLUMNS,
-    COPIES,
     NEXT,
-    PENDING,
     PRIOR,
     ROW_CELLS,
     ROW_WIDTH,
+    count_copies,
     find_after,
     find_before,
 )
@@ -26,6 +25,7 @@ from rtbot.relations.kernels.ranking import (
     TOP_EMITTING,
     TOP_NEEDED,
     TOP_OUT,
+    end_transaction,
     find_stop,
     touch_transaction,
 )
@@ -68,10 +68,7 @@ def group_in_order(
         if code != DONE:
             return code
         apply_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
-        cursor[TOP_AT] += 1
-        cursor[TOP_COUNT] = 0
-        cursor[TOP_EMITTING] = 0
-        out_starts[cursor[TOP_AT]] = cursor[TOP_OUT]
+        end_transaction(cursor, out_starts)
     return DONE
 
 
@@ -114,20 +111,14 @@ def find_group(row, known, cells, nodes, meta, spec, labels):
     return find_after(before, cells, meta), last
 
 
-def find_copies(row, state, cells, meta):
-    """How often a row is there before the transaction (0), or after it (1)."""
-    at = row * meta[ROW_CELLS]
-    return cells[at + COPIES] + (cells[at + PENDING] if state == 1 else 0)
-
-
 def find_ends(head, tail, state, cells, meta):
     """The first and the last row of a group that are there; -1 if none is."""
     parts = meta[ROW_CELLS]
-    while head != tail and find_copies(head, state, cells, meta) == 0:
+    while head != tail and count_copies(head, state, cells, meta) == 0:
         head = cells[head * parts + NEXT]
-    if find_copies(head, state, cells, meta) == 0:
+    if count_copies(head, state, cells, meta) == 0:
         return -1, -1
-    while find_copies(tail, state, cells, meta) == 0:
+    while count_copies(tail, state, cells, meta) == 0:
         tail = cells[tail * parts + PRIOR]
     return head, tail
 
@@ -168,7 +159,7 @@ def list_pieces(fields, part, first, last, state, known, cells, meta, pieces, he
     begun, end = held, held + 1
     while row != stop:
         word = row * meta[ROW_WIDTH]
-        copies = find_copies(row, state, cells, meta)
+        copies = count_copies(row, state, cells, meta)
         if copies > 0 and not is_null_field(fields, part, known, word):
             if end + 2 <= len(pieces):
                 pieces[end] = known[word + fields[part + PLACE_OF]]

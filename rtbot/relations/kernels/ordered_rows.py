@@ -18,7 +18,7 @@ from rtbot.relations.kernels.ordered_search import (
 )
 from rtbot.relations.kernels.ordered_tree import drop_row, has_order_room, put_row
 from rtbot.relations.kernels.weighing import EXCESS, MOST, OVERFLOW
-from rtbot.tables.hash_tables import DONE, HALF
+from rtbot.tables.hash_tables import DONE, HALF, is_same_row
 
 RARELY_CALLED = (
     *("find_before", "sum_before", "find_at", "add_sum", "put_row", "drop_row", "split_node"),
@@ -47,7 +47,7 @@ def touch_rows(
         row = find_before(words, at * width, spec, columns, True, known, nodes, meta, spec, labels)
         if row == ASKS:
             return at, count
-        if row < 0 or not has_equal_words(words, at * width, known, row * width, width):
+        if row < 0 or not is_same_row(words, at * width, known, row * width, width):
             if not has_order_room(meta):
                 return at, count
             row = put_row(words, at * width, row, known, cells, nodes, meta, spec)
@@ -59,14 +59,6 @@ def touch_rows(
         cells[row * parts + PENDING] += sign * (weights[at] & HALF)
         cells[mark] += 2 * sign * (weights[at] >> 32)
     return end, count
-
-
-def has_equal_words(words, first, others, second, width):
-    """Whether two rows have the same words."""
-    for word in range(width):
-        if words[first + word] != others[second + word]:
-            return False
-    return True
 
 
 def check_touched(touched, count, cells, meta):

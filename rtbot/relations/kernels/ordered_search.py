@@ -181,6 +181,12 @@ def find_after(row, cells, meta):
     return meta[FIRST] if row < 0 else cells[row * meta[ROW_CELLS] + NEXT]
 
 
+def count_copies(row, state, cells, meta):
+    """How often a row is there before the transaction (0), or after it (1)."""
+    at = row * meta[ROW_CELLS]
+    return cells[at + COPIES] + (cells[at + PENDING] if state == 1 else 0)
+
+
 def find_slot(node, part, wanted, nodes, meta):
     """Where a node has an entry: 2 for what it leads to, 3 for its first row."""
     fan = meta[FAN]

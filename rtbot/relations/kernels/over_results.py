@@ -13,6 +13,7 @@ from rtbot.relations.kernels.ordered_search import (
     ROW_WIDTH,
     SORT_COLUMNS,
     compare_ids,
+    count_copies,
     find_before,
 )  # fmt: skip
 from rtbot.relations.kernels.sliding_frames import read_frame
@@ -53,7 +54,6 @@ from rtbot.relations.kernels.window_values import (
     VISITED,
     accumulate,
     copy_sum,
-    count_copies,
     find_preceding,
     find_sum,
     find_value,

@@ -79,10 +79,7 @@ def rank_transactions(
             apply_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
         else:
             finish_touched(touched, cursor[TOP_COUNT], cells, nodes, meta)
-        cursor[TOP_AT] += 1
-        cursor[TOP_COUNT] = 0
-        cursor[TOP_EMITTING] = 0
-        out_starts[cursor[TOP_AT]] = cursor[TOP_OUT]
+        end_transaction(cursor, out_starts)
     return DONE
 
 
@@ -105,6 +102,14 @@ def touch_transaction(
         cursor[TOP_EMITTING] = 1
         cursor[TOP_STEP] = 0
     return code
+
+
+def end_transaction(cursor, out_starts):
+    """Go on to the next transaction."""
+    cursor[TOP_AT] += 1
+    cursor[TOP_COUNT] = 0
+    cursor[TOP_EMITTING] = 0
+    out_starts[cursor[TOP_AT]] = cursor[TOP_OUT]
 
 
 def emit_in_steps(

@@ -9,7 +9,7 @@ length, then rows, each with the number of its last copy, in a ring of RING_ROOM
 """
 
 from rtbot.operator import noinline, step
-from rtbot.relations.kernels.ordered_search import ROW_WIDTH
+from rtbot.relations.kernels.ordered_search import ROW_WIDTH, count_copies
 from rtbot.relations.kernels.window_values import (
     ARGUMENT,
     COUNT_OF,
@@ -32,7 +32,6 @@ from rtbot.relations.kernels.window_values import (
     accumulate,
     clear_sum,
     comes_before,
-    count_copies,
     find_following,
     find_sum,
     find_value,

@@ -27,16 +27,15 @@ from rtbot.numeric.exact.weighted import (
 from rtbot.numeric.ieee import two_sum
 from rtbot.operator import noinline, step
 from rtbot.relations.kernels.ordered_search import (
-    COPIES,
     FIRST,
     LABELLED,
     NEXT,
     NUMBER,
     OWN,
-    PENDING,
     PRIOR,
     ROW_CELLS,
     ROW_WIDTH,
+    count_copies,
 )  # fmt: skip
 from rtbot.relations.kernels.weighing import MOST
 
@@ -95,13 +94,6 @@ def goes_on(item, plan):
 
 
 # ---- rows of a partition
-
-
-@step
-def count_copies(row, state, cells, meta):
-    """How often a row is there."""
-    at = row * meta[ROW_CELLS]
-    return cells[at + COPIES] + (cells[at + PENDING] if state == 1 else 0)
 
 
 @noinline

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.number_text import format_duration
 from rtbot.core.times import INT64_MIN
-from rtbot.core.vector_names import RECORD, name_element, split_element
+from rtbot.core.vector_names import RECORD
 from rtbot.graph.row_parameters import format_special, list_fields
-from rtbot.graph.whole_vectors import join_vectors, take_whole
+from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole
 from rtbot.operator.declarations import Duration, TimeSpan, Type
 from rtbot.operator.relation import Columns, FieldPairs, Order
 
@@ -202,12 +202,7 @@ def _choose_label(node: Node, port: str, checked: CheckedGraph) -> str:
     if not node.text:
         declared = node.operator.port(port)
         return declared.alias if declared.alias and not declared.variadic else port
-    ref = node.inputs[port]
-    source = checked.nodes.get(ref.id)
-    port, place = split_element(ref.port)
-    alone = port == "o1" if source is None else len(source.outputs) == 1
-    name = ref.id if alone else f"{ref.id}.{port}"
-    return name_element(name, place) if place else name
+    return format_ref(checked, node.inputs[port])
 
 
 def _find_alias(outputs: Any, port: str) -> str:

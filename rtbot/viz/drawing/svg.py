@@ -26,26 +26,14 @@ MARGIN, NAME_LINE, DESCRIPTION_LINE, DESCRIPTION_LINES = 24.0, 22.0, 17.0, 3
 WIDTH_MIN = 360.0
 ARROW, ARROW_HALF, DOT = 7.0, 3.6, 3.2
 
-LIGHT = svg_text.LIGHT | {
-    "operator": "#f6f8fa",
-    "operator-edge": "#aeb7c4",
-    "input": "#e7f5ec",
-    "input-edge": "#5fa877",
-    "output": "#e8f0fc",
-    "output-edge": "#5b8fd6",
+LIGHT = svg_text.BOX_LIGHT | {
     "number": "#5f7389",
     "integer": "#14838c",
     "boolean": "#b96a0c",
     "text": "#8a52b8",
     "changes": "#b0406a",
 }
-DARK = svg_text.DARK | {
-    "operator": "#1e242e",
-    "operator-edge": "#4d5867",
-    "input": "#163022",
-    "input-edge": "#5fa877",
-    "output": "#172a45",
-    "output-edge": "#5b8fd6",
+DARK = svg_text.BOX_DARK | {
     "number": "#8fa3ba",
     "integer": "#3fb6bf",
     "boolean": "#e0973f",
