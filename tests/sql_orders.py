@@ -6,9 +6,10 @@ What sorts rows ends with all their columns, so that only one answer is right.
 from tests.sql_queries import COLUMNS, KINDS, QueryMaker
 
 HOPS = (
-    "unnest([x FOR x IN [tumble({t}, {hop}) - k FOR k IN range(0, {width}, {hop})]"
-    " IF x + {width} > {t}])"
+    "unnest([w8 FOR w8 IN [tumble({t}, {hop}) - k8 FOR k8 IN range(0, {width}, {hop})]"
+    " IF w8 + {width} > {t}])"
 )
+"""What DuckDB does not have; its variables have names that no column of the tables has."""
 MACRO = "CREATE OR REPLACE MACRO tumble(t, w) AS t - ((t % w) + w) % w"
 """What DuckDB does not have, as it has it."""
 
