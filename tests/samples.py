@@ -171,12 +171,19 @@ def run_command(arguments: list[str], data: bytes, told: io.StringIO) -> bytes:
 
 
 def matches(expected: str, shown: str) -> bool:
-    """Whether a page shows what is shown, in the language of dots."""
+    """Whether a page shows what is shown, in the language of dots.
+
+    A column is as wide as what is in it: where dots stand for a part of a line, gaps of two and more
+    spaces stand for gaps of any such width.
+    """
+    lines = [line.rstrip() for line in expected.splitlines()]
+    any_gap = any("..." in line and line.strip() != "..." for line in lines)
     pattern = ""
-    for line in expected.splitlines():
+    for line in lines:
         if line.strip() == "...":
             pattern += r"(?:.*\n)*"
         else:
-            pattern += ".*".join(re.escape(part) for part in line.rstrip().split("...")) + r"\n"
-    lines = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
-    return re.fullmatch(pattern, lines) is not None
+            part = ".*".join(re.escape(part) for part in line.split("..."))
+            pattern += (re.sub(r"(?:\\ ){2,}", " {2,}", part) if any_gap else part) + r"\n"
+    told = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+    return re.fullmatch(pattern, told) is not None

@@ -145,6 +145,9 @@ def test_every_code_that_a_page_names_exists():
         ("a...z\n", "a to z\n", True),
         ("a...z\n", "a\nz\n", False),
         ("1.5\n", "1x5\n", False),
+        ("a  rows/s\nok  ... M\n", "a    rows/s\nok  124.9 M\n", True),
+        ("a  rows/s\nok  ... M\n", "a rows/s\nok  9 M\n", False),
+        ("a  b\n", "a   b\n", False),
     ],
 )
 def test_dots_stand_for_any_text(expected, shown, same):
