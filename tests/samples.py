@@ -173,8 +173,8 @@ def run_command(arguments: list[str], data: bytes, told: io.StringIO) -> bytes:
 def matches(expected: str, shown: str) -> bool:
     """Whether a page shows what is shown, in the language of dots.
 
-    A column is as wide as what is in it: where dots stand for a part of a line, gaps of two and more
-    spaces stand for gaps of any such width.
+    A column is as wide as what is in it: where dots stand for a part of a line, gaps of two and
+    more spaces stand for gaps of any such width.
     """
     lines = [line.rstrip() for line in expected.splitlines()]
     any_gap = any("..." in line and line.strip() != "..." for line in lines)
