@@ -8,6 +8,7 @@ from fractions import Fraction
 from rtbot.operator import TimeSpan
 from tests.oracles.registry import FAULT, attempt, oracle
 from tests.oracles.streams import (
+    ALWAYS,
     INT64_LEAST,
     INT64_MOST,
     exact_mean,
@@ -449,7 +450,7 @@ def fill_frontier(rows, frontier, how, **_):
 
 
 @oracle("Fill", frontier=fill_frontier)
-def fill(rows, how, value):
+def fill(rows, how, value, frontier):
     for number, (time, given) in enumerate(rows):
         before = [row for row in rows[:number] if row[1] is not None]
         behind = [row for row in rows[number:] if row[1] is not None]
@@ -465,6 +466,8 @@ def fill(rows, how, value):
             (then, left), (later, right) = before[-1], behind[0]
             share = float(time - then) / float(later - then)
             yield time, faded(float(left), float(right), share)
+        elif frontier == ALWAYS:
+            yield time, FAULT
 
 
 def weigh(weights, values):
