@@ -188,11 +188,11 @@ class Peaks(Operator, abstract=True):
 class PeakDetector(Peaks):
     """A value strictly greater than all others of a window around it, at its own time.
 
-    The window is `window` messages, as many before as after, or what is less than half of a time
-    span before or after, so that a value alone in it is a peak. A plateau has no peak, nor has the
-    beginning of the data, where the half before is not full; NaN is no peak, and nothing is greater
-    than a NaN beside it. A peak is known half a window later: so many messages, of which the end of
-    the data has none, or that time, which has passed there.
+    The window is `window` messages, as many before as after, or a time span: all that is less than
+    half of it before or after. A plateau has no peak; NaN is no peak, and nothing is greater than a
+    NaN beside it. At the beginning of the data, where the half before is not full, there is none.
+    A peak is known once the half behind it is full: after so many messages, or when that time has
+    passed, as it has at the end of the data. A value alone in a time span is a peak.
     """
 
     search_terms = "find_peaks, peak, peaks, local_max, argrelmax"
