@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.calls import PairCall, SegmentCall
+from rtbot.compiler.jit import has_code
 from rtbot.core.vector_names import VECTOR
 from rtbot.runtime.plain_push import bind_push, take_room
 from rtbot.runtime.push_one import PushPath
@@ -68,6 +69,8 @@ class DirectPath(PushPath):
     def push(self, time: int, value: Any, key: Any) -> dict[str, Any]:
         """Push one message, as `Session.push_one`; the first one compiles, others go shorter."""
         released = super().push(time, value, key)
+        if not has_code(self.generated):  # a first message of a key goes another way
+            return released
         others: Push = super().push
         if self.plain is not None and not self.nullable:
             others = bind_push(self, others)

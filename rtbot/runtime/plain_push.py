@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbot.compiler.jit import find_entry
 from rtbot.runtime.kernels.rows import FIRST, LAST
 
 if TYPE_CHECKING:
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
 
 AHEAD = 64
 """Messages of a key for which there is room in its lists, once two have come in a row."""
-
-
-def find_entry(function: Any) -> Callable[..., Any]:
-    """Return the entry point of what has been compiled for one signature, else the function."""
-    compiled = [*getattr(function, "overloads", {}).values()]
-    entry = compiled[0].entry_point if len(compiled) == 1 else None
-    return function if entry is None else entry  # type: ignore[no-any-return]
 
 
 def take_slot(known: Callable[[Any, int], int]) -> Callable[[Any], int]:

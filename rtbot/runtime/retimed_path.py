@@ -73,7 +73,7 @@ class RetimedPath(BufferedPath):
             runner.timers[call.node].set_frontier(floors, ending=False)
         place = (0, 0, self.own_room, 0)
         arguments = runner.make_retime_arguments(call, self.slot, source, target, place)
-        generated = getattr(session.module, call.function.name)
+        generated = self.look_up(call)
         counts, node = runner.own_rows, call.node
         counts.setdefault(node, 0)
 
