@@ -31,18 +31,17 @@ class KeyedCall:
         self.starts = memoryview(self.source.starts)
         carried: list[Column] = given[3][0]
         self.places = [np.full(1, NONE) for _ in call.keys]
-        places = map(memoryview, self.places)
         self.keys = [
-            (key.create, self.runner.spaces[key.space], place, *self._find(key, carried))
-            for key, place in zip(call.keys, places, strict=True)
+            (key.create, self.runner.spaces[key.space], memoryview(place), *self._find(key, carried))
+            for key, place in zip(call.keys, self.places, strict=True)
         ]
         self.version = -1
         self.arguments: Sequence[Any] = ()
 
-    def _find(self, key: KeyColumn, carried: list[Column]) -> tuple[memoryview, list[memoryview]]:
+    def _find(self, key: KeyColumn, carried: list[Column]) -> tuple[Any, list[Any]]:
         """Return the values of a column of keys, and the flags that say in which rows is one."""
         column, flags = self.runner.find_keys(self.call, key, self.source, carried)
-        return memoryview(column.value), [*map(memoryview, flags)]
+        return memoryview(column.value), [memoryview(flag) for flag in flags]
 
     def __call__(self) -> None:
         """Call the function for what is in the buffers now."""
@@ -61,7 +60,7 @@ class KeyedCall:
         slot = self.slots[0]
         for create, space, place, values, flags in self.keys:
             place[0] = NONE
-            if all([flag[0] for flag in flags]):
+            if not flags or all(flag[0] for flag in flags):
                 place[0] = space.locate_one(slot, values[0], create=create)
                 if space.moved:
                     self.runner.renew_views()
