@@ -142,4 +142,3 @@ class PortCounters:
     pairing: tuple[int, int] | None = None
     answers: bool = False
     domain: int | None = None
-    tied: int | None = None
