@@ -848,13 +848,14 @@ def HoppingAggregate(
     how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
     hop: int | str | timedelta | ParameterRef,
+    offset: int | str | timedelta | ParameterRef = 0,
     **about: Unpack[About],
 ) -> Any:
     """Aggregates of the messages of windows that begin every `hop`, at the end of each.
 
-    Windows are from k * hop up to k * hop + window, the end excluded: they overlap where `hop` is
-    less than `window`, and where it is greater, messages between them are in none. A window without
-    messages gives none; the last ones come at the end of the data. `how` is that of
+    Windows are from k * hop + offset up to `window` later, the end excluded: they overlap where
+    `hop` is less than `window`, and where it is greater, messages between them are in none. A
+    window without messages gives none; the last ones come at the end of the data. `how` is that of
     TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
     many steps as the greatest common divisor of `window` and `hop` is in `window`.
 
@@ -865,6 +866,7 @@ def HoppingAggregate(
         how: what comes out: an output for each word
         window: length of the windows
         hop: how far apart windows begin
+        offset: the beginning of a window, counted from 1970-01-01
 
     Out:
         o1: the first word of `how`; o2, ... the others, each also by its name
@@ -2033,15 +2035,17 @@ def TumblingAggregate(
     *,
     how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
+    offset: int | str | timedelta | ParameterRef = 0,
     **about: Unpack[About],
 ) -> Any:
     """Aggregates of the messages of every window of time, at the end of the window.
 
-    Windows are from k * window up to (k + 1) * window, the end excluded, counted from time 0. A
-    window without messages gives none; the last one comes at the end of the data. `sum` and `mean`
-    are exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of
-    `how` are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a
-    window that ends beyond int64 is in none, counted under `domain`.
+    Windows are from k * window + offset up to the next one, the end excluded, k = 0 in 1970: days
+    are those of UTC, and weeks begin on Thursdays, or with an `offset` of 4d on Mondays. A window
+    without messages gives none; the last one comes at the end of the data. `sum` and `mean` are
+    exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of `how`
+    are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a window
+    that ends beyond int64 is in none, counted under `domain`.
 
     In:
         i1: values
@@ -2049,6 +2053,7 @@ def TumblingAggregate(
     Parameters:
         how: what comes out: an output for each word
         window: length of the windows
+        offset: the beginning of a window, counted from 1970-01-01
 
     Out:
         o1: the first word of `how`; o2, ... the others, each also by its name
