@@ -715,8 +715,8 @@ def Fill(
     Integers stay integers, unless the constant is none.
 
     With `linear` the result is a number on the straight line, by time, between the values before
-    and behind, and comes with the latter; also so a null before the first value is counted, and
-    what is behind the last one does not come.
+    and behind, and comes with the latter; nulls before the first value and behind the last one give
+    no messages, counted under `domain`.
 
     In:
         i1: values, some of them null
@@ -1480,18 +1480,25 @@ def OverRows(
         o1: all rows, each with what is computed of it
     """
 
-def PeakDetector(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+def PeakDetector(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
     """A value strictly greater than all others of a window around it, at its own time.
 
-    The window is `window` messages, as many before as after. A plateau has no peak, nor have the
-    ends of the data; NaN is no peak, and nothing is greater than a NaN beside it. A peak is known
-    half a window later.
+    The window is `window` messages, as many before as after, or a time span: all that is less than
+    half of it before or after. A plateau has no peak; NaN is no peak, and nothing is greater than a
+    NaN beside it. At the beginning of the data, where the half before is not full, there is none.
+    A peak is known once the half behind it is full: after so many messages, or when that time has
+    passed, as it has at the end of the data. A value alone in a time span is a peak.
 
     In:
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
 
     Out:
         o1: peaks, at their own times
