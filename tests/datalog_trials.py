@@ -189,7 +189,7 @@ class Scope:
             self.make_atom(rng.choice(lower), inner=inner) for _ in range(rng.choice([1, 1, 2]))
         ]
         known = [v for atom in body for v in atom_variables(atom)]
-        if known and rng.random() < 0.3:
+        if known and rng.random() < 0.5:
             outer_or_inner = [*known, *self.bound]
             right = Variable(rng.choice(outer_or_inner))
             body.append(Comparison("<=", Variable(rng.choice(known)), right, "number", False, SPAN))
