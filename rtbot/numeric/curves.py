@@ -6,7 +6,11 @@ them. Points are flat in an array from `first` on: x, y, x, y, ...
 
 from __future__ import annotations
 
-from rtbot.operator import step
+from rtbot.numeric.ieee import plain_product, two_sum
+from rtbot.operator import noinline, step
+
+LARGE, SMALL = 2.0**800, 2.0**-500
+DOWN, UP = 2.0**-128, 2.0**600
 
 
 @step
@@ -34,6 +38,57 @@ def blend(left, right, share):
     if change - change == 0.0:
         return left + share * change
     return share * right + (1.0 - share) * left
+
+
+@noinline
+def point_between(left, right, part, whole):
+    """left + (right - left) * part / whole, rounded once, for 0 <= part <= whole.
+
+    Three floats carry what is exact; where a value is below 2**-900 in size the last bit may be
+    another. What is infinite or NaN is blended.
+    """
+    if left == right:
+        return left
+    if part > whole - part:
+        left, right, part = right, left, whole - part
+    scale = 1.0
+    if abs(left) > LARGE or abs(right) > LARGE:
+        scale = DOWN
+    elif abs(left) < SMALL and abs(right) < SMALL:
+        scale = UP
+    change, change_rest = two_sum(right * scale, -left * scale)
+    if change - change != 0.0:
+        return blend(left, right, part / whole)
+    product, rest = plain_product(change, part)
+    more, last = plain_product(change_rest, part)
+    rest, more = two_sum(rest, more)
+    quotient = product / whole
+    back, back_rest = plain_product(quotient, whole)
+    rest, also = two_sum((product - back) - back_rest, rest)
+    second = rest / whole
+    back, back_rest = plain_product(second, whole)
+    third = (((rest - back) - back_rest) + (also + more + last)) / whole
+    total, error = two_sum(left * scale, quotient)
+    error, least = two_sum(error, second)
+    total, error = two_sum(total, error)
+    error, least = two_sum(error, least + third)
+    return round_triple(total, error, least) / scale
+
+
+@step
+def round_triple(total, error, least):
+    """The sum of three floats, each far below the one before, rounded once.
+
+    Where the second is half of the last bit of the first, the sign of the third decides (as
+    in `math.fsum`).
+    """
+    result, error = two_sum(total, error)
+    if error * least > 0.0:
+        twice = 2.0 * error
+        other = result + twice
+        if other - result == twice:
+            return other
+    return result
 
 
 @step
