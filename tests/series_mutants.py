@@ -196,7 +196,9 @@ SERIES = [
         "pass",
         ("curves",),
     ),
-    Mutant("rtbot/numeric/curves.py::round_triple", "error * least > 0.0", "False", ("curves",)),
+    Mutant(
+        "rtbot/numeric/curves.py::round_triple", "error > 0.0 and least > 0.0", "False", ("curves",)
+    ),
     Mutant(
         "rtbot/operators/scores.py::ZScore.step",
         "divide(values_entering - mean, deviation)",
@@ -259,7 +261,9 @@ SERIES = [
         "behind",
         EDGES,
     ),
-    Mutant("rtbot/operators/resample.py::hold_for_a_while", "age > max_gap", "age >= max_gap", EDGES),
+    Mutant(
+        "rtbot/operators/resample.py::hold_for_a_while", "age > max_gap", "age >= max_gap", EDGES
+    ),
     # ---- routing, inner keys, ranks, vectors
     Mutant(
         "rtbot/operators/routing.py::Multiplexer.step",
