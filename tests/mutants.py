@@ -33,6 +33,12 @@ COMMANDS = {
     "times": [*PYTEST, "tests/runtime/test_lateness.py"],
     "late": [*PYTEST, "tests/runtime/test_frontiers.py", "-k", "may_begin_an_interval"],
     "edges of operators": [*PYTEST, "tests/runtime/test_golden.py", "-k", "edge"],
+    "series": [
+        *PYTEST,
+        "tests/conformance/test_operators.py",
+        "-k",
+        "equals_its_oracle and (RollingMedian or Fill or ZScore or Covariance or Debounce)",
+    ],
     "refused parameters": [*PYTEST, "tests/operators/test_refused_parameters.py"],
     "curves": [*PYTEST, "tests/numeric/test_curves.py"],
     "pairs": [*PYTEST, "tests/numeric/test_pairs.py", "-k", "not compiled"],

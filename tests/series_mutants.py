@@ -1,8 +1,8 @@
 """Mutants of the series operators, and of what keeps their lists, inner keys and timers."""
 
-from tests.mutation import TORTURES, Mutant, TextMutant
+from tests.mutation import Mutant, TextMutant
 
-EDGES = ("edges of operators",)
+EDGES = ("edges of operators", "series")
 SERIES = [
     # ---- lists, inner keys, timers
     Mutant(
@@ -21,25 +21,19 @@ SERIES = [
         "rtbot/runtime/span_pool.py::SpanPool.clear",
         "words[:] = 0",
         "pass",
-        ("spans", *TORTURES),
+        ("spans", "series"),
     ),
     Mutant(
         "rtbot/runtime/span_pool.py::SpanPool._place",
         "fields * (np.cumsum(capacity) - capacity)",
         "fields * np.cumsum(capacity)",
-        ("spans", *TORTURES),
+        ("spans", "series"),
     ),
     TextMutant(
         "rtbot/compiler/window_code.py::write_time_window",
         "{prefix}_full or {prefix}_evicts",
         "{prefix}_evicts",
         EDGES,
-    ),
-    TextMutant(
-        "rtbot/compiler/window_code.py::write_time_window",
-        "{prefix}_count += {prefix}_left - 1",
-        "{prefix}_count -= 1",
-        TORTURES,
     ),
     Mutant("rtbot/numeric/ieee.py::is_older", "time <= now - span", "time < now - span", EDGES),
     Mutant(
@@ -59,13 +53,13 @@ SERIES = [
         "rtbot/runtime/inner_keys.py::InnerKeys.clear",
         "self.owners[slot] = NONE",
         "pass",
-        ("inner keys", *TORTURES),
+        ("inner keys", "series"),
     ),
     Mutant(
         "rtbot/runtime/inner_keys.py::InnerKeys.sweep",
         "self.met.clear()",
         "pass",
-        ("inner keys", *TORTURES),
+        ("inner keys", "series"),
     ),
     Mutant(
         "rtbot/runtime/inner_keys.py::InnerKeys.save",
@@ -81,28 +75,28 @@ SERIES = [
         EDGES,
     ),
     Mutant(
-        "rtbot/runtime/timers.py::Timers.find_next",
+        "rtbot/runtime/waiting_rows.py::Wakes.find_next",
         "self.watched[self.slot[0]] == self.time[0]",
         "True",
-        ("timers", *TORTURES),
+        ("timers", "series"),
     ),
     Mutant(
         "rtbot/runtime/timers.py::Timers.restore",
-        "self.size = len(waiting)",
+        "self.rebuild()",
         "pass",
-        ("timers", *TORTURES),
+        ("timers", "series"),
     ),
     TextMutant(
         "rtbot/compiler/retime_code.py::RetimeWriter._write_timer",
         "if {self.call.due} != {NEVER}:",
         "if {self.call.due} < -{NEVER}:",
-        ("timers", *TORTURES),
+        ("timers", "series"),
     ),
     # ---- windows of time
     Mutant(
-        "rtbot/operators/aggregates.py::tumble",
-        "window - time % window",
-        "window - abs(time) % window",
+        "rtbot/operators/aggregates.py::since_start",
+        "time % length - offset % length",
+        "abs(time) % length - offset % length",
         EDGES,
     ),
     Mutant(
@@ -133,7 +127,7 @@ SERIES = [
         "rtbot/operators/aggregates.py::note_value",
         "lower != 0.0",
         "lower > 0.0 and upper != 0.0",
-        TORTURES,
+        ("series",),
     ),
     # ---- silence, changes, thresholds
     Mutant(
@@ -182,7 +176,7 @@ SERIES = [
         "rtbot/operators/quantiles.py::leave_order",
         "tree_copies[tree_lesser_first + node - 1] = free",
         "pass",
-        TORTURES,
+        ("series",),
     ),
     Mutant(
         "rtbot/numeric/rank_tree.py::quantile_of_ranked",
@@ -209,13 +203,13 @@ SERIES = [
         "rtbot/operators/scores.py::leave_score",
         "high, low, slack, infinities = leave_sum(values_leaving, high, low, slack, infinities)",
         "pass",
-        ("edges of operators", *TORTURES),
+        EDGES,
     ),
     Mutant(
         "rtbot/operators/covariances.py::leave_pair",
         "store_sums(found, sums, sums_first)",
         "pass",
-        ("edges of operators", *TORTURES),
+        EDGES,
     ),
     Mutant(
         "rtbot/numeric/exact/products.py::digits_to_covariance",
@@ -228,7 +222,7 @@ SERIES = [
         "rtbot/operators/filling.py::fill_linear",
         "frontier = nulls_time[nulls_time_first] - 1",
         "frontier = nulls_time[nulls_time_first]",
-        TORTURES,
+        ("series",),
     ),
     Mutant("rtbot/operators/filling.py::fill_number", "EMIT if known else DOMAIN", "EMIT", EDGES),
     Mutant(

@@ -14,7 +14,7 @@ from rtbot.operator import noinline, step
 LARGE, SMALL, FAR = 2.0**800, 2.0**-500, 2.0**-300
 DOWN, UP = 2.0**-128, 2.0**600
 NORMAL = 2.0**-1022 * UP
-"""The least number with all its bits, scaled up: beside it a sum has no more bits than the result."""
+"""The least number with all its bits, scaled up: beside it sums have the bits of results."""
 
 
 @step

@@ -97,6 +97,7 @@ def test_commands_name_files_and_tests_that_exist(name):
 
 
 PARAMETERS = {"NotEqualTo", "LogicalNor", "bands", "edge"}
+PARAMETERS |= {"RollingMedian", "Fill", "ZScore", "Covariance", "Debounce"}
 """Words of -k that select parameters of tests."""
 
 
