@@ -143,5 +143,4 @@ class PortCounters:
     pairing: tuple[int, int] | None = None
     answers: bool = False
     domain: int | None = None
-    tied: int | None = None
     waits: str = ""

@@ -352,7 +352,6 @@ class Plan:
             account.active = active
             everywhere = segment.losses.get((node.id, ""))
             account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
-            account.tied = segment.losses.get((node.id, port))
             if account.pairing is None:
                 self._count_passed(ref, segment, timeline)
         for port in node.outputs:
