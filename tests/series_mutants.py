@@ -131,7 +131,7 @@ SERIES = [
     ),
     # ---- silence, changes, thresholds
     Mutant(
-        "rtbot/operators/silence.py::Debounce.step",
+        "rtbot/operators/silence.py::wait_from",
         "due if fits else NEVER",
         "due",
         EDGES,
