@@ -8,6 +8,7 @@ from fractions import Fraction
 from rtbot.operator import TimeSpan
 from tests.oracles.registry import FAULT, attempt, oracle
 from tests.oracles.streams import (
+    ALWAYS,
     INT64_LEAST,
     INT64_MOST,
     exact_mean,
@@ -121,9 +122,17 @@ def quantile(values, share):
     place = math.floor(exact)
     low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
     part = exact - place
-    if part == 0 or low == high:
-        return float(low)
-    return float(low) * (1 - part) + float(high) * part + 0.0
+    return float(low) if part == 0 else on_line(float(low), float(high), part, 1.0) + 0.0
+
+
+def on_line(left, right, part, whole):
+    """left + (right - left) * part / whole: the exact value rounded once."""
+    if left == right:
+        return left
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return faded(left, right, part / whole)
+    left, right = Fraction(left), Fraction(right)
+    return float(left + (right - left) * Fraction(part) / Fraction(whole))
 
 
 @oracle("RollingQuantile")
@@ -238,12 +247,31 @@ def average_by_messages(rows, window, seed, partial):
 
 def peak_frontier(rows, frontier, window):
     """Half a window before the end the next centre may still turn out to be a peak."""
+    if isinstance(window, TimeSpan):
+        waiting = [
+            time - 1
+            for time, value in rows
+            if is_peak_in_span(rows, window, time, value) and 2 * (frontier - time) < window
+        ]
+        return min([frontier, *waiting])
     waiting = max(len(rows) - window // 2, window // 2)
     return min(frontier, rows[waiting][0] - 1) if waiting < len(rows) else frontier
 
 
+def is_peak_in_span(rows, window, time, value):
+    """Whether a value is greater than all that are less than half the span before or behind it."""
+    around = [other for at, other in rows if at != time and 2 * abs(at - time) < window]
+    full = 2 * (time - rows[0][0]) >= window and time + (window + 1) // 2 <= INT64_MOST
+    return full and value == value and all(value > other for other in around)
+
+
 @oracle("PeakDetector", frontier=peak_frontier)
-def peak_detector(rows, window):
+def peak_detector(rows, window, frontier):
+    if isinstance(window, TimeSpan):
+        for time, value in rows:
+            if is_peak_in_span(rows, window, time, value) and 2 * (frontier - time) >= window:
+                yield time, value
+        return
     half = window // 2
     for centre in range(half, len(rows) - half):
         time, value = rows[centre]
@@ -312,24 +340,28 @@ def curve_frontier(rows, frontier, interval, t0):
 
 
 def between(rows, interval, t0, weigh):
-    """The values of a curve whose pieces blend the values at their ends."""
+    """The values of a curve: `weigh` makes them of those at the ends of a piece, and of where."""
     for point in curve_points(rows, interval, t0):
         place = max(number for number, (time, _) in enumerate(rows) if time <= point)
         time, value = rows[place]
         if point > time:
             after, following = rows[place + 1]
-            value = faded(value, following, weigh(float(point - time) / float(after - time)))
+            value = weigh(value, following, float(point - time), float(after - time))
         yield point, value
 
 
 @oracle("ResamplerLinear", frontier=curve_frontier)
 def resampler_linear(rows, interval, t0):
-    return between(rows, interval, t0, lambda share: share)
+    return between(rows, interval, t0, on_line)
 
 
 @oracle("ResamplerCosine", frontier=curve_frontier)
 def resampler_cosine(rows, interval, t0):
-    return between(rows, interval, t0, lambda share: (1 - math.cos(math.pi * share)) / 2)
+    return between(rows, interval, t0, on_half_wave)
+
+
+def on_half_wave(left, right, part, whole):
+    return faded(left, right, (1 - math.sin(math.pi * (0.5 - part / whole))) / 2)
 
 
 def hermite_rows(rows):
@@ -430,7 +462,7 @@ def fill_frontier(rows, frontier, how, **_):
 
 
 @oracle("Fill", frontier=fill_frontier)
-def fill(rows, how, value):
+def fill(rows, how, value, frontier):
     for number, (time, given) in enumerate(rows):
         before = [row for row in rows[:number] if row[1] is not None]
         behind = [row for row in rows[number:] if row[1] is not None]
@@ -444,8 +476,9 @@ def fill(rows, how, value):
             yield time, before[-1][1]
         elif behind:
             (then, left), (later, right) = before[-1], behind[0]
-            share = float(time - then) / float(later - then)
-            yield time, faded(float(left), float(right), share)
+            yield time, on_line(float(left), float(right), float(time - then), float(later - then))
+        elif frontier == ALWAYS:
+            yield time, FAULT
 
 
 def weigh(weights, values):
