@@ -225,7 +225,9 @@ class Out:
     A `variadic` output `o` has one port per variadic input, of the same type. Instead of a `named`
     one there are ports that the operator's own text names. One that `repeats` may have several
     messages of one time, in an order that means something: it is paired with nothing. `source` is
-    which of the `returns` of the operator's steps it is, if it has these.
+    which of the `returns` of the operator's steps it is, if it has these. Of a `silent` one the
+    step says each time whether it has a message: behind its value (and valid flag) it returns true,
+    or false for none.
     """
 
     kind: str
@@ -235,6 +237,7 @@ class Out:
     variadic: bool = False
     named: bool = False
     repeats: bool = False
+    silent: bool = False
     source: str = ""
     name: str = ""
 

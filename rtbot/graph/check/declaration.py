@@ -247,8 +247,20 @@ class _Checker:
             self.add("formula", "it has a step and a formula", "keep one of the two")
         if cls.close is not None:
             self.times()
+        self.silence()
         for name, text in self.formulas():
             self.formula(name, text)
+
+    def silence(self) -> None:
+        """Check that outputs are silent only where a step returns them."""
+        kept = any(isinstance(item, Kept) for item in self.cls.state.values())
+        for name, out in self.cls.outputs.items():
+            if out.silent and self.cls.formula is not None:
+                hint = "leave silent out, and say by `keep` where it has a message"
+                self.add(name, f"{name} is silent, and made by a formula", hint)
+            if out.silent and (kept or self.cls.returns):
+                hint = "leave silent out: all outputs of this operator come together"
+                self.add(name, f"{name} is silent, and no step returns it alone", hint)
 
     def times(self) -> None:
         """Check that an operator with a `close` says for what time it waits."""
