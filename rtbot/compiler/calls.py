@@ -137,6 +137,7 @@ class PortCounters:
     """How the account of one port is found: indices into the header, or a pairing's port.
 
     `answers` is whether the port is looked up, and gives null to rows that find nothing there.
+    `waits` is a list of the state with the messages that the operator holds back.
     """
 
     source: Ref
@@ -144,4 +145,4 @@ class PortCounters:
     pairing: tuple[int, int] | None = None
     answers: bool = False
     domain: int | None = None
-    tied: int | None = None
+    waits: str = ""

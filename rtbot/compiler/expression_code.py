@@ -73,10 +73,11 @@ MIXED: Mapping[str, Callable[..., Any]] = {
     "==": expression_functions.equal_mixed,
     "!=": expression_functions.unequal_mixed,
 }
+"""Comparisons of an integer with a number."""
 
 TABLES = (CHECKED, NUMBER, INTEGER, TOLERANCE_FUNCTIONS, MIXED)
 """All tables of functions that the text of an expression may call."""
-"""Comparisons of an integer with a number."""
+
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!=", "and", "or"}
 PREFIX = {
     "neg": "(-{})",

@@ -271,6 +271,8 @@ class Plan:
         for port, ref in node.inputs.items():
             self.ports.setdefault((node.id, port), PortCounters(ref))
             self.ports[node.id, port].domain = segment.losses.get((node.id, ""))
+            if node.operator.waits:
+                self.ports[node.id, port].waits = f"{node.id}.{node.operator.waits}"
 
     # ---- segments
 
@@ -355,7 +357,6 @@ class Plan:
             account.active = active
             everywhere = segment.losses.get((node.id, ""))
             account.domain = segment.losses.get((node.id, DOMAIN + port), everywhere)
-            account.tied = segment.losses.get((node.id, port))
             if account.pairing is None:
                 self._count_passed(ref, segment, timeline)
         for port in node.outputs:

@@ -46,7 +46,8 @@ def draw_value(rng: Random, parameter: Parameter, span: int) -> Any:
             return _draw_duration(rng, parameter, span)
         case WindowLength():
             length = _draw_duration(rng, Duration(minimum=1), span)
-            return rng.choice([rng.randint(parameter.minimum, 6), f"{length}ns"])
+            count = rng.randint(parameter.minimum, 6) | parameter.odd
+            return rng.choice([count, f"{length}ns"])
     return _draw_list(rng, parameter)
 
 

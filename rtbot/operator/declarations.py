@@ -149,12 +149,13 @@ class TimeSpan(int):
 class WindowLength(Parameter):
     """How long a window is: so many messages, an integer, or a `TimeSpan`, written as "5s".
 
-    `minimum` and `maximum` are inclusive, and of messages; a time span is at least 1. A step sees
-    the int64.
+    `minimum` and `maximum` are inclusive, and of messages, as is `odd`; a time span is at least 1.
+    A step sees the int64.
     """
 
     minimum: int = 1
     maximum: int | None = STATE_LIMIT
+    odd: bool = False
 
     type_name = "integer or duration"
 

@@ -211,7 +211,7 @@ def _read_window(parameter: WindowLength, scalar: ScalarNode, context: Context) 
     """Return a count of messages, or a `TimeSpan`: a text, or a parameter that is a duration."""
     count = None if isinstance(scalar.value, TimeSpan) else parse_integer(scalar)
     if count is not None:
-        return _check_range(parameter, scalar, count)
+        return _check_range(parameter, scalar, count, parameter.odd)
     length: int | None = scalar.value if isinstance(scalar.value, TimeSpan) else None
     if length is None:
         instead = "count messages, with an integer"
@@ -394,7 +394,8 @@ def describe_parameter(parameter: Parameter) -> str:
         ProgramFile: "the path of a Datalog program",
     }
     if isinstance(parameter, WindowLength):
-        count = f"an integer from {parameter.minimum} to {parameter.maximum}"
+        kind = "an odd integer" if parameter.odd else "an integer"
+        count = f"{kind} from {parameter.minimum} to {parameter.maximum}"
         return f"{count} or a duration such as 5s"
     if isinstance(parameter, Choice):
         return "one of " + join_names(parameter.options)

@@ -139,10 +139,13 @@ def _build_scalar(parameter: Parameter, kind: str, texts: Iterable[str], **more:
 def _build_integer(parameter: Integer, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
     result = _build_scalar(parameter, "integer", [INTEGER.pattern, *texts], **limits)
-    if parameter.odd:
-        result["if"] = {"type": "integer", "multipleOf": 2}
-        result["then"] = {"type": "string", "errorMessage": result["errorMessage"]}
-    return result
+    return _refuse_even(result) if parameter.odd else result
+
+
+def _refuse_even(schema: Schema) -> Schema:
+    """Return the schema for odd integers."""
+    wrong = {"type": "string", "errorMessage": schema["errorMessage"]}
+    return schema | {"if": {"type": "integer", "multipleOf": 2}, "then": wrong}
 
 
 def _build_number(parameter: Number, texts: list[str]) -> Schema:
@@ -177,9 +180,9 @@ def _build_choices(parameter: Choices, texts: list[str]) -> Schema:
 
 def _build_duration(parameter: Duration | WindowLength, texts: list[str]) -> Schema:
     limits = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-    return _build_scalar(
-        parameter, "integer", [INTEGER.pattern, DURATION.pattern, *texts], **limits
-    )
+    patterns = [INTEGER.pattern, DURATION.pattern, *texts]
+    result = _build_scalar(parameter, "integer", patterns, **limits)
+    return _refuse_even(result) if getattr(parameter, "odd", False) else result
 
 
 def _build_text(parameter: TextParameter, texts: list[str]) -> Schema:
