@@ -25,6 +25,7 @@ from rtbot.compiler.calls import Grid, PairCall, PortCounters, RetimeCall, Segme
 from rtbot.compiler.jit import HEADER
 from rtbot.compiler.layout import StateLayout
 from rtbot.compiler.lower import DOMAIN
+from rtbot.compiler.own_operators import describe_own_operators
 from rtbot.compiler.pairing_code import PairingWriter
 from rtbot.compiler.segment import NamedFunctions, Segment
 from rtbot.compiler.step_signature import list_functions
@@ -119,6 +120,7 @@ class Plan:
         return state | {
             "defaults": self.defaults,
             "description": self.description,
+            "own_operators": self.own_operators,
             "checked": replace(self.checked, nodes=nodes, tests=()),
             "timelines": list(timelines.values()),
             "timeline_of": {
@@ -159,6 +161,11 @@ class Plan:
             "outputs": {n: str(r) for n, r in self.outputs.items()},
             "steps": self.user_defined,
         }
+
+    @cached_property
+    def own_operators(self) -> dict[str, dict[str, Any]]:
+        """The operators that are not rtbot's own, and of which packages they are."""
+        return describe_own_operators(self.checked)
 
     @cached_property
     def counters(self) -> dict[str, int]:
