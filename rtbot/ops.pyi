@@ -848,13 +848,14 @@ def HoppingAggregate(
     how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
     hop: int | str | timedelta | ParameterRef,
+    offset: int | str | timedelta | ParameterRef = 0,
     **about: Unpack[About],
 ) -> Any:
     """Aggregates of the messages of windows that begin every `hop`, at the end of each.
 
-    Windows are from k * hop up to k * hop + window, the end excluded: they overlap where `hop` is
-    less than `window`, and where it is greater, messages between them are in none. A window without
-    messages gives none; the last ones come at the end of the data. `how` is that of
+    Windows are from k * hop + offset up to `window` later, the end excluded: they overlap where
+    `hop` is less than `window`, and where it is greater, messages between them are in none. A
+    window without messages gives none; the last ones come at the end of the data. `how` is that of
     TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
     many steps as the greatest common divisor of `window` and `hop` is in `window`.
 
@@ -865,6 +866,7 @@ def HoppingAggregate(
         how: what comes out: an output for each word
         window: length of the windows
         hop: how far apart windows begin
+        offset: the beginning of a window, counted from 1970-01-01
 
     Out:
         o1: the first word of `how`; o2, ... the others, each also by its name
@@ -1039,6 +1041,7 @@ def KeyedVariable(
     *,
     mode: Literal["lookup", "exists"] | ParameterRef = "lookup",
     default_value: float | ParameterRef = 0.0,
+    ttl: int | str | timedelta | ParameterRef | None = None,
     **about: Unpack[About],
 ) -> Stream:
     """The last value of a key, asked for at the times of another stream.
@@ -1047,6 +1050,7 @@ def KeyedVariable(
     t names a key and gets its latest value at or before t, or `default_value` if there is none, or
     in mode `exists` whether there is one. The answer comes once it is certain: when keys and values
     have passed t. A key without a value of the same time, or the other way round, does nothing.
+    With `ttl` a value that came at t is forgotten from t + ttl on, unless the key has another one.
 
     In:
         key: keys: numbers, integers, texts or booleans
@@ -1057,6 +1061,7 @@ def KeyedVariable(
     Parameters:
         mode: whether the answer is the value, or whether there is one
         default_value: the answer for a key that has no value
+        ttl: how long a value counts
 
     Out:
         o1: answers, at the times of the queries
@@ -1339,16 +1344,22 @@ def MovingCount(
         o1: counts, this message included
     """
 
-def MovingKeyCount(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+def MovingKeyCount(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
     """How often the value of the message is among the last `window` values, itself included.
 
-    It counts from the first message on. NaN is equal to nothing, so that its count is 0.
+    It counts from the first message on. A window of time, such as `5s`, has the messages of
+    (t - 5s, t]. NaN is equal to nothing, so that its count is 0.
 
     In:
         i1: values: numbers, integers, texts or booleans
 
     Parameters:
-        window: values in the window
+        window: values in the window, or its length in time
 
     Out:
         o1: how often the value is there
@@ -2040,15 +2051,17 @@ def TumblingAggregate(
     *,
     how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
+    offset: int | str | timedelta | ParameterRef = 0,
     **about: Unpack[About],
 ) -> Any:
     """Aggregates of the messages of every window of time, at the end of the window.
 
-    Windows are from k * window up to (k + 1) * window, the end excluded, counted from time 0. A
-    window without messages gives none; the last one comes at the end of the data. `sum` and `mean`
-    are exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of
-    `how` are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a
-    window that ends beyond int64 is in none, counted under `domain`.
+    Windows are from k * window + offset up to the next one, the end excluded, k = 0 in 1970: days
+    are those of UTC, and weeks begin on Thursdays, or with an `offset` of 4d on Mondays. A window
+    without messages gives none; the last one comes at the end of the data. `sum` and `mean` are
+    exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of `how`
+    are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a window
+    that ends beyond int64 is in none, counted under `domain`.
 
     In:
         i1: values
@@ -2056,6 +2069,7 @@ def TumblingAggregate(
     Parameters:
         how: what comes out: an output for each word
         window: length of the windows
+        offset: the beginning of a window, counted from 1970-01-01
 
     Out:
         o1: the first word of `how`; o2, ... the others, each also by its name

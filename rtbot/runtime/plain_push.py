@@ -55,7 +55,8 @@ def bind_push(path: DirectPath, otherwise: Push) -> Push:
     session, runner, port = path.session, path.runner, path.feed
     plain, keyed, whole, collect = path.plain, path.keyed, path.plain is int, path.collect
     counts, rows, recover = path.counts, path.rows, path.recover
-    spans, single, (output, flag, place) = path.call.spans, len(path.outputs) == 1, path.outputs[0]
+    spans, [(output, _, flag, place, take)] = path.call.spans, path.outputs[:1]
+    single = len(path.outputs) == 1 and take is None
     call, find_slot, reserve = find_entry(path.generated), take_slot(path.known), take_room(runner)
 
     def push(time: Any, value: Any, key: Any) -> dict[str, Any]:
