@@ -31,8 +31,9 @@ class KeyedCall:
         self.starts = memoryview(self.source.starts)
         carried: list[Column] = given[3][0]
         self.places = [np.full(1, NONE) for _ in call.keys]
+        spaces = self.runner.spaces
         self.keys = [
-            (key.create, self.runner.spaces[key.space], memoryview(place), *self._find(key, carried))
+            (key.create, spaces[key.space], memoryview(place), *self._find(key, carried))
             for key, place in zip(call.keys, self.places, strict=True)
         ]
         self.version = -1
