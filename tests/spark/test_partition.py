@@ -14,7 +14,7 @@ import pytest
 import rtbot
 from rtbot.core.errors import DataError
 from tests import generate
-from tests.spark.arrow_tables import ARROW, LIST, bits, result_fields
+from tests.spark.arrow_tables import ARROW, LIST, bits, released, result_fields
 
 pytest.importorskip("pyspark")
 
@@ -133,14 +133,6 @@ def sent(graph, data, rng):
             )
         ]
         at += size
-
-
-def released(table):
-    """The rows of every key in their order."""
-    found = {}
-    for row in table.to_pylist():
-        found.setdefault(row.pop("k"), []).append(repr(row))
-    return found
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -177,14 +177,6 @@ def streamed(work, batches, *key_types, split=shard_state.ShardLayout(4)):  # no
     return parts
 
 
-def released(table):
-    """The rows of every key in their order, those of one time and output too."""
-    found = {}
-    for row in table.to_pylist():
-        found.setdefault((row.pop("k"), row.get("output")), []).append(repr(row))
-    return found
-
-
 @pytest.fixture(autouse=True)
 def _interpreted(monkeypatch):
     monkeypatch.setenv("RTBOT_INTERPRET", "1")
