@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbot.explain.phrases import format_plain
+from rtbot.core.number_text import format_plain
 from rtbot.graph.row_parameters import format_special, format_tree, list_fields
 from rtbot.graph.stages import has_own_times
 from rtbot.operator.relation import Columns, FieldPairs, RowExpression, RulesText

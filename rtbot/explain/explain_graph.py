@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbot.compiler.plan import Plan
+from rtbot.core.number_text import format_plain
 from rtbot.explain import state as states
 from rtbot.explain.explain_changes import (
     describe_input_state,
@@ -16,7 +17,7 @@ from rtbot.explain.explain_changes import (
     list_parameters,
 )
 from rtbot.explain.frontier_rules import FrontierRules
-from rtbot.explain.phrases import format_hanging, format_plain, format_span, join_words
+from rtbot.explain.phrases import format_hanging, format_span, join_words
 from rtbot.explain.warm_up import WarmUpTable
 from rtbot.graph.model import Ref, list_input_types
 from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rtbot.expression import Expression, Term
     from rtbot.graph.check.context import Context
     from rtbot.graph.check.drafts import Draft
-    from rtbot.graph.check.row_values import RowText
     from rtbot.graph.document import ScalarNode
+    from rtbot.operator.parameter_kinds.row_expressions import RowText
 
 
 def resolve_relation(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Node:

@@ -12,7 +12,7 @@ from rtbot.core.times import INT64_MIN
 from rtbot.core.vector_names import RECORD
 from rtbot.graph.row_parameters import format_special, list_fields
 from rtbot.graph.whole_vectors import format_ref, join_vectors, take_whole
-from rtbot.operator.declarations import Duration, TimeSpan, Type
+from rtbot.operator import Duration, TimeSpan, Type
 from rtbot.operator.relation import Columns, FieldPairs, Order
 
 if TYPE_CHECKING:
