@@ -32,9 +32,9 @@ from rtbot.operator.operator import (
 )
 from rtbot.operator.parameter_kinds.choices import Choice, Choices
 from rtbot.operator.parameter_kinds.lists import Integers, ListParameter, Numbers, Points
-from rtbot.operator.parameter_kinds.parameter import Parameter
+from rtbot.operator.parameter_kinds.parameter import Parameter, TimeSpan
 from rtbot.operator.parameter_kinds.scalars import Boolean, Integer, Number, Text
-from rtbot.operator.parameter_kinds.times import STATE_LIMIT, Duration, TimeSpan, WindowLength
+from rtbot.operator.parameter_kinds.times import STATE_LIMIT, Duration, WindowLength
 
 __all__ = [
     "DOMAIN",

@@ -137,7 +137,7 @@ def test_steps_and_formulas_get_its_words(bounds, compiled):
         ("[1, 2]", "RT105", "bounds is an interval such as 1 to 5, this is a list", "brackets"),
         ("", "RT105", "bounds has no value", "an interval such as 1 to 5 is expected"),
         ("allowed", "RT113", "bounds is allowed, an interval such", "write $allowed for"),
-        ("$limits", "RT114", "unknown parameter $limits", "allowed"),
+        ("$limits", "RT114", "unknown parameter $limits", "limits: VALUE"),
     ],
 )
 def test_errors_have_its_words_and_their_place(bounds, code, message, hint):
@@ -178,11 +178,11 @@ def test_constructors_take_it():
     x = builder.input("x", "number")
     limited = ops.Limit(x, bounds="-1 to 2")
     builder.output(within=limited, inside=ops.Inside(x, bounds=builder.parameter("p", "0 to 1")))
-    result = builder.build().start(compiled=False).push(ROWS)
+    result = builder.graph().start(compiled=False).push(ROWS)
     assert values(result, "within") == [-1.0, 0.5, 2.0]
     assert values(result, "inside") == [False, True, False]
-    assert "bounds: str | ParameterRef" in str(ops.Limit.__signature__)
-    assert "bounds: str | ParameterRef = '0 to 1'" in str(ops.Inside.__signature__)
+    assert "bounds: 'str | ParameterRef'" in str(ops.Limit.__signature__)
+    assert "bounds: 'str | ParameterRef' = '0 to 1'" in str(ops.Inside.__signature__)
 
 
 def test_pages_explanations_and_pictures_show_it(capfd):

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from rtbot.core.document_nodes import DocumentNode, ScalarNode
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 
 @dataclass(kw_only=True)

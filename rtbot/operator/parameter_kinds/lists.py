@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from rtbot.core.document_nodes import DocumentNode
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 
 @dataclass(kw_only=True)

@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rtbot.core.document_nodes import ScalarNode, SequenceNode
 from rtbot.core.errors import GraphError, graph_error
-from rtbot.core.number_text import format_plain
+from rtbot.core.number_text import format_duration, format_plain
 from rtbot.core.scalar_values import INT64_MAX, INT64_MIN, KINDS, NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from random import Random
 
     from rtbot.core.document_nodes import DocumentNode
     from rtbot.core.source_span import SourceSpan
-    from rtbot.expression import Term
-
-    Place = Callable[[int, int], SourceSpan]
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext, RowScope, RowTexts
 
 JsonSchema = dict[str, Any]
 N = TypeVar("N", bound=float)
 
 
-class ReadingContext(Protocol):
-    """What a kind may need of the graph to read a value."""
-
-    unit: str | None
-    """`io.unit`, what an integer time counts."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """The parameters of the graph by name."""
-
-    def substitute(self, node: ScalarNode) -> ScalarNode:
-        """Return the value of `$name` in place of it, of its own type; others as they are."""
-
-    def parse_row_expression(self, text: str, place: Place) -> Term:
-        """Return the tree of an expression over rows."""
-
-    def check_field_name(self, name: str, mark: SourceSpan) -> None:
-        """Raise GraphError unless a field of rows may have this name."""
+class TimeSpan(int):
+    """A length of time in `io.unit`, as the value of a parameter that may be a count as well."""
 
 
 @dataclass(kw_only=True)
@@ -99,11 +81,23 @@ class Parameter:
 
     def format(self, value: Any, unit: str | None) -> str:
         """Return a value as a graph file whose times are in `unit` has it."""
-        return format_plain(value)
+        return format_span(value, unit) if isinstance(value, TimeSpan) else format_plain(value)
 
     def format_default(self) -> str:
         """Return the default as a graph file has it."""
         return self.default if isinstance(self.default, str) else self.format(self.default, None)
+
+    def is_absent(self, value: Any) -> bool:
+        """Return whether a value means that there is none."""
+        return value is None
+
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        """Return a value of a change operator as explanations show it, "" if they do not."""
+        return "" if value == self.default else self.format(value, None)
+
+    def list_fields(self, value: Any, texts: RowTexts) -> Iterator[tuple[str, str]] | None:
+        """Return the fields that it defines, with their expressions; None if it defines none."""
+        return None
 
     # ---- in a graph file
 
@@ -133,6 +127,10 @@ class Parameter:
         if not isinstance(self.default, str):
             return self.default
         return self.read(ScalarNode(self.default, mark, quoted=True), context)
+
+    def resolve(self, value: Any, rows: RowScope) -> Any:
+        """Return what a node of a change operator has for what `read` has returned."""
+        return value
 
     def normalise(self, given: Any) -> Any:
         """Return what is given in Python as `read` returns it, where outputs depend on it."""
@@ -215,6 +213,11 @@ class RowParameter(Parameter):
 
     def list_arguments(self) -> list[str]:
         return []
+
+
+def format_span(value: Any, unit: str | None) -> str:
+    """Return a length of time, which is in `unit`, as a graph file has it: "7d"."""
+    return str(value) if unit is None else format_duration(value, unit)
 
 
 def shorten_text(text: str) -> str:

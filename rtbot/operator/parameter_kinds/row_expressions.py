@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.core.document_nodes import MappingNode, ScalarNode
 from rtbot.core.errors import GraphError, Problem, graph_error
@@ -15,10 +16,13 @@ from rtbot.operator.parameter_kinds.schema_texts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rtbot.core.document_nodes import DocumentNode
     from rtbot.core.source_span import SourceSpan
     from rtbot.expression import Term
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext, RowScope, RowTexts
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 FIELDS_MAX = 1_000
 
@@ -48,6 +52,13 @@ class RowExpression(RowParameter):
     def read(self, node: DocumentNode, context: ReadingContext) -> RowText:
         """Return the expression."""
         return _read_expression(self.name, node, node.mark, context)
+
+    def resolve(self, value: RowText | None, rows: RowScope) -> str | None:
+        """Return the text of the expression."""
+        return None if value is None else rows.type_condition(self.name, self.kind, value)
+
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        return texts.write(self.name)
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
         return build_free_text(self)
@@ -83,6 +94,10 @@ class NamedExpressions(RowParameter):
             raise GraphError(problems)
         return found
 
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        fields = None if value is None else self.list_fields(value, texts)
+        return f"{{{', '.join(f'{name}: {text}' for name, text in fields)}}}" if fields else ""
+
     def build_schema(self, texts: list[str]) -> JsonSchema:
         one = build_free_text(RowExpression(name="an expression"))
         return {
@@ -104,6 +119,15 @@ class RowFields(NamedExpressions):
     def describe(self) -> str:
         return "a mapping of names and expressions"
 
+    def resolve(self, value: dict[str, RowText], rows: RowScope) -> tuple[str, ...]:
+        """Return the names."""
+        for field, text in value.items():
+            rows.type_text(f"{self.name}.{field}", text)
+        return tuple(value)
+
+    def list_fields(self, value: Any, texts: RowTexts) -> Iterator[tuple[str, str]]:
+        return ((field, texts.write(f"{self.name}.{field}")) for field in value)
+
 
 @dataclass(kw_only=True)
 class Computations(NamedExpressions):
@@ -117,6 +141,16 @@ class Computations(NamedExpressions):
 
     def describe(self) -> str:
         return "a mapping of names and aggregates"
+
+    def resolve(self, value: dict[str, RowText] | None, rows: RowScope) -> tuple[Any, ...]:
+        """Return (name, function, distinct) of each."""
+        return rows.type_aggregates(self.name, value or {})
+
+    def list_fields(self, value: Any, texts: RowTexts) -> Iterator[tuple[str, str]]:
+        for field, function, distinct in value:
+            places = (name_argument(self.name, field, place) for place in itertools.count())
+            arguments = ", ".join(itertools.takewhile(bool, map(texts.write, places)))
+            yield field, f"{function}({'distinct ' if distinct else ''}{arguments})"
 
 
 @dataclass(kw_only=True)
@@ -133,6 +167,19 @@ class WindowComputations(NamedExpressions):
 
     def describe(self) -> str:
         return "a mapping of names and window functions"
+
+    def resolve(self, value: dict[str, RowText], rows: RowScope) -> tuple[Any, ...]:
+        """Return (name, function, offset, default) of each."""
+        return rows.type_windows(self.name, value)
+
+    def list_fields(self, value: Any, texts: RowTexts) -> Iterator[tuple[str, str]]:
+        for field, function, offset, default in value:
+            parts = [texts.write(f"{self.name}.{field}")]
+            if function in ("lag", "lead") and (offset != 1 or default is not None):
+                parts.append(str(offset))
+            if default is not None:
+                parts.append(texts.write_constant(default))
+            yield field, f"{function}({', '.join(filter(None, parts))})"
 
 
 def name_argument(parameter: str, name: str, place: int = 0) -> str:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.core.document_nodes import MappingNode, ScalarNode, SequenceNode
 from rtbot.core.errors import graph_error
+from rtbot.core.number_text import format_plain
 from rtbot.operator.parameter_kinds.parameter import RowParameter
 from rtbot.operator.parameter_kinds.schema_texts import build_free_text, build_message
 
 if TYPE_CHECKING:
     from rtbot.core.document_nodes import DocumentNode
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext, RowScope, RowTexts
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 
 @dataclass(kw_only=True)
@@ -36,12 +38,28 @@ class FieldName(RowParameter):
             context.check_field_name(scalar.text, scalar.mark)
         return scalar
 
+    def resolve(self, value: str | ScalarNode | None, rows: RowScope) -> str | None:
+        """Return a name; that of an input's field has to be there."""
+        if value is None or isinstance(value, str):
+            return value
+        return value.text if self.new else rows.find_read_field(value)
+
     def build_schema(self, texts: list[str]) -> JsonSchema:
         return build_free_text(self)
 
 
+class FieldList(RowParameter):
+    """The base of lists of fields; an empty one is as none where none is required."""
+
+    def is_absent(self, value: Any) -> bool:
+        return value is None or (not value and not self.required)
+
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        return self.format(value, None) if value or self.required else ""
+
+
 @dataclass(kw_only=True)
-class Columns(RowParameter):
+class Columns(FieldList):
     """Names of fields of the input, a tuple of text; there may be none if `shortest` is 0."""
 
     type_name: ClassVar[str] = "fields"
@@ -62,12 +80,15 @@ class Columns(RowParameter):
             raise graph_error("RT112", node.mark, f"{self.name} names no field", "write [a, b]")
         return tuple(names)
 
+    def resolve(self, value: Any, rows: RowScope) -> tuple[str, ...]:
+        return tuple(rows.find_field(one) for one in value or ())
+
     def build_schema(self, texts: list[str]) -> JsonSchema:
         return build_names(self, self.shortest)
 
 
 @dataclass(kw_only=True)
-class FieldPairs(RowParameter):
+class FieldPairs(FieldList):
     """Fields of the two inputs that are compared: names that both have, or {left: right}.
 
     A node has a tuple of (left, right). There may be `most` pairs.
@@ -99,6 +120,20 @@ class FieldPairs(RowParameter):
             raise graph_error("RT112", node.mark, f"{self.name} names no field", "write [a]")
         return tuple(pairs)
 
+    def resolve(self, value: Any, rows: RowScope) -> Any:
+        """Return the names of fields of both inputs; None if none are given."""
+        return None if value is None else tuple(map(rows.find_pair, value))
+
+    def format(self, value: Any, unit: str | None) -> str:
+        """Return names that both have as a list, others as a mapping."""
+        pairs = value or ()
+        if all(left == right for left, right in pairs):
+            return format_plain([left for left, _ in pairs])
+        return f"{{{', '.join(f'{left}: {right}' for left, right in pairs)}}}"
+
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        return self.format(value, None)
+
     def build_schema(self, texts: list[str]) -> JsonSchema:
         one = build_free_text(FieldName(name=self.name))
         return one | {
@@ -112,7 +147,7 @@ class FieldPairs(RowParameter):
 
 
 @dataclass(kw_only=True)
-class Order(RowParameter):
+class Order(FieldList):
     """Fields by which rows are sorted: `name` ascending, `-name` descending; nulls come last.
 
     A node has ((name, whether descending), ...). Rows equal in these come in the order of their
@@ -138,6 +173,12 @@ class Order(RowParameter):
         if len(keys) < self.shortest:
             raise graph_error("RT112", node.mark, f"{self.name} names no field", "write [a, -b]")
         return tuple(keys)
+
+    def resolve(self, value: Any, rows: RowScope) -> tuple[Any, ...]:
+        return tuple((rows.find_field(one), descending) for one, descending in value or ())
+
+    def format(self, value: Any, unit: str | None) -> str:
+        return f"[{', '.join('-' * descending + name for name, descending in value)}]"
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
         return build_names(self, self.shortest)

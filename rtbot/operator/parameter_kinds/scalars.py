@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from rtbot.core.document_nodes import ScalarNode
     from rtbot.core.source_span import SourceSpan
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 NUMBER_VALUES = [0.0, 1.0, -1.0, 2.0, 0.5, 2.5, 0.1, -0.0, 1e16, 1e-10, 3.0, -2.0]
 """What random numbers are chosen from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rtbot.core.number_text import DURATION_UNITS, format_duration
+from rtbot.core.number_text import DURATION_UNITS
 from rtbot.core.scalar_values import (
     DURATION,
     INT64_MAX,
@@ -15,21 +15,18 @@ from rtbot.core.scalar_values import (
     parse_integer,
     parse_number,
 )
-from rtbot.operator.parameter_kinds.parameter import Parameter
+from rtbot.operator.parameter_kinds.parameter import Parameter, TimeSpan, format_span
 from rtbot.operator.parameter_kinds.schema_texts import build_scalar
 
 if TYPE_CHECKING:
     from random import Random
 
     from rtbot.core.document_nodes import ScalarNode
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 STATE_LIMIT = 1 << 24
 """The most values that an item of state may hold for each key: 128 MiB of them."""
-
-
-class TimeSpan(int):
-    """A length of time in `io.unit`, as the value of a parameter that may be a count as well."""
 
 
 @dataclass(kw_only=True)
@@ -95,11 +92,6 @@ class WindowLength(Parameter):
     def describe(self) -> str:
         return f"an integer from {self.minimum} to {self.maximum} or a duration such as 5s"
 
-    def format(self, value: Any, unit: str | None) -> str:
-        return (
-            format_span(value, unit) if isinstance(value, TimeSpan) else super().format(value, unit)
-        )
-
     def read_scalar(self, scalar: ScalarNode, context: ReadingContext) -> int:
         """Return a count of messages, or a `TimeSpan`: a text, or `$name` of a duration."""
         count = None if isinstance(scalar.value, TimeSpan) else parse_integer(scalar)
@@ -158,11 +150,6 @@ class Distance(Parameter):
 
     def list_arguments(self) -> list[str]:
         return []
-
-
-def format_span(value: Any, unit: str | None) -> str:
-    """Return a length of time, which is in `unit`, as a graph file has it: "7d"."""
-    return str(value) if unit is None else format_duration(value, unit)
 
 
 def build_span(parameter: Duration | WindowLength, texts: list[str]) -> JsonSchema:

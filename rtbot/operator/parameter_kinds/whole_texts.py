@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rtbot.core.document_nodes import ScalarNode
 from rtbot.core.errors import graph_error
@@ -13,7 +13,8 @@ from rtbot.operator.parameter_kinds.parameter import RowParameter
 
 if TYPE_CHECKING:
     from rtbot.core.document_nodes import DocumentNode
-    from rtbot.operator.parameter_kinds.parameter import JsonSchema, ReadingContext
+    from rtbot.operator.parameter_kinds.contexts import ReadingContext, RowTexts
+    from rtbot.operator.parameter_kinds.parameter import JsonSchema
 
 FRAMES = {
     "range": ("range", None, 0),
@@ -76,6 +77,19 @@ class Frame(QuotedText):
             raise graph_error("RT112", scalar.mark, f"a frame from {start} to {end} has no rows")
         return "rows", *offsets
 
+    def format(self, value: Any, unit: str | None) -> str:
+        """Return the shortest text of the frame."""
+        mode, start, end = value
+        if (start, end) == (None, 0):
+            return str(mode)
+        if (start, end) == (None, None):
+            return "all"
+        bounds = _format_bound(start, "preceding"), _format_bound(end, "following")
+        return f"rows between {bounds[0]} and {bounds[1]}"
+
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        return "" if value is None else self.format(value, None)
+
 
 @dataclass(kw_only=True)
 class SqlText(QuotedText):
@@ -123,6 +137,10 @@ class RulesText(ProgramText):
     def describe(self) -> str:
         return "the text of a Datalog program"
 
+    def explain(self, value: Any, texts: RowTexts) -> str:
+        """Return nothing: rules are shown as a whole."""
+        return ""
+
 
 @dataclass(kw_only=True)
 class ProgramFile(ProgramText):
@@ -148,3 +166,11 @@ def _find_offset(bound: str) -> int | None:
         return 0
     number, side = bound.split()
     return -int(number) if side == "preceding" else int(number)
+
+
+def _format_bound(offset: int | None, side: str) -> str:
+    if offset is None:
+        return f"unbounded {side}"
+    if offset == 0:
+        return "current row"
+    return f"{abs(offset)} {'preceding' if offset < 0 else 'following'}"
