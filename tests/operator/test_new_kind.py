@@ -210,3 +210,44 @@ def test_a_dump_fits_graphs_that_have_the_same_value():
     load("$allowed").resume(dump)
     with pytest.raises(rtbot.CheckpointError):
         load("-1 to 3").resume(dump)
+
+
+UNFINISHED = """
+from rtbot.operator import In, Number, Operator, Out, Parameter
+
+
+class Vague(Parameter):
+    "A kind that says nothing."
+
+
+class Blurred(Operator):
+    "An operator."
+
+    how = Vague(default=1)
+    i1 = In("number")
+    o1 = Out("number")
+    formula = "i1"
+"""
+
+
+def test_a_kind_that_lacks_methods_is_refused(own_folder):
+    own_folder.joinpath("vague.py").write_text(UNFINISHED, encoding="utf-8")
+    with pytest.raises(rtbot.GraphError) as caught:
+        load_plugin("vague.py")
+    lacking = ("read_scalar", "build_schema", "encode")
+    assert [(p.code, p.mark.line, p.message) for p in caught.value.problems] == [
+        ("RT170", 12, f"Blurred: the kind Vague has no {method}") for method in lacking
+    ]
+
+
+def test_a_kind_without_random_values_cannot_be_checked(own_folder):
+    text = PLUGIN.replace("def draw", "def draw_no")
+    own_folder.joinpath("intervals.py").write_text(text, encoding="utf-8")
+    load_plugin("intervals.py")
+    failures = check_operator(REGISTRY["Limit"]).failures
+    assert "bounds has no random values: the kind Interval has no draw" in failures[0].lines
+
+
+def test_the_verb_checks_operators_with_it(capfd):
+    assert run(["check-operators", "intervals.py", "--cases", "2"]) == 0
+    assert "2 operators: all is as it should be" in capfd.readouterr().out

@@ -148,6 +148,9 @@ class _Checker:
                 self.add(name, f"a step gets the row's {name} by this name", "rename it")
             if name in taken:
                 self.add(name, f"{name} is a parameter and a port or a piece of state")
+            for method in parameter.list_missing():
+                kind = type(parameter).__name__
+                self.add(name, f"the kind {kind} has no {method}", f"write {kind}.{method}")
             default = parameter.default
             options = parameter.list_options()
             words = (default,) if isinstance(default, str) else default or ()

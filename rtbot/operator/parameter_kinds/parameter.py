@@ -53,6 +53,14 @@ class Parameter:
     def __post_init__(self) -> None:
         self.required &= self.default is None
 
+    @classmethod
+    def list_missing(cls) -> list[str]:
+        """Return the methods that a kind has to have, and this one has not."""
+        reads = "read_scalar" if cls.read is Parameter.read else "read"
+        takes = cls.list_arguments is Parameter.list_arguments
+        wanted = [reads, "build_schema", *(["encode"] if takes else [])]
+        return [name for name in wanted if getattr(cls, name) is getattr(Parameter, name)]
+
     # ---- in texts
 
     def describe(self) -> str:
