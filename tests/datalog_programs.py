@@ -78,6 +78,11 @@ TEXTS = [
     ('a(cat(x, y)) :- (x = "("; x = "b"), (y = "a"; y = "b"), !match(x, y).', {"ba"}),
     ('a(cat(x, y)) :- (x = "("; x = "b"), (y = "a"; y = "b"), match(x, y).', {"bb"}),
     ('a(x) :- (x = "Z"; x = "a"; x = "\u00e9"), x < "b".', {"Z", "a"}),
+    ('a(x) :- (x = "a1"; x = "b"; x = "]"), match("[[:alpha:]]+[[:digit:]]?", x).', {"a1", "b"}),
+    ('a(x) :- (x = "1"; x = "b"; x = "]"), match("[^[:digit:]a-c]|[:digt1]", x).', {"1", "]"}),
+    ('a("x" + "y" + "z").', {"xyz"}),
+    ('a(x + "-" + y) :- x = "l", (y = "m"; y = x + "n").', {"l-m", "l-ln"}),
+    ('a(x) :- (x = "ab"; x = "b"), "a" + y = x, y = "b".', {"ab"}),
     ('a("tab\\there").', {"tab\there"}),
     (SYMBOL_TYPES, {"p"}),
 ]  # fmt: skip

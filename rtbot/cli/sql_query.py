@@ -52,7 +52,7 @@ def build_query(text: str, options: Mapping[str, Any]) -> FileQuery:
     """
     from rtbot.sql import lower_query
 
-    paths = _parse_tables(options["inputs"])
+    paths = _parse_tables(options["files"], options["inputs"])
     types, unique = _parse_types(options["types"], paths), _parse_keys(options["unique"], paths)
     if not unique and any(text.startswith("conflicts=") for text in options["io"]):
         raise click.UsageError("--io conflicts is for tables with a key: say --unique NAME=COLUMN")
@@ -146,11 +146,19 @@ def _make_graph(
     return graph
 
 
-def _parse_tables(given: Sequence[str]) -> dict[str, str]:
-    """Split every NAME=FILE."""
+def _parse_tables(files: Sequence[str], given: Sequence[str]) -> dict[str, str]:
+    """Name the table of every file after it, and split every NAME=FILE."""
     found: dict[str, str] = {}
+    for path in files:
+        name = _name_stem(path)
+        if not name.isidentifier() or name in found:
+            why = (
+                f"{found[name]} is the table {name} too" if name in found else "no name of a table"
+            )
+            raise click.UsageError(f"{path}: {why}; say --in NAME={path}")
+        found[name] = path
     for text in given:
-        stem = Path(text).name.partition(".")[0]
+        stem = _name_stem(text)
         if "=" not in text and stem.isidentifier():
             message = f"--in takes NAME=FILE, not {text!r}; say --in {stem}={text}"
             raise click.UsageError(message)
@@ -159,10 +167,15 @@ def _parse_tables(given: Sequence[str]) -> dict[str, str]:
             raise click.UsageError(f"--in {name} is given twice")
         found[name] = path
     if not found:
-        raise click.UsageError("there is nothing to read: say --in NAME=FILE for every table")
+        raise click.UsageError("there is nothing to read: say the FILE of every table")
     if list(found.values()).count(STANDARD) > 1:
         raise click.UsageError("stdin can be read once: give the other tables files")
     return found
+
+
+def _name_stem(path: str) -> str:
+    """Name the table of a file: orders of orders.csv.gz."""
+    return Path(path).name.partition(".")[0]
 
 
 def _parse_keys(given: Sequence[str], tables: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

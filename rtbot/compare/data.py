@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rtbot.compare.schedules import Change, Row
-from rtbot.tables import Columns, TextColumn
+from rtbot.tables import Columns
 from rtbot.tables.change_rows import ChangeRows
 from rtbot.tables.concat import concat_rows
+from rtbot.tables.record_column import list_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -103,12 +104,7 @@ class Data:
 
 def _list_changes(table: ChangeRows) -> list[tuple[int, Change]]:
     """Return the time and the change of every row."""
-    columns = []
-    for values, valid in zip(table.columns, table.valid, strict=True):
-        cells = (values.to_objects() if isinstance(values, TextColumn) else values).tolist()
-        if valid is not None:
-            cells = [c if known else None for c, known in zip(cells, valid.tolist(), strict=True)]
-        columns.append(cells)
+    columns = map(list_cells, table.columns, table.valid)
     heads = zip(table.time.tolist(), table.weight.tolist(), strict=True)
     rows = zip(heads, zip(*columns, strict=True), strict=True)
     return [(time, Change(weight, cells)) for (time, weight), cells in rows]

@@ -73,6 +73,13 @@ def make_empty_batch(starts: np.ndarray, types: Iterable[Type]) -> Batch:
     return Batch(starts, np.empty(0, np.int64), allocate_columns(types, 0))
 
 
+def put_nulls(cells: list[Any], valid: np.ndarray | None) -> list[Any]:
+    """Return the cells with None where `valid` is false; None for no such place."""
+    if valid is None:
+        return cells
+    return [cell if known else None for cell, known in zip(cells, valid.tolist(), strict=True)]
+
+
 def trim_array(array: np.ndarray, count: int) -> np.ndarray:
     """Return the first rows; a copy where a view would keep much more alive."""
     return array[:count].copy() if count * 4 < len(array) else array[:count]

@@ -23,6 +23,26 @@ MASK = 2**64 - 1
 LIMITS = {NUMBER: (-(2**63), 2**63 - 1), UNSIGNED: (0, MASK)}
 _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf|nan")
+_SET_PART = re.compile(r"\\.|\[:(\w*):\]|[\[\]]", re.DOTALL)
+_CLASSES = {
+    "digit": "0-9",
+    "d": "0-9",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "alpha": "A-Za-z",
+    "alnum": "0-9A-Za-z",
+    "w": "0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+    "blank": r" \t",
+    "space": r" \t-\r",
+    "s": r" \t-\r",
+    "punct": "!-/:-@\\[-`{-~",
+    "graph": "!-~",
+    "print": " -~",
+    "cntrl": r"\x00-\x1f\x7f",
+}
+"""What `[:name:]` means in a set of a pattern, as a part of a set of Python's."""
+
 DIGITS_MAX = 400
 
 
@@ -62,9 +82,32 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of sets in sets
-            return re.compile(pattern)
+            return re.compile(_name_classes(pattern))
     except (re.error, OverflowError, RecursionError) as error:
         raise FunctorError(f"{_shorten(pattern)} is no regular expression: {error}") from None
+
+
+def _name_classes(pattern: str) -> str:
+    """Return a pattern whose sets have characters in place of classes such as `[:digit:]`."""
+    if "[:" not in pattern:
+        return pattern
+    begin = 0  # the first place in the set, 0 outside of one
+
+    def replace(found: re.Match[str]) -> str:
+        nonlocal begin
+        text, name = found[0], found[1]
+        if not begin:
+            if text == "[":
+                begin = found.end() + pattern.startswith("^", found.end())
+        elif name is not None:
+            if name not in _CLASSES:
+                raise re.error(f"no characters are named {text}")
+            return _CLASSES[name]
+        elif text == "]" and found.start() > begin:
+            begin = 0
+        return text
+
+    return _SET_PART.sub(replace, pattern)
 
 
 def order_value(value: Value) -> tuple[bool, Value]:

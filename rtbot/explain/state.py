@@ -148,7 +148,7 @@ def _describe_pairing(plan: Plan, call: PairCall) -> dict[str, Any]:
     from rtbot.runtime.pairing_pool import PairingPool
 
     pool = PairingPool(call, rows, 1)
-    fixed = pool.queue.nbytes + sum(watched.nbytes for watched in pool.watched)
+    fixed = pool.queue.nbytes + sum(wakes.watched.nbytes for wakes in pool.wakes)
     pool.reserve(1, 1)
     row = sum(array.nbytes for array in (pool.time, pool.value, pool.valid, pool.next))
     users = {node for (node, _), port in plan.ports.items() if _can_wait(port.pairing, call)}

@@ -8,12 +8,10 @@ from rtbot.graph.check.test_changes import FieldCells
 from rtbot.runtime.push_one import to_rows
 from rtbot.runtime.result import Result
 from rtbot.tables.change_values import list_changes
-from rtbot.tables.text_columns import TextColumn
+from rtbot.tables.record_column import list_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
 
     from rtbot.graph.check.test_rows import Row
     from rtbot.operator.schema import Schema
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
 
 def list_change_rows(rows: ChangeRows, schema: Schema) -> list[Row]:
     """Return the rows of a file."""
-    columns = []
-    for values, valid in zip(rows.columns, rows.valid, strict=True):
-        cells = values.to_objects() if isinstance(values, TextColumn) else values
-        columns.append(_mask(cells.tolist(), valid))
+    columns = list(map(list_cells, rows.columns, rows.valid))
     return list(_join(schema, columns, rows.time.tolist(), rows.weight.tolist()))
 
 
@@ -48,12 +43,6 @@ def collect_stage_rows(
         else:
             several = len(plan.checked.io.key) > 1
             emitted[name] += [(*row[0], *row[1:]) for row in rows] if several else rows
-
-
-def _mask(cells: list[Any], valid: np.ndarray | None) -> list[Any]:
-    if valid is None:
-        return cells
-    return [cell if there else None for cell, there in zip(cells, valid.tolist(), strict=True)]
 
 
 def _join(

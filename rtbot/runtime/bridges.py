@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrays import put_nulls
 from rtbot.core.errors import DataError
 from rtbot.relations.change_feed import TimedRows
 from rtbot.relations.stores import list_key_parts
@@ -94,7 +95,7 @@ def _restore_key(columns: Table, name: str) -> Any:
         return column.tolist()
     if valid is None or valid.all():
         return column
-    return [cell if known else None for cell, known in zip(column, valid, strict=True)]
+    return put_nulls(column.tolist(), valid)
 
 
 def _find_last(rows: TimedRows, key: Sequence[str], codec: RowCodec) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import PairCall, RetimeCall, SegmentCall
-from rtbot.core.arrays import allocate_columns
+from rtbot.core.arrays import allocate_columns, put_nulls
 from rtbot.core.batch import Batch
 from rtbot.core.vector_names import VECTOR
 from rtbot.runtime.keyed_call import KeyedCall
@@ -243,8 +243,7 @@ class BufferedPath(PushPath):
             if kind == "text":  # where null, whatever code there is
                 values = [session.texts.text(v) for v in values]
             if column.valid is not None:
-                valid = column.valid[:count].tolist()
-                values = [v if ok else None for v, ok in zip(values, valid, strict=True)]
+                values = put_nulls(values, column.valid[:count])
             session.rows[name] += count
             times = batch.time[:count].tolist()
             if self.keyed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rtbot.compiler.plan import Plan
     from rtbot.runtime.input_port import InputPort
     from rtbot.runtime.state_owner import StateOwner
+    from rtbot.runtime.waiting_rows import SharedWakes
 
 OWN_ROWS_LIMIT = 100_000_000
 """Rows that an operator with its own times may release in one push."""
@@ -79,10 +81,12 @@ class Executor:
                 shift = plan.streams[source].progress[1]
                 pool.write_word(k, pairing_layout.SHIFT, shift)
         self.timers = {
-            call.node: Timers(kernels, 1, plan.streams[call.source].progress[1])
+            call.node: Timers(kernels, 1, plan.streams[call.source].progress)
             for call in plan.calls
             if isinstance(call, RetimeCall) and call.closes
         }
+        wakes = itertools.chain(*(pool.wakes for pool in self.pools))
+        self.movers: list[PairingPool | SharedWakes] = [*self.pools, *wakes, *self.timers.values()]
         self.grew = self.changes = 0
         self.ahead = 0
         self.arranged: object = None
@@ -112,10 +116,7 @@ class Executor:
     @property
     def version(self) -> int:
         """Changes whenever an array of the state has moved."""
-        moved = sum([pool.moved for pool in self.pools])
-        if self.timers:
-            moved += sum([timers.moved for timers in self.timers.values()])
-        return self.grew + moved
+        return self.grew + sum([one.moved for one in self.movers])
 
     def list_state_arrays(self, call: SegmentCall) -> tuple[np.ndarray, ...]:
         """Return the arrays of state that the function of one row of a segment takes."""
@@ -311,8 +312,7 @@ class Executor:
         if call.closes:
             timers = self.timers[call.node]
             timers.reserve(runs)
-            index = self.plan.streams[call.source].progress[0]
-            timers.set_frontier(whole.floors[index], ending=whole.ending)
+            timers.set_frontier(whole.floors, ending=whole.ending)
             rows += runs
         while rows and run < runs:
             time, columns = np.empty(room_rows, np.int64), allocate_columns(stream.types, room_rows)
@@ -328,7 +328,7 @@ class Executor:
             if total > OWN_ROWS_LIMIT:
                 raise make_flood_error(call, int(time[count - 1]))
         if call.closes:
-            timers.set_frontier(whole.floors[index], ending=False)
+            timers.set_frontier(whole.floors, ending=False)
         batches[call.target] = concat_batches(starts, parts, stream.types)
         self.own_rows[call.node] = self.own_rows.get(call.node, 0) + total
         for index in call.settles:
@@ -358,8 +358,8 @@ class Executor:
     def _name_timer_arrays(self, call: RetimeCall) -> Mapping[str, Any]:
         version = self.version
         if self.arrays.get(call.node, (None,))[0] != version:
-            place = self.plan.streams[call.source].progress[0]
-            found = self.timers[call.node].name_arrays(*self.progress.lookup(place))
+            timers = self.timers[call.node]
+            found = timers.name_arrays(*self.progress.lookup(timers.source))
             self.arrays[call.node] = version, found
         return self.arrays[call.node][1]
 

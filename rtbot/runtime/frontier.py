@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.compiler import pairing_layout
 from rtbot.compiler.calls import RetimeCall
 from rtbot.core.arrays import distinct, grow_array
 from rtbot.runtime.kernels.rows import FIRST, LAST
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from rtbot.runtime.pairing_pool import PairingPool
     from rtbot.runtime.state_owner import Saved
     from rtbot.runtime.timers import Timers
+    from rtbot.runtime.waiting_rows import Wakes
 
     Of = Callable[[Iterable[int]], int]
 
@@ -44,8 +44,12 @@ class FrontierTracker:
         self.plan = plan
         self.kernels = kernels
         self.input_ports = ports
-        self.pools = pools
-        self.timers = [
+        self.wakes: list[tuple[Wakes, tuple[int, int]]] = [
+            (wakes, plan.streams[source].progress)
+            for pool in pools
+            for wakes, (source, _) in zip(pool.wakes, pool.call.sources, strict=True)
+        ]
+        self.wakes += [
             (timers[call.node], plan.streams[call.source].progress)
             for call in plan.calls
             if isinstance(call, RetimeCall) and call.closes
@@ -150,20 +154,9 @@ class FrontierTracker:
         Behind pairings behind pairings some still wait, and register again when they have run.
         """
         floors = self.list_global_frontiers(max)
-        found: list[np.ndarray] = []
-        for pool in self.pools:
-            for k, (stream, _) in enumerate(pool.call.sources):
-                index, shift = self.plan.streams[stream].progress
-                until = shift_time(floors[index], shift)
-                place = pairing_layout.locate_word(k, pairing_layout.WATCHED)
-                times, slots = pool.heaps[k]
-                size = int(pool.header[place])
-                out = np.empty(size, np.int64)
-                size, taken = self.kernels.wake(times, slots, pool.watched[k], size, until, out)
-                pool.header[place] = size
-                found.append(out[:taken])
-        for timers, (index, shift) in self.timers:
-            found.append(timers.fire(shift_time(floors[index], shift)))
+        found = [
+            wakes.fire(shift_time(floors[index], shift)) for wakes, (index, shift) in self.wakes
+        ]
         return distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def find_due_time(self) -> int | None:
@@ -178,12 +171,8 @@ class FrontierTracker:
             for port in self.input_ports.values()
             if isinstance(port, ReorderBuffer) and port.counts["held"]
         ]
-        waits = [(timers.find_next(), *progress) for timers, progress in self.timers]
-        for pool in self.pools:
-            for k, (stream, _) in enumerate(pool.call.sources):
-                index, shift = self.plan.streams[stream].progress
-                waits.append((pool.next_wake(k), index, shift))
-        for wake, index, shift in waits:
+        for wakes, (index, shift) in self.wakes:
+            wake = wakes.find_next()
             if wake is not None:
                 lag = wake - shift_time(floors[index], shift)
                 found.append(min(floor + max(lag, 1), LAST))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbot.compiler import pairing_layout
-from rtbot.core.arrays import distinct, grow_array
-from rtbot.runtime.kernels.rows import FIRST, LAST
+from rtbot.core.arrays import grow_array
+from rtbot.runtime.kernels.rows import FIRST
 from rtbot.runtime.state_owner import check_places, check_words, restore_rows
+from rtbot.runtime.waiting_rows import SharedWakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,18 +47,16 @@ class PairingPool:
         self.value = np.zeros(0)
         self.valid = np.zeros(0, bool)
         self.next = np.zeros(0, np.int64)
-        self.heaps = [(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in call.ports]
-        self.watched = [np.full(capacity, LAST) for _ in call.ports]
+        places = [pairing_layout.locate_word(k, pairing_layout.WATCHED) for k in range(ports)]
+        self.wakes = [SharedWakes(kernels, capacity, self.header, place) for place in places]
         self.held = [pairing_layout.locate_word(k, pairing_layout.HELD) for k in range(ports)]
         self.moved = 0
 
     def grow(self, capacity: int) -> None:
         """Make room for so many keys; those beyond are as new."""
-        if capacity < len(self.watched[0]):
-            for port in range(len(self.call.ports)):
-                self._drop_stale_wakes(port, 0)
+        for wakes in self.wakes:
+            wakes.grow(capacity)
         self.queue = grow_array(self.queue, capacity * self.width, 0)
-        self.watched = [grow_array(w, capacity, LAST) for w in self.watched]
 
     def reserve(self, rows: int, runs: int) -> None:
         """Make room for `rows` more rows of `runs` keys, and for timers of these keys."""
@@ -72,9 +71,8 @@ class PairingPool:
             self._hold(max(blocks, 2 * len(self.next)))
         elif blocks == wanted and len(self.next) > SPARE * max(wanted, FEW):
             self._hold(wanted)
-        for k, (times, _) in enumerate(self.heaps):
-            if words[pairing_layout.locate_word(k, pairing_layout.WATCHED)] + runs > len(times):
-                self._drop_stale_wakes(k, runs)
+        for wakes in self.wakes:
+            wakes.reserve(runs)
 
     def _hold(self, blocks: int) -> None:
         self.moved += 1
@@ -83,21 +81,6 @@ class PairingPool:
         self.time = grow_array(self.time, rows, 0)
         self.value = grow_array(self.value, rows, 0)
         self.valid = grow_array(self.valid, rows, 0)
-
-    def _drop_stale_wakes(self, port: int, runs: int) -> None:
-        """Drop stale timers; make room for those of `runs` more keys."""
-        self.moved += 1
-        place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
-        times, slots = (part[: self.header[place]] for part in self.heaps[port])
-        alive = distinct(slots[self.watched[port][slots] == times])
-        self.header[place] = len(alive)
-        self.heaps[port] = self.wakes(port, alive, 2 * (len(alive) + runs))
-
-    def wakes(self, port: int, slots: np.ndarray, room: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the heap in which these slots wait to be woken: in the order of time it is one."""
-        times = self.watched[port][slots]
-        order = np.argsort(times, kind="stable")
-        return grow_array(times[order], room, 0), grow_array(slots[order].astype(np.int64), room, 0)
 
     def count_rows_max(self, *rows: int) -> int:
         """Return the most rows that can come out: those waiting and coming at deciding ports."""
@@ -132,17 +115,6 @@ class PairingPool:
         self.kernels.pack(queue, runs, self.width, first, self.next, fresh, places, following)
         return places, following
 
-    def next_wake(self, port: int) -> int | None:
-        """Return the earliest time for which a key waits at the port; None if none does."""
-        times, slots = self.heaps[port]
-        place = pairing_layout.locate_word(port, pairing_layout.WATCHED)
-        while self.header[place]:
-            if self.watched[port][slots[0]] == times[0]:
-                return int(times[0])
-            self.header[place] -= 1
-            self.kernels.sift(times, slots, int(self.header[place]))
-        return None
-
     def read_word(self, port: int, word: int) -> int:
         """Return a word of a port's header."""
         return int(self.header[pairing_layout.locate_word(port, word)])
@@ -154,8 +126,8 @@ class PairingPool:
     def clear(self, slot: int) -> None:
         """Make the slot as new; nothing waits any more."""
         self.queue[slot * self.width : (slot + 1) * self.width] = 0
-        for watched in self.watched:
-            watched[slot] = LAST
+        for wakes in self.wakes:
+            wakes.clear(slot)
 
     def name_arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays by the names that the function of the pairing has for them."""
@@ -169,9 +141,9 @@ class PairingPool:
             "pool_valid": self.valid,
             "pool_next": self.next,
         }
-        for k, (times, slots) in enumerate(self.heaps):
-            found[f"heap_time{k}"], found[f"heap_slot{k}"] = times, slots
-            found[f"watch{k}"] = self.watched[k]
+        for k, wakes in enumerate(self.wakes):
+            found[f"heap_time{k}"], found[f"heap_slot{k}"] = wakes.time, wakes.slot
+            found[f"watch{k}"] = wakes.watched
         return found
 
     # ---- saving
@@ -190,7 +162,7 @@ class PairingPool:
             array = getattr(self, field)
             arrays[field] = found = np.zeros(len(places), array.dtype)
             found[places >= 0] = array[places[places >= 0]]
-        arrays |= {f"watched.{port}": self.watched[port][slots] for port in ports}
+        arrays |= {f"watched.{k}": wakes.watched[slots] for k, wakes in enumerate(self.wakes)}
         return {"lost": [self.read_word(port, pairing_layout.LOST) for port in ports]}, arrays
 
     def restore(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -208,10 +180,8 @@ class PairingPool:
         for port, lost in zip(range(len(self.call.ports)), values["lost"], strict=True):
             first = pairing_layout.QUEUE * port
             check_places(heads[:, first], blocks)
-            restore_rows("watched", self.watched[port], arrays[f"watched.{port}"])
-            slots = np.flatnonzero(self.watched[port] != LAST)
-            self.heaps[port] = self.wakes(port, slots, len(slots))
-            self.write_word(port, pairing_layout.WATCHED, len(slots))
+            restore_rows("watched", self.wakes[port].watched, arrays[f"watched.{port}"])
+            self.wakes[port].rebuild()
             self.write_word(port, pairing_layout.LOST, lost)
             waiting = int(heads[:, first + pairing_layout.WAITING].sum())
             self.write_word(port, pairing_layout.HELD, waiting)

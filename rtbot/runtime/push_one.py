@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from rtbot.compiler.user_step_errors import to_step_error
+from rtbot.core.arrays import put_nulls
 from rtbot.core.errors import DataError, QueueFull, StateError
 from rtbot.core.vector_names import RECORD, VECTOR
 from rtbot.runtime.kernels.rows import FIRST, LAST
@@ -230,9 +231,7 @@ def to_rows(result: Result, key: Iterable[str]) -> dict[str, Any]:
     for output, table in result.items():
         if not len(table["t"]):
             continue
-        values = table["value"].tolist()
-        if "value_valid" in table:
-            values = [v if ok else None for v, ok in zip(values, table["value_valid"], strict=True)]
+        values = put_nulls(table["value"].tolist(), table.get("value_valid"))
         parts = [table[n].tolist() for n in names]
         keys = [parts[0]] if len(parts) == 1 else [list(zip(*parts, strict=True))] if parts else []
         found[output] = list(zip(*keys, table["t"].tolist(), values, strict=True))

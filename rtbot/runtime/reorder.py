@@ -311,7 +311,7 @@ class ReorderBuffer(InputPort):
     def advance(self, until: int) -> list[int]:
         """Raise the global frontier; return the slots with rows that this releases."""
         super().advance(until)
-        due = self.wakes.due(self.floor, self.roots, self.pool["time"])
+        due = self.wakes.find_due(self.floor, self.roots, self.pool["time"])
         return due.tolist()  # type: ignore[no-any-return]
 
 

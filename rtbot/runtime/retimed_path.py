@@ -70,8 +70,7 @@ class RetimedPath(BufferedPath):
         floors = runner.progress.list_global_frontiers()
         source, target = self.buffers[call.source], self.buffers[call.target]
         if call.closes:
-            index = session.plan.streams[call.source].progress[0]
-            runner.timers[call.node].set_frontier(floors[index], ending=False)
+            runner.timers[call.node].set_frontier(floors, ending=False)
         place = (0, 0, self.own_room, 0)
         arguments = runner.make_retime_arguments(call, self.slot, source, target, place)
         generated = getattr(session.module, call.function.name)

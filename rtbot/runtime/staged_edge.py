@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtbot.core.arrays import allocate_columns
+from rtbot.core.arrays import allocate_columns, put_nulls
 from rtbot.core.errors import DataError, StateError
 from rtbot.runtime.input_options import InputOptions, make_specs
 from rtbot.tables.change_rows import ChangeSpec
@@ -71,9 +71,7 @@ def make_empty_table(type_: Type, key: Sequence[str]) -> dict[str, Any]:
 
 def list_messages(table: Mapping[str, Any], key: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return the messages of a series as push_one does: (t, value) or (key, t, value)."""
-    values, valid = table["value"].tolist(), table.get("value_valid")
-    if valid is not None:
-        values = [v if known else None for v, known in zip(values, valid.tolist(), strict=True)]
+    values = put_nulls(table["value"].tolist(), table.get("value_valid"))
     times = table["t"].tolist()
     if not key:
         return list(zip(times, values, strict=True))

@@ -1,6 +1,6 @@
-"""Indices of the rows that wait at an input: which there are, and which keys are due when.
+"""Indices of what waits: the rows at an input, and the keys by the time at which they are due.
 
-Both are derived from the heaps, so that no dump holds them.
+Those of an input are derived from its heaps, so that no dump holds them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbot.core.arrays import grow_array
+from rtbot.core.arrays import distinct, grow_array
 from rtbot.runtime.kernels.rows import LAST
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Places:
 
 
 class Wakes:
-    """Keys by the time of their oldest row that waits: a heap, to find those due at a frontier.
+    """Keys by the time for which they wait: a heap, to find those due at a frontier.
 
     `watched` has, per key, the time of its valid entry, LAST if it has none; others are stale.
     """
@@ -109,7 +109,9 @@ class Wakes:
         self.size = 0
 
     def grow(self, capacity: int) -> None:
-        """Make room for more keys."""
+        """Make room for so many keys; those beyond are as new, and no entry is of one."""
+        if capacity < len(self.watched):
+            self._drop_stale(0)
         self.watched = grow_array(self.watched, capacity, LAST)
 
     def clear(self, slot: int) -> None:
@@ -118,27 +120,77 @@ class Wakes:
 
     def reserve(self, count: int) -> None:
         """Make room for more entries; drop stale ones first, to bound the size of the heap."""
-        if self.size + count <= len(self.time):
-            return
-        time, slot = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
-        self.size = self.kernels.without_stale(
-            self.time, self.slot, self.watched, self.size, time, slot
-        )
-        room = max(2 * (self.size + count), LEAST)
-        self.time = grow_array(time[: self.size], room, 0)
-        self.slot = grow_array(slot[: self.size], room, 0)
+        if self.size + count > len(self.time):
+            self._drop_stale(count)
 
-    def due(self, floor: int, roots: np.ndarray, node_time: np.ndarray) -> np.ndarray:
-        """Take off the keys whose oldest row is not after the global frontier."""
+    def _drop_stale(self, count: int) -> None:
+        """Drop stale entries; make room for more."""
+        time, slot = self.time[: self.size], self.slot[: self.size]
+        self._fill(distinct(slot[self.watched[slot] == time]), count)
+
+    def rebuild(self) -> None:
+        """Make the heap of `watched`."""
+        self._fill(np.flatnonzero(self.watched != LAST), 0)
+
+    def _fill(self, slots: np.ndarray, more: int) -> None:
+        """Make the heap of these keys, with room for more: in the order of time it is one."""
+        times = self.watched[slots]
+        order = np.argsort(times, kind="stable")
+        room = max(2 * (len(slots) + more), LEAST)
+        self.time = grow_array(times[order], room, 0)
+        self.slot = grow_array(slots[order], room, 0)
+        self.size = len(slots)
+
+    def fire(self, until: int) -> np.ndarray:
+        """Take off the keys whose time is not after `until`."""
         out = np.empty(self.size, np.int64)
         self.size, taken = self.kernels.wake(
-            self.time, self.slot, self.watched, self.size, floor, out
+            self.time, self.slot, self.watched, self.size, until, out
         )
-        self.reserve(taken)
+        return out[:taken]
+
+    def find_next(self) -> int | None:
+        """Return the earliest time for which a key waits; None if none does."""
+        while self.size:
+            if self.watched[self.slot[0]] == self.time[0]:
+                return int(self.time[0])
+            self.size -= 1
+            self.kernels.sift(self.time, self.slot, self.size)
+        return None
+
+    def find_due(self, floor: int, roots: np.ndarray, node_time: np.ndarray) -> np.ndarray:
+        """Take off the keys whose oldest row is not after the global frontier."""
+        out = self.fire(floor)
+        self.reserve(len(out))
         kept, self.size = self.kernels.overdue(
-            out, taken, floor, roots, node_time, self.time, self.slot, self.watched, self.size
+            out, len(out), floor, roots, node_time, self.time, self.slot, self.watched, self.size
         )
         return out[:kept]
+
+
+class SharedWakes(Wakes):
+    """Such keys that generated loops add: the size is at a `place` of a header that they have.
+
+    `moved` counts how often the arrays have become others.
+    """
+
+    def __init__(self, kernels: ModuleType, capacity: int, header: np.ndarray, place: int) -> None:
+        self.header, self.place = header, place
+        self.moved = 0
+        super().__init__(kernels, capacity)
+
+    @property
+    def size(self) -> int:
+        """How many entries the heap has."""
+        return int(self.header[self.place])
+
+    @size.setter
+    def size(self, size: int) -> None:
+        self.header[self.place] = size
+
+    def _fill(self, slots: np.ndarray, more: int) -> None:
+        self.moved += 1
+        super()._fill(slots, more)
 
 
 def _size(count: int) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrays import put_nulls
 from rtbot.tables.change_rows import name_time, name_weight
 from rtbot.tables.output_table import OutputTable
 
@@ -29,11 +30,8 @@ def list_changes(table: Mapping[str, np.ndarray], schema: Schema) -> list[Change
     """Return rows (t, weight, {field: value}) of Python's own types; null is None."""
     columns: list[list[Any]] = []
     for field in schema:
-        cells = table[field.name].tolist()
         valid = table.get(f"{field.name}_valid") if field.type.nullable else None
-        if valid is not None:
-            cells = [c if known else None for c, known in zip(cells, valid.tolist(), strict=True)]
-        columns.append(cells)
+        columns.append(put_nulls(table[field.name].tolist(), valid))
     times = table[name_time(schema.names)].tolist()
     weights = table[name_weight(schema.names)].tolist()
     rows = (dict(zip(schema.names, cells, strict=True)) for cells in zip(*columns, strict=True))

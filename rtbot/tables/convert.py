@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from rtbot.core.arrays import put_nulls
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.core.vector_names import VECTOR
 from rtbot.tables import number_columns, text_columns
@@ -368,7 +369,7 @@ def _key_cells(part: Key) -> list[Any]:
     if isinstance(part, TextColumn):
         return list(part.to_objects().tolist())
     if isinstance(part, tuple):
-        return [c if ok else None for c, ok in zip(part[0].tolist(), part[1].tolist(), strict=True)]
+        return put_nulls(part[0].tolist(), part[1])
     return list(part.tolist())
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrays import put_nulls
 from rtbot.tables.change_rows import name_time, name_weight
 
 if TYPE_CHECKING:
@@ -61,10 +62,7 @@ def digest_changes(table: Mapping[str, np.ndarray], schema: Schema) -> str:
 
 def _encode_column(column: np.ndarray, valid: np.ndarray | None) -> Iterator[Any]:
     if column.dtype == object:
-        known = [True] * len(column) if valid is None else valid.tolist()
-        yield from _encode_objects(
-            [c if k else None for c, k in zip(column.tolist(), known, strict=True)]
-        )
+        yield from _encode_objects(put_nulls(column.tolist(), valid))
         return
     kind, dtype = KINDS[column.dtype.kind]
     kinds = np.full(len(column), kind, np.uint8)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rtbot.core.arrays import put_nulls
 from rtbot.core.duplicate_names import repeated
 from rtbot.core.errors import DataError, suggest_name
 from rtbot.core.vector_names import are_elements
@@ -57,10 +58,7 @@ class RecordColumn:
 def list_cells(values: Values, valid: np.ndarray | None) -> list[Any]:
     """Return values of Python's own types; null is None."""
     objects: Any = values.to_objects() if isinstance(values, TextColumn) else values
-    cells: list[Any] = objects.tolist()
-    if valid is None:
-        return cells
-    return [cell if known else None for cell, known in zip(cells, valid.tolist(), strict=True)]
+    return put_nulls(objects.tolist(), valid)
 
 
 class RecordRows(NamedTuple):

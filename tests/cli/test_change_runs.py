@@ -195,6 +195,33 @@ def test_a_query_prints_its_changes_or_its_rows(call):
     assert Path("v.parquet").exists()
 
 
+def test_a_file_is_the_table_of_its_name(call):
+    query = "SELECT a.id FROM orders AS a JOIN more AS b ON a.id = b.id"
+    files = {"orders__csv": ORDERS, "more__csv": ORDERS}
+    named = call("sql", query, "--in", "orders=orders.csv", "--in", "more=more.csv", **files)
+    assert call("sql", query, "orders.csv", "more.csv") == named
+    assert call("sql", query, "orders.csv", "--in", "more=more.csv") == named
+    assert named[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("orders.csv", "--in", "orders=orders.csv"), "--in orders is given twice"),
+        (("orders.csv", "./orders.csv"), "./orders.csv: orders.csv is the table orders too"),
+        (
+            ("2026-orders.csv",),
+            "2026-orders.csv: no name of a table; say --in NAME=2026-orders.csv",
+        ),
+        (("-",), "-: no name of a table; say --in NAME=-"),
+        ((), "there is nothing to read: say the FILE of every table"),
+    ],
+)
+def test_files_that_name_no_table(call, arguments, problem):
+    code, _, err = call("sql", TOTALS, *arguments, orders__csv=ORDERS)
+    assert (code, problem in err) == (2, True), err
+
+
 def test_a_count_of_nothing_is_a_row(call):
     query = "SELECT count(*) AS n, sum(amount) AS total FROM orders"
     nothing = "t,id,region,amount\n"

@@ -37,11 +37,13 @@ UNUSED = {
     "pyarrow.parquet",
     "rtbot.builder",
     "rtbot.compare",
+    "rtbot.datalog",
     "rtbot.explain",
     "rtbot.graph_tests",
     "rtbot.io.checkpointed_run",
     "rtbot.io.sources.columnar",
     "rtbot.io.sources.jsonl",
+    "rtbot.sql",
     "rtbot.storage.checkpoint_store",
     "rtbot.viz",
 }

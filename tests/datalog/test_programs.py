@@ -1,9 +1,11 @@
 """Programs in every part of the language, with the rows that the oracle finds."""
 
 import math
+import string
 
 import pytest
 
+from rtbot.datalog.functors import FunctorError, compile_pattern
 from rtbot.datalog.language import read_program
 from rtbot.datalog.program import Aggregate, Call, Constant, FactFile
 from tests.datalog_programs import AGGREGATES, EDGES, NUMBER_HEAD, NUMBERS, TEXT_HEAD, TEXTS
@@ -45,6 +47,45 @@ def test_witnesses_are_the_rows_that_have_the_value():
     best = f".decl best(w: symbol, n: number)\n.output best\nbest(w, n) :- n = {value}."
     best = best.replace("n = max", "s(_, 1, _), n = max").replace("w,_,m", "w,1,m")
     assert find_rows(scores + best)["best"] == {("b", 2)}
+
+
+CLASSES = {
+    "digit": string.digits,
+    "d": string.digits,
+    "upper": string.ascii_uppercase,
+    "lower": string.ascii_lowercase,
+    "alpha": string.ascii_letters,
+    "alnum": string.ascii_letters + string.digits,
+    "w": string.ascii_letters + string.digits + "_",
+    "xdigit": string.hexdigits,
+    "blank": " \t",
+    "space": string.whitespace,
+    "s": string.whitespace,
+    "punct": string.punctuation,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "print": string.ascii_letters + string.digits + string.punctuation + " ",
+    "cntrl": "".join(map(chr, [*range(32), 127])),
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_patterns_have_classes_of_characters(name):
+    """A class is what it says for ASCII, alone, denied, and beside other characters."""
+    inside = set(CLASSES[name])
+    patterns = "[[:NAME:]]", "[^[:NAME:]]", "[][:NAME:]]", "[\\][:NAME:]a]"
+    compiled = [compile_pattern(pattern.replace("NAME", name)) for pattern in patterns]
+    for text in map(chr, range(128)):
+        found = [each.fullmatch(text) is not None for each in compiled]
+        is_inside = text in inside
+        expected = [is_inside, not is_inside, is_inside or text == "]", is_inside or text in "]a"]
+        assert found == expected, repr(text)
+
+
+def test_classes_are_in_sets_only():
+    assert compile_pattern("[:digit:]").fullmatch("g")
+    assert compile_pattern(r"\[[:digit:]\]").fullmatch("[g]")
+    with pytest.raises(FunctorError, match=r"no characters are named \[:digits:\]"):
+        compile_pattern("[[:digits:]]")
 
 
 def test_recursion():

@@ -22,6 +22,7 @@ from rtbot.datalog.program import (
 NAN = math.nan
 LIMITS = {"number": (-(2**63), 2**63 - 1), "unsigned": (0, 2**64 - 1)}
 ROWS_MAX, TEXT_MAX = 100_000, 1_000_000
+CLASSES = {"[:digit:]": "0-9", "[:alpha:]": "a-zA-Z"}
 COMPARE = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -214,6 +215,8 @@ def holds(literal, binding, rule):
     left, right = (compute(term, binding, rule) for term in (literal.left, literal.right))
     if literal.operator == "match":
         try:
+            for name, characters in CLASSES.items():
+                left = left.replace(name, characters)
             found = re.fullmatch(left, right) is not None
         except re.error:
             return False  # neither matches nor does not

@@ -127,6 +127,17 @@ def test_the_heap_of_keys_to_wake_does_not_grow_with_keys_that_are_closed():
     assert len(session.input_ports["x"].wakes.time) <= 128
 
 
+def test_keys_that_were_closed_are_not_woken_when_the_room_for_keys_has_shrunk():
+    session = load(io={"lateness": 100}).start("k", compiled=False)
+    times, keys = [*range(1000, 6000)], [*range(5000)]
+    session.push({"x": {"t": times, "k": keys, "value": [1.0] * 5000}})
+    for key in keys:
+        session.close_key(key)
+    assert len(session.input_ports["x"].wakes.watched) == 1
+    session.push_one("x", 7000, 1.0, key=3)
+    assert released(session.advance(9000)) == [(3, 7000, 1.0)]
+
+
 # ---- names of columns
 
 

@@ -307,7 +307,7 @@ def test_keys_that_come_and_go_do_not_fill_the_heap_that_wakes_them():
     for n in range(800):
         session.push({"a": keyed((n, 1, 1.0))})
         session.close_key(n)
-    assert max(len(times) for times, _ in session.runner.pools[0].heaps) < 100
+    assert max(len(wakes.time) for wakes in session.runner.pools[0].wakes) < 100
     session.push({"a": keyed(*((n, 1, 1.0) for n in range(100)))})
     for n in range(100):
         session.close_key(n)
@@ -641,13 +641,13 @@ DERIVED = {
     " may_get_messages vectors",
     Executor: "plan module kernels input_ports pools arrays timers selectors views expect grew"
     " sources ahead arranged operators progress owners capacity F I header spans spaces"
-    " changes with_spans",
+    " changes with_spans movers",
     SpanPool: "kernels names kinds fields width keys places header _one words",
     InnerKeys: "layout numbers moved met",
     OperatorState: "layout counters text_words template width length",
-    FrontierTracker: "plan kernels input_ports pools timers",
-    Timers: "kernels header moved time slot",
-    PairingPool: "call kernels width held moved heaps header",
+    FrontierTracker: "plan kernels input_ports wakes",
+    Timers: "kernels header place source moved time slot",
+    PairingPool: "call kernels width held moved wakes header",
     InputPort: "name type io kernels view held_back frontier",
     ReorderBuffer: "name type io kernels view held_back types labels lateness wakes places free"
     " unused",
@@ -662,7 +662,7 @@ SAVED = {
     OperatorState: "words",
     FrontierTracker: "frontiers held_back known",
     Timers: "watched",
-    PairingPool: "queue time value valid next watched",
+    PairingPool: "queue time value valid next",
     InputPort: "floor last begun counts lost",
     ReorderBuffer: "floor last begun counts lost frontier roots pool pool_values order",
     InnerKeys: "keys owners fields",

@@ -35,13 +35,14 @@ class _Sql(click.Command):
 
 @click.command("sql", cls=_Sql)
 @click.argument("query", metavar="QUERY")
+@click.argument("files", metavar="[FILE]...", nargs=-1)
 @add_reading_options
 @click.option(
     "--in",
     "inputs",
     multiple=True,
     metavar="NAME=FILE",
-    help="A table: its name in the query, and its file.",
+    help="A table by another name in the query than its file has.",
 )
 @click.option(
     "--types",
@@ -86,12 +87,13 @@ class _Sql(click.Command):
 def command(query: str, debug: bool, **options: Any) -> None:  # noqa: ARG001 (main reads it)
     """Run QUERY over files of tables that change, and print the changes of its result.
 
-    A file has a column of times, a column for every field, and `weight` or `op` (+ or -) where rows
-    are also deleted. Every change of the result has its time and a weight; with --snapshot only the
-    rows at the end are printed. The types of the fields are those of all cells in the file.
+    The table of orders.csv is `orders` in the query; --in gives a table another name. A file has a
+    column of times, a column for every field, and `weight` or `op` (+ or -) where rows are also
+    deleted. Every change of the result has its time and a weight; with --snapshot only the rows at
+    the end are printed. The types of the fields are those of all cells in the file.
 
     \b
-    rtbot sql "SELECT region, count(*) AS n FROM orders GROUP BY region" --in orders=orders.csv
+    rtbot sql "SELECT region, count(*) AS n FROM orders GROUP BY region" orders.csv
     """  # noqa: D301 (click wants the character itself: it keeps the line as it is)
     from rtbot.cli.io_options import name_options
     from rtbot.core.errors import PlacedError

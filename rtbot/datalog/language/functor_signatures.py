@@ -31,9 +31,10 @@ def _convert(name: str, given: frozenset[str], target: str) -> FunctorSignature:
 
 _ANY_NUMBER = 1_000
 _TEXT, _WHOLE = frozenset({SYMBOL}), frozenset({NUMBER})
-_BOTH = ["+", "-", "*", "/", "^"]
+_BOTH = ["-", "*", "/", "^"]
 _BITS = ["%", "band", "bor", "bxor", "bshl", "bshr", "bshru", "land", "lor", "lxor"]
 SIGNATURES = {
+    "+": FunctorSignature("+", 2, 2, (SAME,), SAME),
     **{name: FunctorSignature(name, 2, 2, (SAME,), SAME, NUMERIC) for name in _BOTH},
     **{name: FunctorSignature(name, 2, 2, (SAME,), SAME, INTEGRAL) for name in _BITS},
     **{name: FunctorSignature(name, 1, 1, (SAME,), SAME, INTEGRAL) for name in ("bnot", "lnot")},

@@ -24,6 +24,7 @@ from rtbot.datalog.language.rule_draft import (
 from rtbot.datalog.program import (
     FLOAT,
     NUMBER,
+    SYMBOL,
     UNSIGNED,
     Aggregate,
     Atom,
@@ -156,13 +157,14 @@ class _Builder:
         signature = SIGNATURES[term.functor]
         arguments = tuple(self.build_term(argument) for argument in term.arguments)
         type_ = self.types.resolve(term)
-        call = Call(signature.name, arguments, type_, term.span)
+        name = "cat" if (term.functor, type_) == ("+", SYMBOL) else signature.name
+        call = Call(name, arguments, type_, term.span)
         given = [argument for argument in arguments if isinstance(argument, Constant)]
         if len(given) < len(arguments) or self.source.has_errors():
             return call
         kind = type_ if signature.result == SAME else given[0].type
         try:
-            value = compute_functor(signature.name, kind, [each.value for each in given])
+            value = compute_functor(name, kind, [each.value for each in given])
         except FunctorError as error:
             self.source.report_at("RT511", term.span, str(error), error.hint)
             return call

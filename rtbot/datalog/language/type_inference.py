@@ -286,8 +286,6 @@ class TypeInference:
         message = f"{what} is {given}{reason}, not {format_basic(other.types)}"
         message += f" ({other.reason})" if other.reason else ""
         hint = suggest_conversion(one.types, other.types, term)
-        if one.types == {SYMBOL} and other.reason == "+":
-            hint = "write cat(x, y) to join symbols"
         self.source.report_at("RT506", span, message, hint)
 
 

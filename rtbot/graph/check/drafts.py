@@ -18,7 +18,6 @@ from rtbot.graph.check.context import (
     to_plain_tree,
 )
 from rtbot.graph.check.declaration import verify_declaration
-from rtbot.graph.check.resolve_program import find_program_outputs
 from rtbot.graph.check.wiring import (
     REFERENCE,
     count_arity,
@@ -291,6 +290,8 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
     else:
         draft.outputs = map_output_names(draft.operator, draft.arity, draft.values)
     if names_outputs(draft.operator):
+        from rtbot.graph.check.resolve_program import find_program_outputs
+
         find_program_outputs(draft)
     ports = draft.operator.ports(draft.arity)
     missing = [p for p in ports if p not in draft.feeds and not draft.operator.port(p).optional]

@@ -9,7 +9,6 @@ from rtbot.core.errors import GraphError, Problem, graph_error
 from rtbot.core.vector_names import VECTOR
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
-from rtbot.graph.check.resolve_program import resolve_program
 from rtbot.graph.check.resolve_relation import resolve_relation
 from rtbot.graph.check.resolve_view import resolve_view
 from rtbot.graph.check.vector_ports import lower_vectors
@@ -45,6 +44,8 @@ def make_nodes(draft: Draft, types: Mapping[Ref, Type], context: Context) -> Seq
         if draft.operator is SQL:
             return resolve_view(draft, types, context)
         if draft.operator is Datalog:
+            from rtbot.graph.check.resolve_program import resolve_program
+
             return (resolve_program(draft, types, context),)
         if issubclass(draft.operator, Relation):
             return (resolve_relation(draft, types, context),)

@@ -122,17 +122,6 @@ def overdue(slots, count, floor, roots, node_time, wake_time, wake_slot, watched
     return kept, size
 
 
-def without_stale(wake_time, wake_slot, watched, size, out_time, out_slot):
-    """Rebuild the heap of watched keys, of its valid entries only; its size."""
-    kept = 0
-    for index in range(size):
-        time, slot = wake_time[index], wake_slot[index]
-        if watched[slot] == time:
-            watched[slot] = LAST
-            kept = watch(out_time, out_slot, watched, kept, slot, time)
-    return kept
-
-
 def judge(slots, runs, starts, time, largest, lateness, floor, late):
     """Under a lateness: whether each row is late. How many are; `largest` is not changed."""
     count = 0

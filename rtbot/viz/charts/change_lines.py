@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtbot.core.arrays import put_nulls
 from rtbot.tables.change_rows import name_time, name_weight
 
 if TYPE_CHECKING:
@@ -94,14 +95,9 @@ class ChangeLines:
         if not self._unique:
             yield (), np.arange(count)
             return
-        columns = []
-        for field in self._unique:
-            cells, valid = table[field].tolist(), table.get(f"{field}_valid")
-            columns.append(
-                cells
-                if valid is None
-                else [c if k else None for c, k in zip(cells, valid.tolist(), strict=True)]
-            )
+        columns = [
+            put_nulls(table[field].tolist(), table.get(f"{field}_valid")) for field in self._unique
+        ]
         places: dict[tuple[Any, ...], list[int]] = {}
         for place, key in enumerate(zip(*columns, strict=True)):
             places.setdefault(key, []).append(place)
