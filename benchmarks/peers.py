@@ -1,6 +1,8 @@
 """What others compute as well, in one run: windows by count and by time, exponential means.
 
 A million prices, one every 100 ms, and windows of 50 messages or of 5 s; one core for everybody.
+Two columns are a record for rtbot, arguments for river, and streams for csp. The windows at the
+end, to which a stream may still add, are left out.
 Inside the clock, of rtbot: one `push` of all into a running session, or a loop of `push_one`.
 polars and pandas: the whole column anew. csp: one run, its graph built, from arrays to arrays.
 river, which takes one number at a time: a loop of update and get. Before the clock: arrays and
@@ -28,6 +30,7 @@ except ImportError:
     stats = None
 
 SPAN, LENGTH, STEP_MS = "5s", timedelta(seconds=5), 100
+HOP, HOP_LENGTH = "1s", timedelta(seconds=1)
 QUANTILE, STRENGTH = 0.9, 14
 MESSAGES = 50_000
 """Messages of a loop over one at a time."""
@@ -45,7 +48,7 @@ class Job:
 
     operator: dict[str, Any]
     polars: Callable[[pl.DataFrame], pl.Series]
-    pandas: Callable[[pd.DataFrame], pd.Series]
+    pandas: Callable[[pd.DataFrame], pd.Series] | None = None
     csp: Callable[..., Any] | None = None
     river: Callable[[], Any] | None = None
     inputs: tuple[str, ...] = ("a",)
@@ -56,7 +59,7 @@ class Job:
 def by_count(kind: str, method: str, csp_name: str, river: Any, **parameters: Any) -> Job:
     """Return a job over the last 50 messages, for which polars and pandas have one method."""
     return Job(
-        {"type": kind, "in": "a", "window": WINDOW} | parameters,
+        {"type": kind, "window": WINDOW} | parameters,
         lambda frame: getattr(frame["a"], f"rolling_{method}")(WINDOW),
         lambda frame: getattr(frame["a"].rolling(WINDOW), method)(),
         lambda a: getattr(peers_csp.stats, csp_name)(a, interval=WINDOW, min_window=WINDOW),
@@ -67,7 +70,7 @@ def by_count(kind: str, method: str, csp_name: str, river: Any, **parameters: An
 def by_time(kind: str, method: str, csp_name: str, river: Any = None, **parameters: Any) -> Job:
     """Return a job over the last 5 s."""
     return Job(
-        {"type": kind, "in": "a", "window": SPAN} | parameters,
+        {"type": kind, "window": SPAN} | parameters,
         lambda frame: getattr(frame["a"], f"rolling_{method}_by")(frame["t"], SPAN),
         lambda frame: getattr(frame["a"].rolling(SPAN), method)(),
         lambda a: getattr(peers_csp.stats, csp_name)(a, interval=LENGTH),
@@ -87,36 +90,62 @@ JOBS = {
         "WindowMinMax", "max", "max", lambda: stats.RollingMax(WINDOW), mode="max"
     ),
     "exponential mean": Job(
-        {"type": "EMA", "in": "a", "window": WINDOW},
+        {"type": "EMA", "window": WINDOW},
         lambda frame: frame["a"].ewm_mean(span=WINDOW, adjust=False),
         lambda frame: frame["a"].ewm(span=WINDOW, adjust=False).mean(),
         lambda a: peers_csp.stats.ema(a, span=WINDOW, adjust=False),
         lambda: stats.EWMean(2 / (WINDOW + 1)),
     ),
-    "median of 50": by_count("RollingMedian", "median", "median", None),
+    "median of 50": by_count(
+        "RollingMedian", "median", "median", lambda: stats.RollingQuantile(1 / 2, WINDOW)
+    ),
     "quantile 0.9 of 50": Job(
-        {"type": "RollingQuantile", "in": "a", "window": WINDOW, "q": QUANTILE},
+        {"type": "RollingQuantile", "window": WINDOW, "q": QUANTILE},
         lambda frame: frame["a"].rolling_quantile(QUANTILE, "linear", WINDOW),
         lambda frame: frame["a"].rolling(WINDOW).quantile(QUANTILE),
         lambda a: peers_csp.stats.quantile(a, interval=WINDOW, quant=QUANTILE, min_window=WINDOW),
         lambda: stats.RollingQuantile(QUANTILE, WINDOW),
     ),
     "correlation of 50": Job(
-        {"type": "Correlation", "in": ["a", "b"], "window": WINDOW},
+        {"type": "Correlation", "window": WINDOW},
         lambda frame: frame.select(pl.rolling_corr("a", "b", window_size=WINDOW)).to_series(),
         lambda frame: frame["a"].rolling(WINDOW).corr(frame["b"]),
         lambda a, b: peers_csp.stats.corr(a, b, interval=WINDOW, min_window=WINDOW),
         lambda: roll(stats.PearsonCorr),
         inputs=("a", "b"),
     ),
+    "covariance of 50": Job(
+        {"type": "Covariance", "window": WINDOW},
+        lambda frame: frame.select(pl.rolling_cov("a", "b", window_size=WINDOW)).to_series(),
+        lambda frame: frame["a"].rolling(WINDOW).cov(frame["b"]),
+        lambda a, b: peers_csp.stats.cov(a, b, interval=WINDOW, min_window=WINDOW),
+        lambda: roll(stats.Cov),
+        inputs=("a", "b"),
+    ),
+    "score of 50": Job(
+        {"type": "ZScore", "window": WINDOW},
+        lambda frame: find_score(
+            frame["a"], frame["a"].rolling_mean(WINDOW), frame["a"].rolling_std(WINDOW)
+        ),
+        lambda frame: find_score(
+            frame["a"], frame["a"].rolling(WINDOW).mean(), frame["a"].rolling(WINDOW).std()
+        ),
+        lambda a: find_score(a, peers_csp.mean(a), peers_csp.deviation(a)),
+    ),
+    "rate per second": Job(
+        {"type": "Rate", "per": "1s"},
+        lambda frame: frame["a"].diff() / (frame["t"].diff().dt.total_microseconds() / 1e6),
+        lambda frame: frame["a"].diff() / frame.index.diff().total_seconds(),
+    ),
     "strength index of 14": Job(
-        {"type": "RelativeStrengthIndex", "in": "a", "n": STRENGTH},
+        {"type": "RelativeStrengthIndex", "n": STRENGTH},
         lambda frame: find_strength(
             frame["a"].diff(), lambda x: x.ewm_mean(alpha=1 / STRENGTH, adjust=False)
         ),
         lambda frame: find_strength(
             frame["a"].diff(), lambda x: x.ewm(alpha=1 / STRENGTH, adjust=False).mean()
         ),
+        lambda a: peers_csp.find_strength(a, STRENGTH),
     ),
     "mean of 5 s": by_time("MovingAverage", "mean", "mean", lambda: roll_by_time(stats.Mean)),
     "sum of 5 s": by_time("MovingSum", "sum", "sum", lambda: roll_by_time(stats.Sum)),
@@ -125,11 +154,37 @@ JOBS = {
     ),
     "least of 5 s": by_time("WindowMinMax", "min", "min", mode="min"),
     "median of 5 s": by_time("RollingMedian", "median", "median"),
+    "quantile 0.9 of 5 s": Job(
+        {"type": "RollingQuantile", "window": SPAN, "q": QUANTILE},
+        lambda frame: frame["a"].rolling_quantile_by(
+            frame["t"], SPAN, quantile=QUANTILE, interpolation="linear"
+        ),
+        lambda frame: frame["a"].rolling(SPAN).quantile(QUANTILE),
+        lambda a: peers_csp.stats.quantile(a, interval=LENGTH, quant=QUANTILE),
+    ),
+    "correlation of 5 s": Job(
+        {"type": "Correlation", "window": SPAN},
+        lambda frame: frame.rolling("t", period=SPAN).agg(pl.corr("a", "b"))["a"],
+        lambda frame: frame["a"].rolling(SPAN).corr(frame["b"]),
+        lambda a, b: peers_csp.stats.corr(a, b, interval=LENGTH),
+        lambda: roll_by_time(stats.PearsonCorr),
+        inputs=("a", "b"),
+        timed=True,
+    ),
     "tumbling mean of 5 s": Job(
-        {"type": "TumblingAggregate", "in": "a", "window": SPAN, "how": "mean"},
-        lambda frame: frame.group_by_dynamic("t", every=SPAN).agg(pl.col("a").mean())["a"],
-        lambda frame: frame["a"].resample(SPAN).mean(),
+        {"type": "TumblingAggregate", "window": SPAN, "how": "mean"},
+        lambda frame: frame.group_by_dynamic("t", every=SPAN).agg(pl.col("a").mean())["a"][:-1],
+        lambda frame: frame["a"].resample(SPAN).mean()[:-1],
         lambda a: peers_csp.stats.mean(a, interval=LENGTH, trigger=peers_csp.csp.timer(LENGTH)),
+    ),
+    "mean of 5 s, hop 1 s": Job(
+        {"type": "HoppingAggregate", "window": SPAN, "hop": HOP, "how": "mean"},
+        lambda frame: frame.group_by_dynamic("t", every=HOP, period=SPAN).agg(pl.col("a").mean())[
+            "a"
+        ][: -LENGTH // HOP_LENGTH],
+        csp=lambda a: peers_csp.stats.mean(
+            a, interval=LENGTH, trigger=peers_csp.csp.timer(HOP_LENGTH)
+        ),
     ),
 }
 
@@ -138,6 +193,11 @@ def find_strength(changes: Any, smooth: Callable[[Any], Any]) -> Any:
     """Return the relative strength index from smoothed gains and losses."""
     gains, losses = smooth(changes.clip(0)), smooth((-changes).clip(0))
     return 100 * gains / (gains + losses)
+
+
+def find_score(values: Any, mean: Any, deviation: Any) -> Any:
+    """Return how many deviations the values are above the mean."""
+    return (values - mean) / deviation
 
 
 def roll(statistic: Any) -> Any:
@@ -158,10 +218,14 @@ class Compared:
         prices = {"a": walk(rows), "b": walk(rows) + np.random.default_rng(SEED).normal(size=rows)}
         self.columns = {name: prices[name] for name in job.inputs}
         self.time = np.arange(rows) * STEP_MS
+        single = len(job.inputs) == 1
+        fields = {"record": dict.fromkeys(job.inputs, "number")}
+        self.names = ["value"] if single else [f"x.{name}" for name in job.inputs]
+        given = {"in": "x" if single else self.names}
         self.graph = rtbot.load(
             {
-                "inputs": dict.fromkeys(job.inputs, "number"),
-                "operators": {"m": job.operator},
+                "inputs": {"x": "number" if single else fields},
+                "operators": {"m": job.operator | given},
                 "outputs": ["m"],
                 "io": {"unit": "ms"},
             }
@@ -169,15 +233,18 @@ class Compared:
 
     def list_batches(self) -> Iterator[Contestant]:
         """Return who takes whole columns, rtbot first."""
-        tables = {n: {"t": self.time, "value": v} for n, v in self.columns.items()}
-        session = Pushing(self.graph, tables)
+        columns = dict(zip(self.names, self.columns.values(), strict=True))
+        tables = {"x": {"t": self.time} | columns}
+        session = Pushing(self.graph, tables, span=len(self.time) * STEP_MS)
         values = lambda result: result["m"]["value"]  # noqa: E731
         yield Contestant("push", session.session.push, session.prepare, values)
         frame = pl.DataFrame({"t": self.time, **self.columns})
         frame = frame.with_columns(pl.from_epoch("t", "ms"))
         yield Contestant("polars", lambda: self.job.polars(frame), values=pl.Series.to_numpy)
         dated = pd.DataFrame(self.columns, index=pd.to_datetime(self.time, unit="ms"))
-        yield Contestant("pandas", lambda: self.job.pandas(dated), values=pd.Series.to_numpy)
+        pandas = self.job.pandas
+        if pandas is not None:
+            yield Contestant("pandas", lambda: pandas(dated), values=pd.Series.to_numpy)
         if self.job.csp is not None and peers_csp.csp is not None:
             curves = [(self.time * 1_000, v) for v in self.columns.values()]
             yield peers_csp.compute(self.job.csp, *curves)
@@ -185,29 +252,26 @@ class Compared:
     def list_loops(self) -> Iterator[Contestant]:
         """Return who takes one message at a time."""
         session = self.graph.start(compiled="now")
-        for name in self.columns:
-            session.push_one(name, -1, 1.0)
         columns = [values[:MESSAGES].tolist() for values in self.columns.values()]
+        values = columns[0]
+        if len(columns) > 1:
+            rows = zip(*columns, strict=True)
+            values = [dict(zip(self.job.inputs, row, strict=True)) for row in rows]
+        session.push_one("x", -1, values[0])
         base = 0
 
         def prepare() -> tuple[Any]:
             nonlocal base
             times = range(base, base + MESSAGES * STEP_MS, STEP_MS)
             base += MESSAGES * STEP_MS
-            return (list(zip(times, *columns, strict=True)),)
+            return (list(zip(times, values, strict=True)),)
 
         def run(messages: Any) -> None:
             push_one = session.push_one
-            for time, *values in messages:
-                for name, value in zip(self.job.inputs, values, strict=True):
-                    push_one(name, time, value)
-
-        def run_single(messages: Any) -> None:
-            push_one = session.push_one
             for time, value in messages:
-                push_one("a", time, value)
+                push_one("x", time, value)
 
-        yield Contestant("push_one", run_single if len(columns) == 1 else run, prepare)
+        yield Contestant("push_one", run, prepare)
         if self.job.river is not None and stats is not None:
             yield Contestant("river", *self._river(columns))
 
@@ -224,8 +288,8 @@ class Compared:
                 statistic.get()
 
         def run_timed(statistic: Any, messages: Any) -> None:
-            for value, time in messages:
-                statistic.update(value, t=time)
+            for *values, time in messages:
+                statistic.update(*values, t=time)
                 statistic.get()
 
         timed = self.job.timed

@@ -75,6 +75,15 @@ if csp is not None:
         """Return the moving standard deviation."""
         return csp.stats.stddev(price, interval=WINDOW, min_window=WINDOW)
 
+    def find_strength(price: Any, changes: int) -> Any:
+        """Return the relative strength index, its averages seeded with the first change."""
+        change, zero = csp.diff(price, 1), csp.const(0.0)
+        gains, losses = (
+            stats.ema(csp.max(side, zero), alpha=1 / changes, adjust=False)
+            for side in (change, zero - change)
+        )
+        return 100.0 * gains / (gains + losses)
+
     def put_out_bands(price: Any) -> None:
         """Put out the three bands around a price."""
         middle, spread = mean(price), deviation(price)

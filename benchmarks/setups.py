@@ -74,13 +74,15 @@ def two_times(rows: int, matching: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Pushing:
-    """A session to which the same rows are pushed again and again, each time later."""
+    """A session to which the same rows are pushed again and again, each time `span` later."""
 
-    def __init__(self, graph: rtbot.Graph, tables: dict[str, dict[str, Any]], **how: Any) -> None:
+    def __init__(
+        self, graph: rtbot.Graph, tables: dict[str, dict[str, Any]], span: int = 0, **how: Any
+    ) -> None:
         started = time.process_time()
         self.session = graph.start(compiled="now", **how)
         self.tables = tables
-        self.span = 2 + max(int(table["t"][-1]) for table in tables.values())
+        self.span = span or 2 + max(int(table["t"][-1]) for table in tables.values())
         self.base = 0
         self.session.push(*self.prepare())
         self.seconds_first = time.process_time() - started

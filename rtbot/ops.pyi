@@ -715,8 +715,8 @@ def Fill(
     Integers stay integers, unless the constant is none.
 
     With `linear` the result is a number on the straight line, by time, between the values before
-    and behind, and comes with the latter; also so a null before the first value is counted, and
-    what is behind the last one does not come.
+    and behind, and comes with the latter; nulls before the first value and behind the last one give
+    no messages, counted under `domain`.
 
     In:
         i1: values, some of them null
@@ -848,13 +848,14 @@ def HoppingAggregate(
     how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
     hop: int | str | timedelta | ParameterRef,
+    offset: int | str | timedelta | ParameterRef = 0,
     **about: Unpack[About],
 ) -> Any:
     """Aggregates of the messages of windows that begin every `hop`, at the end of each.
 
-    Windows are from k * hop up to k * hop + window, the end excluded: they overlap where `hop` is
-    less than `window`, and where it is greater, messages between them are in none. A window without
-    messages gives none; the last ones come at the end of the data. `how` is that of
+    Windows are from k * hop + offset up to `window` later, the end excluded: they overlap where
+    `hop` is less than `window`, and where it is greater, messages between them are in none. A
+    window without messages gives none; the last ones come at the end of the data. `how` is that of
     TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
     many steps as the greatest common divisor of `window` and `hop` is in `window`.
 
@@ -865,6 +866,7 @@ def HoppingAggregate(
         how: what comes out: an output for each word
         window: length of the windows
         hop: how far apart windows begin
+        offset: the beginning of a window, counted from 1970-01-01
 
     Out:
         o1: the first word of `how`; o2, ... the others, each also by its name
@@ -1478,18 +1480,25 @@ def OverRows(
         o1: all rows, each with what is computed of it
     """
 
-def PeakDetector(i1: Stream, *, window: int | ParameterRef, **about: Unpack[About]) -> Stream:
+def PeakDetector(
+    i1: Stream,
+    *,
+    window: int | str | timedelta | ParameterRef,
+    **about: Unpack[About],
+) -> Stream:
     """A value strictly greater than all others of a window around it, at its own time.
 
-    The window is `window` messages, as many before as after. A plateau has no peak, nor have the
-    ends of the data; NaN is no peak, and nothing is greater than a NaN beside it. A peak is known
-    half a window later.
+    The window is `window` messages, as many before as after, or a time span: all that is less than
+    half of it before or after. A plateau has no peak; NaN is no peak, and nothing is greater than a
+    NaN beside it. At the beginning of the data, where the half before is not full, there is none.
+    A peak is known once the half behind it is full: after so many messages, or when that time has
+    passed, as it has at the end of the data. A value alone in a time span is a peak.
 
     In:
         i1: values
 
     Parameters:
-        window: messages in the window
+        window: messages in the window, or its length in time
 
     Out:
         o1: peaks, at their own times
@@ -2033,15 +2042,17 @@ def TumblingAggregate(
     *,
     how: str | Sequence[str] | ParameterRef,
     window: int | str | timedelta | ParameterRef,
+    offset: int | str | timedelta | ParameterRef = 0,
     **about: Unpack[About],
 ) -> Any:
     """Aggregates of the messages of every window of time, at the end of the window.
 
-    Windows are from k * window up to (k + 1) * window, the end excluded, counted from time 0. A
-    window without messages gives none; the last one comes at the end of the data. `sum` and `mean`
-    are exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of
-    `how` are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a
-    window that ends beyond int64 is in none, counted under `domain`.
+    Windows are from k * window + offset up to the next one, the end excluded, k = 0 in 1970: days
+    are those of UTC, and weeks begin on Thursdays, or with an `offset` of 4d on Mondays. A window
+    without messages gives none; the last one comes at the end of the data. `sum` and `mean` are
+    exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of `how`
+    are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a window
+    that ends beyond int64 is in none, counted under `domain`.
 
     In:
         i1: values
@@ -2049,6 +2060,7 @@ def TumblingAggregate(
     Parameters:
         how: what comes out: an output for each word
         window: length of the windows
+        offset: the beginning of a window, counted from 1970-01-01
 
     Out:
         o1: the first word of `how`; o2, ... the others, each also by its name

@@ -258,7 +258,7 @@ class Grower:
         if isinstance(value, str):
             self.unit = "ns"
             return value
-        return "$whole" if self.rng.random() < 0.1 else value
+        return "$whole" if not parameter.odd and self.rng.random() < 0.1 else value
 
     def _draw_number(self, parameter):
         if parameter.minimum is parameter.maximum is None and self.rng.random() < 0.1:

@@ -135,6 +135,7 @@ class PortCounters:
     """How the account of one port is found: indices into the header, or a pairing's port.
 
     `answers` is whether the port is looked up, and gives null to rows that find nothing there.
+    `waits` is a list of the state with the messages that the operator holds back.
     """
 
     source: Ref
@@ -143,3 +144,4 @@ class PortCounters:
     answers: bool = False
     domain: int | None = None
     tied: int | None = None
+    waits: str = ""

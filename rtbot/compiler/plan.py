@@ -271,6 +271,8 @@ class Plan:
         for port, ref in node.inputs.items():
             self.ports.setdefault((node.id, port), PortCounters(ref))
             self.ports[node.id, port].domain = segment.losses.get((node.id, ""))
+            if node.operator.waits:
+                self.ports[node.id, port].waits = f"{node.id}.{node.operator.waits}"
 
     # ---- segments
 

@@ -105,10 +105,9 @@ class RetimeWriter:
             frontier += f"timers[{FLOOR}], timers[{SHIFT}], timers[{ENDING}] != 0)"
             lines += ["if not full:", f"    until = {frontier}"]
             lines += indent_lines([*self._write_close("until"), f"full = {self._is_due()}"], 1)
-            return [*lines, *call.store]
         kept = [text for name, text in call.scalars.items() if name == "frontier"]
         lines += [*call.store, *(f"progress[slots[run]] = {frontier}" for frontier in kept)]
-        return ["if row < last:", *indent_lines(lines, 1)]
+        return lines if call.due else ["if row < last:", *indent_lines(lines, 1)]
 
     def _write_timer(self) -> list[str]:
         """Wake the key when the frontier reaches the time for which it still waits."""

@@ -118,6 +118,9 @@ class Operator:
     """copy; shift (adds the parameter `shift`); state (the scalar named `frontier` of the state,
     and the frontier of its source where that is the greatest int64)."""
     causal: ClassVar[bool] = True
+    waits: ClassVar[str] = ""
+    """A list of the state whose entries are messages that wait: they are counted as held, and at
+    the end of the data under `domain`."""
     example: ClassVar[Example | None] = None
 
     parameters: ClassVar[dict[str, Parameter]] = {}

@@ -57,6 +57,8 @@ SUMS = 2 | 4
 COUNTED, SUMMED, NOTED = 2, 2, 4
 """Words of a pane: messages and marks; high and low; first, last, least and greatest."""
 
+OFFSET = "the beginning of a window, counted from 1970-01-01"
+
 MOST_PANES = 1 << 16
 """Panes of a window, each of which has 800 bytes of state for a sum."""
 
@@ -216,12 +218,18 @@ def close_pane(
 
 
 @step
+def since_start(time, length, offset):
+    """How long ago a stretch of such a length began, of those of which one begins at `offset`."""
+    return (time % length - offset % length) % length
+
+
+@step
 def tumble(
-    i1, time, window, how, counted, counted_first, summed, summed_first,
+    i1, time, window, offset, how, counted, counted_first, summed, summed_first,
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of TumblingAggregate for numbers."""
-    fits, end = add_checked(time, window - time % window)
+    fits, end = add_checked(time, window - since_start(time, window, offset))
     note_value(
         i1, i1, 0.0, how, 0, counted, counted_first, summed, summed_first,
         noted, noted_first, digits, digits_first,
@@ -231,11 +239,11 @@ def tumble(
 
 @step
 def tumble_integer(
-    i1, time, window, how, counted, counted_first, summed, summed_first,
+    i1, time, window, offset, how, counted, counted_first, summed, summed_first,
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of TumblingAggregate for integers."""
-    fits, end = add_checked(time, window - time % window)
+    fits, end = add_checked(time, window - since_start(time, window, offset))
     upper, lower = split_integer(i1)
     note_value(
         i1, upper, lower, how, 0, counted, counted_first, summed, summed_first,
@@ -247,15 +255,17 @@ def tumble_integer(
 class TumblingAggregate(Aggregate):
     """Aggregates of the messages of every window of time, at the end of the window.
 
-    Windows are from k * window up to (k + 1) * window, the end excluded, counted from time 0. A
-    window without messages gives none; the last one comes at the end of the data. `sum` and `mean`
-    are exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of
-    `how` are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a
-    window that ends beyond int64 is in none, counted under `domain`.
+    Windows are from k * window + offset up to the next one, the end excluded, k = 0 in 1970: days
+    are those of UTC, and weeks begin on Thursdays, or with an `offset` of 4d on Mondays. A window
+    without messages gives none; the last one comes at the end of the data. `sum` and `mean` are
+    exact and rounded once; NaN in a window makes them NaN, and `min` and `max`. The words of `how`
+    are the names of the outputs, and `ohlc` has four: open, high, low, close. A message in a window
+    that ends beyond int64 is in none, counted under `domain`.
     """
 
     search_terms = "bars, candles, resample_agg, time_bucket, groupby_time, window_aggregate"
     window = Duration(minimum=1, doc="length of the windows")
+    offset = Duration(default=0, minimum=None, doc=OFFSET)
     close = close_pane
     step = tumble
     integer_step = tumble_integer
@@ -322,12 +332,12 @@ class SessionAggregate(Aggregate):
 
 @step
 def close_hop(
-    time, window, hop, how, width, counted, counted_first, summed, summed_first,
+    time, window, hop, offset, how, width, counted, counted_first, summed, summed_first,
     noted, noted_first, digits, digits_first, scratch, scratch_first,
 ):  # fmt: skip
     """The end of a window of several panes, of which those of the first hop leave."""
     panes = window // width
-    oldest = time // width % panes
+    oldest = find_pane(time, offset, width, panes)
     found = put_together(
         how, oldest, panes, counted, counted_first, summed, summed_first, noted, noted_first,
         digits, digits_first, scratch, scratch_first,
@@ -344,9 +354,16 @@ def close_hop(
 
 
 @step
-def first_end(time, window, hop, due):
+def find_pane(time, offset, width, panes):
+    """The pane of a time; that of the end of a window is the first of the window."""
+    earlier = 1 if time % width < offset % width else 0
+    return (time // width - earlier) % panes
+
+
+@step
+def first_end(time, window, hop, offset, due):
     """(code, due, inside): the end of the first window that has this time, and whether one has."""
-    distance = hop - (time % hop - window % hop) % hop
+    distance = hop - (since_start(time, hop, offset) - window % hop) % hop
     if distance > window:
         return SILENT, due, False
     if due != NEVER:
@@ -368,33 +385,33 @@ def pane_width(window, hop, width):
 
 @step
 def hop_on(
-    i1, time, window, hop, how, due, width, counted, counted_first, summed, summed_first,
+    i1, time, window, hop, offset, how, due, width, counted, counted_first, summed, summed_first,
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of HoppingAggregate for numbers."""
     width = pane_width(window, hop, width)
-    code, due, inside = first_end(time, window, hop, due)
+    code, due, inside = first_end(time, window, hop, offset, due)
     if inside:
         note_value(
-            i1, i1, 0.0, how, time // width % (window // width), counted, counted_first, summed,
-            summed_first, noted, noted_first, digits, digits_first,
+            i1, i1, 0.0, how, find_pane(time, offset, width, window // width), counted,
+            counted_first, summed, summed_first, noted, noted_first, digits, digits_first,
         )  # fmt: skip
     return code, due, width
 
 
 @step
 def hop_on_integer(
-    i1, time, window, hop, how, due, width, counted, counted_first, summed, summed_first,
+    i1, time, window, hop, offset, how, due, width, counted, counted_first, summed, summed_first,
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of HoppingAggregate for integers."""
     width = pane_width(window, hop, width)
-    code, due, inside = first_end(time, window, hop, due)
+    code, due, inside = first_end(time, window, hop, offset, due)
     upper, lower = split_integer(i1)
     if inside:
         note_value(
-            i1, upper, lower, how, time // width % (window // width), counted, counted_first,
-            summed, summed_first, noted, noted_first, digits, digits_first,
+            i1, upper, lower, how, find_pane(time, offset, width, window // width), counted,
+            counted_first, summed, summed_first, noted, noted_first, digits, digits_first,
         )  # fmt: skip
     return code, due, width
 
@@ -402,9 +419,9 @@ def hop_on_integer(
 class HoppingAggregate(Aggregate):
     """Aggregates of the messages of windows that begin every `hop`, at the end of each.
 
-    Windows are from k * hop up to k * hop + window, the end excluded: they overlap where `hop` is
-    less than `window`, and where it is greater, messages between them are in none. A window without
-    messages gives none; the last ones come at the end of the data. `how` is that of
+    Windows are from k * hop + offset up to `window` later, the end excluded: they overlap where
+    `hop` is less than `window`, and where it is greater, messages between them are in none. A
+    window without messages gives none; the last ones come at the end of the data. `how` is that of
     TumblingAggregate. It costs a message the same whatever the overlap, and the end of a window as
     many steps as the greatest common divisor of `window` and `hop` is in `window`.
     """
@@ -412,6 +429,7 @@ class HoppingAggregate(Aggregate):
     search_terms = "hop, sliding_window, overlapping_windows, rolling_time"
     window = Duration(minimum=1, doc="length of the windows")
     hop = Duration(minimum=1, aliases=("slide",), doc="how far apart windows begin")
+    offset = Duration(default=0, minimum=None, doc=OFFSET)
     width = Scalar("integer", 0)
     close = close_hop
     step = hop_on

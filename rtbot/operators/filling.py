@@ -97,8 +97,8 @@ class Fill(Operator):
     Integers stay integers, unless the constant is none.
 
     With `linear` the result is a number on the straight line, by time, between the values before
-    and behind, and comes with the latter; also so a null before the first value is counted, and
-    what is behind the last one does not come.
+    and behind, and comes with the latter; nulls before the first value and behind the last one give
+    no messages, counted under `domain`.
     """
 
     search_terms = "fillna, fill_null, locf, impute, replace_null"
@@ -168,6 +168,7 @@ class FillLinear(Fill, variant_of="Fill"):
     frontier = Scalar("integer", INTEGER_MAX)
     nulls = Span({"time": "integer"})
     silent = True
+    waits = "nulls"
     sets_time = True
     causal = False
 

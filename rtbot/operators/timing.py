@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.ieee import INTEGER_MAX, add_checked
+from rtbot.numeric.ieee import INTEGER_MAX, add_checked, is_older
 from rtbot.operator import (
     DOMAIN,
     EMIT,
+    NEVER,
     SILENT,
     Cells,
     Duration,
@@ -18,10 +19,13 @@ from rtbot.operator import (
     Out,
     Ring,
     Scalar,
+    Span,
+    TimeSpan,
     WarmUp,
+    WindowLength,
     step,
 )
-from rtbot.operators.windows import slide_extreme
+from rtbot.operators.windows import is_preferred, slide_extreme
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,18 +128,74 @@ def find_peak(
     )  # fmt: skip
 
 
-class PeakDetector(Operator):
+@step
+def follow_peak(
+    i1, time, window, first, full, candidate, candidate_time, due, frontier,
+    best_time, best_time_first, best_value, best_value_first, best_count,
+):  # fmt: skip
+    """The step of PeakDetector for time spans, for numbers and for integers.
+
+    The list has the values of the half window before that may still be its greatest, that one
+    first. As with messages there is never more than one candidate. It is a peak at `due`.
+    """
+    half = window - window // 2
+    if best_count == 0:
+        first = time
+    full = full or is_older(first, time, half)
+    begin, end = 0, best_count
+    while begin < end and is_older(best_time[best_time_first + begin], time, half):
+        begin += 1
+    if due != NEVER and not i1 < candidate:
+        due = NEVER
+    if full and i1 == i1 and (begin == end or i1 > best_value[best_value_first + begin]):
+        fits, later = add_checked(time, half)
+        if fits:
+            candidate, candidate_time, due = i1, time, later
+    while end > begin and is_preferred(i1, best_value[best_value_first + end - 1], True):
+        end -= 1
+    best_time[best_time_first + end] = time
+    best_value[best_value_first + end] = i1
+    frontier = candidate_time - 1 if due != NEVER else INTEGER_MAX
+    code = SILENT
+    return code, first, full, candidate, candidate_time, due, frontier, begin, end + 1 - begin
+
+
+@step
+def confirm_peak(first, full, candidate, candidate_time, best_count):
+    """What comes once half a window behind a candidate has passed."""
+    return (
+        EMIT, candidate_time, candidate,
+        first, full, candidate, candidate_time, NEVER, INTEGER_MAX, 0, best_count,
+    )  # fmt: skip
+
+
+class Peaks(Operator, abstract=True):
+    """The parameters and ports of PeakDetector."""
+
+    window = WindowLength(
+        minimum=3,
+        odd=True,
+        aliases=("window_size",),
+        doc="messages in the window, or its length in time",
+    )
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="peaks, at their own times")
+    silent = True
+    sets_time = True
+    causal = False
+
+
+class PeakDetector(Peaks):
     """A value strictly greater than all others of a window around it, at its own time.
 
-    The window is `window` messages, as many before as after. A plateau has no peak, nor have the
-    ends of the data; NaN is no peak, and nothing is greater than a NaN beside it. A peak is known
-    half a window later.
+    The window is `window` messages, as many before as after, or a time span: all that is less than
+    half of it before or after. A plateau has no peak; NaN is no peak, and nothing is greater than a
+    NaN beside it. At the beginning of the data, where the half before is not full, there is none.
+    A peak is known once the half behind it is full: after so many messages, or when that time has
+    passed, as it has at the end of the data. A value alone in a time span is a peak.
     """
 
     search_terms = "find_peaks, peak, peaks, local_max, argrelmax"
-    window = Integer(minimum=3, odd=True, aliases=("window_size",), doc="messages in the window")
-    i1 = In("N", doc="values")
-    o1 = Out("N", doc="peaks, at their own times")
     cells = Cells("N", size="window")
     place = Scalar("integer", 0)
     wrapped = Scalar("boolean", False)
@@ -145,9 +205,6 @@ class PeakDetector(Operator):
     candidate_time = Scalar("integer", 0)
     missing = Scalar("integer", 0)
     frontier = Scalar("integer", INTEGER_MAX)
-    silent = True
-    sets_time = True
-    causal = False
     step = find_peak
     integer_step = find_peak
     example = Example(
@@ -157,6 +214,32 @@ class PeakDetector(Operator):
     )
 
     @classmethod
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """A time span is a list of values and a time to wait for."""
+        return PeakInSpan if isinstance(values["window"], TimeSpan) else cls
+
+    @classmethod
     def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:
         """A peak needs a full window around it."""
         return WarmUp(values["window"], certain=False)
+
+
+class PeakInSpan(Peaks, variant_of="PeakDetector"):
+    """What finds peaks in time spans."""
+
+    first = Scalar("integer", 0)
+    full = Scalar("boolean", False)
+    candidate = Scalar("N", 0)
+    candidate_time = Scalar("integer", 0)
+    due = Scalar("integer", NEVER)
+    frontier = Scalar("integer", INTEGER_MAX)
+    best = Span({"time": "integer", "value": "N"})
+    gathers = True
+    close = confirm_peak
+    step = follow_peak
+    integer_step = follow_peak
+
+    @classmethod
+    def warm_up(cls, values: Mapping[str, Any]) -> WarmUp:  # noqa: ARG003
+        """The first message is in no full window."""
+        return WarmUp(2, certain=False)

@@ -53,7 +53,17 @@ def count_held(session: Session) -> dict[str, int]:
             count = pool.read_word(found.pairing[1], pairing_layout.HELD)
             if count:
                 waiting[f"{name}.{whole}"] = count
+        elif found.waits:
+            count = count_waiting(session, found)
+            if count:
+                waiting[f"{name}.{whole}"] = count
     return waiting
+
+
+def count_waiting(session: Session, port: PortCounters) -> int:
+    """Count messages that an operator itself holds back."""
+    spans = session.runner.spans
+    return spans.count(port.waits) if port.waits and spans is not None else 0
 
 
 def make_account_line(arrived: int, waiting: int, lost: dict[str, int]) -> dict[str, Any]:
@@ -66,7 +76,7 @@ def _make_entry(session: Session, port: PortCounters, tied: dict[str, int]) -> d
     header = session.runner.header
     arrived = count_emitted(session, port.source)
     lost = dict(tied)
-    waiting = unmatched = 0
+    waiting, unmatched = count_waiting(session, port), 0
     if port.pairing is not None:
         pool = session.runner.pools[port.pairing[0]]
         waiting = pool.read_word(port.pairing[1], pairing_layout.HELD)

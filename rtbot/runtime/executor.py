@@ -183,7 +183,15 @@ class Executor:
             if found is None:
                 raise
             raise found from error
+        if ending:
+            self._lose_waiting(slots)
         return batches  # type: ignore[return-value]
+
+    def _lose_waiting(self, slots: np.ndarray) -> None:
+        """Count what operators still hold back, which nothing follows any more."""
+        for port in self.plan.ports.values():
+            if port.waits and self.spans is not None and port.domain is not None:
+                self.header[port.domain] += self.spans.empty(port.waits, slots)
 
     def run_segment(self, call: SegmentCall, run: Run) -> None:
         """Run a segment over the rows of its stream."""

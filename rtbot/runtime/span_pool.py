@@ -130,6 +130,19 @@ class SpanPool:
         )  # fmt: skip
         self.items = items
 
+    def count(self, name: str) -> int:
+        """Return how many entries a list has, of all keys together."""
+        counts = self._read_words(self.names.index(name), SPAN_COUNT, slice(None))
+        return int(counts.sum())
+
+    def empty(self, name: str, slots: np.ndarray) -> int:
+        """Empty a list of these slots; return how many entries it had."""
+        place = self.names.index(name) * SPAN_WORDS + SPAN_COUNT
+        counts = self.table.reshape(-1, self.width)[:, place]
+        found = int(counts[slots].sum())
+        counts[slots] = 0
+        return found
+
     def list_text_codes(self, slots: np.ndarray | slice) -> Iterator[np.ndarray]:
         """Yield the codes of texts in the lists of these slots."""
         for index, kinds in enumerate(self.kinds):

@@ -389,7 +389,7 @@ BAD_OPERATORS = [
     ("{m: {type: MovingAverage, in: a, window: \uff13}}", "RT113", 53, "an integer"),
     ("{m: {type: MovingAverage, in: a, window: 5s}}", "RT115", 53, "no io.unit"),
     ("{m: {type: MovingAverage, in: a, window: 5 weeks}}", "RT113", 53, "such as 5s"),
-    ("{m: {type: PeakDetector, in: a, window: 5s}}", "RT113", 52, "counts messages"),
+    ("{m: {type: Lag, in: a, n: 5s}}", "RT113", 38, "counts messages"),
     ("{m: {type: MovingAverage, in: a, window: [3]}}", "RT105", 53, "this is a list"),
     ("{m: {type: MovingAverage, in: a, window: }}", "RT105", 53, "has no value"),
     ("{m: {type: MovingAverage, in: a, window: " + "9" * 5000 + "}}", "RT134", 53, "64 bits"),

@@ -356,6 +356,42 @@ def test_peaks(values, window, expected):
     assert text(run("PeakDetector", rows, window=window)) == text(expected)
 
 
+SPAN_PEAKS = """
+inputs: {a: number}
+operators: {m: {type: PeakDetector, in: a, window: 5s}}
+outputs: [m]
+io: {unit: s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "at_end"),
+    [
+        ([(0, 1), (1, 5), (3, 2)], [], []),  # the half before is not full
+        ([(0, 1), (3, 5), (5, 2), (6, 1)], [(3, 5)], []),
+        ([(0, 1), (3, 5), (5, 2)], [], [(3, 5)]),
+        ([(0, 1), (3, 5), (5, 5), (6, 1)], [], []),
+        ([(0, 1), (3, 5), (6, 6), (9, 4)], [(3, 5), (6, 6)], [(9, 4)]),  # alone in their windows
+        ([(0, 1), (3, 5), (5, NAN), (8, 2)], [], [(8, 2)]),
+        ([(0, NAN), (2, 5), (3, 6), (7, 2)], [(3, 6)], [(7, 2)]),
+    ],
+)
+def test_peaks_in_spans(rows, expected, at_end):
+    session = rtbot.load(SPAN_PEAKS).start()
+    found = [row for t, v in rows for row in session.push_one("a", t, float(v)).get("m", [])]
+    assert found == expected
+    ended = session.finish()["m"]
+    assert [*zip(ended["t"].tolist(), ended["value"].tolist(), strict=True)] == at_end
+
+
+def test_a_peak_in_a_span_is_known_once_half_of_it_has_passed():
+    session = rtbot.load(SPAN_PEAKS).start()
+    session.push_one("a", 0, 1.0)
+    session.push_one("a", 5, 2.0)
+    assert len(session.advance(7)["m"]["t"]) == 0
+    assert session.advance(8)["m"]["t"].tolist() == [5]
+
+
 def test_frontier_of_a_peak_detector_is_just_before_the_candidate_if_there_is_one():
     key = Key(REGISTRY["PeakDetector"], {"window": 3})
     frontiers = []

@@ -73,16 +73,16 @@ def summary(rows, how):
 
 
 @oracle("TumblingAggregate")
-def tumbling(rows, window, how, frontier):
-    return hopping(rows, window, window, how, frontier)
+def tumbling(rows, window, offset, how, frontier):
+    return hopping(rows, window, window, offset, how, frontier)
 
 
 @oracle("HoppingAggregate")
-def hopping(rows, window, hop, how, frontier):
+def hopping(rows, window, hop, offset, how, frontier):
     """Every window that has a row, by its end; one whose first window ends too late is a fault."""
     ends = {}
     for time, value in rows:
-        start = (time - window) // hop * hop + hop
+        start = (time - offset - window) // hop * hop + hop + offset
         own = [begin + window for begin in range(start, time + 1, hop)]
         if own and own[0] > INT64_MOST:
             yield time, FAULT

@@ -8,6 +8,7 @@ from fractions import Fraction
 from rtbot.operator import TimeSpan
 from tests.oracles.registry import FAULT, attempt, oracle
 from tests.oracles.streams import (
+    ALWAYS,
     INT64_LEAST,
     INT64_MOST,
     exact_mean,
@@ -238,12 +239,31 @@ def average_by_messages(rows, window, seed, partial):
 
 def peak_frontier(rows, frontier, window):
     """Half a window before the end the next centre may still turn out to be a peak."""
+    if isinstance(window, TimeSpan):
+        waiting = [
+            time - 1
+            for time, value in rows
+            if is_peak_in_span(rows, window, time, value) and 2 * (frontier - time) < window
+        ]
+        return min([frontier, *waiting])
     waiting = max(len(rows) - window // 2, window // 2)
     return min(frontier, rows[waiting][0] - 1) if waiting < len(rows) else frontier
 
 
+def is_peak_in_span(rows, window, time, value):
+    """Whether a value is greater than all that are less than half the span before or behind it."""
+    around = [other for at, other in rows if at != time and 2 * abs(at - time) < window]
+    full = 2 * (time - rows[0][0]) >= window and time + (window + 1) // 2 <= INT64_MOST
+    return full and value == value and all(value > other for other in around)
+
+
 @oracle("PeakDetector", frontier=peak_frontier)
-def peak_detector(rows, window):
+def peak_detector(rows, window, frontier):
+    if isinstance(window, TimeSpan):
+        for time, value in rows:
+            if is_peak_in_span(rows, window, time, value) and 2 * (frontier - time) >= window:
+                yield time, value
+        return
     half = window // 2
     for centre in range(half, len(rows) - half):
         time, value = rows[centre]
@@ -430,7 +450,7 @@ def fill_frontier(rows, frontier, how, **_):
 
 
 @oracle("Fill", frontier=fill_frontier)
-def fill(rows, how, value):
+def fill(rows, how, value, frontier):
     for number, (time, given) in enumerate(rows):
         before = [row for row in rows[:number] if row[1] is not None]
         behind = [row for row in rows[number:] if row[1] is not None]
@@ -446,6 +466,8 @@ def fill(rows, how, value):
             (then, left), (later, right) = before[-1], behind[0]
             share = float(time - then) / float(later - then)
             yield time, faded(float(left), float(right), share)
+        elif frontier == ALWAYS:
+            yield time, FAULT
 
 
 def weigh(weights, values):

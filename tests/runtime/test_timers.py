@@ -223,3 +223,28 @@ def test_random_paths_agree():
         for name, more in session.finish().items():
             found[name] += rows(more)
         assert repr(found) == repr(whole)
+
+
+def test_nulls_that_no_value_follows_are_held_then_counted():
+    graph = rtbot.load(
+        {
+            "inputs": {"a": "number?"},
+            "operators": {"m": {"type": "Fill", "in": "a", "how": "linear"}},
+            "outputs": ["m"],
+        }
+    )
+    session = graph.start(key="k")
+    for key in ("x", "y"):
+        for time, value in enumerate([None, 2.0, None, 3.0, None, None]):
+            session.push_one("a", time, value, key=key)
+    seen = [(session.held(), session.account()["operators"]["m"]["i1"])]
+    session.close_key("x")
+    seen.append((session.held(), session.account()["operators"]["m"]["i1"]))
+    session.finish()
+    seen.append((session.held(), session.account()["operators"]["m"]["i1"]))
+    assert seen == [
+        ({"m.i1": held}, {"in": 12, "consumed": 6, "held": held, "lost": {"domain": lost}})
+        if held
+        else ({}, {"in": 12, "consumed": 6, "held": 0, "lost": {"domain": lost}})
+        for held, lost in ((4, 2), (2, 4), (0, 6))
+    ]

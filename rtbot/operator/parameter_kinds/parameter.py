@@ -81,7 +81,8 @@ class Parameter:
         """Return the limits of a value as pages have them."""
         words = {"minimum": "at least", "above": "above", "maximum": "at most"}
         bounds = {text: getattr(self, name, None) for name, text in words.items()}
-        return [f"{text} {format_plain(it)}" for text, it in bounds.items() if it is not None]
+        found = [f"{text} {format_plain(it)}" for text, it in bounds.items() if it is not None]
+        return [*found, "odd"] if getattr(self, "odd", False) else found
 
     def list_options(self) -> Sequence[str]:
         """Return the words that may be given, if these are all."""
@@ -156,13 +157,14 @@ class Parameter:
         return graph_error("RT105", node.mark, message, hint)
 
     def check_range(self, scalar: ScalarNode, value: N) -> N:
-        """Return a number; raise GraphError if it is beyond `minimum`, `maximum` or 64 bits."""
+        """Return a number; raise GraphError if it is beyond `minimum`, `maximum` or 64 bits, or not `odd`."""
         number: object = value
         if isinstance(number, int) and not INT64_MIN <= number <= INT64_MAX:
             message = f"{self.name} is {shorten_text(scalar.text)}, beyond 64 bits"
             raise graph_error("RT134", scalar.mark, message, f"{self.describe()} is expected")
         low, high = getattr(self, "minimum", None), getattr(self, "maximum", None)
-        if (low is not None and value < low) or (high is not None and value > high):
+        outside = (low is not None and value < low) or (high is not None and value > high)
+        if outside or (getattr(self, "odd", False) and value % 2 == 0):
             raise self.make_error(scalar, code="RT112")
         return value
 

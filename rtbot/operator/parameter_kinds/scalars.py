@@ -14,7 +14,7 @@ from rtbot.core.scalar_values import (
     parse_number,
 )
 from rtbot.operator.parameter_kinds.parameter import Parameter
-from rtbot.operator.parameter_kinds.schema_texts import build_free_text, build_scalar
+from rtbot.operator.parameter_kinds.schema_texts import build_free_text, build_scalar, refuse_even
 
 if TYPE_CHECKING:
     from random import Random
@@ -83,28 +83,18 @@ class Integer(Parameter):
     def describe(self) -> str:
         return self.add_limits("an odd integer" if self.odd else "an integer")
 
-    def list_limits(self) -> list[str]:
-        """Return the limits, and whether it is odd."""
-        return [*super().list_limits(), *(["odd"] if self.odd else [])]
-
     def read_scalar(self, scalar: ScalarNode, context: ReadingContext) -> int:
         """Return an integer within the limits."""
         value = parse_integer(scalar)
         if value is None:
             hint = "it counts messages" if DURATION.fullmatch(scalar.text) else ""
             raise self.make_error(scalar, hint)
-        self.check_range(scalar, value)
-        if self.odd and value % 2 == 0:
-            raise self.make_error(scalar, code="RT112")
-        return value
+        return self.check_range(scalar, value)
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
         limits = {"minimum": self.minimum, "maximum": self.maximum}
         result = build_scalar(self, "integer", [INTEGER.pattern, *texts], **limits)
-        if self.odd:
-            result["if"] = {"type": "integer", "multipleOf": 2}
-            result["then"] = {"type": "string", "errorMessage": result["errorMessage"]}
-        return result
+        return refuse_even(result) if self.odd else result
 
     def encode(self, name: str, value: Any) -> tuple[str, int]:
         """Return the int64; -1 where there is none."""

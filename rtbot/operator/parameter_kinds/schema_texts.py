@@ -50,6 +50,12 @@ def build_scalar(
     return found | {key: limit for key, limit in limits.items() if limit is not None}
 
 
+def refuse_even(schema: JsonSchema) -> JsonSchema:
+    """Return the schema for odd integers."""
+    wrong = {"type": "string", "errorMessage": schema["errorMessage"]}
+    return schema | {"if": {"type": "integer", "multipleOf": 2}, "then": wrong}
+
+
 def build_list(
     parameter: Parameter, one: JsonSchema, shortest: int, texts: list[str]
 ) -> JsonSchema:

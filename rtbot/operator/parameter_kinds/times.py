@@ -16,7 +16,7 @@ from rtbot.core.scalar_values import (
     parse_number,
 )
 from rtbot.operator.parameter_kinds.parameter import Parameter, TimeSpan, format_span
-from rtbot.operator.parameter_kinds.schema_texts import build_scalar
+from rtbot.operator.parameter_kinds.schema_texts import build_scalar, refuse_even
 
 if TYPE_CHECKING:
     from random import Random
@@ -79,8 +79,8 @@ class Duration(Parameter):
 class WindowLength(Parameter):
     """How long a window is: so many messages, an integer, or a `TimeSpan`, written as "5s".
 
-    `minimum` and `maximum` are inclusive, and of messages; a time span is at least 1. A step sees
-    the int64.
+    `minimum` and `maximum` are inclusive, and of messages, as is `odd`; a time span is at least 1.
+    A step sees the int64.
     """
 
     type_name = "integer or duration"
@@ -88,9 +88,11 @@ class WindowLength(Parameter):
 
     minimum: int = 1
     maximum: int | None = STATE_LIMIT
+    odd: bool = False
 
     def describe(self) -> str:
-        return f"an integer from {self.minimum} to {self.maximum} or a duration such as 5s"
+        kind = "an odd integer" if self.odd else "an integer"
+        return f"{kind} from {self.minimum} to {self.maximum} or a duration such as 5s"
 
     def read_scalar(self, scalar: ScalarNode, context: ReadingContext) -> int:
         """Return a count of messages, or a `TimeSpan`: a text, or `$name` of a duration."""
@@ -108,7 +110,8 @@ class WindowLength(Parameter):
         return TimeSpan(Duration(name=self.name).check_range(scalar, length))
 
     def build_schema(self, texts: list[str]) -> JsonSchema:
-        return build_span(self, texts)
+        result = build_span(self, texts)
+        return refuse_even(result) if self.odd else result
 
     def encode(self, name: str, value: Any) -> tuple[str, int]:
         """Return the int64, of messages or of time; -1 where there is none."""
@@ -117,7 +120,7 @@ class WindowLength(Parameter):
     def draw(self, rng: Random, span: int) -> int | str:
         """Return a few messages, or a part of the times of a run."""
         length = f"{Duration(minimum=1).draw(rng, span)}ns"
-        choices: list[int | str] = [rng.randint(self.minimum, 6), length]
+        choices: list[int | str] = [rng.randint(self.minimum, 6) | self.odd, length]
         return rng.choice(choices)
 
 
