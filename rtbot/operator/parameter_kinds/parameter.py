@@ -157,7 +157,7 @@ class Parameter:
         return graph_error("RT105", node.mark, message, hint)
 
     def check_range(self, scalar: ScalarNode, value: N) -> N:
-        """Return a number; raise GraphError if it is beyond `minimum`, `maximum` or 64 bits, or not `odd`."""
+        """Return a number; raise GraphError unless it fits `minimum`, `maximum`, `odd`, 64 bits."""
         number: object = value
         if isinstance(number, int) and not INT64_MIN <= number <= INT64_MAX:
             message = f"{self.name} is {shorten_text(scalar.text)}, beyond 64 bits"
