@@ -49,9 +49,13 @@ DATALOG = [
     _datalog(f"{ROWS}::log_row", "rows[base + width]", "0", nth=0),
     _datalog(f"{ROWS}::roll_back", "meta[ALIVE] = meta[BASE_ALIVE]", "pass"),
     # Aggregates.
-    _datalog(f"{GROUPS}::GroupUpdate._update_groups", "not len(owners)", "False"),
+    _datalog(
+        f"{GROUPS}::GroupUpdate._update_groups", "self._put(self._find_rows(keys)[0], FACT)", "pass"
+    ),
+    _datalog(f"{GROUPS}::GroupUpdate.add_asked", "self.group.how in WITH_ZERO", "False"),
+    _datalog(f"{UPDATES}::StratumUpdate._update", "self.groups", "False"),
     _datalog(f"{FORMS}::_Divider._replace_aggregate", "aggregate.how not in WITH_ZERO", "True"),
-    _datalog(f"{FORMS}::_Divider._ground", "each.relation not in self.inner", "True"),
+    _datalog(f"{FORMS}::_Divider._ground", "each.relation not in self.stratum.relations", "True"),
     _datalog(f"{FORMS}::_name_wildcards", "argument is None", "False"),
     # A failure counts where all literals hold that do not need its value.
     _datalog(f"{PLANS}::VersionPlanner.plan_check", "self._level(place) < level", "False"),

@@ -116,4 +116,13 @@ AGGREGATES = [
     ("a(to_number(m)) :- m = mean y : { e(_,y) }.", {2}),
     ("a(to_number(4.0 * mean y : { e(_,y) })).", {11}),
     ("a(x + y) :- x = count : { e(n,_), n = 1 }, y = count : { e(n,_), n = 2 }.", {3}),
+    ("a(1). a(n) :- a(x), n = x + count : { e(y,_), y > x }.", {1, 3}),
+    ("a(0). a(n) :- a(x), x < 4, n = x + 1 + count : { e(y,_), y = max z : { e(z,_), z <= x } }.",
+     {0, 1, 4}),
+    ("a(1). a(n) :- a(x), n = sum y : { e(y,z), z > x, y != x }, n < 20.", {0, 1, 5, 7}),
+    ("a(1). a(n) :- a(x), n = x + min y : { e(_,y), y > x }.", {1, 3}),
+    ("a(0). a(c + n) :- a(x), c = count : { e(y,_), y <= x }, n = 1 + count : { e(y,_), y <= c }.",
+     {0, 1, 6, 9}),
+    (""".decl b(x: number) a(1). b(x + 1) :- a(x), x < 9.
+a(n) :- b(x), n = x + count : { e(y,z), y + z >= x }.""", {1, 6, 7, 8, 9}),
 ]  # fmt: skip

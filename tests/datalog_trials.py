@@ -21,7 +21,6 @@ import numpy as np
 from rtbot.core.source_span import SourceSpan
 from rtbot.datalog.evaluation import stratum_updates
 from rtbot.datalog.evaluation.rule_faults import RuleError
-from rtbot.datalog.evaluation.rule_forms import UnknownGroupError
 from rtbot.datalog.program import (
     Aggregate,
     Atom,
@@ -190,7 +189,7 @@ class Scope:
             self.make_atom(rng.choice(lower), inner=inner) for _ in range(rng.choice([1, 1, 2]))
         ]
         known = [v for atom in body for v in atom_variables(atom)]
-        if known and rng.random() < 0.3:
+        if known and rng.random() < 0.5:
             outer_or_inner = [*known, *self.bound]
             right = Variable(rng.choice(outer_or_inner))
             body.append(Comparison("<=", Variable(rng.choice(known)), right, "number", False, SPAN))
@@ -414,12 +413,7 @@ def run(
 ) -> Trial:
     """Run one trial; `after` is called after each epoch."""
     rng = random.Random(seed)
-    while True:
-        try:
-            trial = Trial(rng, compiled, reference=reference)
-            break
-        except UnknownGroupError:
-            continue
+    trial = Trial(rng, compiled, reference=reference)
     try:
         for _ in range(epochs):
             if not trial.ended:

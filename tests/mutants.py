@@ -4,6 +4,7 @@ one must catch it."""
 from tests.change_mutants import CHANGES
 from tests.datalog_mutants import DATALOG
 from tests.mutation import TORTURES, Mutant, TextMutant
+from tests.series_mutants import SERIES
 
 TORTURE = ["-m", "tests.torture", "--compiled", "0", "--no-shrink", "--no-floors", "--workers", "1"]
 PYTEST = ["-m", "pytest", "-xq", "-p", "no:cacheprovider"]
@@ -31,6 +32,19 @@ COMMANDS = {
     "state": [*PYTEST, "tests/runtime/test_state.py"],
     "times": [*PYTEST, "tests/runtime/test_lateness.py"],
     "late": [*PYTEST, "tests/runtime/test_frontiers.py", "-k", "may_begin_an_interval"],
+    "edges of operators": [*PYTEST, "tests/runtime/test_golden.py", "-k", "edge"],
+    "series": [
+        *PYTEST,
+        "tests/conformance/test_operators.py",
+        "-k",
+        "equals_its_oracle and (RollingMedian or Fill or ZScore or Covariance or Debounce)",
+    ],
+    "refused parameters": [*PYTEST, "tests/operators/test_refused_parameters.py"],
+    "curves": [*PYTEST, "tests/numeric/test_curves.py"],
+    "pairs": [*PYTEST, "tests/numeric/test_pairs.py", "-k", "not compiled"],
+    "spans": [*PYTEST, "tests/runtime/test_spans.py"],
+    "inner keys": [*PYTEST, "tests/runtime/test_inner_keys.py"],
+    "timers": [*PYTEST, "tests/runtime/test_timers.py"],
     "survivors": [*PYTEST, "tests/project/test_survivors.py"],
     "declared": [*PYTEST, "tests/operators/test_operators_declared.py"],
     "oracles": [
@@ -714,5 +728,5 @@ READ_AND_SHOWN = [
 ]
 MUTANTS = [
     *(*FOUND, *EDGE, *PAIRING, *STATE, *RESUMED, *OPERATORS, *LANGUAGE),
-    *(*KEPT, *COMPUTED, *READ_AND_SHOWN, *CHANGES, *DATALOG),
+    *(*KEPT, *COMPUTED, *READ_AND_SHOWN, *CHANGES, *DATALOG, *SERIES),
 ]

@@ -10,7 +10,7 @@ from rtbot.builder.call_sites import BuiltDocument, CallSite
 from rtbot.builder.expression_text import write_expression
 from rtbot.compiler.step_signature import to_snake_case
 from rtbot.core.document_nodes import add_entry
-from rtbot.graph.check.wiring import count_arity, is_control
+from rtbot.graph.check.wiring import is_control
 from rtbot.graph.document import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from rtbot.graph.document.mapping import to_nodes
 
@@ -198,7 +198,7 @@ class _Assembly:
             }
             self.put(node, "in", MappingNode(tables, made.place.mark, marks), made.place.mark)
             return
-        order = made.operator.ports(count_arity(made.operator, made.feeds))
+        order = made.operator.ports(made.operator.count_arity(made.feeds))
         for key, control in (("in", False), ("control", True)):
             refs: dict[str, DocumentNode] = {}
             marks = {}

@@ -42,12 +42,14 @@ class Signature:
 class SpaceLayout:
     """Keys inside a key of one node: `name` in dumps, the kind of keys, the fields of state.
 
-    Fields are (name, kind, start).
+    Fields are (name, kind, start). If there is a `ttl`, the last one is `Space.RENEWED`, and a key
+    is as new once so much time has passed since then.
     """
 
     name: str
     key: str
     fields: list[tuple[str, str, float | int | bool]]
+    ttl: int | None = None
 
 
 @dataclass
@@ -143,5 +145,4 @@ class PortCounters:
     pairing: tuple[int, int] | None = None
     answers: bool = False
     domain: int | None = None
-    tied: int | None = None
     waits: str = ""

@@ -18,8 +18,8 @@ def format_explanation(explained: Mapping[str, Any]) -> Iterator[str]:
         )
         kind = ", recursive" if stratum["recursive"] else ""
         yield f"stratum {number}{kind}: {sizes}"
-        aggregate = stratum.get("aggregate")
-        if aggregate is not None:
+        alone = [stratum["aggregate"]] if "aggregate" in stratum else []
+        for aggregate in stratum.get("aggregates", alone):
             yield f"  {aggregate['function']} over {aggregate['over']}"
         for rule in stratum.get("rules", ()):
             yield f"  line {rule['line']}: {rule['text']}"

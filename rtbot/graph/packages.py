@@ -133,6 +133,12 @@ def find_package(operator: type[Operator]) -> OperatorPackage | None:
     return owner if owner is not None and count_shared(owner) else None
 
 
+def name_package(operator: type[Operator]) -> str:
+    """Return the package of an operator with its version; "" if none that is loaded has it."""
+    loaded = not is_builtin(operator) and _load_all.cache_info().currsize > 0
+    return str((loaded and find_package(operator)) or "")
+
+
 def describe_origin(operator: type[Operator]) -> str:
     """Return whose an operator is: "rtbot", a package with its version, or a file."""
     if is_builtin(operator):

@@ -6,7 +6,15 @@ them. Points are flat in an array from `first` on: x, y, x, y, ...
 
 from __future__ import annotations
 
-from rtbot.operator import step
+import math
+
+from rtbot.numeric.ieee import plain_product, two_sum
+from rtbot.operator import noinline, step
+
+LARGE, SMALL, FAR = 2.0**800, 2.0**-500, 2.0**-300
+DOWN, UP = 2.0**-128, 2.0**600
+NORMAL = 2.0**-1022 * UP
+"""The least number with all its bits, scaled up: beside it sums have the bits of results."""
 
 
 @step
@@ -34,6 +42,71 @@ def blend(left, right, share):
     if change - change == 0.0:
         return left + share * change
     return share * right + (1.0 - share) * left
+
+
+@noinline
+def point_between(left, right, part, whole):
+    """left + (right - left) * part / whole, rounded once, for 0 <= part <= whole.
+
+    Three floats carry what is exact. What is infinite or NaN is blended.
+    """
+    if left == right:
+        return left
+    if left - left != 0.0 or right - right != 0.0:
+        return blend(left, right, part / whole)
+    if part > whole - part:
+        left, right, part = right, left, whole - part
+    if part == 0.0:
+        return left
+    scale = 1.0
+    if abs(left) > LARGE or abs(right) > LARGE:
+        scale = DOWN
+    elif abs(left) < SMALL and abs(right) < SMALL:
+        scale = UP
+    far = max(abs(left), abs(right)) * FAR
+    left, right = keep_sign(left, far) * scale, keep_sign(right, far) * scale
+    change, change_rest = two_sum(right, -left)
+    product, rest = plain_product(change, part)
+    more, last = plain_product(change_rest, part)
+    rest, more = two_sum(rest, more)
+    quotient = product / whole
+    back, back_rest = plain_product(quotient, whole)
+    rest, also = two_sum((product - back) - back_rest, rest)
+    second = rest / whole
+    back, back_rest = plain_product(second, whole)
+    third = (((rest - back) - back_rest) + (also + more + last)) / whole
+    total, error = two_sum(left, quotient)
+    error, least = two_sum(error, second)
+    total, error = two_sum(total, error)
+    error, least = two_sum(error, least + third)
+    if scale == UP and abs(total) < NORMAL:
+        base = math.copysign(NORMAL, total)
+        coarse, rest = two_sum(base, total)
+        error, more = two_sum(rest, error)
+        return math.copysign(round_triple(coarse, error, more + least) - base, total) / scale
+    return round_triple(total, error, least) / scale
+
+
+@step
+def keep_sign(x, least):
+    """x, or what has its sign, where only that matters beside a number that is far greater."""
+    return math.copysign(least, x) if 0.0 < abs(x) < least else x
+
+
+@step
+def round_triple(total, error, least):
+    """The sum of three floats, each far below the one before, rounded once.
+
+    Where the second is half of the last bit of the first, the sign of the third decides (as
+    in `math.fsum`).
+    """
+    result, error = two_sum(total, error)
+    if (error > 0.0 and least > 0.0) or (error < 0.0 and least < 0.0):
+        twice = 2.0 * error
+        other = result + twice
+        if other - result == twice:
+            return other
+    return result
 
 
 @step

@@ -9,6 +9,7 @@ All takes a number of steps that grows with the logarithm of the number of value
 
 import math
 
+from rtbot.numeric.curves import point_between
 from rtbot.operator import noinline, step
 
 DRAW_FACTOR = 48271
@@ -159,6 +160,4 @@ def quantile_of_ranked(share, count, values, words, v, c, t, l, g, root):  # noq
     if part == 0.0:
         return low
     other = select_ranked(place + 1, values, words, v, c, t, l, g, root)
-    if one == other:
-        return low
-    return low * (1.0 - part) + float(other) * part + 0.0
+    return point_between(low, float(other), part, 1.0) + 0.0

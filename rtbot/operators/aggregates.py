@@ -21,7 +21,6 @@ from rtbot.numeric.exact.gathered import (
 )
 from rtbot.numeric.ieee import add_checked
 from rtbot.operator import (
-    DOMAIN,
     EMIT,
     NEVER,
     SILENT,
@@ -37,6 +36,7 @@ from rtbot.operator import (
     WarmUp,
     step,
 )
+from rtbot.operators.silence import wait_from
 from rtbot.operators.windows import prefer
 
 if TYPE_CHECKING:
@@ -85,6 +85,19 @@ def note_value(
         if lower != 0.0:
             high, low, marks = gather_value(lower, digits, first, high, low, marks)
         summed[sums], summed[sums + 1], counted[at + 1] = high, low, marks
+
+
+@step
+def note_integer(
+    value, how, pane, counted, counted_first, summed, summed_first, noted, noted_first,
+    digits, digits_first,
+):  # fmt: skip
+    """Put an integer into a pane."""
+    upper, lower = split_integer(value)
+    note_value(
+        value, upper, lower, how, pane, counted, counted_first, summed, summed_first,
+        noted, noted_first, digits, digits_first,
+    )  # fmt: skip
 
 
 @step
@@ -188,7 +201,11 @@ class Aggregate(Operator, abstract=True):
     returns = tuple(KINDS)
 
     @classmethod
-    def choose_outputs(cls, values: Mapping[str, Any]) -> dict[str, Out]:
+    def outputs_for(
+        cls,
+        values: Mapping[str, Any],
+        arity: int,  # noqa: ARG003 (one input)
+    ) -> dict[str, Out]:
         """One for each word of `how`, but four for `ohlc`."""
         found: dict[str, Out] = {}
         for word in values["how"]:
@@ -229,12 +246,11 @@ def tumble(
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of TumblingAggregate for numbers."""
-    fits, end = add_checked(time, window - since_start(time, window, offset))
     note_value(
         i1, i1, 0.0, how, 0, counted, counted_first, summed, summed_first,
         noted, noted_first, digits, digits_first,
     )  # fmt: skip
-    return SILENT if fits else DOMAIN, end if fits else NEVER
+    return wait_from(time, window - since_start(time, window, offset))
 
 
 @step
@@ -243,13 +259,11 @@ def tumble_integer(
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of TumblingAggregate for integers."""
-    fits, end = add_checked(time, window - since_start(time, window, offset))
-    upper, lower = split_integer(i1)
-    note_value(
-        i1, upper, lower, how, 0, counted, counted_first, summed, summed_first,
+    note_integer(
+        i1, how, 0, counted, counted_first, summed, summed_first,
         noted, noted_first, digits, digits_first,
     )  # fmt: skip
-    return SILENT if fits else DOMAIN, end if fits else NEVER
+    return wait_from(time, window - since_start(time, window, offset))
 
 
 class TumblingAggregate(Aggregate):
@@ -287,12 +301,11 @@ def extend_session(
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of SessionAggregate for numbers."""
-    fits, end = add_checked(time, gap)
     note_value(
         i1, i1, 0.0, how, 0, counted, counted_first, summed, summed_first,
         noted, noted_first, digits, digits_first,
     )  # fmt: skip
-    return SILENT if fits else DOMAIN, end if fits else NEVER
+    return wait_from(time, gap)
 
 
 @step
@@ -301,13 +314,11 @@ def extend_session_integer(
     noted, noted_first, digits, digits_first,
 ):  # fmt: skip
     """The step of SessionAggregate for integers."""
-    fits, end = add_checked(time, gap)
-    upper, lower = split_integer(i1)
-    note_value(
-        i1, upper, lower, how, 0, counted, counted_first, summed, summed_first,
+    note_integer(
+        i1, how, 0, counted, counted_first, summed, summed_first,
         noted, noted_first, digits, digits_first,
     )  # fmt: skip
-    return SILENT if fits else DOMAIN, end if fits else NEVER
+    return wait_from(time, gap)
 
 
 class SessionAggregate(Aggregate):
@@ -368,8 +379,8 @@ def first_end(time, window, hop, offset, due):
         return SILENT, due, False
     if due != NEVER:
         return SILENT, due, True
-    fits, end = add_checked(time, distance)
-    return SILENT if fits else DOMAIN, end if fits else NEVER, fits
+    code, due = wait_from(time, distance)
+    return code, due, due != NEVER
 
 
 @step
@@ -407,11 +418,10 @@ def hop_on_integer(
     """The step of HoppingAggregate for integers."""
     width = pane_width(window, hop, width)
     code, due, inside = first_end(time, window, hop, offset, due)
-    upper, lower = split_integer(i1)
     if inside:
-        note_value(
-            i1, upper, lower, how, find_pane(time, offset, width, window // width), counted,
-            counted_first, summed, summed_first, noted, noted_first, digits, digits_first,
+        note_integer(
+            i1, how, find_pane(time, offset, width, window // width), counted, counted_first,
+            summed, summed_first, noted, noted_first, digits, digits_first,
         )  # fmt: skip
     return code, due, width
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbot.core.errors import graph_error
 from rtbot.core.source_span import SourceSpan
-from rtbot.numeric.curves import blend
+from rtbot.numeric.curves import point_between
 from rtbot.numeric.ieee import INTEGER_MAX, subtract_to_number
 from rtbot.operator import (
     DOMAIN,
@@ -83,8 +83,8 @@ def fill_linear(
         return SILENT, time, 0.0, known, newest, at, frontier, 0, nulls_count + 1
     if nulls_count > 0:
         point = nulls_time[nulls_time_first]
-        share = subtract_to_number(point, at) / subtract_to_number(time, at)
-        value = blend(float(newest), float(i1), share)
+        part, whole = subtract_to_number(point, at), subtract_to_number(time, at)
+        value = point_between(float(newest), float(i1), part, whole)
         return EMIT_AGAIN, point, value, known, newest, at, frontier, 1, nulls_count - 1
     return EMIT, time, float(i1), True, i1, time, INTEGER_MAX, 0, 0
 
@@ -97,8 +97,8 @@ class Fill(Operator):
     Integers stay integers, unless the constant is none.
 
     With `linear` the result is a number on the straight line, by time, between the values before
-    and behind, and comes with the latter; nulls before the first value and behind the last one give
-    no messages, counted under `domain`.
+    and behind, rounded once, and comes with the latter; nulls before the first value and behind the
+    last one give no messages, counted under `domain`.
     """
 
     search_terms = "fillna, fill_null, locf, impute, replace_null"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rtbot.numeric.curves import blend, cubic
+from rtbot.numeric.curves import blend, cubic, point_between
 from rtbot.numeric.ieee import INTEGER_MAX, subtract_to_number
 from rtbot.operator import (
     EMIT_AGAIN,
@@ -89,29 +89,25 @@ def share_of_span(point, begin, end):
 
 
 @step
-def read_between(time, interval, t0, started, ended, due, before):
-    """(code, point, share, ended, due, frontier): the next grid point, and how far it is.
-
-    `share` is where the point is between the message before and this one, from 0 to 1.
-    """
+def next_point(time, interval, t0, started, ended, due):
+    """(code, point, ended, due, frontier): the next grid point up to this message."""
     if not started:
         exists, due = begin_grid(time, interval, t0)
         ended = not exists
-    point, code, share = due, SILENT, 0.0
+    point, code = due, SILENT
     if not ended:
         code, ended, due = take_point(due, time, interval)
-    if code != SILENT:
-        share = share_of_span(point, before, time)
-    return code, point, share, ended, due, grid_frontier(due, ended, time)
+    return code, point, ended, due, grid_frontier(due, ended, time)
 
 
 @step
 def resample_linear(i1, time, interval, t0, started, ended, due, frontier, before, value):
     """The step of ResamplerLinear."""
-    code, point, share, ended, due, frontier = read_between(
-        time, interval, t0, started, ended, due, before
-    )
-    result = blend(value, i1, share)
+    code, point, ended, due, frontier = next_point(time, interval, t0, started, ended, due)
+    result = i1
+    if code != SILENT and point != time:
+        part, whole = subtract_to_number(point, before), subtract_to_number(time, before)
+        result = point_between(value, i1, part, whole)
     if code != EMIT_AGAIN:
         before, value = time, i1
     return code, point, result, True, ended, due, frontier, before, value
@@ -122,7 +118,8 @@ class ResamplerLinear(TwoPointInterpolator):
 
     Without `t0` the grid begins with the first message. With it the grid is t0 + k * interval, and
     begins at or after the first message, or at `t0` where that lies in the future. A grid point
-    comes with the first message at or after it; at the time of a message it has exactly its value.
+    comes with the first message at or after it; at the time of a message it has exactly its value,
+    and else that of the line rounded once.
     """
 
     search_terms = "interpolate, linear_interpolation, lerp, regularize"
@@ -137,12 +134,11 @@ class ResamplerLinear(TwoPointInterpolator):
 @step
 def resample_cosine(i1, time, interval, t0, started, ended, due, frontier, before, value):
     """The step of ResamplerCosine."""
-    code, point, share, ended, due, frontier = read_between(
-        time, interval, t0, started, ended, due, before
-    )
-    result = 0.0
-    if code != SILENT:
-        result = blend(value, i1, (1.0 - math.cos(math.pi * share)) / 2.0)
+    code, point, ended, due, frontier = next_point(time, interval, t0, started, ended, due)
+    result = i1
+    if code != SILENT and point != time:
+        share = share_of_span(point, before, time)
+        result = blend(value, i1, (1.0 - math.sin(math.pi * (0.5 - share))) / 2.0)
     if code != EMIT_AGAIN:
         before, value = time, i1
     return code, point, result, True, ended, due, frontier, before, value

@@ -104,8 +104,8 @@ class RollingQuantile(OrderedWindow):
     """The value below which a share `q` of the values in a window is: 0 the least, 1 the greatest.
 
     Of n values in order it is the one at place (n - 1) * q, counted from 0; between two places it
-    is by distance between their values. NaN inside gives NaN. A message takes a time that grows
-    with the logarithm of the window.
+    is on the line between their values, rounded once. NaN inside gives NaN. A message takes a time
+    that grows with the logarithm of the window.
     """
 
     search_terms = "quantile, percentile, ts_quantile, moving_percentile"

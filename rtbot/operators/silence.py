@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@step
+def wait_from(time, wait):
+    """(code, due) of a step that waits so long, more than 0, from a time on; beyond int64 never."""
+    fits, due = add_checked(time, wait)
+    return SILENT if fits else DOMAIN, due if fits else NEVER
+
+
 class Debounce(Operator):
     """The last value of a burst, once no other has come for a time of `quiet`.
 
@@ -59,8 +66,8 @@ class Debounce(Operator):
 
     @step
     def step(i1, time, quiet):
-        fits, due = add_checked(time, quiet)
-        return SILENT if fits else DOMAIN, due if fits else NEVER, i1
+        code, due = wait_from(time, quiet)
+        return code, due, i1
 
 
 class GapDetector(Operator):

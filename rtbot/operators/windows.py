@@ -46,9 +46,7 @@ from rtbot.operator import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from rtbot.operator import Type
+    from collections.abc import Mapping
 
 
 class Window(Operator, abstract=True):
@@ -306,7 +304,7 @@ def is_preferred(later, earlier, largest):
 
 @step
 def extreme_of_span(
-    i1, time, window, partial, mode, place, wrapped, extreme,
+    i1, time, window, partial, mode, place, wrapped,
     best_time, best_time_first, best_value, best_value_first, best_count,
 ):  # fmt: skip
     """The step of WindowMinMax for time spans: `place` has the time of the first message.
@@ -325,14 +323,20 @@ def extreme_of_span(
     best_value[best_value_first + end] = i1
     result = best_value[best_value_first + first]
     code = EMIT if partial or wrapped else SILENT
-    return code, result, place, wrapped, extreme, first, end + 1 - first
+    return code, result, place, wrapped, first, end + 1 - first
 
 
-def _count_cells(values: Mapping[str, Any]) -> int:
-    return 0 if isinstance(values["window"], TimeSpan) else values["window"]
+class WindowExtreme(Window, abstract=True):
+    """The extreme of a window: its parameters and ports, and what all of them remember."""
+
+    mode = Choice(options=("min", "max"), doc="which extreme")
+    i1 = In("N", doc="values")
+    o1 = Out("N", doc="extremes")
+    place = Scalar("integer", 0)
+    wrapped = Scalar("boolean", False)
 
 
-class WindowMinMax(Window):
+class WindowMinMax(WindowExtreme):
     """The smallest or the largest of the values in a window.
 
     Of equal values the earliest is given (0.0 and -0.0 are equal). NaN inside gives NaN.
@@ -342,14 +346,8 @@ class WindowMinMax(Window):
         "rolling_min mode: min, moving_min mode: min, ts_min mode: min, lowest mode: min, "
         "rolling_max mode: max, moving_max mode: max, ts_max mode: max, highest mode: max"
     )
-    mode = Choice(options=("min", "max"), doc="which extreme")
-    i1 = In("N", doc="values")
-    o1 = Out("N", doc="extremes")
-    cells = Cells("N", size=_count_cells)
-    place = Scalar("integer", 0)
-    wrapped = Scalar("boolean", False)
+    cells = Cells("N", size=lambda values: values["window"])
     extreme = Scalar("N", 0)
-    best = Span({"time": "integer", "value": "N"})
     step = window_extreme
     integer_step = window_extreme
     example = Example(
@@ -359,13 +357,17 @@ class WindowMinMax(Window):
     )
 
     @classmethod
-    def step_for(
-        cls, values: Mapping[str, Any], inputs: Mapping[str, Type]
-    ) -> Callable[..., Any]:
-        """Return the step for messages or for time spans."""
-        if isinstance(values["window"], TimeSpan):
-            return extreme_of_span
-        return super().step_for(values, inputs)
+    def variant(cls, values: Mapping[str, Any]) -> type[Operator]:
+        """Of a time span there is no number of cells."""
+        return ExtremeOfSpan if isinstance(values["window"], TimeSpan) else cls
+
+
+class ExtremeOfSpan(WindowExtreme, variant_of="WindowMinMax"):
+    """The extreme of a window of time."""
+
+    best = Span({"time": "integer", "value": "N"})
+    step = extreme_of_span
+    integer_step = extreme_of_span
 
 
 class MovingCount(Window):

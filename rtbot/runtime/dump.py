@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbot import __version__
+from rtbot.compiler.own_operators import describe_formula_changes, list_other_packages
 from rtbot.core.errors import CheckpointError, RtbotError
 from rtbot.runtime.dump_formats import name_arrays
 from rtbot.runtime.ingest import UNKEYED
@@ -51,6 +52,7 @@ def dump(session: Session) -> bytes:
     header = {
         "rtbot": __version__,
         "graph": session.plan.description,
+        "own_operators": session.plan.own_operators,
         "io": describe_io(session.io),
         "own": {name: describe_io(own) for name, own in session.own.items()},
         "key": list(session.key),
@@ -115,10 +117,16 @@ def read_column_names(saved: Mapping[str, Any]) -> ColumnNames:
 
 def _check_graph(plan: Plan, header: Mapping[str, Any]) -> None:
     """Refuse the dump of another graph."""
-    difference = describe_differences(header["graph"], json.loads(json.dumps(plan.description)))
-    if difference:
-        message = f"the dump is of another graph: {difference}"
-        raise CheckpointError(message, code="RT313", hint=RESUME_HINT)
+    found = [describe_differences(header["graph"], json.loads(json.dumps(plan.description)))]
+    noted, now = header.get("own_operators", {}), plan.own_operators
+    found += describe_formula_changes(noted, now)
+    if any(found):
+        others = list_other_packages(noted, now)
+        told = [f"{name} was of {was} and is of {own}" for name, (was, own) in others.items()]
+        message = f"the dump is of another graph: {'; '.join([*told, *filter(None, found)])}"
+        needed = " and ".join(sorted({was for was, _ in others.values()}))
+        hint = f"install {needed}, or start again" if others else RESUME_HINT
+        raise CheckpointError(message, code="RT313", hint=hint)
 
 
 def _restore(session: Session, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

@@ -107,7 +107,10 @@ class RetimedPath(BufferedPath):
         return total
 
     def _enlarge(self, call: RetimeCall, released: Batch) -> None:
-        """Make room for what the loop has released, and put that and all other rows there."""
+        """Make room for what the loop has released, and put that and all other rows there.
+
+        Streams that share its times are written by what follows.
+        """
         before = self.buffers
         before[call.target] = released
         self._set_room(2 * len(released))
@@ -118,6 +121,8 @@ class RetimedPath(BufferedPath):
             self.session.runner.reserve_one(slot, self.room)
         self._prepare()
         for old, new in zip(before, self.buffers, strict=True):
+            if old.starts is released.starts and old is not released:
+                continue
             count = int(old.starts[1])
             new.starts[1] = count
             new.time[:count] = old.time[:count]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from rtbot.operator import (
     REGISTRY,
@@ -20,6 +21,8 @@ from tests.oracles.streams import ALWAYS, OracleStream, pair
 from tests.oracles.vectors import element, kind_of, type_of
 
 NUMBERS = {"integer": int, "number": float}
+NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9}
+NANOSECONDS |= {"h": 60 * NANOSECONDS["m"], "d": 24 * 60 * NANOSECONDS["m"]}
 
 
 @dataclass
@@ -38,7 +41,11 @@ class Evaluation:
     """Streams of every port of a graph, and the losses of every operator, computed on demand."""
 
     def __init__(self, document, streams):
-        self.operators = document.get("operators", {})
+        unit = document.get("io", {}).get("unit")
+        self.operators = {
+            name: spec if isinstance(spec, str) else _in_unit(spec, unit)
+            for name, spec in document.get("operators", {}).items()
+        }
         self.params = {
             name: spec["default"] if isinstance(spec, dict) else spec
             for name, spec in document.get("params", {}).items()
@@ -59,7 +66,8 @@ class Evaluation:
         if port and port not in ports:
             spec = self.operators[name]
             operator = REGISTRY[spec["type"]]
-            declared = operator.choose_outputs(settings(operator, spec, self.params))
+            arity = operator.count_arity(wiring(operator, spec))
+            declared = operator.outputs_for(settings(operator, spec, self.params), arity)
             port = next(out.name for out in declared.values() if out.alias == port)
         return ports[port or "o1"]
 
@@ -155,6 +163,19 @@ class References(dict):
 
     def __missing__(self, ref):
         return self.evaluation.stream(ref).kind
+
+
+def _in_unit(spec, unit):
+    """The parameters of an operator with every duration, such as "5s", in the unit of the graph."""
+
+    def convert(value):
+        word = value.lstrip("-0123456789.") if isinstance(value, str) else ""
+        if word not in NANOSECONDS or word == unit:
+            return value
+        count = Fraction(value.removesuffix(word)) * NANOSECONDS[word] / NANOSECONDS[unit]
+        return f"{int(count)}{unit}"
+
+    return {name: convert(value) for name, value in spec.items()}
 
 
 def _rows_for(oracle: Oracle, paired):

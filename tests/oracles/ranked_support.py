@@ -7,7 +7,7 @@ arrays is done here one binding at a time; both must be as `tests/oracles/datalo
 
 from dataclasses import replace
 
-from rtbot.datalog.evaluation.rule_forms import make_forms
+from rtbot.datalog.evaluation.rule_forms import WITH_ZERO, make_forms
 from rtbot.datalog.program import Atom, Comparison, Negation, Variable
 from tests.oracles import datalog as oracle
 
@@ -36,6 +36,8 @@ class RankedSupport:
         for stratum in self.forms.strata:
             if stratum.group:
                 self.group(stratum.group)
+            elif stratum.asked:
+                self.start_again(stratum)
             else:
                 self.update(stratum)
         self.begun = True
@@ -49,6 +51,36 @@ class RankedSupport:
         for key, members in values.items():
             found[*key, combine(group.how, members, group.type)] = [0, 0]
         self.rows[group.relation] = found
+
+    def start_again(self, stratum):
+        """Compute a stratum with groups of its own: the first whenever nothing else is new."""
+        for name in stratum.relations:
+            self.rows[name] = {row: [0, 0] for row in self.facts[name] | self.fixed[name]}
+        asked = {group.relation: set() for group in stratum.asked}
+        while True:
+            size = -1
+            while size != (size := sum(len(self.rows[name]) for name in stratum.relations)):
+                for rule in stratum.rules:
+                    for head, _used in list(derivations(rule, self.after(rule))):
+                        self.rows[rule.relation].setdefault(head, [0, 0])
+            for group in stratum.asked:
+                keys = set(self.rows[group.asked]) - asked[group.relation]
+                if keys:
+                    asked[group.relation] |= keys
+                    self.add_groups(group, keys)
+                    break
+            else:
+                return
+
+    def add_groups(self, group, keys):
+        """Add the aggregates of some groups."""
+        values = {key: [] for key in keys}
+        for row in self.rows[group.source]:
+            if row[: group.width] in keys:
+                values[row[: group.width]].append(row[-1])
+        for key, members in values.items():
+            if members or group.how in WITH_ZERO:
+                self.rows[group.relation][*key, combine(group.how, members, group.type)] = [0, 0]
 
     def update(self, stratum):
         """Take in what has changed in earlier strata, and facts that go and come."""

@@ -122,9 +122,17 @@ def quantile(values, share):
     place = math.floor(exact)
     low, high = ordered[place], ordered[min(place + 1, len(ordered) - 1)]
     part = exact - place
-    if part == 0 or low == high:
-        return float(low)
-    return float(low) * (1 - part) + float(high) * part + 0.0
+    return float(low) if part == 0 else on_line(float(low), float(high), part, 1.0) + 0.0
+
+
+def on_line(left, right, part, whole):
+    """left + (right - left) * part / whole: the exact value rounded once."""
+    if left == right:
+        return left
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return faded(left, right, part / whole)
+    left, right = Fraction(left), Fraction(right)
+    return float(left + (right - left) * Fraction(part) / Fraction(whole))
 
 
 @oracle("RollingQuantile")
@@ -332,24 +340,28 @@ def curve_frontier(rows, frontier, interval, t0):
 
 
 def between(rows, interval, t0, weigh):
-    """The values of a curve whose pieces blend the values at their ends."""
+    """The values of a curve: `weigh` makes them of those at the ends of a piece, and of where."""
     for point in curve_points(rows, interval, t0):
         place = max(number for number, (time, _) in enumerate(rows) if time <= point)
         time, value = rows[place]
         if point > time:
             after, following = rows[place + 1]
-            value = faded(value, following, weigh(float(point - time) / float(after - time)))
+            value = weigh(value, following, float(point - time), float(after - time))
         yield point, value
 
 
 @oracle("ResamplerLinear", frontier=curve_frontier)
 def resampler_linear(rows, interval, t0):
-    return between(rows, interval, t0, lambda share: share)
+    return between(rows, interval, t0, on_line)
 
 
 @oracle("ResamplerCosine", frontier=curve_frontier)
 def resampler_cosine(rows, interval, t0):
-    return between(rows, interval, t0, lambda share: (1 - math.cos(math.pi * share)) / 2)
+    return between(rows, interval, t0, on_half_wave)
+
+
+def on_half_wave(left, right, part, whole):
+    return faded(left, right, (1 - math.sin(math.pi * (0.5 - part / whole))) / 2)
 
 
 def hermite_rows(rows):
@@ -464,8 +476,7 @@ def fill(rows, how, value, frontier):
             yield time, before[-1][1]
         elif behind:
             (then, left), (later, right) = before[-1], behind[0]
-            share = float(time - then) / float(later - then)
-            yield time, faded(float(left), float(right), share)
+            yield time, on_line(float(left), float(right), float(time - then), float(later - then))
         elif frontier == ALWAYS:
             yield time, FAULT
 

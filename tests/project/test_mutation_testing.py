@@ -96,7 +96,8 @@ def test_commands_name_files_and_tests_that_exist(name):
         assert {word for word in words if word not in text} <= PARAMETERS
 
 
-PARAMETERS = {"NotEqualTo", "LogicalNor", "bands"}
+PARAMETERS = {"NotEqualTo", "LogicalNor", "bands", "edge"}
+PARAMETERS |= {"RollingMedian", "Fill", "ZScore", "Covariance", "Debounce"}
 """Words of -k that select parameters of tests."""
 
 

@@ -50,6 +50,25 @@ def test_pairings_behind_pairings_give_by_push_one_what_they_give_by_push(name):
     chains.check_chain(chains.chain(name), 0, compiled=False)
 
 
+HELD = {"type": "ResamplerConstant", "in": "x", "interval": 1}
+
+
+@pytest.mark.parametrize("gap", [5, 17, 20, 40, 300])
+@pytest.mark.parametrize("more", [{}, {"m": HELD | {"in": "y"}}], ids=["one", "two"])
+def test_what_follows_a_loop_that_fills_its_room_has_its_times(gap, more):
+    """What shares the times of a stream is not there yet when the loop goes on in more room."""
+    found = graph(["x"], {"n": HELD, "y": "2 * n"} | more, ["y", *more])
+    rows = [(0, 1.0), (1, 2.0), (gap, 3.0), (gap + 1, 4.0), (3 * gap, 5.0)]
+    session, names = found.start(), ["y", *more]
+    given = [session.push_one("x", *row) for row in rows]
+    by_one = {name: [row for rows in given for row in rows.get(name, ())] for name in names}
+    whole = found.run({"x": {"t": [t for t, _ in rows], "value": [v for _, v in rows]}})
+    assert by_one == {
+        name: list(zip(whole[name]["t"].tolist(), whole[name]["value"].tolist(), strict=True))
+        for name in names
+    }
+
+
 def test_rows_that_one_pairing_releases_enter_the_next_within_its_buffers():
     session = chains.chain("merge of merge").start()
     for t in range(0, 26, 2):

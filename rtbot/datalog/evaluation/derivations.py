@@ -132,8 +132,7 @@ def _make_part(
             values.append(evaluation.values.decode_value(int(slots[term.index]), kind))
         else:
             values.append(term.value if isinstance(term, Constant) else None)
-    group = next((s.group for s in evaluation.forms.strata
-                  if s.group is not None and s.group.relation == atom.relation), None)  # fmt: skip
+    group = evaluation.forms.find_group(atom.relation)
     if group is not None:
         values[-1:] = [0] if isinstance(literal, Negation) else values[-1:]
         return BodyPart("aggregate", group.how, tuple(values))

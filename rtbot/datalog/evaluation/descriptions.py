@@ -16,6 +16,7 @@ from rtbot.datalog.program import Atom, Call, Comparison, Constant, Negation, Va
 
 if TYPE_CHECKING:
     from rtbot.datalog.evaluation.engine import Evaluation
+    from rtbot.datalog.evaluation.rule_forms import Group
     from rtbot.datalog.evaluation.rule_versions import Step
     from rtbot.datalog.evaluation.version_runner import RuleRunner
     from rtbot.datalog.program import Literal, Rule, Term
@@ -34,9 +35,9 @@ def describe_strata(evaluation: Evaluation) -> dict[str, Any]:
             "recursive": isinstance(stratum, StratumUpdate) and stratum.recursive,
         }
         if form.group is not None:
-            group = form.group
-            found["aggregate"] = {"function": group.how, "over": group.source}
-            found["aggregate"]["columns"] = group.width
+            found["aggregate"] = _describe_group(form.group)
+        if form.asked:
+            found["aggregates"] = [_describe_group(group) for group in form.asked]
         if isinstance(stratum, StratumUpdate):
             found["rules"] = [
                 _describe_rule(runner, lower, recursive=stratum.recursive)
@@ -44,6 +45,10 @@ def describe_strata(evaluation: Evaluation) -> dict[str, Any]:
             ]
         strata.append(found)
     return {"strata": strata, "bytes": evaluation.count_bytes()}
+
+
+def _describe_group(group: Group) -> dict[str, Any]:
+    return {"function": group.how, "over": group.source, "columns": group.width}
 
 
 def _describe_rule(runner: RuleRunner, lower: list[int], *, recursive: bool) -> dict[str, Any]:

@@ -66,7 +66,13 @@ class Evaluation:
         self.space = Workspace(kernels, self.relations, self.values, self._pause)
         limits = {n: r.limit for n, r in program.relations.items() if r.limit is not None}
         self.strata: list[StratumUpdate | GroupUpdate] = [
-            StratumUpdate(stratum, self.space, self.ranks, limits)
+            StratumUpdate(
+                stratum,
+                self.space,
+                self.ranks,
+                limits,
+                [GroupUpdate(group, self.space, self.ranks) for group in stratum.asked],
+            )
             if stratum.group is None
             else GroupUpdate(stratum.group, self.space, self.ranks)
             for stratum in self.forms.strata

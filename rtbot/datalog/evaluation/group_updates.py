@@ -13,6 +13,7 @@ from rtbot.datalog.evaluation.kernels.binding_joins import BEGIN
 from rtbot.datalog.evaluation.kernels.ranked_rows import FACT
 from rtbot.datalog.evaluation.ranked_relation import NO_IDS, ROOM
 from rtbot.datalog.evaluation.rule_faults import RuleError
+from rtbot.datalog.evaluation.rule_forms import WITH_ZERO
 from rtbot.datalog.evaluation.stratum_updates import AFTER
 from rtbot.datalog.program import FLOAT, NUMBER, UNSIGNED
 
@@ -37,6 +38,7 @@ class GroupUpdate:
         self.relation = space.relations[group.relation]
         self.columns = tuple(range(group.width))
         self.begun = True
+        self.asked: list[np.ndarray] = []
 
     def update(self, _facts: Mapping[str, Facts]) -> None:
         """Take in what has changed in the source."""
@@ -53,16 +55,36 @@ class GroupUpdate:
         self.relation.take_fresh()
         self.ranks.facts += len(self.relation)
 
+    def add_asked(self) -> bool:
+        """Add the groups of the rows of `group.asked` whose ids are in `asked`, and forget these.
+
+        Returns whether there were any. All rows of the source with these groups are there already.
+        """
+        ids, self.asked = np.concatenate([NO_IDS, *self.asked]), []
+        keys = self.space.relations[self.group.asked].read_rows(ids)
+        for first in range(0, len(keys), ROOM):
+            self.space.pause()
+            some = keys[first : first + ROOM]
+            found, owners = self._find_rows(some)
+            if self.group.how in WITH_ZERO:
+                empty = np.delete(some, owners, axis=0)
+                zeros = np.column_stack((empty, np.zeros(len(empty), np.int64)))
+                found = np.concatenate((found, zeros))
+            self._put(found, 0)
+        return bool(len(ids))
+
     def _update_groups(self, keys: np.ndarray) -> None:
         """Let the rows of these groups, no more than ROOM, be as the source has them now."""
         owners, values = self._gather(keys, self.relation)
         self._take_out(np.column_stack((keys[owners], values)))
+        self._put(self._find_rows(keys)[0], FACT)
+
+    def _find_rows(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of groups, no more than ROOM, and which of them have one."""
         owners, values = self._gather(keys, self.source)
-        if not len(owners):
-            return
-        starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1]))
-        results = self._aggregate(values, starts)
-        self._put(np.column_stack((keys[owners[starts]], results)))
+        starts = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])[: len(owners)])
+        found = self._aggregate(values, starts) if len(owners) else NO_IDS
+        return np.column_stack((keys[owners[starts]], found)), owners[starts]
 
     def _gather(self, keys: np.ndarray, relation: RankedRelation) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that groups have now in a relation: which group, and the last column."""
@@ -101,13 +123,13 @@ class GroupUpdate:
             ids, len(ids), relation.rows, relation.width, relation.meta, relation.log, 0
         )
 
-    def _put(self, words: np.ndarray) -> None:
+    def _put(self, words: np.ndarray, mark: int) -> None:
         relation = self.relation
         relation.reserve(len(words))
         self.space.kernels.add_facts(
             np.ascontiguousarray(words).reshape(-1), 0, len(words), relation.rows, relation.width,
             relation.places, relation.table, relation.meta, relation.log, relation.fresh,
-            self.ranks.now, FACT, relation.tags,
+            self.ranks.now, mark, relation.tags,
         )  # fmt: skip
 
     def _aggregate(self, codes: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -4,6 +4,10 @@ The bindings of the body of an aggregate become rows of a relation of their own:
 other variables and wildcards, then the value. A group keeps the relation of (group, aggregate) over
 it. A rule with a count or a sum becomes two: one joins that relation, the other has its negation
 and the value 0. Names of such relations begin with `@`.
+
+If only the stratum of the rule gives a group its values, then the groups that are asked for, the
+bindings and the aggregates are relations of this stratum, too, and a count or a sum over nothing is
+a row.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from rtbot.datalog.program import (
     FLOAT,
     Aggregate,
     Atom,
+    Call,
     Comparison,
     Constant,
     Negation,
@@ -36,19 +41,13 @@ if TYPE_CHECKING:
 WITH_ZERO = ("count", "sum")
 
 
-class UnknownGroupError(Exception):
-    """Only the stratum of a rule gives values to the group of its aggregate.
-
-    The language refuses such a rule.
-    """
-
-
 @dataclass(frozen=True)
 class Group:
     """Keeps `relation` (group, aggregate) over the rows of `source`.
 
     The last column of these is aggregated; `width` is how many columns the group has, `type` that
-    of the value in `source`.
+    of the value in `source`. `asked` is the relation of the groups that are asked for, if all three
+    are of one stratum.
     """
 
     relation: str
@@ -57,15 +56,20 @@ class Group:
     width: int
     type: str
     rule: Rule
+    asked: str = ""
 
 
 @dataclass
 class Stratum:
-    """Relations that depend on each other, with the rules of their heads, or one group."""
+    """Relations that depend on each other, with the rules of their heads, or one group.
+
+    `asked` are groups among the relations, each after those on which it depends.
+    """
 
     relations: tuple[str, ...]
     rules: list[Rule] = field(default_factory=list)
     group: Group | None = None
+    asked: list[Group] = field(default_factory=list)
 
 
 @dataclass
@@ -74,6 +78,11 @@ class RuleForms:
 
     types: dict[str, tuple[str, ...]]
     strata: list[Stratum]
+
+    def find_group(self, relation: str) -> Group | None:
+        """Return the group that keeps a relation, if one does."""
+        groups = [group for each in self.strata for group in (each.group, *each.asked)]
+        return next((g for g in groups if g is not None and g.relation == relation), None)
 
 
 def make_forms(program: Program) -> RuleForms:
@@ -85,19 +94,21 @@ def make_forms(program: Program) -> RuleForms:
     forms = RuleForms(types, [])
     for names in program.strata:
         stratum = Stratum(names)
-        inner = frozenset(names)
         for rule in program.rules:
-            if rule.relation in inner:
-                stratum.rules += _Divider(forms, rule, inner).divide()
+            if rule.relation in names:
+                stratum.rules += _Divider(forms, rule, stratum).divide()
         forms.strata.append(stratum)
     return forms
 
 
 class _Divider:
-    """Takes the aggregates out of one rule; what they need becomes strata before its own."""
+    """Takes the aggregates out of one rule; what they need becomes strata before its own.
 
-    def __init__(self, forms: RuleForms, rule: Rule, inner: frozenset[str]) -> None:
-        self.forms, self.rule, self.inner = forms, rule, inner
+    What needs rows of its own stratum becomes a part of this.
+    """
+
+    def __init__(self, forms: RuleForms, rule: Rule, stratum: Stratum) -> None:
+        self.forms, self.rule, self.stratum = forms, rule, stratum
         self.variables = rule.variables
 
     @property
@@ -124,13 +135,17 @@ class _Divider:
         self, aggregate: Aggregate, body: Sequence[Literal]
     ) -> list[tuple[Literal, ...]]:
         name = f"@{aggregate.how}{len(self.forms.types)}"
-        source = self._add_witnesses(f"{name}.rows", aggregate, body)
+        source, asked = self._add_witnesses(f"{name}.rows", aggregate, body)
         outer = tuple(self.types[v.index] for v in aggregate.outer)
         self.forms.types[name] = (*outer, aggregate.type)
         value = self.forms.types[source][-1] if aggregate.value is not None else aggregate.type
-        group = Group(name, source, aggregate.how, len(outer), value, self.rule)
-        self.forms.strata.append(Stratum((name,), group=group))
+        group = Group(name, source, aggregate.how, len(outer), value, self.rule, asked)
         there = Atom(name, (*aggregate.outer, aggregate.target), aggregate.span)
+        if asked:
+            self.stratum.relations += (name,)
+            self.stratum.asked.append(group)
+            return [(there,)]
+        self.forms.strata.append(Stratum((name,), group=group))
         if aggregate.how not in WITH_ZERO:
             return [(there,)]
         absent = Negation(Atom(name, (*aggregate.outer, None), aggregate.span))
@@ -140,14 +155,22 @@ class _Divider:
         )
         return [(there,), (absent, is_zero)]
 
-    def _add_witnesses(self, name: str, aggregate: Aggregate, around: Sequence[Literal]) -> str:
-        """Add the relation of the bindings of the body of an aggregate."""
+    def _add_witnesses(
+        self, name: str, aggregate: Aggregate, around: Sequence[Literal]
+    ) -> tuple[str, str]:
+        """Add the relation of the bindings of the body of an aggregate, and return it.
+
+        The second is that of the groups that are asked for, if it is of the same stratum.
+        """
         before = self.variables
         body, made = _name_wildcards(aggregate.body, self.forms, len(before))
         inside = _list_grounded(body, frozenset())
         missing = [v for v in aggregate.outer if v.index not in inside]
+        asked = ""
         if missing:
-            body = [*self._ground(aggregate, around, missing), *body]
+            group = self._ground(aggregate, around, missing)
+            body = [group, *body]
+            asked = group.relation if group.relation in self.stratum.relations else ""
         self.variables = (*before, *made)
         own = dict.fromkeys(v for literal in body for v in list_literal_variables(literal))
         outer = [v.index for v in aggregate.outer]
@@ -160,39 +183,66 @@ class _Divider:
             head.append(aggregate.value)
         self.forms.types[name] = tuple(term_type(term, self.types) for term in head)
         rule = replace(self.rule, relation=name, head=tuple(head), variables=self.variables)
-        bodies = self._expand(body)
-        self.forms.strata.append(Stratum((name,), [replace(rule, body=each) for each in bodies]))
+        self._add_rules(rule, body, within=bool(asked))
         self.variables = before
-        return name
+        return name, asked
+
+    def _add_rules(self, rule: Rule, body: Sequence[Literal], *, within: bool) -> None:
+        """Add a relation with the rules that a rule becomes, in a stratum before or in this."""
+        rules = [replace(rule, body=each) for each in self._expand(body)]
+        if within:
+            self.stratum.relations += (rule.relation,)
+            self.stratum.rules += rules
+        else:
+            self.forms.strata.append(Stratum((rule.relation,), rules))
 
     def _ground(
         self, aggregate: Aggregate, around: Sequence[Literal], missing: Sequence[Variable]
-    ) -> list[Literal]:
+    ) -> Atom:
         """Return a literal that gives the group its values: a relation of those it is asked for.
 
-        It must have the variables that are missing, and has of the others those that it can.
+        It must have the variables that are missing, and has of the others those that it can. It is
+        of this stratum if only rows of this stratum have them, and then has all variables.
         """
-        literals: list[Literal] = [
-            each for each in around if isinstance(each, Atom) and each.relation not in self.inner
-        ]
+        atoms = [each for each in around if isinstance(each, Atom)]
         others = [e for e in around if isinstance(e, Comparison | Aggregate) and e is not aggregate]
-        known = _list_grounded(literals, frozenset())
-        while not known.issuperset(v.index for v in aggregate.outer):
-            chosen = next((each for each in others if _gives_more(each, known)), None)
-            if chosen is None:
-                break
-            others.remove(chosen)
-            literals.append(chosen)
-            known |= _ground_by(chosen, known)
-        if not known.issuperset(v.index for v in missing):
-            raise UnknownGroupError(aggregate)
+        lower = [each for each in atoms if each.relation not in self.stratum.relations]
+        literals, known = _choose_grounding(lower, others, aggregate.outer)
+        within = not known.issuperset(v.index for v in missing)
+        if within:
+            literals, known = _choose_grounding(atoms, others, aggregate.outer)
+            literals += [e for e in others if _is_test(e, known) and e not in literals]
         name = f"@group{len(self.forms.types)}"
         group = tuple(v for v in aggregate.outer if v.index in known)
         self.forms.types[name] = tuple(self.types[v.index] for v in group)
         rule = replace(self.rule, relation=name, head=group, variables=self.variables)
-        bodies = self._expand(literals)
-        self.forms.strata.append(Stratum((name,), [replace(rule, body=each) for each in bodies]))
-        return [Atom(name, group, aggregate.span)]
+        self._add_rules(rule, literals, within=within)
+        return Atom(name, group, aggregate.span)
+
+
+def _choose_grounding(
+    atoms: Sequence[Literal], others: Sequence[Literal], wanted: Sequence[Variable]
+) -> tuple[list[Literal], frozenset[int]]:
+    """Return atoms with what else gives values to variables, and the variables that have them."""
+    literals, others = list(atoms), list(others)
+    known = _list_grounded(literals, frozenset())
+    while not known.issuperset(v.index for v in wanted):
+        chosen = next((each for each in others if _gives_more(each, known)), None)
+        if chosen is None:
+            break
+        others.remove(chosen)
+        literals.append(chosen)
+        known |= _ground_by(chosen, known)
+    return literals, known
+
+
+def _is_test(literal: Literal, known: frozenset[int]) -> bool:
+    """Return whether a literal compares what is known, and cannot fail."""
+    return (
+        isinstance(literal, Comparison)
+        and not any(isinstance(side, Call) for side in (literal.left, literal.right))
+        and known.issuperset(list_literal_variables(literal))
+    )
 
 
 def _name_wildcards(

@@ -23,8 +23,9 @@ from rtbot.datalog.evaluation.version_runner import EVERY, HIGHEST, RuleRunner
 from rtbot.datalog.program import Atom, Comparison, Negation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from rtbot.datalog.evaluation.group_updates import GroupUpdate
     from rtbot.datalog.evaluation.ranked_relation import RankedRelation
     from rtbot.datalog.evaluation.rule_forms import Stratum
     from rtbot.datalog.evaluation.rule_versions import VersionPlan
@@ -66,9 +67,14 @@ class StratumUpdate:
     """The rows of one stratum's relations, and how they follow those of earlier strata."""
 
     def __init__(
-        self, stratum: Stratum, space: Workspace, ranks: Ranks, limits: Mapping[str, int]
+        self,
+        stratum: Stratum,
+        space: Workspace,
+        ranks: Ranks,
+        limits: Mapping[str, int],
+        groups: Sequence[GroupUpdate],
     ) -> None:
-        self.stratum, self.space, self.ranks = stratum, space, ranks
+        self.stratum, self.space, self.ranks, self.groups = stratum, space, ranks, groups
         self.relations = [space.relations[name] for name in stratum.relations]
         self.limits = {n: limits[n] for n in stratum.relations if n in limits}
         own = frozenset(stratum.relations)
@@ -100,7 +106,7 @@ class StratumUpdate:
         self.rounds = 0
         self._remove_facts(facts)
         begun, self.begun = self.begun, True
-        if not begun or self._is_large(changes) or self.limits:
+        if not begun or self._is_large(changes) or self.limits or self.groups:
             self._restart(facts)
         elif self.recursive:
             self._update_recursive(facts, changes)
@@ -142,6 +148,8 @@ class StratumUpdate:
     def _restart(self, facts: Mapping[str, Facts]) -> None:
         """Evaluate from scratch."""
         rank = self.ranks.advance()
+        for group in self.groups:
+            group.asked.clear()
         for relation in self.relations:
             relation.reserve_lists(relation.count)
             relation.take_pending()
@@ -261,11 +269,20 @@ class StratumUpdate:
             )
 
     def _go_on(self) -> None:
-        """Add what follows from the newest rows, round by round."""
+        """Add what follows from the newest rows, round by round.
+
+        When nothing does, the first groups that were asked for are complete.
+        """
         while True:
             fresh = {relation.name: relation.take_fresh() for relation in self.relations}
             self._check_facts(None)
-            if not self.recursive or not any(map(len, fresh.values())) or self._is_full():
+            if not self.recursive or self._is_full():
+                return
+            for group in self.groups:
+                group.asked.append(fresh[group.group.asked])
+            if not any(map(len, fresh.values())):
+                if any(group.add_asked() for group in self.groups):
+                    continue
                 return
             self._begin_round()
             rank = self.ranks.now

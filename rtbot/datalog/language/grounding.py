@@ -25,7 +25,7 @@ from rtbot.datalog.language.rule_draft import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from rtbot.datalog.language.clause_syntax import TermSyntax
     from rtbot.datalog.language.program_text import ProgramText
@@ -50,10 +50,16 @@ def ground_rule(source: ProgramText, rule: RuleDraft) -> RuleDraft:
 
 
 def check_groups(
-    source: ProgramText, rules: Iterable[RuleDraft], strata: Iterable[tuple[str, ...]]
+    source: ProgramText,
+    rules: Iterable[RuleDraft],
+    strata: Iterable[tuple[str, ...]],
+    limited: Container[str],
 ) -> None:
-    """Note aggregates whose group only relations of the rule's own stratum give values to."""
-    inner_of = {name: names for names in strata for name in names}
+    """Note aggregates whose group only relations of the rule's own stratum give values to.
+
+    Only a stratum with a limit is refused, whose rounds such a group would have a part in.
+    """
+    inner_of = {n: names for names in strata if any(e in limited for e in names) for n in names}
     for rule in rules:
         inner = inner_of.get(rule.head.relation, ())
         own = [e for e in rule.body if isinstance(e, AtomSyntax) and e.relation in inner]
@@ -73,6 +79,7 @@ def _report_unknown_group(
     message = f"{name} of this {literal.how} has its values from {relation} only"
     if relation != rule.head.relation:
         message += f", which depends on {rule.head.relation}"
+    message += ", and the recursion has a .limitsize"
     hint = f"an atom in the braces, or one that is not recursive, must have {name}"
     source.report_at("RT141", literal.span, message, hint)
 

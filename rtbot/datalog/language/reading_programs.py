@@ -101,7 +101,8 @@ class _Reading:
                 check.check_rule(rule)
         names = [*self.table.entries]
         strata = find_strata(self.source, names, rules)
-        check_groups(self.source, rules, strata)
+        limited = {name for name, entry in self.table.entries.items() if entry.limit is not None}
+        check_groups(self.source, rules, strata, limited)
         built = [] if self.source.has_errors() else self._build(typed)
         if self.source.has_errors():
             return None

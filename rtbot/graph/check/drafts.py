@@ -20,7 +20,6 @@ from rtbot.graph.check.context import (
 from rtbot.graph.check.declaration import verify_declaration
 from rtbot.graph.check.wiring import (
     REFERENCE,
-    count_arity,
     is_named,
     map_output_names,
     names_outputs,
@@ -280,7 +279,7 @@ def _read_wiring(draft: Draft, node: MappingNode, unknown: list[str], context: C
             draft.feeds, draft.names = read_tables(draft.operator, draft.id, node)
         else:
             draft.feeds = read_feeds(draft.operator, draft.id, node)
-        draft.arity = count_arity(draft.operator, draft.feeds)
+        draft.arity = draft.operator.count_arity(draft.feeds)
     except GraphError as error:
         _poison(draft, error, context)
         draft.shapeless = True

@@ -9,7 +9,7 @@ from rtbot.core.errors import GraphError, Problem, graph_error
 from rtbot.core.vector_names import VECTOR
 from rtbot.expression import Expression, cast_outputs, find_constant, infer_types, type_formulas
 from rtbot.graph.check.class_source import ClassSource
-from rtbot.graph.check.resolve_relation import resolve_relation
+from rtbot.graph.check.resolve_relation import describe_repeats, resolve_relation
 from rtbot.graph.check.resolve_view import resolve_view
 from rtbot.graph.check.vector_ports import lower_vectors
 from rtbot.graph.check.vector_type import check_element, check_single, show_stream
@@ -135,14 +135,10 @@ def _mark_repeats(draft: Draft, node: Node, types: Mapping[Ref, Type]) -> Node:
     cls = draft.operator
     makers = {port: types[ref].repeats for port, ref in node.reads.items()}
     repeating = [port for port, maker in makers.items() if maker]
-    roles = cls.roles(draft.values, [*node.inputs])
-    paired = len({*makers.values()}) > 1 or {*roles.values()} != {"must"} or cls.sets_time
+    paired = len({*makers.values()}) > 1 or {*node.roles.values()} != {"must"} or cls.sets_time
     if repeating and paired:
         port = repeating[0]
-        message = (
-            f"{draft.id}.{port} takes one message of each time, "
-            f"and {draft.inputs[port]} may have several, from {makers[port]}"
-        )
+        message = describe_repeats(draft, port, makers[port])
         hint = f"do this before {makers[port]}; behind it, expressions and filters read its outputs"
         raise graph_error("RT125", draft.marks.get(port, draft.mark), message, hint)
     maker = makers[repeating[0]] if repeating else ""

@@ -62,10 +62,7 @@ def list_mismatches(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem
     for port, type_ in given.items():
         wants_changes = draft.operator.port(port).kind == CHANGES
         if type_.repeats:
-            message = (
-                f"{draft.id}.{port} takes one message of each time, "
-                f"and {draft.inputs[port]} may have several, from {type_.repeats}"
-            )
+            message = describe_repeats(draft, port, type_.repeats)
             hint = "TopRows keeps the first rows of a table that changes"
             yield Problem("RT125", draft.marks[port], message, hint, draft.id, port)
             continue
@@ -79,6 +76,14 @@ def list_mismatches(draft: Draft, given: Mapping[str, Type]) -> Iterator[Problem
             message = f"{draft.id}.{port} takes a series, {source} has changes of rows"
             hint = "a change operator reads it as it is"
         yield Problem("RT125", draft.marks[port], message, hint, draft.id, port)
+
+
+def describe_repeats(draft: Draft, port: str, maker: str) -> str:
+    """Return the message of a port that would pair a stream with several messages of one time."""
+    return (
+        f"{draft.id}.{port} takes one message of each time, "
+        f"and {draft.inputs[port]} may have several, from {maker}"
+    )
 
 
 def _make_schema(draft: Draft, type_: Type, context: Context) -> Schema:

@@ -37,25 +37,27 @@ def build_own_io(definitions: Definitions) -> Schema:
 
 def build_record_io(definitions: Definitions) -> Schema:
     """Return the schema of what a record has of its own."""
-    found = build_own_io(definitions)
     columns = {
         "description": "the columns of fields that have other names than these",
         "type": "object",
         "additionalProperties": build_value(IO["time"]),
     }
-    return found | {"properties": {**found["properties"], COLUMNS: columns}}
+    return _add_columns(build_own_io(definitions), columns)
 
 
 def build_vector_io(definitions: Definitions) -> Schema:
     """Return the schema of what a vector has of its own."""
-    found = build_own_io(definitions)
     columns = {
         "description": "the columns of the elements",
         "type": "array",
         "items": build_value(IO["time"]),
         "minItems": 1,
     }
-    return found | {"properties": {**found["properties"], COLUMNS: columns}}
+    return _add_columns(build_own_io(definitions), columns)
+
+
+def _add_columns(io: Schema, columns: Schema) -> Schema:
+    return io | {"properties": {**io["properties"], COLUMNS: columns}}
 
 
 def build_change_io(definitions: Definitions) -> Schema:
