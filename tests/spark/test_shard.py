@@ -13,7 +13,7 @@ from rtbot.core.vector_names import list_vectors
 from rtbot.graph.output_types import list_output_types, list_public_names
 from rtbot.runtime.kernels.rows import FIRST, LAST
 from tests import generate
-from tests.spark.arrow_tables import ARROW, bits
+from tests.spark.arrow_tables import ARROW, bits, released
 
 pytest.importorskip("pyspark")
 
