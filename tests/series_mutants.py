@@ -40,7 +40,7 @@ SERIES = [
         "rtbot/numeric/ieee.py::is_older",
         "time + span <= now if time < 0 else time <= now - span",
         "time <= now - span",
-        EDGES,
+        ("ieee",),
     ),
     Mutant("rtbot/runtime/inner_keys.py::encode_keys", "0.0", "-0.0", EDGES),
     Mutant(
